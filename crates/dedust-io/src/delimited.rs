@@ -1,0 +1,371 @@
+/*!
+CSV and TSV: a header that names the columns, then one row per observation.
+
+CSV is RFC 4180: a quoted field may hold separators, line ends and doubled quotes. A stray quote costs one row, not
+all lines up to the next quote: reading resumes on the line after it. TSV rows are split at tabs and never span lines.
+In both, a field in well-formed quotes loses them and any other quote is part of the text. Types of columns are
+checked in [`Observation`].
+
+Rows are split here and not by the `csv` crate, which takes text after a closing quote for part of the field: a stray
+quote then swallows the following rows without a trace.
+*/
+
+use std::borrow::Cow;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use memchr::{memchr, memchr_iter};
+
+use crate::bad_row::{BadRowReason, Place, shorten_quoted};
+use crate::line_buffer::LineBuffer;
+use crate::sniff::{header_separator, heading};
+use crate::{Column, Format, Observation, ReadError};
+
+/// Fields of a row that are kept. A row of more has too many for any header, or is garbage; they are only counted.
+const MAX_FIELDS: usize = 1 << 16;
+
+/// Bytes that may be read again because of stray quotes, beyond as many as the input has given so far. Keeps the time
+/// in proportion to the input even if it is made of nothing but such quotes.
+const REREAD_BYTES: u64 = 32 << 20;
+
+pub(crate) struct Delimited {
+    splitter: Splitter,
+    /// By position; unknown columns are `None`.
+    columns: Vec<Option<Column>>,
+    reread_bytes: u64,
+}
+
+impl Delimited {
+    /// Reads the header, which is the current line of `lines`.
+    pub(crate) fn from_header(
+        file: &Arc<str>,
+        format: Format,
+        lines: &mut LineBuffer,
+    ) -> io::Result<Result<Self, ReadError>> {
+        let no_url = ReadError::NoUrlColumn {
+            file: file.clone(),
+            header: shorten_quoted(lines.row()),
+        };
+        let Some(separator) = header_separator(lines.row()) else {
+            return Ok(Err(no_url));
+        };
+        let may_span_lines = format == Format::Csv;
+        let mut splitter = Splitter {
+            separator,
+            may_span_lines,
+            fields: Vec::new(),
+            count: 0,
+        };
+        if !splitter.split(lines)? {
+            return Ok(Err(no_url));
+        }
+        let columns: Vec<_> = splitter
+            .fields(lines.row())
+            .map(|field| heading(&field))
+            .collect();
+        for column in Column::ALL {
+            match columns.iter().filter(|&&found| found == Some(column)).count() {
+                0 if column == Column::Url => return Ok(Err(no_url)),
+                0 | 1 => {}
+                _ => {
+                    return Ok(Err(ReadError::DuplicateColumn {
+                        file: file.clone(),
+                        column,
+                    }));
+                }
+            }
+        }
+        Ok(Ok(Delimited {
+            splitter,
+            columns,
+            reread_bytes: 0,
+        }))
+    }
+
+    /// Reads the row that starts with the current line of `lines`.
+    pub(crate) fn read(
+        &mut self,
+        lines: &mut LineBuffer,
+        place: Place<'_>,
+        observation: &mut Observation,
+    ) -> io::Result<Result<(), BadRowReason>> {
+        let result = match self.splitter.split(lines)? {
+            true => self.fill(lines.row(), place, observation),
+            false => Err(BadRowReason::StrayQuote),
+        };
+        if let Err(BadRowReason::StrayQuote | BadRowReason::FieldCount { .. }) = result
+            && lines.spans_lines()
+        {
+            self.give_back_lines(lines);
+        }
+        Ok(result)
+    }
+
+    fn fill(&self, row: &[u8], place: Place<'_>, observation: &mut Observation) -> Result<(), BadRowReason> {
+        let (found, expected) = (self.splitter.count, self.columns.len());
+        if found != expected {
+            let separator = match self.splitter.separator {
+                b'\t' => "tab",
+                b';' => "semicolon",
+                _ => "comma",
+            };
+            return Err(BadRowReason::FieldCount {
+                found,
+                expected,
+                separator,
+            });
+        }
+        for (column, field) in self.columns.iter().zip(self.splitter.fields(row)) {
+            if let &Some(column) = column
+                && observation.set_bytes(column, &field).is_err()
+            {
+                observation.push_bad_column(place.bad_column(column, shorten_quoted(&field)));
+            }
+        }
+        if observation.url().is_empty() {
+            Err(BadRowReason::EmptyUrl)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Has all lines of a bad row but the first read again: a stray quote took them in.
+    fn give_back_lines(&mut self, lines: &mut LineBuffer) {
+        let reread_bytes = self.reread_bytes + lines.row().len() as u64;
+        let (_, delivered_bytes) = lines.delivered();
+        if reread_bytes <= delivered_bytes + REREAD_BYTES {
+            self.reread_bytes = reread_bytes;
+            lines.cut_to_first_line();
+        }
+    }
+}
+
+/// Finds the fields of a row.
+struct Splitter {
+    separator: u8,
+    may_span_lines: bool,
+    /// Of the row split last, quotes included.
+    fields: Vec<Range<usize>>,
+    count: usize,
+}
+
+impl Splitter {
+    /// Splits the current row of `lines`, adding to it as many lines as its quotes span. `false`: a quote is never
+    /// closed, or closed on another line within a field.
+    fn split(&mut self, lines: &mut LineBuffer) -> io::Result<bool> {
+        self.fields.clear();
+        self.count = 0;
+        let mut start = 0;
+        loop {
+            let mut end = start;
+            if self.may_span_lines && lines.row().get(start) == Some(&b'"') {
+                match quoted_end(lines, start)? {
+                    Some(quoted_end) => end = quoted_end,
+                    None => return Ok(false),
+                }
+            }
+            let row = lines.row();
+            let at_separator = match row.get(end) {
+                Some(&byte) if byte == self.separator => true,
+                // Text after the closing quote. On one line it does no harm: the field is not in quotes then.
+                Some(_) if end > start && lines.spans_lines() => return Ok(false),
+                _ => match memchr(self.separator, &row[end..]) {
+                    Some(len) => {
+                        end += len;
+                        true
+                    }
+                    None => {
+                        end = row.len();
+                        false
+                    }
+                },
+            };
+            self.count += 1;
+            if self.count <= MAX_FIELDS {
+                self.fields.push(start..end);
+            }
+            if !at_separator {
+                return Ok(true);
+            }
+            start = end + 1;
+        }
+    }
+
+    fn fields<'a>(&self, row: &'a [u8]) -> impl Iterator<Item = Cow<'a, [u8]>> {
+        self.fields.iter().map(|field| unquote(&row[field.clone()]))
+    }
+}
+
+/// End of the quoted field that starts at `start`, adding lines to the row until it is there.
+fn quoted_end(lines: &mut LineBuffer, start: usize) -> io::Result<Option<usize>> {
+    let mut at = start + 1;
+    loop {
+        let row = lines.row();
+        match memchr(b'"', &row[at..]) {
+            Some(len) if row.get(at + len + 1) == Some(&b'"') => at += len + 2,
+            Some(len) => return Ok(Some(at + len + 1)),
+            None => {
+                at = row.len();
+                if !lines.extend()? {
+                    return Ok(None);
+                }
+            }
+        }
+    }
+}
+
+/// A field without its quotes, if it is in quotes and all quotes within are doubled.
+fn unquote(field: &[u8]) -> Cow<'_, [u8]> {
+    let Some(inner) = field
+        .strip_prefix(b"\"")
+        .and_then(|field| field.strip_suffix(b"\""))
+    else {
+        return Cow::Borrowed(field);
+    };
+    let mut text = Vec::new();
+    let mut copied = 0;
+    let mut quotes = memchr_iter(b'"', inner);
+    while let Some(at) = quotes.next() {
+        if quotes.next() != Some(at + 1) {
+            return Cow::Borrowed(field);
+        }
+        text.extend_from_slice(&inner[copied..=at]);
+        copied = at + 2;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(inner);
+    }
+    text.extend_from_slice(&inner[copied..]);
+    Cow::Owned(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Input;
+
+    /// Title of each row, or the reason why there is none.
+    fn titles(name: &str, text: &str) -> Vec<Result<Option<String>, BadRowReason>> {
+        let input = Input::from_read(name, io::Cursor::new(text.to_owned())).unwrap();
+        let mut reader = input.observations().unwrap();
+        let mut observation = Observation::new();
+        let mut titles = Vec::new();
+        while let Some(row) = reader.read(&mut observation).unwrap() {
+            titles.push(
+                row.map(|()| observation.title().map(str::to_owned))
+                    .map_err(|bad| bad.reason),
+            );
+        }
+        titles
+    }
+
+    fn title(text: &str) -> Result<Option<String>, BadRowReason> {
+        Ok(Some(text.to_owned()))
+    }
+
+    #[test]
+    fn quoted_fields_hold_separators_quotes_and_line_ends() {
+        let text = "url,title\r\nu,\"a, \"\"b\"\"\"\r\nu,\"c\r\n\r\nd\"\r\nu,e";
+        assert_eq!(
+            titles("x.csv", text),
+            [title("a, \"b\""), title("c\r\n\r\nd"), title("e")]
+        );
+    }
+
+    #[test]
+    fn header_may_be_quoted_in_any_case_and_hold_unknown_columns() {
+        assert_eq!(
+            titles("x.csv", "\"no, really\",\"Title\", URL \n1,t,u\n"),
+            [title("t")]
+        );
+        assert_eq!(titles("x", "url;title\nu;a,b\n"), [title("a,b")]);
+    }
+
+    #[test]
+    fn a_stray_quote_costs_one_row() {
+        let stray = || Err(BadRowReason::StrayQuote);
+        let fields = |found| {
+            Err(BadRowReason::FieldCount {
+                found,
+                expected: 2,
+                separator: "comma",
+            })
+        };
+        let text = "url,title\nu,\"a\nu,b\nu,c\nu,\"d\"\nu,e\n";
+        // The quote before a meets the one before d: no rows are lost in between.
+        assert_eq!(
+            titles("x.csv", text),
+            [stray(), title("b"), title("c"), title("d"), title("e")]
+        );
+        assert_eq!(titles("x.csv", "url,title\nu,\"a\nu,b\n"), [stray(), title("b")]);
+        assert_eq!(
+            titles("x.csv", "url,title\nu,a,\"b\nu\",c\nu,d\n"),
+            [fields(4), title("c"), title("d")]
+        );
+    }
+
+    #[test]
+    fn stray_quotes_within_a_line_are_text() {
+        for field in ["\"a\" and \"b\"", "\"a\"b", "5\" disk", "\"a\" "] {
+            assert_eq!(
+                titles("x.csv", &format!("url,title\nu,{field}\n")),
+                [title(field)]
+            );
+        }
+    }
+
+    #[test]
+    fn tab_separated_fields_lose_only_well_formed_quotes() {
+        for (field, text) in [
+            ("\"a, \"\"b\"\" c\"", "a, \"b\" c"),
+            ("\"plain\"", "plain"),
+            ("\"\"\"\"", "\""),
+            ("\"a\" and \"b\"", "\"a\" and \"b\""),
+            ("\"open", "\"open"),
+            ("\"", "\""),
+            ("5\" disk", "5\" disk"),
+        ] {
+            assert_eq!(unquote(field.as_bytes()), text.as_bytes(), "{field}");
+        }
+        assert_eq!(
+            titles("x.tsv", "url\ttitle\nu\t\"a\nu\t\n"),
+            [title("\"a"), Ok(None)]
+        );
+    }
+
+    #[test]
+    fn a_single_column_may_hold_commas() {
+        let input = Input::from_read(
+            "x.csv",
+            &b"url\nhttp://a.example/1,2\n\"http://a.example/3,4\"\n"[..],
+        )
+        .unwrap();
+        let mut reader = input.observations().unwrap();
+        let mut observation = Observation::new();
+        for url in ["http://a.example/1,2", "http://a.example/3,4"] {
+            assert_eq!(reader.read(&mut observation).unwrap(), Some(Ok(())));
+            assert_eq!(observation.url(), url.as_bytes());
+        }
+    }
+
+    #[test]
+    fn fields_beyond_any_header_are_counted_and_not_kept() {
+        let text = format!("url,title\nu{}\nu,a\n", ",".repeat(1 << 20));
+        let too_many = BadRowReason::FieldCount {
+            found: (1 << 20) + 1,
+            expected: 2,
+            separator: "comma",
+        };
+        assert_eq!(titles("x.csv", &text), [Err(too_many), title("a")]);
+    }
+
+    #[test]
+    fn stray_quotes_everywhere_take_bounded_time() {
+        // In or out of quotes at its start, each line ends within quotes, so no row ever ends.
+        let text = format!("url,title\n{}", "x\",\"\"\",z\n".repeat(2 << 20));
+        let rows = titles("x.csv", &text);
+        assert!(rows.iter().all(|row| *row == Err(BadRowReason::StrayQuote)));
+        assert!((3..=6).contains(&rows.len()), "{} rows", rows.len());
+    }
+}

@@ -1,0 +1,238 @@
+/*!
+Everything that ends reading or writing, with the file, the place and the way out.
+
+Rows that are merely unusable are not here: see [`crate::BadRow`]. Messages do not repeat their cause, which is in
+`source()`.
+*/
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::{Column, Compression, Format};
+
+const SUPPORTED: &str = "JSON Lines, CSV, TSV or a list of URLs, plain or compressed with gzip or zstd";
+const COLUMNS: &str = "url, cluster (or page), canonical, redirect, digest, text_digest, simhash, title, size, \
+                       status, mime, time";
+
+/// Reading stopped. Rows delivered before remain usable.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The file is missing or may not be read.
+    #[error("cannot open {file}")]
+    Open {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A directory was named where a file is needed.
+    #[error("{file} is a directory, expected a file (name the files in it, such as {file}/*)")]
+    IsDirectory {
+        /// The input, as named by the user.
+        file: Arc<str>,
+    },
+    /// The system failed while reading.
+    #[error(
+        "cannot read {file} beyond line {line} (byte {offset} of the text); the rows before it were read"
+    )]
+    Read {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// The last line that was delivered.
+        line: u64,
+        /// Bytes of uncompressed text up to the end of that line.
+        offset: u64,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A compressed file was cut off, as by an interrupted download.
+    #[error(
+        "{file} is cut off: its {compression} data ends after line {line} (byte {offset} of the text); the rows \
+         before it were read, fetch the file again for the rest"
+    )]
+    Truncated {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// How the input is compressed.
+        compression: Compression,
+        /// The last line that was delivered.
+        line: u64,
+        /// Bytes of uncompressed text up to the end of that line.
+        offset: u64,
+        /// What the decompressor says.
+        source: io::Error,
+    },
+    /// A compressed file is not what its first bytes promised.
+    #[error(
+        "{file} is damaged: its {compression} data cannot be decompressed beyond line {line} (byte {offset} of the \
+         text); the rows before it were read, fetch the file again for the rest"
+    )]
+    Damaged {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// How the input is compressed.
+        compression: Compression,
+        /// The last line that was delivered.
+        line: u64,
+        /// Bytes of uncompressed text up to the end of that line.
+        offset: u64,
+        /// What the decompressor says.
+        source: io::Error,
+    },
+    /// Binary data of no known kind.
+    #[error("{file} does not look like any supported format, expected {SUPPORTED}")]
+    UnknownFormat {
+        /// The input, as named by the user.
+        file: Arc<str>,
+    },
+    /// A known format that this version does not read.
+    #[error("{file} is {}, {}", format.description(), format.remedy())]
+    UnsupportedFormat {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// What it is.
+        format: Unsupported,
+    },
+    /// A delimited file does not say which column holds the URLs.
+    #[error(
+        "{file} has no \"url\" column, its first line is {header}; expected a header with some of the columns {COLUMNS}"
+    )]
+    NoUrlColumn {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// The first line, shortened and in quotes.
+        header: String,
+    },
+    /// A delimited file names a column twice.
+    #[error("{file} has two columns \"{column}\" in its header, expected one")]
+    DuplicateColumn {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// The column.
+        column: Column,
+    },
+    /// More rows were bad than good, so the input is probably something else.
+    #[error("{bad} of {} rows of {file} could not be read as {format}, expected {}", good + bad, format.expected())]
+    MostlyBad {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// What the input was read as.
+        format: Format,
+        /// Rows that could be used.
+        good: u64,
+        /// Rows that could not.
+        bad: u64,
+    },
+}
+
+/// Formats that are recognised in order to be refused with a useful message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unsupported {
+    /// Web archive.
+    Warc,
+    /// The older web archive.
+    Arc,
+    /// Index of a web archive, also CDXJ.
+    Cdx,
+    /// Log of a web server.
+    AccessLog,
+    /// Apache Parquet.
+    Parquet,
+    /// One JSON array instead of lines.
+    JsonArray,
+    /// A JSON document over several lines.
+    JsonDocument,
+    /// HTML or XML.
+    Markup,
+    /// Text in UTF-16.
+    Utf16,
+    /// Compressed with bzip2.
+    Bzip2,
+    /// Compressed with xz.
+    Xz,
+    /// Compressed with lz4.
+    Lz4,
+    /// A zip archive.
+    Zip,
+    /// Compressed, and compressed again.
+    CompressedTwice,
+}
+
+impl Unsupported {
+    fn description(self) -> &'static str {
+        match self {
+            Unsupported::Warc => "a WARC file",
+            Unsupported::Arc => "an ARC file",
+            Unsupported::Cdx => "a CDX index",
+            Unsupported::AccessLog => "an access log",
+            Unsupported::Parquet => "a Parquet file",
+            Unsupported::JsonArray => "a JSON array",
+            Unsupported::JsonDocument => "a JSON document of several lines",
+            Unsupported::Markup => "an HTML or XML document",
+            Unsupported::Utf16 => "text in UTF-16",
+            Unsupported::Bzip2 => "compressed with bzip2",
+            Unsupported::Xz => "compressed with xz",
+            Unsupported::Lz4 => "compressed with lz4",
+            Unsupported::Zip => "a zip archive",
+            Unsupported::CompressedTwice => "compressed twice",
+        }
+    }
+
+    fn remedy(self) -> &'static str {
+        match self {
+            Unsupported::Warc
+            | Unsupported::Arc
+            | Unsupported::Cdx
+            | Unsupported::AccessLog
+            | Unsupported::Parquet => {
+                "which is not read yet by this version (it reads JSON Lines, CSV, TSV and lists of URLs)"
+            }
+            Unsupported::JsonArray => "expected one JSON object per line (convert it with: jq -c '.[]')",
+            Unsupported::JsonDocument => "expected one JSON object per line (convert it with: jq -c .)",
+            Unsupported::Markup => "expected JSON Lines, CSV, TSV or one URL per line",
+            Unsupported::Utf16 => "expected UTF-8 (convert it with: iconv -f UTF-16 -t UTF-8)",
+            Unsupported::Bzip2 => "expected gzip or zstd (pipe it in with: bzip2 -dc FILE | dedust ... -)",
+            Unsupported::Xz => "expected gzip or zstd (pipe it in with: xz -dc FILE | dedust ... -)",
+            Unsupported::Lz4 => "expected gzip or zstd (pipe it in with: lz4 -dc FILE | dedust ... -)",
+            Unsupported::Zip => "expected gzip or zstd (pipe it in with: unzip -p FILE | dedust ... -)",
+            Unsupported::CompressedTwice => "expected one layer of gzip or zstd (decompress it once)",
+        }
+    }
+}
+
+/// An output file could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// There is a file of that name, and overwriting was not asked for.
+    #[error("{} already exists (overwrite it with --force)", path.display())]
+    Exists {
+        /// The target.
+        path: PathBuf,
+    },
+    /// A directory was named where a file is needed.
+    #[error("{} is a directory, expected a file name", path.display())]
+    IsDirectory {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The file beside the target could not be created.
+    #[error("cannot create {}", path.display())]
+    Create {
+        /// The target.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Writing or renaming failed; the target is as it was.
+    #[error("cannot write {}", path.display())]
+    Write {
+        /// The target.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}

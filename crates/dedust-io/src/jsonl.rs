@@ -1,0 +1,387 @@
+/*!
+JSON Lines: one object per line, one key per column.
+
+Values go from the JSON parser straight into the [`Observation`], without a tree or a map in between. Unknown keys are
+skipped over, null is absent, a repeated key counts with its last value. Arrays and documents that span lines are not
+read (see [`crate::Unsupported`]).
+*/
+
+use std::fmt;
+
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::bad_row::{BadRowReason, Place, shorten_display, shorten_quoted};
+use crate::column::Kind;
+use crate::observation::WrongValue;
+use crate::{Column, Observation};
+
+/// Reads one line that is not blank.
+pub(crate) fn parse(row: &[u8], place: Place<'_>, observation: &mut Observation) -> Result<(), BadRowReason> {
+    if row.trim_ascii_start().first() != Some(&b'{') {
+        return Err(BadRowReason::NotAnObject);
+    }
+    // Checked here once for the whole row, which is faster than string by string.
+    let row = std::str::from_utf8(row).map_err(|error| BadRowReason::NotUtf8 {
+        column: error.valid_up_to() + 1,
+    })?;
+    let mut json = serde_json::Deserializer::from_str(row);
+    let mut object = Object {
+        observation,
+        place,
+        wrong_url: None,
+        has_url: false,
+    };
+    json.deserialize_map(&mut object)
+        .and_then(|()| json.end())
+        .map_err(|error| BadRowReason::InvalidJson {
+            column: error.column(),
+            problem: problem(&error),
+        })?;
+    match object {
+        Object {
+            wrong_url: Some(found),
+            ..
+        } => Err(BadRowReason::WrongUrl { found }),
+        Object { has_url: false, .. } => Err(BadRowReason::NoUrl),
+        Object { observation, .. } if observation.url().is_empty() => Err(BadRowReason::EmptyUrl),
+        _ => Ok(()),
+    }
+}
+
+/// The parser's message without the place, which it counts within the line.
+fn problem(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    match message.rfind(" at line ") {
+        Some(at) => message[..at].to_owned(),
+        None => message,
+    }
+}
+
+struct Object<'a> {
+    observation: &'a mut Observation,
+    place: Place<'a>,
+    has_url: bool,
+    wrong_url: Option<String>,
+}
+
+impl Object<'_> {
+    fn wrong(&mut self, column: Column, value: String) {
+        if column == Column::Url {
+            self.wrong_url = Some(value);
+        } else {
+            self.observation
+                .push_bad_column(self.place.bad_column(column, value));
+        }
+    }
+
+    fn set_text(&mut self, column: Column, value: &str) {
+        if column == Column::Url {
+            self.has_url = true;
+        }
+        if self.observation.set_text(column, value) == Err(WrongValue) {
+            self.wrong(column, shorten_quoted(value.as_bytes()));
+        }
+    }
+
+    /// A label as written: numbers keep all their digits.
+    fn set_label(&mut self, column: Column, raw: &str) {
+        match raw.as_bytes()[0] {
+            b'"' if !raw.contains('\\') => self.set_text(column, &raw[1..raw.len() - 1]),
+            b'"' => match serde_json::from_str::<String>(raw) {
+                Ok(text) => self.set_text(column, &text),
+                Err(_) => self.wrong(column, shorten_display(raw)),
+            },
+            b'-' | b'0'..=b'9' => self.set_text(column, raw),
+            b'n' => {}
+            b'[' => self.wrong(column, "a list".to_owned()),
+            b'{' => self.wrong(column, "an object".to_owned()),
+            _ => self.wrong(column, shorten_display(raw)),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Object<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(column) = map.next_key_seed(Key)? {
+            match column {
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                Some(column) if column.kind() == Kind::Label => {
+                    self.set_label(column, map.next_value::<&RawValue>()?.get());
+                }
+                Some(column) => map.next_value_seed(Value { object: self, column })?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A key: its column, if known.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Option<Column>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key {
+    type Value = Option<Column>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(Column::from_name(name))
+    }
+}
+
+/// The value of a known column, of whatever type.
+struct Value<'a, 'b> {
+    object: &'a mut Object<'b>,
+    column: Column,
+}
+
+impl<'de> DeserializeSeed<'de> for Value<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Value<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+        self.object.set_text(self.column, value);
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
+        if self.object.observation.set_number(self.column, value) == Err(WrongValue) {
+            self.object.wrong(self.column, value.to_string());
+        }
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
+        self.object.wrong(self.column, value.to_string());
+        Ok(())
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<(), E> {
+        // Whole numbers below 2^53 are exact; data frames write integers so where a column has gaps.
+        if value.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&value) {
+            return self.visit_u64(value as u64);
+        }
+        self.object.wrong(self.column, value.to_string());
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        self.object.wrong(self.column, value.to_string());
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        self.object.wrong(self.column, "a list".to_owned());
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        self.object.wrong(self.column, "an object".to_owned());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn read(row: &str) -> Result<Observation, BadRowReason> {
+        let file: Arc<str> = "x.jsonl".into();
+        let mut observation = Observation::new();
+        parse(row.as_bytes(), Place { file: &file, line: 1 }, &mut observation)?;
+        Ok(observation)
+    }
+
+    /// The bad columns of a row that has only one column besides the URL.
+    fn bad_columns(column: &str, value: &str) -> Vec<String> {
+        let observation = read(&format!(r#"{{"url":"u","{column}":{value}}}"#)).unwrap();
+        observation
+            .bad_columns()
+            .iter()
+            .map(|bad| format!("{} {}", bad.column, bad.value))
+            .collect()
+    }
+
+    #[test]
+    fn all_columns_are_read() {
+        let row = r#"{"url":"http://a.example/","cluster":"c","canonical":"http://a.example/1","redirect":"/r",
+            "digest":"d","text_digest":"t","simhash":"00000000000000ff","title":"T \u00e4 \"q\"","size":12,
+            "status":200,"mime":"text/html","time":"2024-01-02","words":[1,{"a":null}]}"#;
+        let observation = read(row).unwrap();
+        assert_eq!(observation.url(), b"http://a.example/");
+        assert_eq!(observation.cluster(), Some("c"));
+        assert_eq!(observation.canonical(), Some(&b"http://a.example/1"[..]));
+        assert_eq!(observation.redirect(), Some(&b"/r"[..]));
+        assert_eq!(observation.digest(), Some("d"));
+        assert_eq!(observation.text_digest(), Some("t"));
+        assert_eq!(observation.simhash(), Some(255));
+        assert_eq!(observation.title(), Some("T ä \"q\""));
+        assert_eq!(observation.size(), Some(12));
+        assert_eq!(observation.status(), Some(200));
+        assert_eq!(observation.mime(), Some("text/html"));
+        assert_eq!(observation.time(), Some("2024-01-02"));
+        assert_eq!(observation.bad_columns(), []);
+    }
+
+    #[test]
+    fn labels_are_kept_as_written() {
+        for (value, label) in [
+            ("7", Some("7")),
+            ("-7", Some("-7")),
+            ("\"7\"", Some("7")),
+            (
+                "340282366920938463463374607431768211457",
+                Some("340282366920938463463374607431768211457"),
+            ),
+            ("1.50", Some("1.50")),
+            (r#""a\u0062\"""#, Some("ab\"")),
+            ("\"\"", None),
+            ("null", None),
+        ] {
+            let observation = read(&format!(r#"{{"page": {value} ,"url":"u"}}"#)).unwrap();
+            assert_eq!(observation.cluster(), label, "{value}");
+            assert_eq!(observation.bad_columns(), []);
+        }
+    }
+
+    #[test]
+    fn a_wrong_optional_column_is_absent_and_reported() {
+        assert_eq!(bad_columns("status", "\"abc\""), ["status \"abc\""]);
+        assert_eq!(bad_columns("status", "70000"), ["status 70000"]);
+        assert_eq!(bad_columns("size", "-1"), ["size -1"]);
+        assert_eq!(bad_columns("size", "1.5"), ["size 1.5"]);
+        assert_eq!(bad_columns("simhash", "\"ff\""), ["simhash \"ff\""]);
+        assert_eq!(bad_columns("simhash", "255"), ["simhash 255"]);
+        assert_eq!(bad_columns("title", "1984"), ["title 1984"]);
+        assert_eq!(bad_columns("title", "[1,[2]]"), ["title a list"]);
+        assert_eq!(bad_columns("redirect", "{\"to\":{}}"), ["redirect an object"]);
+        assert_eq!(bad_columns("cluster", "true"), ["cluster true"]);
+        assert_eq!(bad_columns("cluster", "[1]"), ["cluster a list"]);
+        assert_eq!(bad_columns("cluster", "{}"), ["cluster an object"]);
+        assert_eq!(bad_columns("cluster", r#""\ud800""#), [r#"cluster "\ud800""#]);
+    }
+
+    #[test]
+    fn numbers_may_be_text_or_whole_floats() {
+        for value in ["200", "\"200\"", "200.0", "2e2"] {
+            assert_eq!(bad_columns("status", value), [""; 0]);
+            let observation = read(&format!(r#"{{"url":"u","status":{value},"size":{value}}}"#)).unwrap();
+            assert_eq!(
+                (observation.status(), observation.size()),
+                (Some(200), Some(200)),
+                "{value}"
+            );
+        }
+    }
+
+    #[test]
+    fn null_and_empty_are_absent() {
+        for value in ["null", "\"\""] {
+            for column in Column::ALL.into_iter().filter(|&column| column != Column::Url) {
+                let observation = read(&format!(r#"{{"url":"u","{column}":{value}}}"#)).unwrap();
+                let shown = format!("{observation:?}");
+                assert_eq!(shown, "Observation { line: 0, url: \"u\" }", "{column} {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_missing_or_wrong_url_is_a_bad_row() {
+        let wrong = |found: &str| {
+            Some(BadRowReason::WrongUrl {
+                found: found.to_owned(),
+            })
+        };
+        for (row, reason) in [
+            ("{}", Some(BadRowReason::NoUrl)),
+            (r#"{"uri":"u"}"#, Some(BadRowReason::NoUrl)),
+            (r#"{"url":null}"#, Some(BadRowReason::NoUrl)),
+            (r#"{"url":""}"#, Some(BadRowReason::EmptyUrl)),
+            (r#"{"url":17}"#, wrong("17")),
+            (r#"{"url":["u"]}"#, wrong("a list")),
+            (r#"{"u\u0072l":"u"}"#, None),
+            (r#"["u"]"#, Some(BadRowReason::NotAnObject)),
+            ("http://a.example/", Some(BadRowReason::NotAnObject)),
+        ] {
+            assert_eq!(read(row).err(), reason, "{row}");
+        }
+    }
+
+    #[test]
+    fn invalid_json_says_where() {
+        for (row, column, problem) in [
+            (r#"{"url":"u""#, 10, "EOF while parsing an object"),
+            (r#"{"url":u}"#, 8, "expected value"),
+            (r#"{"url":"u"} {"url":"v"}"#, 13, "trailing characters"),
+            (r#"{"url":"\ud800"}"#, 15, "unexpected end of hex escape"),
+            (r#"{url:"u"}"#, 2, "key must be a string"),
+        ] {
+            let problem = problem.to_owned();
+            assert_eq!(
+                read(row).err(),
+                Some(BadRowReason::InvalidJson { column, problem }),
+                "{row}"
+            );
+        }
+        let file: Arc<str> = "x.jsonl".into();
+        let result = parse(
+            b"{\"url\":\"caf\xe9\"}",
+            Place { file: &file, line: 1 },
+            &mut Observation::new(),
+        );
+        assert_eq!(result, Err(BadRowReason::NotUtf8 { column: 12 }));
+    }
+
+    #[test]
+    fn deep_nesting_is_a_bad_row_or_skipped() {
+        let deep = "[".repeat(1 << 20);
+        assert!(matches!(
+            read(&format!("{{\"title\":{deep}")),
+            Err(BadRowReason::InvalidJson { .. })
+        ));
+        let closed = format!("{deep}{}", "]".repeat(1 << 20));
+        assert_eq!(
+            read(&format!("{{\"url\":\"u\",\"other\":{closed}}}"))
+                .unwrap()
+                .url(),
+            b"u"
+        );
+    }
+}

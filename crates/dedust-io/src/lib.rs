@@ -1,0 +1,57 @@
+/*!
+Reads crawl observations: one URL seen once, with whatever is known about its page.
+
+JSON Lines, CSV, TSV and plain URL lists come in, plain or compressed with gzip or zstd, from a path or from
+standard input (`-`). [`Observation`]s go out, one at a time, in the order of the file. Nothing is kept between
+rows, so memory is bounded by the longest row ([`MAX_ROW_BYTES`]) whatever the size of the input.
+
+```text
+path or "-" -open-> Input (decompressed, format known) -observations-> Reader -read-> Observation
+```
+
+A row that cannot be used is data, not failure: [`Reader::read`] hands it over as a [`BadRow`], counts it and
+goes on. A [`ReadError`] is final; the rows delivered before it remain usable.
+
+```
+use dedust_io::{Input, Observation};
+
+let text = "{\"url\":\"http://a.example/p?id=1\",\"cluster\":7}\n{\"uri\":\"http://a.example/\"}\n";
+let mut reader = Input::from_read("crawl.jsonl", text.as_bytes())?.observations()?;
+let mut observation = Observation::new();
+let mut warnings = Vec::new();
+while let Some(row) = reader.read(&mut observation)? {
+    match row {
+        Ok(()) => assert_eq!((observation.url(), observation.cluster()), (&b"http://a.example/p?id=1"[..], Some("7"))),
+        Err(bad) => warnings.push(bad.to_string()),
+    }
+}
+reader.check()?;
+assert_eq!(warnings, [r#"crawl.jsonl:2: no "url" column, row skipped: {"uri":"http://a.example/"}"#]);
+# Ok::<(), dedust_io::ReadError>(())
+```
+
+URLs are bytes and are not looked into: splitting and checking them is the business of the caller.
+*/
+
+mod bad_row;
+mod column;
+mod delimited;
+mod error;
+mod jsonl;
+mod line_buffer;
+mod lines;
+mod observation;
+mod open;
+mod output;
+mod reader;
+mod sniff;
+
+pub use bad_row::{BadColumn, BadRow, BadRowReason};
+pub use column::Column;
+pub use error::{ReadError, Unsupported, WriteError};
+pub use line_buffer::MAX_ROW_BYTES;
+pub use observation::Observation;
+pub use open::{Compression, Input, open};
+pub use output::OutputFile;
+pub use reader::{Reader, RowCounts};
+pub use sniff::Format;

@@ -1,0 +1,301 @@
+/*!
+One URL seen once, and what is known about its page.
+
+Readers fill the same [`Observation`] again and again: its columns lie one after the other in two buffers, so that a
+row costs no allocation. Values are checked here, once for all formats. Does not know where they come from.
+*/
+
+use std::fmt;
+
+use crate::column::Kind;
+use crate::{BadColumn, Column};
+
+/// One URL seen once. Filled by [`crate::Reader::read`], best reused from row to row.
+///
+/// An empty value is an absent one: `""` in JSON, nothing between two commas in CSV.
+#[derive(Clone, Default)]
+pub struct Observation {
+    /// Columns of kind [`Kind::Address`], in any order.
+    addresses: Vec<u8>,
+    /// Columns of kind [`Kind::Text`] and [`Kind::Label`], in any order.
+    text: String,
+    /// By column. Fits 32 bits because a row does.
+    spans: [Span; Column::ALL.len()],
+    simhash: Option<u64>,
+    size: Option<u64>,
+    status: Option<u16>,
+    line: u64,
+    bad_columns: Vec<BadColumn>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
+/// The value is not what its column holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct WrongValue;
+
+impl Observation {
+    /// An observation without any value, to be filled.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The URL as met by the crawler; any bytes, never empty after a successful read.
+    pub fn url(&self) -> &[u8] {
+        self.address(Column::Url).unwrap_or_default()
+    }
+
+    /// The explicit duplicate label: `cluster`, or else `page`. Numbers are as written.
+    pub fn cluster(&self) -> Option<&str> {
+        self.text(Column::Cluster).or_else(|| self.text(Column::Page))
+    }
+
+    /// Target of `rel=canonical`.
+    pub fn canonical(&self) -> Option<&[u8]> {
+        self.address(Column::Canonical)
+    }
+
+    /// Target of the redirect.
+    pub fn redirect(&self) -> Option<&[u8]> {
+        self.address(Column::Redirect)
+    }
+
+    /// Hash of the body.
+    pub fn digest(&self) -> Option<&str> {
+        self.text(Column::Digest)
+    }
+
+    /// Hash of the text of the body.
+    pub fn text_digest(&self) -> Option<&str> {
+        self.text(Column::TextDigest)
+    }
+
+    /// Similarity hash of the text.
+    pub fn simhash(&self) -> Option<u64> {
+        self.simhash
+    }
+
+    /// Title of the page.
+    pub fn title(&self) -> Option<&str> {
+        self.text(Column::Title)
+    }
+
+    /// Size of the body in bytes.
+    pub fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    /// HTTP status.
+    pub fn status(&self) -> Option<u16> {
+        self.status
+    }
+
+    /// Media type.
+    pub fn mime(&self) -> Option<&str> {
+        self.text(Column::Mime)
+    }
+
+    /// When the URL was fetched, as written in the input.
+    pub fn time(&self) -> Option<&str> {
+        self.text(Column::Time)
+    }
+
+    /// The line the row starts on, counted from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Columns of this row that could not be used and count as absent.
+    pub fn bad_columns(&self) -> &[BadColumn] {
+        &self.bad_columns
+    }
+
+    /// Forgets all values and starts a row.
+    pub(crate) fn start(&mut self, line: u64) {
+        self.addresses.clear();
+        self.text.clear();
+        self.spans = Default::default();
+        self.simhash = None;
+        self.size = None;
+        self.status = None;
+        self.line = line;
+        self.bad_columns.clear();
+    }
+
+    pub(crate) fn push_bad_column(&mut self, bad: BadColumn) {
+        self.bad_columns.push(bad);
+    }
+
+    /// Sets a column from text.
+    pub(crate) fn set_text(&mut self, column: Column, value: &str) -> Result<(), WrongValue> {
+        match column.kind() {
+            Kind::Address => self.set_address(column, value.as_bytes()),
+            Kind::Text | Kind::Label => {
+                let start = self.text.len();
+                self.text.push_str(value);
+                self.spans[column as usize] = Span {
+                    start: start as u32,
+                    end: self.text.len() as u32,
+                };
+            }
+            Kind::Simhash | Kind::Size | Kind::Status if value.is_empty() => {}
+            Kind::Simhash => self.simhash = Some(parse_simhash(value).ok_or(WrongValue)?),
+            Kind::Size | Kind::Status => self.set_number(column, parse_whole(value).ok_or(WrongValue)?)?,
+        }
+        Ok(())
+    }
+
+    /// Sets a column from bytes that may not be text. Only addresses may be any bytes.
+    pub(crate) fn set_bytes(&mut self, column: Column, value: &[u8]) -> Result<(), WrongValue> {
+        match column.kind() {
+            Kind::Address => self.set_address(column, value),
+            _ => self.set_text(column, std::str::from_utf8(value).map_err(|_| WrongValue)?)?,
+        }
+        Ok(())
+    }
+
+    /// Sets a column from a number. Labels are set from their text instead.
+    pub(crate) fn set_number(&mut self, column: Column, value: u64) -> Result<(), WrongValue> {
+        match column.kind() {
+            Kind::Size => self.size = Some(value),
+            Kind::Status => self.status = Some(u16::try_from(value).map_err(|_| WrongValue)?),
+            Kind::Address | Kind::Text | Kind::Label | Kind::Simhash => return Err(WrongValue),
+        }
+        Ok(())
+    }
+
+    fn set_address(&mut self, column: Column, value: &[u8]) {
+        let start = self.addresses.len();
+        self.addresses.extend_from_slice(value);
+        self.spans[column as usize] = Span {
+            start: start as u32,
+            end: self.addresses.len() as u32,
+        };
+    }
+
+    fn address(&self, column: Column) -> Option<&[u8]> {
+        let Span { start, end } = self.spans[column as usize];
+        (start < end).then(|| &self.addresses[start as usize..end as usize])
+    }
+
+    fn text(&self, column: Column) -> Option<&str> {
+        let Span { start, end } = self.spans[column as usize];
+        (start < end).then(|| &self.text[start as usize..end as usize])
+    }
+}
+
+impl fmt::Debug for Observation {
+    /// Shows the columns that are present.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Observation");
+        shown.field("line", &self.line);
+        for column in Column::ALL {
+            let name = column.name();
+            match column.kind() {
+                Kind::Address => self
+                    .address(column)
+                    .map(|value| shown.field(name, &String::from_utf8_lossy(value))),
+                Kind::Text | Kind::Label => self.text(column).map(|value| shown.field(name, &value)),
+                Kind::Simhash => self
+                    .simhash
+                    .map(|value| shown.field(name, &format_args!("{value:016x}"))),
+                Kind::Size => self.size.map(|value| shown.field(name, &value)),
+                Kind::Status => self.status.map(|value| shown.field(name, &value)),
+            };
+        }
+        if !self.bad_columns.is_empty() {
+            shown.field("bad_columns", &self.bad_columns);
+        }
+        shown.finish()
+    }
+}
+
+fn parse_simhash(value: &str) -> Option<u64> {
+    // from_str_radix alone would take a sign and any length.
+    if value.len() != 16 || !value.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    u64::from_str_radix(value, 16).ok()
+}
+
+/// A whole number, also as `200.0`: data frames write integers so where a column has gaps.
+fn parse_whole(value: &str) -> Option<u64> {
+    let value = value.trim_ascii();
+    let digits = match value.split_once('.') {
+        Some((whole, fraction)) if fraction.bytes().all(|byte| byte == b'0') => whole,
+        Some(_) => return None,
+        None => value,
+    };
+    // A sign is refused: parse would take "+5".
+    if digits.starts_with('+') {
+        None
+    } else {
+        digits.parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simhash_is_exactly_sixteen_hex_digits() {
+        assert_eq!(parse_simhash("e98d2e642e690eda"), Some(0xe98d_2e64_2e69_0eda));
+        assert_eq!(parse_simhash("E98D2E642E690EDA"), Some(0xe98d_2e64_2e69_0eda));
+        for wrong in [
+            "",
+            "e98d",
+            "+98d2e642e690eda",
+            "0xe98d2e642e690eda",
+            "g98d2e642e690eda",
+            "äääääääa",
+        ] {
+            assert_eq!(parse_simhash(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_may_end_in_point_zero() {
+        assert_eq!(parse_whole("200"), Some(200));
+        assert_eq!(parse_whole(" 200.0 "), Some(200));
+        for wrong in ["", "-1", "+1", "1.5", "1e3", "abc", ".0", "18446744073709551616"] {
+            assert_eq!(parse_whole(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_new_row_forgets_the_one_before() {
+        let mut observation = Observation::new();
+        for column in Column::ALL {
+            let value = if column == Column::Simhash {
+                "e98d2e642e690eda"
+            } else {
+                "200"
+            };
+            observation.set_text(column, value).unwrap();
+        }
+        assert_eq!(
+            format!("{observation:?}"),
+            "Observation { line: 0, url: \"200\", cluster: \"200\", page: \"200\", canonical: \"200\", \
+             redirect: \"200\", digest: \"200\", text_digest: \"200\", simhash: e98d2e642e690eda, title: \"200\", \
+             size: 200, status: 200, mime: \"200\", time: \"200\" }"
+        );
+        observation.start(7);
+        assert_eq!(format!("{observation:?}"), "Observation { line: 7 }");
+    }
+
+    #[test]
+    fn cluster_wins_over_page_in_any_order() {
+        for order in [[Column::Cluster, Column::Page], [Column::Page, Column::Cluster]] {
+            let mut observation = Observation::new();
+            for column in order {
+                observation.set_text(column, column.name()).unwrap();
+            }
+            assert_eq!(observation.cluster(), Some("cluster"));
+        }
+    }
+}

@@ -1,0 +1,269 @@
+/*!
+Writes an output file so that it is either complete or not there.
+
+Bytes go to a file beside the target, `.NAME.tmp-PID`, which takes the target's place on [`OutputFile::commit`] and
+is removed if that is never reached. `-` is standard output; pipes and devices are written directly. Does not
+compress.
+*/
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::WriteError;
+
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// A file being written. Dropped without [`OutputFile::commit`], it leaves nothing behind.
+pub struct OutputFile {
+    /// As named by the user.
+    path: PathBuf,
+    writer: BufWriter<Box<dyn Write + Send>>,
+    /// Absent where the target is written directly.
+    beside: Option<Beside>,
+}
+
+/// The file beside the target. Removed when dropped.
+struct Beside {
+    path: PathBuf,
+    /// A second handle, to flush the file to disk.
+    file: File,
+    target: PathBuf,
+    force: bool,
+}
+
+impl OutputFile {
+    /// Starts writing to `path`, or to standard output for `-`. An existing file is an error unless `force`.
+    pub fn create(path: impl AsRef<Path>, force: bool) -> Result<OutputFile, WriteError> {
+        let path = path.as_ref().to_owned();
+        if path.as_os_str() == "-" {
+            return Ok(OutputFile {
+                path,
+                writer: buffered(io::stdout()),
+                beside: None,
+            });
+        }
+        let failed = |source| WriteError::Create {
+            path: path.clone(),
+            source,
+        };
+        let target = match fs::metadata(&path) {
+            Ok(found) if found.is_dir() => return Err(WriteError::IsDirectory { path }),
+            Ok(found) if !found.is_file() => {
+                let device = File::options().write(true).open(&path).map_err(failed)?;
+                return Ok(OutputFile {
+                    path,
+                    writer: buffered(device),
+                    beside: None,
+                });
+            }
+            Ok(_) if !force => return Err(WriteError::Exists { path }),
+            // Through a symbolic link, so that the link stays and its target is replaced.
+            Ok(_) => fs::canonicalize(&path).map_err(failed)?,
+            Err(_) => path.clone(),
+        };
+        let (beside, file) = create_beside(&target).map_err(failed)?;
+        let written = file.try_clone().map_err(failed)?;
+        let beside = Beside {
+            path: beside,
+            file,
+            target,
+            force,
+        };
+        Ok(OutputFile {
+            path,
+            writer: buffered(written),
+            beside: Some(beside),
+        })
+    }
+
+    /// The target, as named by the user.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Completes the file: all bytes are on disk, then the target has its name.
+    pub fn commit(mut self) -> Result<(), WriteError> {
+        let failed = |source| WriteError::Write {
+            path: self.path.clone(),
+            source,
+        };
+        self.writer.flush().map_err(failed)?;
+        if let Some(beside) = &self.beside {
+            beside.file.sync_all().map_err(failed)?;
+            if !beside.force && beside.target.exists() {
+                return Err(WriteError::Exists {
+                    path: self.path.clone(),
+                });
+            }
+            fs::rename(&beside.path, &beside.target).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // After a rename there is nothing of this name, and a failure to clean up has no one to tell.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl fmt::Debug for OutputFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutputFile")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+fn buffered(writer: impl Write + Send + 'static) -> BufWriter<Box<dyn Write + Send>> {
+    BufWriter::with_capacity(BUFFER_BYTES, Box::new(writer))
+}
+
+/// A new file in the target's folder. A leftover of the same name, from another machine or an earlier process of
+/// this number, is left alone.
+fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
+    const ATTEMPTS: u32 = 100;
+    let name = target
+        .file_name()
+        .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let mut attempt = 0;
+    loop {
+        let mut beside = OsString::from(".");
+        beside.push(name);
+        beside.push(format!(".tmp-{}", std::process::id()));
+        if attempt > 0 {
+            beside.push(format!("-{attempt}"));
+        }
+        let beside = target.with_file_name(beside);
+        match File::create_new(&beside) {
+            Ok(file) => return Ok((beside, file)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn target_appears_on_commit_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("rules.json");
+        let mut output = OutputFile::create(&target, false).unwrap();
+        output.write_all(b"{}\n").unwrap();
+        assert_eq!(
+            names(folder.path()),
+            [format!(".rules.json.tmp-{}", std::process::id())]
+        );
+        output.commit().unwrap();
+        assert_eq!(names(folder.path()), ["rules.json"]);
+        assert_eq!(fs::read(&target).unwrap(), b"{}\n");
+    }
+
+    #[test]
+    fn nothing_is_left_without_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("rules.json");
+        fs::write(&target, "old").unwrap();
+        let mut output = OutputFile::create(&target, true).unwrap();
+        output.write_all(&[b'x'; 2 * BUFFER_BYTES]).unwrap();
+        drop(output);
+        assert_eq!(names(folder.path()), ["rules.json"]);
+        assert_eq!(fs::read(&target).unwrap(), b"old");
+    }
+
+    #[test]
+    fn an_existing_file_needs_force() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("rules.json");
+        fs::write(&target, "old").unwrap();
+        assert!(
+            matches!(OutputFile::create(&target, false), Err(WriteError::Exists { path }) if path == target)
+        );
+        let mut output = OutputFile::create(&target, true).unwrap();
+        output.write_all(b"new").unwrap();
+        output.commit().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_file_that_appears_meanwhile_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("rules.json");
+        let output = OutputFile::create(&target, false).unwrap();
+        fs::write(&target, "theirs").unwrap();
+        assert!(matches!(output.commit(), Err(WriteError::Exists { .. })));
+        assert_eq!(fs::read(&target).unwrap(), b"theirs");
+        assert_eq!(names(folder.path()), ["rules.json"]);
+    }
+
+    #[test]
+    fn two_writers_do_not_share_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("rules.json");
+        let mut first = OutputFile::create(&target, true).unwrap();
+        let mut second = OutputFile::create(&target, true).unwrap();
+        first.write_all(b"first").unwrap();
+        second.write_all(b"second").unwrap();
+        second.commit().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"second");
+        first.commit().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"first");
+    }
+
+    #[test]
+    fn a_folder_is_no_target() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(matches!(
+            OutputFile::create(folder.path(), true),
+            Err(WriteError::IsDirectory { .. })
+        ));
+        let missing = folder.path().join("missing").join("rules.json");
+        assert!(matches!(
+            OutputFile::create(&missing, false),
+            Err(WriteError::Create { .. })
+        ));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_and_devices_are_written_directly() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("rules.json"), folder.path().join("link"));
+        fs::write(&target, "old").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let mut output = OutputFile::create(&link, true).unwrap();
+        output.write_all(b"new").unwrap();
+        output.commit().unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&target).unwrap(), b"new");
+
+        let mut null = OutputFile::create("/dev/null", false).unwrap();
+        null.write_all(b"gone").unwrap();
+        null.commit().unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+}

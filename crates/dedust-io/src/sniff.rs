@@ -1,0 +1,284 @@
+/*!
+Decides the format of an input from its first bytes; the file name is only a hint where they leave a choice.
+
+Takes the beginning of the uncompressed text and the name, returns a [`Format`] or the reason why there is none. Does
+not read, decompress or parse rows.
+*/
+
+use std::fmt;
+use std::sync::Arc;
+
+use memchr::memmem;
+
+use crate::{Column, ReadError, Unsupported};
+
+/// How much of the text is looked at.
+pub(crate) const SNIFFED_BYTES: usize = 64 << 10;
+
+pub(crate) const UTF8_BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// A format of observations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// One JSON object per line.
+    JsonLines,
+    /// A header and rows separated by commas or semicolons, with quotes as in RFC 4180.
+    Csv,
+    /// A header and rows separated by tabs; a row never spans lines.
+    Tsv,
+    /// One URL per line.
+    UrlList,
+}
+
+impl Format {
+    /// What a row must look like, in words for a message.
+    pub fn expected(self) -> &'static str {
+        match self {
+            Format::JsonLines => {
+                "one object per line with at least a url, such as {\"url\":\"http://a.example/\"}"
+            }
+            Format::Csv => "rows with as many fields as the header, and a URL in the column \"url\"",
+            Format::Tsv => "rows with as many tabs as the header, and a URL in the column \"url\"",
+            Format::UrlList => "one URL per line",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Format::JsonLines => "JSON Lines",
+            Format::Csv => "CSV",
+            Format::Tsv => "TSV",
+            Format::UrlList => "a list of URLs",
+        })
+    }
+}
+
+/// The format of a text that begins with `start`.
+pub(crate) fn sniff(file: &Arc<str>, start: &[u8]) -> Result<Format, ReadError> {
+    let unsupported = |format| ReadError::UnsupportedFormat {
+        file: file.clone(),
+        format,
+    };
+    if let Some(format) = by_magic(start) {
+        return Err(unsupported(format));
+    }
+    if looks_binary(start) {
+        return Err(ReadError::UnknownFormat { file: file.clone() });
+    }
+    let text = start.strip_prefix(UTF8_BOM).unwrap_or(start).trim_ascii_start();
+    let line = text
+        .split(|&byte| byte == b'\n')
+        .next()
+        .unwrap_or_default()
+        .trim_ascii_end();
+    if let Some(format) = by_first_line(line, line.len() < text.len()) {
+        return Err(unsupported(format));
+    }
+    if line.first() == Some(&b'{') {
+        return Ok(Format::JsonLines);
+    }
+    Ok(match (header_separator(line), name_hint(file)) {
+        (Some(b'\t'), _) => Format::Tsv,
+        (Some(_), _) => Format::Csv,
+        // Read as what the name says, which then reports what is missing.
+        (None, Some(format)) if !line.is_empty() => format,
+        (None, _) => Format::UrlList,
+    })
+}
+
+/// The separator under which a line is a header: one of its fields is a known column, and none an address.
+/// A header of the single column `url` is separated by tabs, so that its URLs may hold commas.
+pub(crate) fn header_separator(line: &[u8]) -> Option<u8> {
+    if memmem::find(line, b"://").is_some() {
+        return None;
+    }
+    let column = |field| heading(field);
+    if column(line) == Some(Column::Url) {
+        return Some(b'\t');
+    }
+    let separates = |&separator: &u8| {
+        let mut fields = line.split(move |&byte| byte == separator);
+        memchr::memchr(separator, line).is_some() && fields.any(|field| column(field).is_some())
+    };
+    [b'\t', b',', b';'].into_iter().find(separates)
+}
+
+/// The column named by a field of a header, whatever its case and quotes.
+pub(crate) fn heading(field: &[u8]) -> Option<Column> {
+    let name = std::str::from_utf8(field)
+        .ok()?
+        .trim_matches(|c: char| c.is_ascii_whitespace() || c == '"');
+    // Longer than any name, and not worth a copy.
+    if name.len() > 32 {
+        return None;
+    }
+    Column::from_name(&name.to_ascii_lowercase())
+}
+
+fn by_magic(start: &[u8]) -> Option<Unsupported> {
+    const MAGIC: [(&[u8], Unsupported); 15] = [
+        (b"WARC/", Unsupported::Warc),
+        (b"filedesc://", Unsupported::Arc),
+        (b" CDX ", Unsupported::Cdx),
+        (b"!OpenWayback-CDXJ", Unsupported::Cdx),
+        (b"PAR1", Unsupported::Parquet),
+        (b"\xff\xfe", Unsupported::Utf16),
+        (b"\xfe\xff", Unsupported::Utf16),
+        (b"BZh", Unsupported::Bzip2),
+        (b"\xfd7zXZ\0", Unsupported::Xz),
+        (b"\x04\x22\x4d\x18", Unsupported::Lz4),
+        (b"PK\x03\x04", Unsupported::Zip),
+        (b"\x1f\x8b", Unsupported::CompressedTwice),
+        (b"\x28\xb5\x2f\xfd", Unsupported::CompressedTwice),
+        (b"<", Unsupported::Markup),
+        (b"\xef\xbb\xbf<", Unsupported::Markup),
+    ];
+    MAGIC
+        .into_iter()
+        .find(|(magic, _)| start.starts_with(magic))
+        .map(|(_, format)| format)
+}
+
+/// Text has no NUL and next to no other control characters.
+fn looks_binary(start: &[u8]) -> bool {
+    const MAX_CONTROL_SHARE: usize = 50;
+    let odd = start
+        .iter()
+        .filter(|&&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c))
+        .count();
+    memchr::memchr(0, start).is_some() || odd * MAX_CONTROL_SHARE > start.len()
+}
+
+fn by_first_line(line: &[u8], more_follows: bool) -> Option<Unsupported> {
+    let has = |part: &[u8]| memmem::find(line, part).is_some();
+    match line.first()? {
+        b'[' => Some(Unsupported::JsonArray),
+        b'{' if line == b"{" && more_follows => Some(Unsupported::JsonDocument),
+        b'{' => None,
+        b'<' => Some(Unsupported::Markup),
+        _ if has(b"] \"") && (has(b" HTTP/1.") || has(b" HTTP/2")) => Some(Unsupported::AccessLog),
+        _ if is_cdx_line(line) => Some(Unsupported::Cdx),
+        _ => None,
+    }
+}
+
+/// `org,example)/path 20240102030405 ...`
+fn is_cdx_line(line: &[u8]) -> bool {
+    let mut words = line.split(|&byte| byte == b' ');
+    let key = words.next().unwrap_or_default();
+    let time = words.next().unwrap_or_default();
+    memmem::find(key, b")/").is_some() && time.len() == 14 && time.iter().all(u8::is_ascii_digit)
+}
+
+fn name_hint(file: &str) -> Option<Format> {
+    let name = file.to_ascii_lowercase();
+    let name = name
+        .strip_suffix(".gz")
+        .or(name.strip_suffix(".zst"))
+        .unwrap_or(&name);
+    match name.rsplit_once('.')?.1 {
+        "jsonl" | "ndjson" | "json" => Some(Format::JsonLines),
+        "csv" => Some(Format::Csv),
+        "tsv" | "tab" => Some(Format::Tsv),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sniffed(name: &str, start: impl AsRef<[u8]>) -> Result<Format, Option<Unsupported>> {
+        sniff(&name.into(), start.as_ref()).map_err(|error| match error {
+            ReadError::UnsupportedFormat { format, .. } => Some(format),
+            ReadError::UnknownFormat { .. } => None,
+            other => panic!("{other}"),
+        })
+    }
+
+    #[test]
+    fn content_decides() {
+        for (start, format) in [
+            ("{\"url\":\"u\"}\n", Format::JsonLines),
+            ("\n \r\n{\"a\": 1", Format::JsonLines),
+            ("\u{feff}{\"url\":\"u\"}", Format::JsonLines),
+            ("url,title\n", Format::Csv),
+            ("\u{feff}url,title\n", Format::Csv),
+            ("\"id\",\"URL\"\r\n", Format::Csv),
+            ("url;title\n", Format::Csv),
+            ("status,title\n", Format::Csv),
+            ("id\turl\n", Format::Tsv),
+            ("url\n", Format::Tsv),
+            ("http://a.example/?a,url,title\n", Format::UrlList),
+            ("a.example/x,y\n", Format::UrlList),
+            ("# remark\n", Format::UrlList),
+            ("", Format::UrlList),
+            ("\n\n", Format::UrlList),
+        ] {
+            for name in ["standard input", "urls.txt", "urls.gz", "noextension"] {
+                assert_eq!(sniffed(name, start), Ok(format), "{name} {start:?}");
+            }
+        }
+        assert_eq!(sniffed("urls.csv", "{\"url\":\"u\"}\n"), Ok(Format::JsonLines));
+        assert_eq!(sniffed("urls.jsonl", "url,title\n"), Ok(Format::Csv));
+        assert_eq!(sniffed("urls.csv", ""), Ok(Format::UrlList));
+    }
+
+    #[test]
+    fn the_name_decides_where_content_does_not() {
+        for (name, format) in [
+            ("a.csv", Format::Csv),
+            ("A.CSV.GZ", Format::Csv),
+            ("a.tsv.zst", Format::Tsv),
+            ("a.b/c.jsonl", Format::JsonLines),
+            ("a.csv/urls", Format::UrlList),
+            ("a.txt", Format::UrlList),
+        ] {
+            assert_eq!(sniffed(name, "http://a.example/\n"), Ok(format), "{name}");
+        }
+    }
+
+    #[test]
+    fn other_formats_are_recognised() {
+        for (start, format) in [
+            (&b"WARC/1.0\r\n"[..], Unsupported::Warc),
+            (b"filedesc://IAH.arc 0.0.0.0", Unsupported::Arc),
+            (b" CDX N b a m s k r M S V g\n", Unsupported::Cdx),
+            (
+                b"org,iana)/ 20140126200624 {\"url\": \"http://www.iana.org/\"}\n",
+                Unsupported::Cdx,
+            ),
+            (
+                b"1.2.3.4 - - [02/Jun/2025:00:23:57 +0000] \"GET / HTTP/1.1\" 301 -\n",
+                Unsupported::AccessLog,
+            ),
+            (b"PAR1\x15\x04", Unsupported::Parquet),
+            (b"[{\"url\":\"u\"}]", Unsupported::JsonArray),
+            (b"{\n  \"url\": 1\n}\n", Unsupported::JsonDocument),
+            (b"<!doctype html>", Unsupported::Markup),
+            (b"\n<urlset>", Unsupported::Markup),
+            (b"\xff\xfeh\0", Unsupported::Utf16),
+            (b"\xfe\xff\0h", Unsupported::Utf16),
+            (b"BZh91AY&SY", Unsupported::Bzip2),
+            (b"\xfd7zXZ\0\0", Unsupported::Xz),
+            (b"\x04\x22\x4d\x18", Unsupported::Lz4),
+            (b"PK\x03\x04", Unsupported::Zip),
+            (b"\x1f\x8b\x08", Unsupported::CompressedTwice),
+        ] {
+            assert_eq!(sniffed("urls.csv", start), Err(Some(format)));
+        }
+    }
+
+    #[test]
+    fn binary_data_is_no_list_of_urls() {
+        assert_eq!(sniffed("a.jpg", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), Err(None));
+        assert_eq!(sniffed("a.csv", b"\x01\x02\x03\x04"), Err(None));
+        assert_eq!(
+            sniffed("a.txt", b"http://a.example/caf\xe9\n"),
+            Ok(Format::UrlList)
+        );
+    }
+}

@@ -1,0 +1,73 @@
+/*!
+Texts to small numbers: each distinct text is kept once and known by its place.
+*/
+
+use std::hash::{BuildHasher, Hasher};
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+
+/// Distinct texts in the order in which they came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interner {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    table: HashTable<u32>,
+}
+
+impl Interner {
+    /// The number of `text`, a new one if it was not met before.
+    pub(crate) fn intern(&mut self, text: &[u8]) -> u32 {
+        let Self { bytes, ends, table } = self;
+        let found = table.entry(
+            hash(text),
+            |&id| slice(bytes, ends, id) == text,
+            |&id| hash(slice(bytes, ends, id)),
+        );
+        match found {
+            hashbrown::hash_table::Entry::Occupied(entry) => *entry.get(),
+            hashbrown::hash_table::Entry::Vacant(entry) => {
+                let id = ends.len() as u32;
+                entry.insert(id);
+                bytes.extend_from_slice(text);
+                ends.push(bytes.len());
+                id
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, id: u32) -> &[u8] {
+        slice(&self.bytes, &self.ends, id)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+}
+
+fn slice<'a>(bytes: &'a [u8], ends: &[usize], id: u32) -> &'a [u8] {
+    let id = id as usize;
+    let start = if id == 0 { 0 } else { ends[id - 1] };
+    &bytes[start..ends[id]]
+}
+
+fn hash(text: &[u8]) -> u64 {
+    let mut hasher = FxBuildHasher.build_hasher();
+    hasher.write(text);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_texts_get_one_number() {
+        let mut interner = Interner::default();
+        assert_eq!(interner.intern(b"a"), 0);
+        assert_eq!(interner.intern(b""), 1);
+        assert_eq!(interner.intern(b"a"), 0);
+        assert_eq!(interner.get(1), b"");
+        assert_eq!(interner.len(), 2);
+    }
+}

@@ -1,0 +1,46 @@
+/*!
+Learns how websites spell their URLs: a crawl with duplicate evidence in, normalization rules out.
+
+1. A [`Crawl`] takes URLs with [`Clues`] about their pages and becomes one [`Corpus`] per site: interned rows, each
+   with a duplicate label.
+2. A [`PatternTree`] splits the URLs of a site into ever narrower patterns.
+3. [`propose`] finds nodes that hold the same pages, says how to get from one to the other, and proves it.
+4. [`select`] makes deployable rules of the candidates.
+5. A [`Trainer`] does all this for many sites at a time, with any [`Method`].
+6. An [`Evaluator`] tells how good the result is, by the measures of [`metrics`].
+
+The same observations give the same rules, in any order and on any number of threads.
+*/
+
+mod corpus;
+mod evaluate;
+mod evidence;
+mod interner;
+mod label;
+mod method;
+pub mod metrics;
+mod pattern_tree;
+mod progress;
+mod propose;
+mod select;
+mod simhash;
+mod trainer;
+mod union_find;
+
+pub use corpus::{Corpus, Crawl};
+pub use evaluate::{Evaluation, Evaluator, Scores};
+pub use evidence::{EvidenceKind, EvidenceKinds};
+pub use label::{Clues, LabelBuilder, Labels};
+pub use method::{Learned, Method};
+pub use pattern_tree::{BuildOptions, Node, NodeId, PatternTree, Salience};
+pub use progress::Progress;
+pub use propose::{CandidateRule, CommonValues, FakeTest, Proposal, ProposeOptions, propose};
+pub use select::{Nested, Selection, select};
+pub use trainer::{SiteReport, Trainer, TrainerBuilder, Training};
+
+/// Every error of this crate.
+pub mod errors {
+    pub use crate::evidence::ParseEvidenceError;
+    pub use crate::method::UnknownMethod;
+    pub use crate::trainer::{InvalidSettings, TrainError};
+}

@@ -1,0 +1,21 @@
+/*!
+Word of how far a training has come, for those who want to show it. Silent by default.
+*/
+
+use crate::trainer::SiteReport;
+
+/// Told about a training as it runs, from any of its threads.
+pub trait Progress: Sync {
+    /// A training of this many sites begins.
+    fn start(&self, sites: usize) {
+        let _ = sites;
+    }
+
+    /// A site is done. Sites come in no fixed order.
+    fn site_done(&self, report: &SiteReport) {
+        let _ = report;
+    }
+}
+
+/// Says nothing.
+impl Progress for () {}

@@ -1,0 +1,162 @@
+/*!
+A chosen rule in the language of rule files: patterns of text instead of nodes and numbers, with its evidence.
+*/
+
+use dedust::{AnyValue, Evidence, Example, Op, Pattern, Rewrite, Rule, TokenKey, ValuePattern};
+use rustc_hash::FxHashMap;
+use statrs::distribution::{Beta, ContinuousCDF};
+
+use super::deploy::DeployedRule;
+use crate::corpus::Corpus;
+use crate::evidence::EvidenceKinds;
+use crate::pattern_tree::{NodeId, PatternTree};
+use crate::propose::TreeOp;
+use crate::propose::proof::{Projection, projection_of_target};
+
+/// Examples kept with a rule.
+const EXAMPLES: usize = 3;
+/// One minus the confidence of a failure bound.
+const DOUBT: f64 = 0.05;
+
+pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule) -> Rule {
+    let corpus = tree.corpus();
+    let key = |key: u32| corpus.keys()[key as usize].clone();
+    let forth = Projection::new(tree, rule.source, rule.target, &rule.ops);
+    let required: Vec<TokenKey> = forth.required().iter().map(|&required| key(required)).collect();
+    let pattern = Pattern::new(tree.pattern(rule.source).keys().map(|(key, pattern)| {
+        let pattern = match pattern {
+            ValuePattern::Any(any) if required.contains(key) => ValuePattern::Any(AnyValue {
+                optional: false,
+                ..any.clone()
+            }),
+            other => other.clone(),
+        };
+        (key.clone(), pattern)
+    }));
+    let ops = rule.ops.iter().map(|&(to, op)| {
+        let op = match op {
+            TreeOp::Keep(value) => Op::Keep(corpus.value(value).clone()),
+            TreeOp::Replace(from) => Op::Copy(key(from)),
+            TreeOp::Ignore => Op::Ignore,
+        };
+        (key(to), op)
+    });
+    let rewrite = Rewrite::new(ops, query_order(tree, rule.target, &rule.ops));
+    Rule {
+        pattern,
+        rewrite,
+        evidence: evidence(tree, rule, &forth),
+    }
+}
+
+/// The query parameters of a node in the order in which its URLs have them, on average.
+fn query_order(tree: &PatternTree<'_>, node: NodeId, ops: &[(u32, TreeOp)]) -> Vec<TokenKey> {
+    let corpus = tree.corpus();
+    let mut places: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
+    for &row in tree.members(node) {
+        for (place, &pair) in (0u64..).zip(corpus.pairs(row)) {
+            let sum = places.entry(corpus.pair_key(pair)).or_default();
+            *sum = (sum.0 + place, sum.1 + 1);
+        }
+    }
+    let mut order: Vec<(f64, u32)> = ops
+        .iter()
+        .filter(|(key, _)| matches!(corpus.keys()[*key as usize], TokenKey::QueryParam(_)))
+        .filter_map(|(key, _)| {
+            places
+                .get(key)
+                .map(|&(sum, count)| (sum as f64 / count as f64, *key))
+        })
+        .collect();
+    order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    order
+        .into_iter()
+        .map(|(_, key)| corpus.keys()[key as usize].clone())
+        .collect()
+}
+
+fn evidence(tree: &PatternTree<'_>, rule: &DeployedRule, forth: &Projection) -> Evidence {
+    let corpus = tree.corpus();
+    let stay = Projection::new(tree, rule.target, rule.target, &projection_of_target(&rule.ops));
+    // For every result of the rule, the shortest URL of each page that is there already.
+    let mut there: FxHashMap<(u64, u32), u32> = FxHashMap::default();
+    for &row in tree.members(rule.target) {
+        if let (Some(group), Some(label)) = (stay.group(corpus, row), corpus.label(row)) {
+            there
+                .entry((group, label))
+                .and_modify(|shortest| *shortest = shorter(corpus, *shortest, row))
+                .or_insert(row);
+        }
+    }
+    let mut urls = 0;
+    let mut kinds = EvidenceKinds::NONE;
+    let mut examples: Vec<(u32, u32)> = Vec::new();
+    for &row in tree.members(rule.source) {
+        let Some(group) = forth.group(corpus, row) else {
+            continue;
+        };
+        urls += 1;
+        let Some(label) = corpus.label(row) else { continue };
+        kinds |= corpus.kinds(row);
+        if let Some(&duplicate) = there.get(&(group, label))
+            && duplicate != row
+        {
+            examples.push((row, duplicate));
+        }
+    }
+    examples.sort_unstable_by_key(|&(row, _)| (corpus.url(row).len(), corpus.url(row)));
+    let text = |row| String::from_utf8_lossy(corpus.url(row)).into();
+    Evidence {
+        urls,
+        support_pairs: count(rule.counts.support),
+        false_pairs: count(rule.counts.false_pairs()),
+        groups: rule.counts.groups,
+        failed_groups: rule.counts.mixed_groups,
+        failure_bound: failure_bound(rule.counts.mixed_groups, rule.counts.groups),
+        kinds: kinds.iter().map(|kind| kind.name().into()).collect(),
+        observed_until: corpus.latest().map(Into::into),
+        examples: examples
+            .into_iter()
+            .take(EXAMPLES)
+            .map(|(row, duplicate)| Example {
+                url: text(row),
+                duplicate: text(duplicate),
+            })
+            .collect(),
+    }
+}
+
+fn shorter(corpus: &Corpus, a: u32, b: u32) -> u32 {
+    if (corpus.url(b).len(), corpus.url(b)) < (corpus.url(a).len(), corpus.url(a)) {
+        b
+    } else {
+        a
+    }
+}
+
+fn count(pairs: u128) -> u64 {
+    u64::try_from(pairs).unwrap_or(u64::MAX)
+}
+
+/// The upper end of the one-sided 95 % Clopper-Pearson interval for `failures` in `trials`.
+fn failure_bound(failures: u64, trials: u64) -> f64 {
+    if failures >= trials {
+        return 1.0;
+    }
+    let (failures, trials) = (failures as f64, trials as f64);
+    Beta::new(failures + 1.0, trials - failures).map_or(1.0, |beta| beta.inverse_cdf(1.0 - DOUBT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_failures_the_bound_shrinks_with_the_trials() {
+        assert!((failure_bound(0, 59) - 0.0495).abs() < 1e-3);
+        assert!((failure_bound(0, 299) - 0.01).abs() < 1e-3);
+        assert_eq!(failure_bound(0, 0), 1.0);
+        assert_eq!(failure_bound(3, 3), 1.0);
+        assert!((failure_bound(1, 10) - 0.3942).abs() < 1e-3);
+    }
+}

@@ -1,0 +1,203 @@
+/*!
+The one entry point: corpora in, a checked rule set and a report out.
+*/
+
+use dedust::errors::InvalidSite;
+use dedust::{Normalizer, RuleSet, Scratch, SiteRules, SiteSummary};
+use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::corpus::Corpus;
+use crate::method::Method;
+use crate::metrics::{Score, Tally};
+use crate::progress::Progress;
+
+/// Learns rules for the sites of a crawl.
+///
+/// ```
+/// use dedust_learn::{Clues, Crawl, EvidenceKinds, Trainer};
+///
+/// let mut crawl = Crawl::new(EvidenceKinds::AUTO);
+/// for page in 0..40 {
+///     for session in [1, 2] {
+///         let url = format!("http://example.org/view?id={page}&sid={}", 7919 * page + session);
+///         let digest = format!("{page}");
+///         crawl.observe(url.as_bytes(), &Clues { digest: Some(digest.as_bytes()), ..Clues::default() })?;
+///     }
+/// }
+/// let training = Trainer::builder().build()?.train(&crawl.into_corpora(), &())?;
+/// let normalizer = dedust::Normalizer::compile(&training.rules);
+/// assert_eq!(normalizer.key("http://example.org/view?id=7&sid=1234")?, "http://example.org/view?id=7&sid=*");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Trainer {
+    method: Method,
+    max_false_pair_rate: f64,
+}
+
+/// Settings of a [`Trainer`], unchecked.
+#[derive(Clone, Debug)]
+pub struct TrainerBuilder {
+    method: Method,
+    max_false_pair_rate: f64,
+}
+
+/// Settings that make no sense.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidSettings {
+    /// Not a share.
+    #[error("the false pair rate must be from 0 to 1, not {0}")]
+    FalsePairRate(f64),
+}
+
+/// What was learned.
+#[derive(Clone, Debug, Default)]
+pub struct Training {
+    /// The rules of all sites.
+    pub rules: RuleSet,
+    /// One report per site, in the order of their names.
+    pub sites: Vec<SiteReport>,
+}
+
+/// What the rules of one site do to the URLs they were learned from.
+#[derive(Clone, Debug)]
+pub struct SiteReport {
+    /// The registrable domain.
+    pub site: Box<str>,
+    /// Distinct URLs after safe normalization.
+    pub urls: usize,
+    /// Those whose page is known.
+    pub labelled: usize,
+    /// Distinct pages among the labelled ones.
+    pub pages: usize,
+    /// Rules deployed.
+    pub rules: usize,
+    /// URLs that need not be fetched: all URLs less the distinct keys.
+    pub saved: usize,
+    /// The labelled URLs, scored by their keys.
+    pub score: Score,
+}
+
+/// A learner made rules that do not fit together.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("the rules learned for `{site}` are refused")]
+pub struct TrainError {
+    site: Box<str>,
+    source: InvalidSite,
+}
+
+impl Trainer {
+    /// Default settings.
+    pub fn builder() -> TrainerBuilder {
+        TrainerBuilder {
+            method: Method::default(),
+            max_false_pair_rate: 0.05,
+        }
+    }
+
+    /// Learns rules for every corpus, several at a time.
+    pub fn train(&self, corpora: &[Corpus], progress: &dyn Progress) -> Result<Training, TrainError> {
+        progress.start(corpora.len());
+        let learned: Vec<(SiteReport, SiteRules)> = corpora
+            .par_iter()
+            .map(|corpus| {
+                let (report, rules) = self.train_site(corpus)?;
+                progress.site_done(&report);
+                Ok((report, rules))
+            })
+            .collect::<Result<_, _>>()?;
+        let mut training = Training {
+            rules: RuleSet::new(self.method.name()),
+            sites: Vec::new(),
+        };
+        for (report, rules) in learned {
+            let refused = |source| TrainError {
+                site: report.site.clone(),
+                source,
+            };
+            training.rules.insert(&report.site, rules).map_err(refused)?;
+            training.sites.push(report);
+        }
+        Ok(training)
+    }
+
+    fn train_site(&self, corpus: &Corpus) -> Result<(SiteReport, SiteRules), TrainError> {
+        let refused = |source| TrainError {
+            site: corpus.site().into(),
+            source,
+        };
+        let learned = self.method.learn(corpus, self.max_false_pair_rate);
+        let summary = SiteSummary {
+            urls: corpus.len() as u64,
+            labelled: corpus.labelled_count() as u64,
+            pages: corpus.page_count() as u64,
+            raw_rules: learned.raw_rules as u64,
+            qualified_rules: learned.qualified_rules as u64,
+        };
+        let rules = SiteRules::new(summary, learned.rules).map_err(refused)?;
+        let mut alone = RuleSet::new(self.method.name());
+        alone.insert(corpus.site(), rules.clone()).map_err(refused)?;
+        Ok((report(corpus, &rules, &Normalizer::compile(&alone)), rules))
+    }
+}
+
+fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteReport {
+    let mut scratch = Scratch::default();
+    let keys: Vec<u128> = (0..corpus.len() as u32)
+        .map(|row| {
+            let url = corpus.url(row);
+            xxh3_128(normalizer.key_with(url, &mut scratch).unwrap_or(url))
+        })
+        .collect();
+    let labelled = keys
+        .iter()
+        .zip(0..)
+        .filter_map(|(&key, row)| Some((key, corpus.label(row)?)));
+    let score = Tally::count(labelled).score();
+    let mut distinct = keys.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    SiteReport {
+        site: corpus.site().into(),
+        urls: corpus.len(),
+        labelled: corpus.labelled_count(),
+        pages: corpus.page_count(),
+        rules: rules.rules().len(),
+        saved: keys.len() - distinct.len(),
+        score,
+    }
+}
+
+impl TrainerBuilder {
+    /// The learner. Default: [`Method::TreeGraph`].
+    #[must_use]
+    pub fn method(self, method: Method) -> Self {
+        Self { method, ..self }
+    }
+
+    /// Rules with a larger share of false pairs among the URLs they bring together are dropped. Default: 0.05.
+    #[must_use]
+    pub fn max_false_pair_rate(self, max_false_pair_rate: f64) -> Self {
+        Self {
+            max_false_pair_rate,
+            ..self
+        }
+    }
+
+    /// Checks the settings.
+    pub fn build(self) -> Result<Trainer, InvalidSettings> {
+        let Self {
+            method,
+            max_false_pair_rate,
+        } = self;
+        if !(0.0..=1.0).contains(&max_false_pair_rate) {
+            return Err(InvalidSettings::FalsePairRate(max_false_pair_rate));
+        }
+        Ok(Trainer {
+            method,
+            max_false_pair_rate,
+        })
+    }
+}

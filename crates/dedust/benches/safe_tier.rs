@@ -1,0 +1,127 @@
+/*!
+Safe normalization of a million mixed URLs against two URL parsers, in one process and in turns.
+
+`cargo bench -p dedust --bench safe_tier`. Every contestant takes a `&str` and leaves the normalized URL as bytes
+in a buffer that is reused where its interface allows. The peers do a little less: they keep fragments and decode
+no escapes. Results are checked before anything is timed.
+*/
+
+#![expect(clippy::print_stdout, reason = "a benchmark reports on standard output")]
+
+mod mixed_urls;
+
+use std::collections::HashSet;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use dedust::ParsedUrl;
+
+const URLS: usize = 1_000_000;
+const ROUNDS: usize = 9;
+
+/// Bytes of all normalized URLs, so that none can skip the writing.
+type NormalizeAll = fn(&[String]) -> usize;
+
+fn main() {
+    let urls = mixed_urls::mixed_urls(URLS, 7);
+    check(&urls);
+
+    let contestants: [(&str, NormalizeAll); 4] = [
+        ("dedust, buffer reused", dedust_reused),
+        ("dedust, new value per URL", dedust_new),
+        ("ada-url", ada),
+        ("url", servo),
+    ];
+    let mut times = contestants.map(|_| Vec::with_capacity(ROUNDS));
+    // Taking turns spreads whatever else the machine does over all of them.
+    for _ in 0..ROUNDS {
+        for ((_, normalize_all), times) in contestants.iter().zip(&mut times) {
+            let start = Instant::now();
+            black_box(normalize_all(black_box(&urls)));
+            times.push(start.elapsed());
+        }
+    }
+
+    let medians = times.map(median);
+    let bytes: usize = urls.iter().map(String::len).sum();
+    println!(
+        "{URLS} URLs, {:.1} bytes on average, median of {ROUNDS} rounds",
+        bytes as f64 / URLS as f64
+    );
+    println!(
+        "{:<26} {:>8} {:>12} {:>8} {:>14}",
+        "", "ns/URL", "URLs/s", "MB/s", "dedust is"
+    );
+    for ((name, _), median) in contestants.iter().zip(medians) {
+        let seconds = median.as_secs_f64();
+        let ratio = seconds / medians[0].as_secs_f64();
+        println!(
+            "{name:<26} {:>8.1} {:>12.0} {:>8.0} {ratio:>12.2} x",
+            seconds * 1e9 / URLS as f64,
+            URLS as f64 / seconds,
+            bytes as f64 / 1e6 / seconds,
+        );
+    }
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn dedust_reused(urls: &[String]) -> usize {
+    let mut parsed = ParsedUrl::default();
+    let mut written = 0;
+    for url in urls {
+        if parsed.parse_from(url.as_bytes()).is_ok() {
+            written += black_box(parsed.as_bytes()).len();
+        }
+    }
+    written
+}
+
+fn dedust_new(urls: &[String]) -> usize {
+    urls.iter()
+        .filter_map(|url| ParsedUrl::parse(url).ok())
+        .map(|url| black_box(url.as_bytes()).len())
+        .sum()
+}
+
+fn ada(urls: &[String]) -> usize {
+    let parsed = urls.iter().filter_map(|url| ada_url::Url::parse(url, None).ok());
+    parsed.map(|url| black_box(url.href()).len()).sum()
+}
+
+fn servo(urls: &[String]) -> usize {
+    urls.iter()
+        .filter_map(|url| url::Url::parse(url).ok())
+        .map(|url| black_box(url.as_str()).len())
+        .sum()
+}
+
+/// The counts that the list and the three normalizers must give.
+fn check(urls: &[String]) {
+    let distinct = |normalize: &dyn Fn(&String) -> Option<String>| {
+        urls.iter().filter_map(normalize).collect::<HashSet<_>>().len()
+    };
+    let ours = |url: &String| {
+        let parsed = ParsedUrl::parse(url).ok()?;
+        Some(String::from_utf8(parsed.as_bytes().to_vec()).expect("the list is valid UTF-8"))
+    };
+    let unchanged = urls.iter().filter(|url| ours(url).as_ref() == Some(*url)).count();
+    let disagreeing = urls.iter().filter(|url| {
+        let peer = ada_url::Url::parse(url, None)
+            .ok()
+            .map(|url| url.href().to_owned());
+        // What the peer leaves to do: escapes, the fragment.
+        ours(url) != peer.as_deref().and_then(|peer| ours(&peer.to_owned()))
+    });
+    assert_eq!(disagreeing.count(), 0, "URLs that a peer's reading changes");
+    assert_eq!(unchanged, 914_530, "URLs in normal form");
+    let distinct_urls = (distinct(&|url| Some(url.clone())), distinct(&ours));
+    assert_eq!(
+        (distinct_urls, dedust_reused(urls)),
+        ((999_833, 999_807), 84_586_025),
+        "distinct URLs before and after, bytes after"
+    );
+}

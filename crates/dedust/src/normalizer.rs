@@ -1,0 +1,262 @@
+/*!
+Applies compiled rules: URL in, key or canonical URL out.
+
+Two outputs that are never mixed:
+
+- the **key** is for equality only. Same key, same page, as far as proven. Values that do not matter are written
+  `*`, parameters are sorted, userinfo is left out.
+- the **canonical URL** can be fetched: it is the URL after safe normalization, or the form that a rule writes
+  when every value of that form is known.
+
+Both hold for every URL: `key(canonical(u)) == key(u)`, and `canonical(canonical(u)) == canonical(u)`.
+*/
+
+use std::fmt;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::compile::compile_site;
+use crate::identity_key::{ParamOrder, write_identity_key};
+use crate::program::{CompiledRule, SiteProgram, Slots};
+use crate::rule::RuleSet;
+use crate::url::{ParseUrlError, ParsedUrl};
+
+/// Compiled rules of any number of sites. Immutable and cheap to share between threads.
+///
+/// ```
+/// use dedust::{Normalizer, RuleSet};
+///
+/// let normalizer = Normalizer::compile(&RuleSet::new("standard"));
+/// let url = normalizer.normalize("HTTP://User@Example.ORG:80/a/../%7Eb?z=1&a=2#top")?;
+/// assert_eq!(url, "http://User@example.org/~b?z=1&a=2");
+/// assert_eq!(normalizer.key(url)?, "http://example.org/~b?a=2&z=1");
+/// # Ok::<(), dedust::errors::ParseUrlError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Normalizer {
+    programs: Vec<SiteProgram>,
+    program_by_domain: HashMap<Box<[u8]>, u32, FxBuildHasher>,
+}
+
+/// Buffers that [`Normalizer`] works in. Keep one per thread: after some URLs it allocates nothing more.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    url: ParsedUrl,
+    work: Work,
+    out: Vec<u8>,
+    again: ParsedUrl,
+    again_out: Vec<u8>,
+    key: Vec<u8>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Work {
+    slots: Slots,
+    params: ParamOrder,
+}
+
+/// A URL in canonical form.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CanonicalUrl(Box<[u8]>);
+
+/// The key of a URL: equal keys mean equal pages. Not a URL.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UrlKey(Box<[u8]>);
+
+/// What was done to a URL, and by which rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The URL after safe normalization.
+    pub safe: CanonicalUrl,
+    /// The site whose rules were tried, if it has any.
+    pub site: Option<Box<str>>,
+    /// The place of the rule that covers the URL in the site's list.
+    pub rule: Option<usize>,
+    /// The key.
+    pub key: UrlKey,
+    /// The canonical URL.
+    pub canonical: CanonicalUrl,
+}
+
+impl Normalizer {
+    /// Compiles a checked rule set.
+    pub fn compile(rules: &RuleSet) -> Self {
+        let programs: Vec<SiteProgram> = rules
+            .sites()
+            .filter(|(_, site)| !site.rules().is_empty())
+            .map(|(domain, site)| compile_site(domain, site))
+            .collect();
+        let program_by_domain = programs
+            .iter()
+            .zip(0..)
+            .map(|(program, index)| (program.domain.clone(), index))
+            .collect();
+        Self {
+            programs,
+            program_by_domain,
+        }
+    }
+
+    /// The canonical form of `url`.
+    pub fn normalize(&self, url: impl AsRef<[u8]>) -> Result<CanonicalUrl, ParseUrlError> {
+        let mut scratch = Scratch::default();
+        Ok(CanonicalUrl(
+            self.normalize_with(url.as_ref(), &mut scratch)?.into(),
+        ))
+    }
+
+    /// The key of `url`.
+    pub fn key(&self, url: impl AsRef<[u8]>) -> Result<UrlKey, ParseUrlError> {
+        let mut scratch = Scratch::default();
+        Ok(UrlKey(self.key_with(url.as_ref(), &mut scratch)?.into()))
+    }
+
+    /// Like [`Normalizer::key`], in the buffers of `scratch`.
+    pub fn key_with<'s>(&self, url: &[u8], scratch: &'s mut Scratch) -> Result<&'s [u8], ParseUrlError> {
+        let Scratch {
+            url: parsed,
+            work,
+            out,
+            ..
+        } = scratch;
+        parsed.parse_from(url)?;
+        self.write_key(parsed, work, out);
+        Ok(out)
+    }
+
+    /// Like [`Normalizer::normalize`], in the buffers of `scratch`.
+    pub fn normalize_with<'s>(
+        &self,
+        url: &[u8],
+        scratch: &'s mut Scratch,
+    ) -> Result<&'s [u8], ParseUrlError> {
+        let Scratch {
+            url: parsed,
+            work,
+            out,
+            again,
+            again_out,
+            key,
+        } = scratch;
+        parsed.parse_from(url)?;
+        let written = parsed.userinfo().is_none() && self.write_url(parsed, work, out) && {
+            // A URL is only handed out if it stands for the same page by the rules themselves and stays as it is.
+            self.write_key(parsed, work, key);
+            let stays = |again: &ParsedUrl, work: &mut Work, again_out: &mut Vec<u8>| {
+                self.write_key(again, work, again_out);
+                again_out == key && (!self.write_url(again, work, again_out) || again_out == again.as_bytes())
+            };
+            again.parse_from(out).is_ok() && again.as_bytes() == *out && stays(again, work, again_out)
+        };
+        Ok(if written { out } else { parsed.as_bytes() })
+    }
+
+    /// What is done to `url`, and by which rule.
+    pub fn explain(&self, url: impl AsRef<[u8]>) -> Result<Explanation, ParseUrlError> {
+        let parsed = ParsedUrl::parse(url.as_ref())?;
+        let program = self.program_of(parsed.host());
+        let mut slots = Slots::default();
+        let rule = program.and_then(|program| covering_rule(program, &parsed, &mut slots));
+        let written = |at: &usize| {
+            program.is_some_and(|program| program.rules[*at].key.write(&parsed, &slots, &mut Vec::new()))
+        };
+        Ok(Explanation {
+            site: program.map(|program| String::from_utf8_lossy(&program.domain).into()),
+            rule: rule.filter(written),
+            key: self.key(&url)?,
+            canonical: self.normalize(&url)?,
+            safe: CanonicalUrl(parsed.as_bytes().into()),
+        })
+    }
+
+    fn write_key(&self, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) {
+        out.clear();
+        if let Some(rule) = self.rule_for(url, &mut work.slots)
+            && rule.key.write(url, &work.slots, out)
+        {
+            return;
+        }
+        out.clear();
+        write_identity_key(url, &mut work.params, out);
+    }
+
+    /// Writes what a rule makes of `url`; false when no rule writes one.
+    fn write_url(&self, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) -> bool {
+        out.clear();
+        self.rule_for(url, &mut work.slots)
+            .and_then(|rule| rule.url.as_ref())
+            .is_some_and(|template| template.write(url, &work.slots, out))
+    }
+
+    fn rule_for(&self, url: &ParsedUrl, slots: &mut Slots) -> Option<&CompiledRule> {
+        let program = self.program_of(url.host())?;
+        covering_rule(program, url, slots).map(|index| &program.rules[index])
+    }
+
+    /// The program of the longest domain that `host` is or ends with.
+    fn program_of(&self, host: &[u8]) -> Option<&SiteProgram> {
+        let mut suffix = host;
+        if self.program_by_domain.is_empty() {
+            return None;
+        }
+        loop {
+            if let Some(&index) = self.program_by_domain.get(suffix) {
+                let program = &self.programs[index as usize];
+                if program.with_subdomains || suffix.len() == host.len() {
+                    return Some(program);
+                }
+            }
+            suffix = &suffix[memchr::memchr(b'.', suffix)? + 1..];
+        }
+    }
+}
+
+fn covering_rule(program: &SiteProgram, url: &ParsedUrl, slots: &mut Slots) -> Option<usize> {
+    (url.is_hierarchical() && slots.read(url, program.domain.len(), &program.layout))
+        .then(|| program.rules.iter().position(|rule| rule.covers(url, slots)))
+        .flatten()
+}
+
+macro_rules! url_text {
+    ($name:ident) => {
+        impl $name {
+            /// The bytes; ASCII unless the URL held bytes that are not UTF-8.
+            pub fn as_bytes(&self) -> &[u8] {
+                &self.0
+            }
+
+            /// The bytes, owned.
+            pub fn into_bytes(self) -> Vec<u8> {
+                self.0.into()
+            }
+        }
+
+        impl AsRef<[u8]> for $name {
+            fn as_ref(&self) -> &[u8] {
+                &self.0
+            }
+        }
+
+        impl PartialEq<&str> for $name {
+            fn eq(&self, other: &&str) -> bool {
+                *self.0 == *other.as_bytes()
+            }
+        }
+
+        /// Bytes that are not UTF-8 are shown as U+FFFD.
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&String::from_utf8_lossy(&self.0))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{:?}", String::from_utf8_lossy(&self.0))
+            }
+        }
+    };
+}
+url_text!(CanonicalUrl);
+url_text!(UrlKey);

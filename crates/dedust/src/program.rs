@@ -1,0 +1,312 @@
+/*!
+The compiled form of a site's rules: slots for the values of a URL, checks on them, and templates to write.
+
+A URL is read once into its [`Slots`]; a rule is then two bit masks (which keys must be there, which may be), a
+few comparisons, and a template. No regular expressions, no allocation per URL.
+*/
+
+use std::ops::ControlFlow;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::pattern::ValueClass;
+use crate::url::{ParsedUrl, RawKey, RawValue, visit_tokens};
+
+/// The rules of one site, ready to run.
+#[derive(Clone, Debug)]
+pub(crate) struct SiteProgram {
+    pub(crate) domain: Box<[u8]>,
+    /// Whether hosts that end with the domain are meant too.
+    pub(crate) with_subdomains: bool,
+    pub(crate) layout: Layout,
+    pub(crate) rules: Box<[CompiledRule]>,
+}
+
+/// Which key is kept in which slot. A key without a slot is unknown to all rules of the site.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    pub(crate) slot_count: usize,
+    pub(crate) subdomains: Box<[u32]>,
+    pub(crate) segments: Box<[u32]>,
+    pub(crate) path_params: NameSlots,
+    pub(crate) query_params: NameSlots,
+}
+
+/// Slots by name, one for each occurrence that the rules know.
+pub(crate) type NameSlots = HashMap<Box<[u8]>, Box<[u32]>, FxBuildHasher>;
+
+pub(crate) const SCHEME_SLOT: u32 = 0;
+pub(crate) const PORT_SLOT: u32 = 1;
+pub(crate) const TRAILING_SLASH_SLOT: u32 = 2;
+pub(crate) const SEPARATOR_SLOT: u32 = 3;
+pub(crate) const HASHBANG_SLOT: u32 = 4;
+pub(crate) const FIXED_SLOTS: usize = 5;
+/// Stands for a position or occurrence that no rule speaks of.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+pub(crate) struct CompiledRule {
+    pub(crate) must: Box<[u64]>,
+    pub(crate) may: Box<[u64]>,
+    pub(crate) checks: Box<[Check]>,
+    pub(crate) key: Template,
+    /// `None` when the canonical URL is the URL itself.
+    pub(crate) url: Option<Template>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Check {
+    Is {
+        slot: u32,
+        value: Option<Box<[u8]>>,
+    },
+    Class {
+        slot: u32,
+        class: ValueClass,
+        except: Box<[Option<Box<[u8]>>]>,
+    },
+}
+
+/// What to write, in the order of a URL.
+#[derive(Clone, Debug)]
+pub(crate) struct Template {
+    pub(crate) scheme: Source,
+    /// Left to right.
+    pub(crate) subdomains: Box<[Source]>,
+    pub(crate) domain: Box<[u8]>,
+    pub(crate) port: Option<Source>,
+    pub(crate) segments: Box<[Source]>,
+    pub(crate) path_params: Box<[(Box<[u8]>, Source)]>,
+    pub(crate) trailing_slash: Option<Source>,
+    pub(crate) separator: Option<Source>,
+    pub(crate) query_params: Box<[(Box<[u8]>, Source)]>,
+    pub(crate) hashbang: Option<Source>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    Literal(Option<Box<[u8]>>),
+    Slot(u32),
+    Star,
+}
+
+/// The values of one URL, by slot, as ranges of its bytes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slots {
+    present: Vec<u64>,
+    values: Vec<Span>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    start: u32,
+    end: u32,
+    bare: bool,
+}
+
+impl Slots {
+    /// Reads the pairs of `url`; false when it has a key that no rule knows.
+    pub(crate) fn read(&mut self, url: &ParsedUrl, domain_len: usize, layout: &Layout) -> bool {
+        self.present.clear();
+        self.present.resize(layout.slot_count.div_ceil(64), 0);
+        self.values.clear();
+        self.values.resize(layout.slot_count, Span::default());
+        let base = url.as_bytes().as_ptr() as usize;
+        visit_tokens(url, domain_len, |key, value| {
+            let position =
+                |slots: &[u32], index: u16| slots.get(usize::from(index)).copied().unwrap_or(NO_SLOT);
+            let slot = match key {
+                RawKey::Scheme => SCHEME_SLOT,
+                RawKey::Port => PORT_SLOT,
+                RawKey::TrailingSlash => TRAILING_SLASH_SLOT,
+                RawKey::QuerySeparator => SEPARATOR_SLOT,
+                RawKey::Hashbang => HASHBANG_SLOT,
+                RawKey::Subdomain(index) => position(&layout.subdomains, index),
+                RawKey::PathSegment(index) => position(&layout.segments, index),
+                RawKey::PathParam(name) => self.next_free(&layout.path_params, name),
+                RawKey::QueryParam(name) => self.next_free(&layout.query_params, name),
+            };
+            if slot == NO_SLOT {
+                return ControlFlow::Break(());
+            }
+            self.present[slot as usize / 64] |= 1 << (slot % 64);
+            self.values[slot as usize] = match value {
+                // `/` and `;` of these two keys are literals, not parts of the buffer; their text is never read.
+                _ if matches!(key, RawKey::TrailingSlash | RawKey::QuerySeparator) => Span::default(),
+                None => Span {
+                    start: 0,
+                    end: 0,
+                    bare: true,
+                },
+                Some(text) => {
+                    let start = (text.as_ptr() as usize - base) as u32;
+                    Span {
+                        start,
+                        end: start + text.len() as u32,
+                        bare: false,
+                    }
+                }
+            };
+            ControlFlow::Continue(())
+        })
+        .is_continue()
+    }
+
+    fn next_free(&self, names: &NameSlots, name: &[u8]) -> u32 {
+        let slots = names.get(name).map_or(&[][..], |slots| slots);
+        slots
+            .iter()
+            .copied()
+            .find(|&slot| slot == NO_SLOT || !self.has(slot))
+            .unwrap_or(NO_SLOT)
+    }
+
+    fn has(&self, slot: u32) -> bool {
+        self.present[slot as usize / 64] & (1 << (slot % 64)) != 0
+    }
+
+    fn get<'a>(&self, url: &'a ParsedUrl, slot: u32) -> RawValue<'a> {
+        match slot {
+            TRAILING_SLASH_SLOT => Some(b"/"),
+            SEPARATOR_SLOT => Some(b";"),
+            _ => {
+                let span = self.values[slot as usize];
+                (!span.bare).then(|| &url.as_bytes()[span.start as usize..span.end as usize])
+            }
+        }
+    }
+}
+
+impl CompiledRule {
+    /// Whether the rule covers the URL whose slots these are.
+    pub(crate) fn covers(&self, url: &ParsedUrl, slots: &Slots) -> bool {
+        let masks = self.must.iter().zip(&self.may).zip(&slots.present);
+        masks
+            .into_iter()
+            .all(|((must, may), present)| must & !present == 0 && present & !may == 0)
+            && self.checks.iter().all(|check| match check {
+                Check::Is { slot, value } => slots.get(url, *slot) == value.as_deref(),
+                Check::Class { slot, class, except } => {
+                    !slots.has(*slot) || {
+                        let value = slots.get(url, *slot);
+                        class.contains_raw(value) && !except.iter().any(|except| except.as_deref() == value)
+                    }
+                }
+            })
+    }
+}
+
+impl Template {
+    /// Appends what the rule makes of the URL; false, with `out` in an unspecified state, when a segment or
+    /// label is missing between others.
+    pub(crate) fn write(&self, url: &ParsedUrl, slots: &Slots, out: &mut Vec<u8>) -> bool {
+        let resolve = |source: &Source| -> Option<RawValue<'_>> {
+            match source {
+                Source::Literal(_) => None,
+                Source::Slot(slot) if slots.has(*slot) => Some(slots.get(url, *slot)),
+                Source::Slot(_) | Source::Star => None,
+            }
+        };
+        let is_absent = |source: &Source| matches!(source, Source::Slot(slot) if !slots.has(*slot));
+        let put = |source: &Source, out: &mut Vec<u8>| match source {
+            Source::Literal(text) => out.extend_from_slice(text.as_deref().unwrap_or_default()),
+            Source::Star => out.push(b'*'),
+            Source::Slot(_) => out.extend_from_slice(resolve(source).flatten().unwrap_or_default()),
+        };
+        put(&self.scheme, out);
+        out.extend_from_slice(b"://");
+        let mut started = false;
+        for label in &self.subdomains {
+            if is_absent(label) {
+                if started {
+                    return false;
+                }
+                continue;
+            }
+            started = true;
+            put(label, out);
+            out.push(b'.');
+        }
+        out.extend_from_slice(&self.domain);
+        if let Some(port) = self.port.as_ref().filter(|port| !is_absent(port)) {
+            out.push(b':');
+            put(port, out);
+        }
+        if !self.write_path(slots, &is_absent, &put, out) {
+            return false;
+        }
+        let separator = match &self.separator {
+            Some(Source::Star) => b'*',
+            Some(source) if !is_absent(source) => b';',
+            _ => b'&',
+        };
+        let mut lead = b'?';
+        for (name, source) in &self.query_params {
+            if is_absent(source) {
+                continue;
+            }
+            out.push(lead);
+            lead = separator;
+            write_param(name, source, &resolve, &put, out);
+        }
+        if let Some(hashbang) = self.hashbang.as_ref().filter(|hashbang| !is_absent(hashbang)) {
+            out.extend_from_slice(b"#!");
+            put(hashbang, out);
+        }
+        true
+    }
+
+    fn write_path(
+        &self,
+        slots: &Slots,
+        is_absent: &impl Fn(&Source) -> bool,
+        put: &impl Fn(&Source, &mut Vec<u8>),
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let present = self
+            .segments
+            .iter()
+            .take_while(|segment| !is_absent(segment))
+            .count();
+        if self.segments[present..].iter().any(|segment| !is_absent(segment)) {
+            return false;
+        }
+        if present == 0 {
+            out.push(b'/');
+            return self.path_params.iter().all(|(_, param)| is_absent(param));
+        }
+        for segment in &self.segments[..present] {
+            out.push(b'/');
+            put(segment, out);
+        }
+        for (name, source) in self.path_params.iter().filter(|(_, source)| !is_absent(source)) {
+            out.push(b';');
+            out.extend_from_slice(name);
+            out.push(b'=');
+            put(source, out);
+        }
+        match &self.trailing_slash {
+            Some(Source::Star) => out.push(b'*'),
+            Some(Source::Literal(_)) => out.push(b'/'),
+            Some(Source::Slot(slot)) if slots.has(*slot) => out.push(b'/'),
+            Some(Source::Slot(_)) | None => {}
+        }
+        true
+    }
+}
+
+fn write_param<'u>(
+    name: &[u8],
+    source: &Source,
+    resolve: &impl Fn(&Source) -> Option<RawValue<'u>>,
+    put: &impl Fn(&Source, &mut Vec<u8>),
+    out: &mut Vec<u8>,
+) {
+    out.extend_from_slice(name);
+    let bare = matches!(source, Source::Literal(None)) || resolve(source) == Some(None);
+    if !bare {
+        out.push(b'=');
+        put(source, out);
+    }
+}

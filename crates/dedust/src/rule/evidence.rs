@@ -1,0 +1,56 @@
+/*!
+Why a rule is trusted: what the training URLs said about it.
+*/
+
+use serde::{Deserialize, Serialize};
+
+/// What was seen of a rule in training.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Training URLs the rule covers.
+    pub urls: u64,
+    /// Pairs of labelled URLs it brings to one form.
+    pub support_pairs: u64,
+    /// Those of the pairs that are different pages.
+    pub false_pairs: u64,
+    /// Groups of two or more labelled URLs it brings to one form.
+    pub groups: u64,
+    /// Those of the groups that hold more than one page.
+    pub failed_groups: u64,
+    /// The share of failing groups is at most this, with 95 % confidence.
+    #[serde(serialize_with = "four_digits")]
+    pub failure_bound: f64,
+    /// Where the duplicate labels came from.
+    pub kinds: Vec<Box<str>>,
+    /// The latest time of an observation, if the input had times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_until: Option<Box<str>>,
+    /// Some URLs it covers, each with a duplicate that it brings to the same form.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Example>,
+}
+
+/// Two URLs of one page that a rule brings together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Example {
+    /// A URL the rule covers.
+    pub url: Box<str>,
+    /// A duplicate of it.
+    pub duplicate: Box<str>,
+}
+
+impl Evidence {
+    /// The share of false pairs among the supporting ones; 0 without support.
+    pub fn false_pair_rate(&self) -> f64 {
+        if self.support_pairs == 0 {
+            0.0
+        } else {
+            self.false_pairs as f64 / self.support_pairs as f64
+        }
+    }
+}
+
+/// Fixed precision, so that the same rules are the same bytes on every machine.
+fn four_digits<S: serde::Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64((number * 1e4).round() / 1e4)
+}

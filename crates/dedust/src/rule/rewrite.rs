@@ -1,0 +1,83 @@
+/*!
+What a rule makes of a URL: for every key of the target form, where its value comes from.
+*/
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::url::{TokenKey, Value};
+
+/// The target form of a rule. Keys of the source that no operation reads are dropped.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rewrite {
+    /// One operation per key of the target.
+    target: BTreeMap<TokenKey, Op>,
+    /// The order in which the site itself writes the query parameters of the target form.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    query_order: Vec<TokenKey>,
+}
+
+/// Where the value of a target key comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Op {
+    /// Always this value.
+    Keep(Value),
+    /// The value of a key of the source; absent when that is absent.
+    Copy(TokenKey),
+    /// The value does not matter: written `*` in the key.
+    Ignore,
+}
+
+impl Rewrite {
+    /// A rewrite with these operations. `query_order` lists query parameters of the target; those it leaves out
+    /// are written last, in the order of their names.
+    pub fn new(ops: impl IntoIterator<Item = (TokenKey, Op)>, query_order: Vec<TokenKey>) -> Self {
+        Self {
+            target: ops.into_iter().collect(),
+            query_order,
+        }
+    }
+
+    /// The operations in the order of their target keys.
+    pub fn ops(&self) -> impl Iterator<Item = (&TokenKey, &Op)> {
+        self.target.iter()
+    }
+
+    /// The operation on `key`, if the target form has that key.
+    pub fn get(&self, key: &TokenKey) -> Option<&Op> {
+        self.target.get(key)
+    }
+
+    /// The order of query parameters in a written URL.
+    pub fn query_order(&self) -> &[TokenKey] {
+        &self.query_order
+    }
+
+    /// Whether every value of the target form is known, so that a URL can be written from it.
+    pub fn is_writable(&self) -> bool {
+        !self.target.values().any(|op| *op == Op::Ignore)
+    }
+}
+
+/// Reads like a URL, with `{key}` for a copied value and `*` for an ignored one.
+impl fmt::Display for Rewrite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        crate::url_shape::write_shape(
+            f,
+            self.target.iter().map(|(key, op)| (key, op as &dyn fmt::Display)),
+        )
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Keep(value) => write!(f, "{value}"),
+            Self::Copy(from) => write!(f, "{{{from}}}"),
+            Self::Ignore => f.write_str("*"),
+        }
+    }
+}

@@ -1,0 +1,339 @@
+/*!
+Rules in a fixed order, checked: only a [`RuleSet`] can be compiled.
+*/
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Op, Rule};
+use crate::url::{TokenKey, Value};
+
+/// Rules for any number of sites.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RuleSet {
+    method: Box<str>,
+    sites: BTreeMap<Box<str>, SiteRules>,
+}
+
+/// The rules of one site, in order: the first that covers a URL is applied, once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SiteRules {
+    summary: SiteSummary,
+    rules: Vec<Rule>,
+}
+
+/// What the rules of a site were learned from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteSummary {
+    /// Distinct URLs after safe normalization.
+    pub urls: u64,
+    /// Those of them whose page is known.
+    pub labelled: u64,
+    /// Distinct pages among the labelled URLs.
+    pub pages: u64,
+    /// Rules proposed before any check.
+    pub raw_rules: u64,
+    /// Rules that passed the check for false merges.
+    pub qualified_rules: u64,
+}
+
+/// Why a rule is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidRule {
+    /// A target value is copied from a key that the pattern does not have.
+    #[error("`{to}` is copied from `{from}`, which the pattern does not name")]
+    UnknownSource {
+        /// The target key.
+        to: TokenKey,
+        /// The key that is missing in the pattern.
+        from: TokenKey,
+    },
+    /// The target form has no scheme.
+    #[error("the target has no `scheme`")]
+    NoScheme,
+    /// The target form skips a path segment or host label.
+    #[error("the target has `{0}` but not the one before it")]
+    Gap(TokenKey),
+    /// A value or name would be read as something else in a URL.
+    #[error("`{value}` cannot stand in `{key}` of a safely normalized URL")]
+    UnsafeText {
+        /// The key.
+        key: TokenKey,
+        /// Its value.
+        value: Box<str>,
+    },
+    /// The query order names something that the target does not have.
+    #[error("the query order names `{0}`, which is no query parameter of the target")]
+    UnknownInOrder(TokenKey),
+}
+
+/// Why the rules of a site are refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidSite {
+    /// The name is not a host.
+    #[error("`{0}` is no host name in lower case")]
+    Name(Box<str>),
+    /// One rule is malformed.
+    #[error("rule {index} is invalid")]
+    Rule {
+        /// Its place in the site's list, from 0.
+        index: usize,
+        /// What is wrong with it.
+        source: InvalidRule,
+    },
+    /// Rules undo each other's work.
+    #[error("rules {} rewrite into each other without end", list(.indexes))]
+    Cycle {
+        /// Their places in the site's list, from 0.
+        indexes: Vec<usize>,
+    },
+}
+
+fn list(indexes: &[usize]) -> String {
+    indexes
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+impl RuleSet {
+    /// An empty set; `method` names the learner.
+    pub fn new(method: &str) -> Self {
+        Self {
+            method: method.into(),
+            sites: BTreeMap::new(),
+        }
+    }
+
+    /// The learner that made these rules.
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// Adds the rules of a site, named by its registrable domain, in place of any it had.
+    pub fn insert(&mut self, site: &str, rules: SiteRules) -> Result<(), InvalidSite> {
+        let is_host =
+            |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase() && !b"/?#@\\%".contains(&byte);
+        if site.is_empty() || !site.bytes().all(is_host) {
+            return Err(InvalidSite::Name(site.into()));
+        }
+        self.sites.insert(site.into(), rules);
+        Ok(())
+    }
+
+    /// The sites in the order of their names.
+    pub fn sites(&self) -> impl ExactSizeIterator<Item = (&str, &SiteRules)> {
+        self.sites.iter().map(|(site, rules)| (&**site, rules))
+    }
+
+    /// The rules of one site.
+    pub fn site(&self, site: &str) -> Option<&SiteRules> {
+        self.sites.get(site)
+    }
+
+    /// The number of rules of all sites.
+    pub fn rule_count(&self) -> usize {
+        self.sites.values().map(|site| site.rules.len()).sum()
+    }
+}
+
+impl SiteRules {
+    /// Checks each rule, and that no rules rewrite into each other.
+    pub fn new(summary: SiteSummary, rules: Vec<Rule>) -> Result<Self, InvalidSite> {
+        for (index, rule) in rules.iter().enumerate() {
+            check(rule).map_err(|source| InvalidSite::Rule { index, source })?;
+        }
+        match find_cycle(&rules) {
+            Some(indexes) => Err(InvalidSite::Cycle { indexes }),
+            None => Ok(Self { summary, rules }),
+        }
+    }
+
+    /// The rules in the order in which they are tried.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// What they were learned from.
+    pub fn summary(&self) -> &SiteSummary {
+        &self.summary
+    }
+}
+
+fn check(rule: &Rule) -> Result<(), InvalidRule> {
+    let target = &rule.rewrite;
+    if target.get(&TokenKey::Scheme).is_none() {
+        return Err(InvalidRule::NoScheme);
+    }
+    for (key, op) in target.ops() {
+        match key {
+            TokenKey::PathSegment(index) | TokenKey::Subdomain(index) if *index > 0 => {
+                let before = match key {
+                    TokenKey::PathSegment(_) => TokenKey::PathSegment(index - 1),
+                    _ => TokenKey::Subdomain(index - 1),
+                };
+                if target.get(&before).is_none() {
+                    return Err(InvalidRule::Gap(key.clone()));
+                }
+            }
+            _ => {}
+        }
+        check_text(key, None)?;
+        match op {
+            Op::Keep(value) => check_text(key, Some(value))?,
+            Op::Copy(from) if rule.pattern.get(from).is_none() => {
+                return Err(InvalidRule::UnknownSource {
+                    to: key.clone(),
+                    from: from.clone(),
+                });
+            }
+            Op::Copy(_) | Op::Ignore => {}
+        }
+    }
+    for (key, _) in rule.pattern.keys() {
+        check_text(key, None)?;
+    }
+    for key in target.query_order() {
+        if !matches!(key, TokenKey::QueryParam(_)) || target.get(key).is_none() {
+            return Err(InvalidRule::UnknownInOrder(key.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses text that would end the place it is written to.
+fn check_text(key: &TokenKey, value: Option<&Value>) -> Result<(), InvalidRule> {
+    let refuse = |text: &str| {
+        Err(InvalidRule::UnsafeText {
+            key: key.clone(),
+            value: text.into(),
+        })
+    };
+    let clean = |text: &str, ends: &[u8]| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_graphic() && !ends.contains(&byte))
+    };
+    if let TokenKey::PathParam(name) | TokenKey::QueryParam(name) = key {
+        let ends: &[u8] = if matches!(key, TokenKey::PathParam(_)) {
+            b"/?#;="
+        } else {
+            b"&#="
+        };
+        if !clean(&name.name, ends) {
+            return refuse(&name.name);
+        }
+    }
+    let ends: &[u8] = match key {
+        TokenKey::Scheme => return refuse_unless(value, &["http", "https", "ftp", "ws", "wss"], refuse),
+        TokenKey::TrailingSlash => return refuse_unless(value, &["/"], refuse),
+        TokenKey::QuerySeparator => return refuse_unless(value, &[";"], refuse),
+        TokenKey::Subdomain(_) | TokenKey::Port => b"./?#@:\\",
+        TokenKey::PathSegment(_) => b"/?#\\",
+        TokenKey::PathParam(_) => b"/?#;\\",
+        TokenKey::QueryParam(_) => b"&#",
+        TokenKey::Hashbang => b"",
+    };
+    match value {
+        None => Ok(()),
+        Some(Value::Bare) if matches!(key, TokenKey::QueryParam(_)) => Ok(()),
+        Some(Value::Bare) => refuse("(no value)"),
+        Some(Value::Text(text)) if clean(text, ends) => Ok(()),
+        Some(Value::Text(text)) => refuse(text),
+    }
+}
+
+fn refuse_unless(
+    value: Option<&Value>,
+    known: &[&str],
+    refuse: impl Fn(&str) -> Result<(), InvalidRule>,
+) -> Result<(), InvalidRule> {
+    match value {
+        None => Ok(()),
+        Some(Value::Text(text)) if known.contains(&&**text) => Ok(()),
+        Some(value) => refuse(&value.to_string()),
+    }
+}
+
+/// Rules whose written URLs may be covered by each other in a circle, if there are any: their places in `rules`.
+///
+/// A rule that only forgets values writes no URL and cannot take part.
+pub fn find_cycle(rules: &[Rule]) -> Option<Vec<usize>> {
+    let writers: Vec<usize> = (0..rules.len())
+        .filter(|&at| rules[at].rewrite.is_writable() && !rules[at].is_in_place())
+        .collect();
+    let copies_in_place = |rule: &Rule| {
+        rule.rewrite
+            .ops()
+            .all(|(key, op)| !matches!(op, Op::Copy(from) if from != key))
+    };
+    let next = |at: usize| {
+        writers.iter().copied().filter(move |&other| {
+            feeds(&rules[at], &rules[other]) && (at != other || !copies_in_place(&rules[at]))
+        })
+    };
+    let mut state = vec![State::New; rules.len()];
+    for &start in &writers {
+        if state[start] != State::New {
+            continue;
+        }
+        state[start] = State::Open;
+        let mut path = vec![(start, next(start).collect::<Vec<_>>())];
+        while let Some((at, rest)) = path.last_mut() {
+            match rest.pop() {
+                None => {
+                    state[*at] = State::Done;
+                    path.pop();
+                }
+                Some(other) if state[other] == State::Open => {
+                    let mut cycle: Vec<usize> = path.iter().map(|(at, _)| *at).collect();
+                    let from = cycle.iter().position(|&at| at == other).unwrap_or(0);
+                    cycle.drain(..from);
+                    cycle.sort_unstable();
+                    return Some(cycle);
+                }
+                Some(other) if state[other] == State::New => {
+                    state[other] = State::Open;
+                    path.push((other, next(other).collect()));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    None
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    New,
+    Open,
+    Done,
+}
+
+/// Whether a URL written by `from` may be covered by `to`.
+fn feeds(from: &Rule, to: &Rule) -> bool {
+    let written = from
+        .rewrite
+        .ops()
+        .all(|(key, op)| match (op, to.pattern.get(key)) {
+            (Op::Keep(value), Some(pattern)) => pattern.matches(Some(value)),
+            (Op::Keep(_), None) => false,
+            (Op::Copy(source), Some(pattern)) => from
+                .pattern
+                .get(source)
+                .is_some_and(|source| source.overlaps(pattern)),
+            (Op::Copy(source), None) => from
+                .pattern
+                .get(source)
+                .is_some_and(|source| source.is_optional()),
+            (Op::Ignore, _) => false,
+        });
+    written
+        && to
+            .pattern
+            .keys()
+            .all(|(key, pattern)| from.rewrite.get(key).is_some() || pattern.is_optional())
+}

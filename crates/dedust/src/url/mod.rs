@@ -1,0 +1,21 @@
+/*!
+URLs as bytes: parsing with safe normalization, and the key-value view that rules are written in.
+*/
+
+mod authority;
+mod dot_segments;
+mod escape;
+mod host;
+mod parse;
+mod scan;
+mod site;
+mod token;
+
+pub use parse::{ParseUrlError, ParsedUrl};
+pub use site::site_of;
+pub use token::{
+    ParamName, RawKey, RawValue, TokenKey, UnknownKey, Value, extension, tokenize, visit_tokens,
+};
+
+pub(crate) use site::has_subdomains;
+pub(crate) use token::{path_params, query_params, query_separator, split_path};

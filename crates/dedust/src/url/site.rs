@@ -1,0 +1,49 @@
+/*!
+Host to site: the registrable domain, within which rules are learned and applied.
+*/
+
+/// The part of `host` that names its site: the registrable domain by the public suffix list, or the whole
+/// host for an address, a public suffix itself or a name the list knows nothing of.
+///
+/// ```
+/// assert_eq!(dedust::site_of(b"www.forum.example.co.uk"), b"example.co.uk");
+/// assert_eq!(dedust::site_of(b"127.0.0.1"), b"127.0.0.1");
+/// ```
+pub fn site_of(host: &[u8]) -> &[u8] {
+    if host
+        .last()
+        .is_none_or(|byte| byte.is_ascii_digit() || *byte == b']')
+    {
+        return host;
+    }
+    psl::domain(host).map_or(host, |domain| domain.as_bytes())
+}
+
+/// Whether sub-domains of `site` belong to it too.
+pub(crate) fn has_subdomains(site: &[u8]) -> bool {
+    !site
+        .last()
+        .is_none_or(|byte| byte.is_ascii_digit() || *byte == b']')
+        && psl::domain(site).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_public_suffix_is_a_site_without_subdomains() {
+        assert_eq!(site_of(b"github.io"), b"github.io");
+        assert!(!has_subdomains(b"github.io"));
+        assert_eq!(site_of(b"me.github.io"), b"me.github.io");
+        assert!(has_subdomains(b"me.github.io"));
+    }
+
+    #[test]
+    fn unlisted_names_still_have_sites() {
+        assert_eq!(site_of(b"www.docs.example.test"), b"example.test");
+        assert_eq!(site_of(b"localhost"), b"localhost");
+        assert_eq!(site_of(b"[::1]"), b"[::1]");
+        assert_eq!(site_of(b"www3288.com"), b"www3288.com");
+    }
+}

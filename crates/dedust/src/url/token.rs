@@ -1,0 +1,532 @@
+/*!
+The key-value view of a URL: [`ParsedUrl`] in, `(key, value)` pairs out.
+
+`http://forum.example.org/view.php;s=9/?id=7&new` on the site `example.org` reads
+
+| key | value |
+|---|---|
+| `scheme` | `http` |
+| `sub_0` | `forum`: labels left of the site's domain, counted from the right, so `www` shifts nothing |
+| `path_0` | `view.php`: segments from the left; an empty one is a value too |
+| `mp.s` | `9`: parameters of the last path segment |
+| `tslash` | `/`, present only when the path ends with a slash |
+| `q.id` | `7` |
+| `q.new` | no value: [`Value::Bare`], which is not the empty text of `new=` |
+
+Repeated names become `q.a`, `q.a#2`, ... in order of appearance. A key that is not there has no pair: absence
+is the third state next to the empty text and [`Value::Bare`]. Two different safe-normalized URLs never share
+all their pairs, except that parameters may stand in another order: that is what lets a key stand for a URL.
+
+Query parameters are separated by `&`. A query without `&` whose `;`-separated pieces all read `name=value`
+is separated by `;` instead, and says so with the pair `sep` = `;`.
+*/
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::str::FromStr;
+
+use memchr::{memchr, memchr2, memrchr};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::ParsedUrl;
+
+/// The name of one place in a URL that can hold a value. Ordered by class, then by position or name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TokenKey {
+    /// `http` or `https`.
+    Scheme,
+    /// A host label left of the site's domain, counted from the right.
+    Subdomain(u16),
+    /// A port that is not the scheme's default.
+    Port,
+    /// A path segment, counted from the left.
+    PathSegment(u16),
+    /// Present when the path ends with a slash.
+    TrailingSlash,
+    /// A `;name=value` parameter of the last path segment.
+    PathParam(ParamName),
+    /// Present when query parameters are separated by something else than `&`.
+    QuerySeparator,
+    /// A query parameter.
+    QueryParam(ParamName),
+    /// The part after `#!`.
+    Hashbang,
+}
+
+/// A parameter's name, and which of its appearances is meant (1 for the first).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ParamName {
+    /// The name as it stands in the safe-normalized URL.
+    pub name: Box<str>,
+    /// 1 for the first parameter of that name, 2 for the second, ...
+    pub occurrence: u32,
+}
+
+/// The value of a key that is there.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Value {
+    /// A parameter without `=`. Written `null` in rule files.
+    Bare,
+    /// Text, possibly empty.
+    Text(Box<str>),
+}
+
+/// A key as met in a URL, borrowed; parameters carry their name without its occurrence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RawKey<'a> {
+    /// See [`TokenKey::Scheme`].
+    Scheme,
+    /// See [`TokenKey::Subdomain`]; `u16::MAX` for all that lie beyond the thousandth.
+    Subdomain(u16),
+    /// See [`TokenKey::Port`].
+    Port,
+    /// See [`TokenKey::PathSegment`]; `u16::MAX` for all that lie beyond the thousandth.
+    PathSegment(u16),
+    /// See [`TokenKey::TrailingSlash`].
+    TrailingSlash,
+    /// See [`TokenKey::PathParam`].
+    PathParam(&'a [u8]),
+    /// See [`TokenKey::QuerySeparator`].
+    QuerySeparator,
+    /// See [`TokenKey::QueryParam`].
+    QueryParam(&'a [u8]),
+    /// See [`TokenKey::Hashbang`].
+    Hashbang,
+}
+
+/// A value as met in a URL: `None` is [`Value::Bare`].
+pub type RawValue<'a> = Option<&'a [u8]>;
+
+/// More labels or segments than this are read as unknown keys, so that no rule speaks of such a URL.
+const MAX_POSITIONS: usize = 1000;
+
+/// Visits the pairs of `url`, whose host ends with the site's domain of `domain_len` bytes.
+///
+/// Stops early when `visit` breaks, and says so. Allocates nothing.
+pub fn visit_tokens<'a>(
+    url: &'a ParsedUrl,
+    domain_len: usize,
+    mut visit: impl FnMut(RawKey<'a>, RawValue<'a>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    visit(RawKey::Scheme, Some(url.scheme()))?;
+    let host = url.host();
+    let mut labels = &host[..host.len().saturating_sub(domain_len)];
+    for index in 0..MAX_POSITIONS as u16 {
+        let Some((b'.', rest)) = labels.split_last() else {
+            break;
+        };
+        let start = memrchr(b'.', rest).map_or(0, |dot| dot + 1);
+        visit(RawKey::Subdomain(index), Some(&rest[start..]))?;
+        labels = &labels[..start];
+    }
+    if !labels.is_empty() {
+        visit(RawKey::Subdomain(u16::MAX), Some(labels))?;
+    }
+    if let Some(port) = url.port() {
+        visit(RawKey::Port, Some(port))?;
+    }
+    let (segments, params, trailing_slash) = split_path(url.path());
+    if let Some(segments) = segments {
+        for (index, segment) in split_on(segments, b'/').enumerate() {
+            let index = if index < MAX_POSITIONS {
+                index as u16
+            } else {
+                u16::MAX
+            };
+            visit(RawKey::PathSegment(index), Some(segment))?;
+        }
+    }
+    if trailing_slash {
+        visit(RawKey::TrailingSlash, Some(b"/"))?;
+    }
+    for (name, value) in path_params(params) {
+        visit(RawKey::PathParam(name), value)?;
+    }
+    if let Some(query) = url.query() {
+        let separator = query_separator(query);
+        if separator != b'&' {
+            visit(RawKey::QuerySeparator, Some(b";"))?;
+        }
+        for (name, value) in query_params(query, separator) {
+            visit(RawKey::QueryParam(name), value)?;
+        }
+    }
+    if let Some(hashbang) = url.hashbang() {
+        visit(RawKey::Hashbang, Some(hashbang))?;
+    }
+    ControlFlow::Continue(())
+}
+
+/// `/a/b;x=1/` -> segments `a/b`, parameters `;x=1`, trailing slash. No segments at all for `/`.
+pub(crate) fn split_path(path: &[u8]) -> (Option<&[u8]>, &[u8], bool) {
+    let path = path.strip_prefix(b"/").unwrap_or(path);
+    if path.is_empty() {
+        return (None, b"", true);
+    }
+    let (path, trailing_slash) = match path.strip_suffix(b"/") {
+        Some(rest) => (rest, true),
+        None => (path, false),
+    };
+    let last = memrchr(b'/', path).map_or(0, |slash| slash + 1);
+    let params = match memchr(b';', &path[last..]) {
+        Some(at) if all_named(&path[last + at + 1..], b';') => last + at,
+        _ => path.len(),
+    };
+    (Some(&path[..params]), &path[params..], trailing_slash)
+}
+
+/// The separator of the parameters in `query`; see the module documentation.
+pub(crate) fn query_separator(query: &[u8]) -> u8 {
+    match memchr2(b'&', b';', query) {
+        Some(at) if query[at] == b';' && memchr(b'&', &query[at..]).is_none() && all_named(query, b';') => {
+            b';'
+        }
+        _ => b'&',
+    }
+}
+
+fn all_named(text: &[u8], separator: u8) -> bool {
+    split_on(text, separator).all(|piece| memchr(b'=', piece).is_some_and(|at| at > 0))
+}
+
+/// The `(name, value)` pairs of a query; a bare `?` holds one parameter with an empty name and no value.
+pub(crate) fn query_params(query: &[u8], separator: u8) -> impl Iterator<Item = (&[u8], RawValue<'_>)> {
+    split_on(query, separator).map(split_param)
+}
+
+/// The `(name, value)` pairs of `;a=1;b=2`.
+pub(crate) fn path_params(params: &[u8]) -> impl Iterator<Item = (&[u8], RawValue<'_>)> {
+    params
+        .strip_prefix(b";")
+        .into_iter()
+        .flat_map(|params| split_on(params, b';'))
+        .map(split_param)
+}
+
+fn split_param(piece: &[u8]) -> (&[u8], RawValue<'_>) {
+    match memchr(b'=', piece) {
+        Some(at) => (&piece[..at], Some(&piece[at + 1..])),
+        None => (piece, None),
+    }
+}
+
+fn split_on(text: &[u8], separator: u8) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        match memchr(separator, text) {
+            Some(at) => {
+                rest = Some(&text[at + 1..]);
+                Some(&text[..at])
+            }
+            None => rest.take(),
+        }
+    })
+}
+
+/// The extension of a file name, without its dot: `html` of `index.html`; none for `.profile` or `v1.2`.
+///
+/// An extension is 2 to 5 letters or digits with at least one letter, after a stem that is not empty.
+pub fn extension(segment: &str) -> Option<&str> {
+    let (stem, extension) = segment.rsplit_once('.')?;
+    let fits = (2..=5).contains(&extension.len())
+        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && extension.bytes().any(|byte| byte.is_ascii_alphabetic());
+    (fits && !stem.is_empty()).then_some(extension)
+}
+
+/// All pairs of `url` on a site, in the order of the URL; `None` when rules cannot speak of it: it holds bytes
+/// that are not UTF-8, or has more than a thousand path segments or host labels.
+pub fn tokenize(url: &ParsedUrl, domain: &str) -> Option<Vec<(TokenKey, Value)>> {
+    let mut tokens = Vec::new();
+    let mut appearances: rustc_hash::FxHashMap<(bool, &[u8]), u32> = rustc_hash::FxHashMap::default();
+    let flow = visit_tokens(url, domain.len(), |key, value| {
+        let mut named = |in_query: bool, name| {
+            let occurrence = appearances.entry((in_query, name)).or_insert(0);
+            *occurrence += 1;
+            let name = std::str::from_utf8(name).ok()?.into();
+            Some(ParamName {
+                name,
+                occurrence: *occurrence,
+            })
+        };
+        let key = match key {
+            RawKey::Subdomain(u16::MAX) | RawKey::PathSegment(u16::MAX) => None,
+            RawKey::Scheme => Some(TokenKey::Scheme),
+            RawKey::Subdomain(index) => Some(TokenKey::Subdomain(index)),
+            RawKey::Port => Some(TokenKey::Port),
+            RawKey::PathSegment(index) => Some(TokenKey::PathSegment(index)),
+            RawKey::TrailingSlash => Some(TokenKey::TrailingSlash),
+            RawKey::PathParam(name) => named(false, name).map(TokenKey::PathParam),
+            RawKey::QuerySeparator => Some(TokenKey::QuerySeparator),
+            RawKey::QueryParam(name) => named(true, name).map(TokenKey::QueryParam),
+            RawKey::Hashbang => Some(TokenKey::Hashbang),
+        };
+        let value = match value {
+            None => Some(Value::Bare),
+            Some(bytes) => std::str::from_utf8(bytes)
+                .ok()
+                .map(|text| Value::Text(text.into())),
+        };
+        match key.zip(value) {
+            Some(pair) => {
+                tokens.push(pair);
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        }
+    });
+    flow.is_continue().then_some(tokens)
+}
+
+impl TokenKey {
+    /// The first query parameter called `name`.
+    pub fn query(name: &str) -> Self {
+        Self::QueryParam(ParamName {
+            name: name.into(),
+            occurrence: 1,
+        })
+    }
+}
+
+impl Value {
+    /// The text, or `None` for a parameter without `=`.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Bare => None,
+            Self::Text(text) => Some(text),
+        }
+    }
+
+    pub(crate) fn as_raw(&self) -> RawValue<'_> {
+        self.as_text().map(str::as_bytes)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bare => f.write_str("(no value)"),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl fmt::Display for ParamName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if self.occurrence > 1 {
+            write!(f, "#{}", self.occurrence)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl fmt::Display for TokenKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scheme => f.write_str("scheme"),
+            Self::Subdomain(index) => write!(f, "sub_{index}"),
+            Self::Port => f.write_str("port"),
+            Self::PathSegment(index) => write!(f, "path_{index}"),
+            Self::TrailingSlash => f.write_str("tslash"),
+            Self::PathParam(name) => write!(f, "mp.{name}"),
+            Self::QuerySeparator => f.write_str("sep"),
+            Self::QueryParam(name) => write!(f, "q.{name}"),
+            Self::Hashbang => f.write_str("hashbang"),
+        }
+    }
+}
+
+/// Text that names no [`TokenKey`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no key; keys are scheme, sub_N, port, path_N, tslash, mp.NAME, sep, q.NAME, hashbang")]
+pub struct UnknownKey(Box<str>);
+
+impl FromStr for TokenKey {
+    type Err = UnknownKey;
+
+    fn from_str(text: &str) -> Result<Self, UnknownKey> {
+        let unknown = || UnknownKey(text.into());
+        let position = |digits: &str| digits.parse().map_err(|_| unknown());
+        Ok(match text {
+            "scheme" => Self::Scheme,
+            "port" => Self::Port,
+            "tslash" => Self::TrailingSlash,
+            "sep" => Self::QuerySeparator,
+            "hashbang" => Self::Hashbang,
+            _ => {
+                if let Some(digits) = text.strip_prefix("sub_") {
+                    Self::Subdomain(position(digits)?)
+                } else if let Some(digits) = text.strip_prefix("path_") {
+                    Self::PathSegment(position(digits)?)
+                } else if let Some(name) = text.strip_prefix("mp.") {
+                    Self::PathParam(ParamName::from_text(name))
+                } else if let Some(name) = text.strip_prefix("q.") {
+                    Self::QueryParam(ParamName::from_text(name))
+                } else {
+                    return Err(unknown());
+                }
+            }
+        })
+    }
+}
+
+impl ParamName {
+    /// `#` cannot stand in a name (it would start the fragment), so what follows one is the occurrence.
+    fn from_text(text: &str) -> Self {
+        match text
+            .rsplit_once('#')
+            .and_then(|(name, count)| Some((name, count.parse().ok()?)))
+        {
+            Some((name, occurrence)) if occurrence > 1 => Self {
+                name: name.into(),
+                occurrence,
+            },
+            _ => Self {
+                name: text.into(),
+                occurrence: 1,
+            },
+        }
+    }
+}
+
+impl Serialize for TokenKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for TokenKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.as_text().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Option::<Box<str>>::deserialize(deserializer)?.map_or(Self::Bare, Self::Text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(url: &str) -> String {
+        let url = ParsedUrl::parse(url).unwrap();
+        let tokens = tokenize(&url, "example.org").unwrap();
+        tokens
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn host_labels_are_counted_from_the_right() {
+        assert_eq!(
+            read("http://a.b.example.org/"),
+            "scheme=http sub_0=b sub_1=a tslash=/"
+        );
+        assert_eq!(read("https://example.org:81/"), "scheme=https port=81 tslash=/");
+    }
+
+    #[test]
+    fn slashes_make_values_not_holes() {
+        assert_eq!(read("http://example.org/a"), "scheme=http path_0=a");
+        assert_eq!(read("http://example.org/a/"), "scheme=http path_0=a tslash=/");
+        assert_eq!(
+            read("http://example.org/a//b"),
+            "scheme=http path_0=a path_1= path_2=b"
+        );
+        assert_eq!(read("http://example.org//"), "scheme=http path_0= tslash=/");
+    }
+
+    #[test]
+    fn absent_empty_and_bare_are_three_things() {
+        assert_eq!(read("http://example.org/"), "scheme=http tslash=/");
+        assert_eq!(read("http://example.org/?a="), "scheme=http tslash=/ q.a=");
+        assert_eq!(
+            read("http://example.org/?a"),
+            "scheme=http tslash=/ q.a=(no value)"
+        );
+        assert_eq!(read("http://example.org/?"), "scheme=http tslash=/ q.=(no value)");
+    }
+
+    #[test]
+    fn repeated_parameters_are_numbered() {
+        assert_eq!(
+            read("http://example.org/?a=1&b=2&a=3"),
+            "scheme=http tslash=/ q.a=1 q.b=2 q.a#2=3"
+        );
+    }
+
+    #[test]
+    fn path_parameters_leave_the_last_segment() {
+        assert_eq!(
+            read("http://example.org/x;jsessionid=A1"),
+            "scheme=http path_0=x mp.jsessionid=A1"
+        );
+        assert_eq!(
+            read("http://example.org/x;s=1/?q=2"),
+            "scheme=http path_0=x tslash=/ mp.s=1 q.q=2"
+        );
+        assert_eq!(read("http://example.org/tl;dr"), "scheme=http path_0=tl;dr");
+        assert_eq!(
+            read("http://example.org/x;v=1/y"),
+            "scheme=http path_0=x;v=1 path_1=y"
+        );
+    }
+
+    #[test]
+    fn semicolons_separate_only_when_every_piece_is_named() {
+        assert_eq!(
+            read("http://example.org/?a=1;b=2"),
+            "scheme=http tslash=/ sep=; q.a=1 q.b=2"
+        );
+        assert_eq!(
+            read("http://example.org/?q=tl;dr"),
+            "scheme=http tslash=/ q.q=tl;dr"
+        );
+        assert_eq!(
+            read("http://example.org/?a=1;b=2&c=3"),
+            "scheme=http tslash=/ q.a=1;b=2 q.c=3"
+        );
+    }
+
+    #[test]
+    fn keys_are_read_back_as_written() {
+        for text in [
+            "scheme", "sub_3", "port", "path_12", "tslash", "mp.s", "sep", "q.a", "q.a#2", "q.", "hashbang",
+        ] {
+            assert_eq!(text.parse::<TokenKey>().unwrap().to_string(), text);
+        }
+        assert!("path_x".parse::<TokenKey>().is_err());
+        assert!("colour".parse::<TokenKey>().is_err());
+    }
+
+    #[test]
+    fn extensions_are_short_and_hold_a_letter() {
+        assert_eq!(extension("index.html"), Some("html"));
+        assert_eq!(extension("a.b.php3"), Some("php3"));
+        assert_eq!(extension(".profile"), None);
+        assert_eq!(extension("release-1.25"), None);
+        assert_eq!(extension("no"), None);
+    }
+}

@@ -1,0 +1,62 @@
+/*!
+Writes keys with what is said about them in the places where they stand in a URL, for people to read.
+*/
+
+use std::fmt;
+
+use crate::url::TokenKey;
+
+/// Writes `scheme://sub.DOMAIN:port/path;param/?query#!hashbang`, with `~` in the place of the site's domain.
+pub(crate) fn write_shape<'a>(
+    f: &mut fmt::Formatter<'_>,
+    parts: impl Iterator<Item = (&'a TokenKey, &'a dyn fmt::Display)>,
+) -> fmt::Result {
+    let parts: Vec<_> = parts.collect();
+    let one = |wanted: TokenKey| {
+        parts
+            .iter()
+            .find(|(key, _)| **key == wanted)
+            .map(|(_, part)| *part)
+    };
+    if let Some(scheme) = one(TokenKey::Scheme) {
+        write!(f, "{scheme}://")?;
+    }
+    for (key, part) in parts.iter().rev() {
+        if matches!(key, TokenKey::Subdomain(_)) {
+            write!(f, "{part}.")?;
+        }
+    }
+    f.write_str("~")?;
+    if let Some(port) = one(TokenKey::Port) {
+        write!(f, ":{port}")?;
+    }
+    let mut query = 0;
+    let mut has_path = false;
+    for (key, part) in &parts {
+        match key {
+            TokenKey::PathSegment(_) => {
+                write!(f, "/{part}")?;
+                has_path = true;
+            }
+            TokenKey::PathParam(name) => write!(f, ";{name}={part}")?,
+            _ => {}
+        }
+    }
+    match one(TokenKey::TrailingSlash) {
+        Some(part) if part.to_string() == "/" || !has_path => f.write_str("/")?,
+        Some(_) => f.write_str("[/]")?,
+        None if !has_path => f.write_str("/")?,
+        None => {}
+    }
+    for (key, part) in &parts {
+        match key {
+            TokenKey::QueryParam(name) => {
+                write!(f, "{}{name}={part}", if query == 0 { "?" } else { "&" })?;
+                query += 1;
+            }
+            TokenKey::Hashbang => write!(f, "#!{part}")?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
