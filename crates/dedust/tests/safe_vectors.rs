@@ -123,7 +123,7 @@ fn check_suite(file: &str, text: &str, misses: &mut BTreeMap<String, String>) ->
 
 fn normalized(url: &str) -> Option<String> {
     let url = ParsedUrl::parse(url).ok()?;
-    Some(String::from_utf8(url.as_bytes().to_vec()).unwrap())
+    Some(String::from_utf8(url.as_bytes().to_vec()).expect("text stays text"))
 }
 
 /// Reasons by `file:line`.
@@ -142,5 +142,5 @@ fn known_misses(list: &str) -> BTreeMap<String, String> {
 /// Undoes the JSON escapes for control characters, quotes and backslashes.
 fn unescape(field: &str) -> String {
     let quoted = format!("\"{}\"", field.replace('"', "\\\""));
-    serde_json::from_str(&quoted).unwrap()
+    serde_json::from_str(&quoted).expect("the suite has JSON escapes only")
 }

@@ -38,7 +38,7 @@ pub(super) fn is_slash(byte: u8) -> bool {
 pub(super) fn read_special(
     copier: &mut Copier<'_>,
     at: usize,
-    default_port: &'static [u8],
+    default_port: u16,
     parts: &mut Parts,
 ) -> Result<usize, ParseUrlError> {
     let end = scan::skip_plain::<{ scan::HOST }>(copier.input, at);
@@ -57,7 +57,7 @@ pub(super) fn read_special(
 pub(super) fn read(
     copier: &mut Copier<'_>,
     at: usize,
-    default_port: Option<&'static [u8]>,
+    default_port: Option<u16>,
     parts: &mut Parts,
 ) -> Result<usize, ParseUrlError> {
     let is_special = default_port.is_some();
@@ -127,24 +127,24 @@ fn write_userinfo_part(part: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends `:` and the port without leading zeros, unless it says nothing.
-fn write_port(digits: &[u8], default_port: Option<&[u8]>, out: &mut Vec<u8>) -> Result<(), ParseUrlError> {
-    if !digits.iter().all(u8::is_ascii_digit) {
-        return Err(ParseUrlError::InvalidPort);
-    }
+fn write_port(digits: &[u8], default_port: Option<u16>, out: &mut Vec<u8>) -> Result<(), ParseUrlError> {
     let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
-    let digits = match &digits[zeros..] {
-        [] if zeros == 0 => return Ok(()),
-        [] => b"0",
-        significant => significant,
-    };
-    // Strings of digits without leading zeros compare as numbers by length, then byte by byte.
-    if (digits.len(), digits) > (5, b"65535") {
-        return Err(ParseUrlError::InvalidPort);
+    let mut port: u16 = 0;
+    for &digit in &digits[zeros..] {
+        if !digit.is_ascii_digit() {
+            return Err(ParseUrlError::InvalidPort);
+        }
+        let shifted = port
+            .checked_mul(10)
+            .and_then(|port| port.checked_add(u16::from(digit - b'0')));
+        port = shifted.ok_or(ParseUrlError::InvalidPort)?;
     }
-    if Some(digits) != default_port {
-        out.push(b':');
-        out.extend_from_slice(digits);
+    if digits.is_empty() || Some(port) == default_port {
+        return Ok(());
     }
+    out.push(b':');
+    // Zero is a port too.
+    out.extend_from_slice(&digits[zeros.min(digits.len() - 1)..]);
     Ok(())
 }
 
@@ -192,7 +192,7 @@ mod tests {
     fn ports_lose_zeros_and_defaults() {
         let port = |digits: &str| {
             let mut out = Vec::new();
-            write_port(digits.as_bytes(), Some(b"80"), &mut out).map(|()| String::from_utf8(out).unwrap())
+            write_port(digits.as_bytes(), Some(80), &mut out).map(|()| String::from_utf8(out).unwrap())
         };
         for (digits, expected) in [
             ("", ""),

@@ -63,6 +63,7 @@ impl<'a> Copier<'a> {
     /// Normalizes one component that starts at `from`, up to its end or the byte that ends it.
     ///
     /// `?` and `#` end it in those sets in which they need attention, except in user information.
+    #[inline(always)]
     pub(super) fn component<const SET: ByteSet>(&mut self, from: usize) -> Copied {
         let mut at = from;
         let mut has_dot_segment = false;
@@ -133,6 +134,7 @@ impl<'a> Copier<'a> {
     }
 
     /// Escapes the characters in the run of non-ASCII bytes at `at`, keeps what is not UTF-8, and steps over it.
+    #[cold]
     fn non_ascii(&mut self, at: &mut usize) {
         let start = *at;
         let run = &self.input[start..];

@@ -22,7 +22,7 @@ pub(super) enum HostKind {
     Address,
 }
 
-/// Whether `host`, made of `a-z 0-9 - .` only, is its own normal form.
+/// Whether `host`, made of `a-z 0-9 - . _` only, is its own normal form.
 #[inline]
 pub(super) fn is_normal_name(host: &[u8]) -> bool {
     match host.last() {

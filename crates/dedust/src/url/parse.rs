@@ -188,7 +188,7 @@ fn trim(mut input: &[u8]) -> &[u8] {
 enum Syntax {
     /// As browsers read it, with a host.
     Special {
-        default_port: &'static [u8],
+        default_port: u16,
     },
     File,
     Generic,
@@ -197,9 +197,9 @@ enum Syntax {
 impl Syntax {
     fn of(scheme: &[u8]) -> Self {
         match scheme {
-            b"http" | b"ws" => Self::Special { default_port: b"80" },
-            b"https" | b"wss" => Self::Special { default_port: b"443" },
-            b"ftp" => Self::Special { default_port: b"21" },
+            b"http" | b"ws" => Self::Special { default_port: 80 },
+            b"https" | b"wss" => Self::Special { default_port: 443 },
+            b"ftp" => Self::Special { default_port: 21 },
             b"file" => Self::File,
             _ => Self::Generic,
         }
@@ -219,7 +219,14 @@ fn parse_into(input: &[u8], out: &mut Vec<u8>, parts: &mut Parts) -> Result<Copy
     out.reserve(input.len() + 1);
     *parts = Parts::default();
     let mut copier = Copier::new(input, out);
-    let (after_colon, syntax) = read_scheme(&mut copier)?;
+    // By far the most frequent, and nothing to change.
+    let (after_colon, syntax) = if input.starts_with(b"https:") {
+        (6, Syntax::Special { default_port: 443 })
+    } else if input.starts_with(b"http:") {
+        (5, Syntax::Special { default_port: 80 })
+    } else {
+        read_scheme(&mut copier)?
+    };
     parts.scheme_end = copier.position(after_colon) - 1;
     let copying = match syntax {
         Syntax::Special { default_port } => {
@@ -246,16 +253,8 @@ fn parse_into(input: &[u8], out: &mut Vec<u8>, parts: &mut Parts) -> Result<Copy
 }
 
 /// Returns the index after the colon and what the scheme means.
-#[inline]
 fn read_scheme(copier: &mut Copier<'_>) -> Result<(usize, Syntax), ParseUrlError> {
     let input = copier.input;
-    // By far the most frequent, and nothing to change.
-    if input.starts_with(b"https:") {
-        return Ok((6, Syntax::Special { default_port: b"443" }));
-    }
-    if input.starts_with(b"http:") {
-        return Ok((5, Syntax::Special { default_port: b"80" }));
-    }
     let colon = memchr::memchr(b':', input).ok_or(ParseUrlError::MissingScheme)?;
     let is_scheme_byte = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
     if !input[0].is_ascii_alphabetic() || !input[..colon].iter().all(is_scheme_byte) {

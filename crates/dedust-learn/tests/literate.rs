@@ -1,0 +1,154 @@
+//! Runs the lessons in `testdata/learn/*.md`; their README describes the form.
+
+use std::fs;
+use std::path::Path;
+
+use dedust::{Normalizer, RuleSet};
+use dedust_learn::{Clues, Crawl, EvidenceKinds, Method, Trainer};
+
+#[test]
+fn every_lesson_is_learned() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/learn");
+    let mut lessons: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    lessons.retain(|path| {
+        path.extension().is_some_and(|extension| extension == "md") && !path.ends_with("README.md")
+    });
+    lessons.sort();
+    assert!(!lessons.is_empty(), "no lessons in {}", folder.display());
+    let wrong: Vec<String> = lessons.iter().flat_map(|path| check(path)).collect();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// What is wrong with a lesson.
+fn check(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap();
+    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    let blocks = blocks(&text);
+    let urls: Vec<(String, String)> = blocks
+        .iter()
+        .filter(|block| block.kind == "urls")
+        .flat_map(|block| block.urls())
+        .collect();
+    let mut wrong = Vec::new();
+    let mut unchanged = 0;
+    for block in blocks.iter().filter(|block| block.kind != "urls") {
+        let rules = learn(&urls, block.argument.parse().unwrap());
+        let normalizer = Normalizer::compile(&rules);
+        let place = format!("{name}, {} {}", block.kind, block.argument);
+        if block.kind == "rules" {
+            let found: Vec<String> = rules
+                .sites()
+                .flat_map(|(_, site)| site.rules())
+                .map(|rule| format!("{} -> {}", rule.pattern, rule.rewrite))
+                .collect();
+            if found != block.lines {
+                wrong.push(format!(
+                    "{place}: learned\n{}\nexpected\n{}",
+                    found.join("\n"),
+                    block.lines.join("\n")
+                ));
+            }
+            continue;
+        }
+        for line in &block.lines {
+            let (url, expected) = match line.split_once(" -> ") {
+                Some(parts) => parts,
+                None => {
+                    unchanged += 1;
+                    let url = line
+                        .strip_suffix(" unchanged")
+                        .expect("`URL -> RESULT` or `URL unchanged`");
+                    (url, url)
+                }
+            };
+            let result = match &*block.kind {
+                "keys" => normalizer.key(url).unwrap().to_string(),
+                "canonical" => normalizer.normalize(url).unwrap().to_string(),
+                other => panic!("{place}: no such block as {other}"),
+            };
+            if result != expected {
+                wrong.push(format!("{place}: {url}\n   gave {result}\n   not  {expected}"));
+            }
+        }
+    }
+    if unchanged == 0 {
+        wrong.push(format!("{name}: names no URL that must stay unchanged"));
+    }
+    wrong
+}
+
+fn learn(urls: &[(String, String)], method: Method) -> RuleSet {
+    let mut crawl = Crawl::new(EvidenceKinds::AUTO);
+    for (label, url) in urls {
+        crawl
+            .observe(
+                url.as_bytes(),
+                &Clues {
+                    cluster: Some(label.as_bytes()),
+                    ..Clues::default()
+                },
+            )
+            .unwrap();
+    }
+    Trainer::builder()
+        .method(method)
+        .build()
+        .unwrap()
+        .train(&crawl.into_corpora(), &())
+        .unwrap()
+        .rules
+}
+
+struct Block {
+    kind: String,
+    argument: String,
+    lines: Vec<String>,
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        if let Some(head) = line.strip_prefix("~~~") {
+            inside = !inside;
+            if inside {
+                let (kind, argument) = head.split_once(' ').unwrap_or((head, ""));
+                blocks.push(Block {
+                    kind: kind.into(),
+                    argument: argument.into(),
+                    lines: Vec::new(),
+                });
+            }
+        } else if inside {
+            blocks.last_mut().unwrap().lines.push(line.into());
+        }
+    }
+    blocks
+}
+
+impl Block {
+    fn urls(&self) -> Vec<(String, String)> {
+        let (first, last) = match self.argument.split_once("..") {
+            Some((first, last)) => (first.parse().unwrap(), last.parse().unwrap()),
+            None => (1, 1),
+        };
+        let mut seed = 0u64;
+        let mut urls = Vec::new();
+        for n in first..=last {
+            for line in &self.lines {
+                let mut line = line.replace("{n}", &n.to_string());
+                while line.contains("{r}") {
+                    seed += 1;
+                    let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+                    line = line.replacen("{r}", &format!("{random:08x}"), 1);
+                }
+                let (label, url) = line.split_once(' ').expect("`LABEL URL`");
+                urls.push((label.into(), url.into()));
+            }
+        }
+        urls
+    }
+}

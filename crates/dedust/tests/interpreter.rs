@@ -1,0 +1,349 @@
+//! The compiled normalizer against an interpreter of rules that is obviously right, on random rules and URLs; and what
+//! must hold of keys and canonical URLs whatever the rules are.
+
+use std::collections::BTreeMap;
+
+use dedust::{
+    AnyValue, Evidence, Normalizer, Op, ParamName, ParsedUrl, Pattern, Rewrite, Rule, RuleSet, SiteRules,
+    SiteSummary, TokenKey, Value, ValueClass, ValuePattern, tokenize,
+};
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::{select, subsequence};
+
+/// What the first rule that covers `url` makes of it, as a key.
+fn interpret(rules: &[Rule], url: &str) -> String {
+    let parsed = ParsedUrl::parse(url).unwrap();
+    let tokens = tokenize(&parsed, "example.org").unwrap();
+    let tokens: BTreeMap<TokenKey, Value> = tokens.into_iter().collect();
+    let rule = rules.iter().find(|rule| rule.pattern.matches(&tokens));
+    let target = match rule {
+        None => tokens
+            .iter()
+            .map(|(key, value)| (key.clone(), Some(value.clone())))
+            .collect(),
+        Some(rule) => {
+            let mut target: BTreeMap<TokenKey, Option<Value>> = BTreeMap::new();
+            for (key, op) in rule.rewrite.ops() {
+                match op {
+                    Op::Keep(value) => target.insert(key.clone(), Some(value.clone())),
+                    Op::Ignore => target.insert(key.clone(), None),
+                    Op::Copy(from) => match tokens.get(from) {
+                        Some(value) => target.insert(key.clone(), Some(value.clone())),
+                        None => continue,
+                    },
+                };
+            }
+            target
+        }
+    };
+    match write(&target) {
+        Some(key) => key,
+        // The rule would leave a hole, so it does not apply.
+        None => interpret(&[], url),
+    }
+}
+
+/// Writes the pairs as a URL, `*` for `None`; nothing when a segment or label is missing between others.
+fn write(target: &BTreeMap<TokenKey, Option<Value>>) -> Option<String> {
+    let text = |value: &Option<Value>| {
+        value
+            .as_ref()
+            .map_or("*".into(), |value| value.as_text().unwrap_or("").to_string())
+    };
+    let param = |name: &ParamName, value: &Option<Value>| match value {
+        Some(Value::Bare) => name.name.to_string(),
+        value => format!("{}={}", name.name, text(value)),
+    };
+    let mut url = format!("{}://", text(&target[&TokenKey::Scheme]));
+    let (mut labels, mut segments, mut path_params, mut params) = (vec![], vec![], vec![], vec![]);
+    for (key, value) in target {
+        match key {
+            TokenKey::Subdomain(at) if usize::from(*at) == labels.len() => labels.push(text(value)),
+            TokenKey::PathSegment(at) if usize::from(*at) == segments.len() => segments.push(text(value)),
+            TokenKey::Subdomain(_) | TokenKey::PathSegment(_) => return None,
+            TokenKey::PathParam(name) => path_params.push(format!("{}={}", name.name, text(value))),
+            TokenKey::QueryParam(name) => params.push(param(name, value)),
+            _ => {}
+        }
+    }
+    labels.reverse();
+    url += &labels.iter().map(|label| format!("{label}.")).collect::<String>();
+    url += "example.org";
+    if let Some(port) = target.get(&TokenKey::Port) {
+        url += &format!(":{}", text(port));
+    }
+    url += &segments
+        .iter()
+        .map(|segment| format!("/{segment}"))
+        .collect::<String>();
+    if segments.is_empty() {
+        if !path_params.is_empty() {
+            return None;
+        }
+        url += "/";
+    } else {
+        url += &path_params
+            .iter()
+            .map(|param| format!(";{param}"))
+            .collect::<String>();
+        url += &target.get(&TokenKey::TrailingSlash).map_or(String::new(), text);
+    }
+    let separator = target.get(&TokenKey::QuerySeparator).map_or("&".into(), text);
+    if !params.is_empty() {
+        url += &format!("?{}", params.join(&separator));
+    }
+    if let Some(hashbang) = target.get(&TokenKey::Hashbang) {
+        url += &format!("#!{}", text(hashbang));
+    }
+    Some(url)
+}
+
+fn name(name: &str, occurrence: u32) -> ParamName {
+    ParamName {
+        name: name.into(),
+        occurrence,
+    }
+}
+
+fn free_keys() -> Vec<TokenKey> {
+    vec![
+        TokenKey::Subdomain(0),
+        TokenKey::Subdomain(1),
+        TokenKey::Port,
+        TokenKey::PathSegment(0),
+        TokenKey::PathSegment(1),
+        TokenKey::PathSegment(2),
+        TokenKey::TrailingSlash,
+        TokenKey::PathParam(name("s", 1)),
+        TokenKey::QuerySeparator,
+        TokenKey::QueryParam(name("a", 1)),
+        TokenKey::QueryParam(name("a", 2)),
+        TokenKey::QueryParam(name("b", 1)),
+        TokenKey::Hashbang,
+    ]
+}
+
+fn values(key: &TokenKey) -> Vec<Value> {
+    let texts: &[&str] = match key {
+        TokenKey::Scheme => &["http", "https"],
+        TokenKey::Port => &["8080", "81"],
+        TokenKey::TrailingSlash => &["/"],
+        TokenKey::QuerySeparator => &[";"],
+        TokenKey::Subdomain(_) => &["www", "de", "7"],
+        TokenKey::PathSegment(_) | TokenKey::Hashbang => &["x", "7", "a-b.html"],
+        TokenKey::PathParam(_) => &["x", "7"],
+        TokenKey::QueryParam(_) => &["x", "7", ""],
+    };
+    let mut values: Vec<Value> = texts.iter().map(|text| Value::from(*text)).collect();
+    if matches!(key, TokenKey::QueryParam(_)) {
+        values.push(Value::Bare);
+    }
+    values
+}
+
+fn value_pattern(key: TokenKey) -> BoxedStrategy<(TokenKey, ValuePattern)> {
+    let classes = vec![
+        ValueClass::Text,
+        ValueClass::Digits,
+        ValueClass::Word,
+        ValueClass::File("html".into()),
+    ];
+    let is = select(values(&key)).prop_map(ValuePattern::Is);
+    let any = (select(classes), subsequence(values(&key), 0..=1), any::<bool>()).prop_map(
+        |(class, except, optional)| {
+            ValuePattern::Any(AnyValue {
+                class,
+                except,
+                optional,
+            })
+        },
+    );
+    prop_oneof![is, any]
+        .prop_map(move |pattern| (key.clone(), pattern))
+        .boxed()
+}
+
+/// Few enough keys that rules often cover what other rules write.
+fn crowded_keys() -> Vec<TokenKey> {
+    vec![
+        TokenKey::Subdomain(0),
+        TokenKey::PathSegment(0),
+        TokenKey::PathSegment(1),
+        TokenKey::QueryParam(name("a", 1)),
+        TokenKey::QueryParam(name("b", 1)),
+    ]
+}
+
+/// A rule over some of `free_keys`; with `ignores`, it may forget values.
+fn rule(free_keys: Vec<TokenKey>, ignores: bool) -> impl Strategy<Value = Rule> {
+    let pattern = subsequence(free_keys.clone(), 0..=free_keys.len().min(9)).prop_flat_map(|mut keys| {
+        keys.push(TokenKey::Scheme);
+        keys.into_iter().map(value_pattern).collect::<Vec<_>>()
+    });
+    pattern.prop_flat_map(move |pattern| {
+        let sources: Vec<TokenKey> = pattern.iter().map(|(key, _)| key.clone()).collect();
+        let in_place: Vec<TokenKey> = sources.clone();
+        let op = move |key: &TokenKey| {
+            let keep = select(values(key)).prop_map(Op::Keep);
+            let copies: Vec<TokenKey> = sources
+                .iter()
+                .filter(|from| same_place(from, key))
+                .cloned()
+                .collect();
+            let copy = match copies.is_empty() {
+                true => keep.clone().boxed(),
+                false => select(copies).prop_map(Op::Copy).boxed(),
+            };
+            prop_oneof![1 => keep, 4 => copy, u32::from(ignores) => Just(Op::Ignore)]
+        };
+        let targets = prop_oneof![
+            Just(in_place),
+            subsequence(free_keys.clone(), 0..=free_keys.len().min(9))
+        ];
+        (Just(pattern), targets).prop_flat_map(move |(pattern, mut targets)| {
+            targets.push(TokenKey::Scheme);
+            let ops: Vec<_> = targets.iter().map(|key| (Just(key.clone()), op(key))).collect();
+            (Just(pattern), ops).prop_map(|(pattern, ops)| Rule {
+                pattern: Pattern::new(pattern),
+                rewrite: Rewrite::new(ops, Vec::new()),
+                evidence: Evidence::default(),
+            })
+        })
+    })
+}
+
+/// Whether a value of `from` may stand at `to` without being read as something else.
+fn same_place(from: &TokenKey, to: &TokenKey) -> bool {
+    let is_segment = |key: &TokenKey| matches!(key, TokenKey::PathSegment(_));
+    let is_label = |key: &TokenKey| matches!(key, TokenKey::Subdomain(_));
+    from == to
+        || (is_segment(from) && is_segment(to))
+        || (is_label(from) && is_label(to))
+        || (matches!(from, TokenKey::QueryParam(_)) && matches!(to, TokenKey::QueryParam(_)))
+}
+
+/// A checked set of some random rules: those that may not stand together are left out.
+fn rule_set(rule: impl Strategy<Value = Rule>) -> impl Strategy<Value = RuleSet> {
+    vec(rule, 0..6).prop_map(|rules| {
+        let mut accepted: Vec<Rule> = Vec::new();
+        for rule in rules {
+            accepted.push(rule);
+            if SiteRules::new(SiteSummary::default(), accepted.clone()).is_err() {
+                accepted.pop();
+            }
+        }
+        let mut set = RuleSet::new("random");
+        set.insert(
+            "example.org",
+            SiteRules::new(SiteSummary::default(), accepted).unwrap(),
+        )
+        .unwrap();
+        set
+    })
+}
+
+fn url() -> impl Strategy<Value = String> {
+    let pick = |key: TokenKey| option::of(select(values(&key)).prop_map(|value| value.to_string()));
+    let params = vec(
+        (
+            select(vec!["a", "b", "c"]),
+            select(vec!["", "=", "=x", "=7", "=7"]),
+        ),
+        0..4,
+    );
+    let path = vec(select(vec!["x", "7", "a-b.html", "x;s=7", ""]), 0..4);
+    (
+        select(vec!["http", "https"]),
+        vec(select(vec!["www", "de", "7"]), 0..3),
+        pick(TokenKey::Port),
+        path,
+        params,
+        select(vec!["&", "&", ";"]),
+        pick(TokenKey::Hashbang),
+    )
+        .prop_map(|(scheme, labels, port, path, params, separator, hashbang)| {
+            let labels: String = labels.iter().map(|label| format!("{label}.")).collect();
+            let port = port.map_or(String::new(), |port| format!(":{port}"));
+            let params: Vec<String> = params
+                .iter()
+                .map(|(name, value)| format!("{name}{value}"))
+                .collect();
+            let query = if params.is_empty() {
+                String::new()
+            } else {
+                format!("?{}", params.join(separator))
+            };
+            let hashbang = hashbang.map_or(String::new(), |hashbang| format!("#!{hashbang}"));
+            format!(
+                "{scheme}://{labels}example.org{port}/{}{query}{hashbang}",
+                path.join("/")
+            )
+        })
+}
+
+/// URLs of [`crowded_keys`] only.
+fn crowded_url() -> impl Strategy<Value = String> {
+    let host = select(vec!["example.org", "www.example.org", "de.example.org"]);
+    let path = select(vec!["/", "/x", "/7", "/x/7", "/7/x", "/a-b.html"]);
+    let query = select(vec!["", "?a=x", "?a=7", "?b=x", "?a=7&b=x", "?b=7&a=x"]);
+    (host, path, query).prop_map(|(host, path, query)| format!("http://{host}{path}{query}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn the_compiled_key_is_the_interpreted_key(rules in rule_set(rule(free_keys(), true)), urls in vec(prop_oneof![url(), crowded_url()], 8)) {
+        let normalizer = Normalizer::compile(&rules);
+        for url in urls {
+            let expected = interpret(rules.site("example.org").unwrap().rules(), &url);
+            prop_assert_eq!(normalizer.key(&url).unwrap().to_string(), expected, "{}", url);
+        }
+    }
+
+    #[test]
+    fn canonical_urls_are_stable_and_keep_their_key(rules in rule_set(rule(crowded_keys(), false)), urls in vec(crowded_url(), 8)) {
+        let normalizer = Normalizer::compile(&rules);
+        for url in urls {
+            let canonical = normalizer.normalize(&url).unwrap();
+            prop_assert_eq!(normalizer.key(&canonical).unwrap(), normalizer.key(&url).unwrap());
+            prop_assert_eq!(&normalizer.normalize(&canonical).unwrap(), &canonical);
+        }
+    }
+
+    #[test]
+    fn other_sites_are_untouched(rules in rule_set(rule(crowded_keys(), true)), url in url()) {
+        let url = url.replace("example.org", "example.net");
+        let (with, without) = (Normalizer::compile(&rules), Normalizer::default());
+        prop_assert_eq!(with.key(&url).unwrap(), without.key(&url).unwrap());
+    }
+
+    #[test]
+    fn a_saved_rule_set_is_loaded_as_it_was(rules in rule_set(rule(free_keys(), true))) {
+        let mut saved = Vec::new();
+        rules.save(&mut saved).unwrap();
+        let loaded = RuleSet::load(&saved[..]).unwrap();
+        prop_assert_eq!(&loaded, &rules);
+        let mut again = Vec::new();
+        loaded.save(&mut again).unwrap();
+        prop_assert_eq!(again, saved);
+    }
+
+    #[test]
+    fn equal_pairs_mean_equal_keys(pairs in btree_map(select(vec!["a", "b", "c", "d"]), "[x-z]{0,2}", 0..4)) {
+        let write = |params: Vec<String>| format!("http://example.org/?{}", params.join("&"));
+        let params: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let mut reversed = params.clone();
+        reversed.reverse();
+        let normalizer = Normalizer::default();
+        prop_assert_eq!(normalizer.key(write(params)).unwrap(), normalizer.key(write(reversed)).unwrap());
+    }
+}
+
+#[test]
+fn a_normalizer_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync>(_: &T) {}
+    shared(&Normalizer::default());
+}
