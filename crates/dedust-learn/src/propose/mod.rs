@@ -101,6 +101,8 @@ pub(crate) enum TreeOp {
     Replace(u32),
     /// It does not matter.
     Ignore,
+    /// It does not matter, and URLs can do without the key.
+    Drop,
 }
 
 impl CandidateRule {

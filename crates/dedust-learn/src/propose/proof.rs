@@ -27,7 +27,7 @@ impl Projection {
             .iter()
             .filter_map(|&(to, op)| match op {
                 TreeOp::Replace(from) => Some((from, to)),
-                TreeOp::Keep(_) | TreeOp::Ignore => None,
+                TreeOp::Keep(_) | TreeOp::Ignore | TreeOp::Drop => None,
             })
             .collect();
         reads.sort_unstable();
@@ -92,20 +92,18 @@ fn mix(key: u32, value: u32) -> u64 {
     x ^ (x >> 31)
 }
 
-/// The operations that leave the URLs of a node in their form, with the values that `ops` ignores ignored.
-pub(crate) fn projection_of_target(ops: &[(u32, TreeOp)]) -> Vec<(u32, TreeOp)> {
-    ops.iter()
-        .map(|&(key, op)| {
-            (
-                key,
-                if let TreeOp::Replace(_) = op {
-                    TreeOp::Replace(key)
-                } else {
-                    op
-                },
-            )
-        })
-        .collect()
+/// The operations that leave the URLs of `target` in their form, but forget the values that `ops` forgets.
+pub(crate) fn staying_ops(tree: &PatternTree<'_>, target: NodeId, ops: &[(u32, TreeOp)]) -> Vec<(u32, TreeOp)> {
+    let forgotten = |key: u32| {
+        let at = ops.binary_search_by_key(&key, |(key, _)| *key).ok()?;
+        Some(ops[at].1).filter(|op| matches!(op, TreeOp::Ignore | TreeOp::Drop))
+    };
+    let keys = tree.nodes()[target].keys().iter();
+    keys.map(|&(key, state)| match state {
+        KeyState::Const(value) => (key, forgotten(key).unwrap_or(TreeOp::Keep(value))),
+        KeyState::Star { .. } => (key, forgotten(key).unwrap_or(TreeOp::Replace(key))),
+    })
+    .collect()
 }
 
 /// Proves candidates on the corpus of a tree, in buffers of its own.
@@ -145,7 +143,7 @@ impl<'t, 'c> Prover<'t, 'c> {
         if source != target {
             self.source_groups
                 .extend(self.rows.iter().map(|&(group, _)| group));
-            let stay = Projection::new(tree, target, target, &projection_of_target(&ops));
+            let stay = Projection::new(tree, target, target, &staying_ops(tree, target, &ops));
             for &row in tree.members(target) {
                 if let (Some(group), Some(label)) = (stay.group(corpus, row), corpus.label(row)) {
                     joins |= self.source_groups.contains(&group);

@@ -16,7 +16,7 @@ pub(super) fn compose(first: &[(u32, TreeOp)], second: &[(u32, TreeOp)]) -> Vec<
     second
         .iter()
         .filter_map(|&(key, op)| match op {
-            TreeOp::Keep(_) | TreeOp::Ignore => Some((key, op)),
+            TreeOp::Keep(_) | TreeOp::Ignore | TreeOp::Drop => Some((key, op)),
             TreeOp::Replace(via) => {
                 let at = first.binary_search_by_key(&via, |(key, _)| *key).ok()?;
                 Some((key, first[at].1))

@@ -17,7 +17,7 @@ use super::Assignment;
 use crate::metrics::{PairCounter, PairCounts};
 use crate::pattern_tree::{KeyState, NodeId, PatternTree};
 use crate::propose::TreeOp;
-use crate::propose::proof::{Projection, Prover, projection_of_target};
+use crate::propose::proof::{Projection, Prover, staying_ops};
 
 /// Pages that must have been seen without a key before it is left out.
 const MIN_PAGES_WITHOUT: usize = 5;
@@ -64,7 +64,9 @@ pub(super) fn deploy(
         let ignored = ignored(&accepted);
         let dropped = class.droppable(&ignored);
         let mut emit = |source, mut ops: Vec<(u32, TreeOp)>| {
-            ops.retain(|(key, _)| !dropped.contains(key));
+            for (_, op) in ops.iter_mut().filter(|(key, _)| dropped.contains(key)) {
+                *op = TreeOp::Drop;
+            }
             let proven = prover.prove(source, target, ops);
             if proven.counts.support > 0 {
                 let (ops, counts) = (proven.ops, proven.counts);
@@ -135,14 +137,7 @@ struct Class<'t, 'c> {
 impl Class<'_, '_> {
     /// The operations that leave the destination's own URLs in their form.
     fn own_ops(&self, ignored: &BTreeSet<u32>) -> Vec<(u32, TreeOp)> {
-        let keys = self.tree.nodes()[self.target].keys().iter();
-        let ops: Vec<(u32, TreeOp)> = keys
-            .map(|&(key, state)| match state {
-                KeyState::Const(value) => (key, TreeOp::Keep(value)),
-                KeyState::Star { .. } => (key, TreeOp::Replace(key)),
-            })
-            .collect();
-        masked(&projection_of_target(&ops), ignored)
+        masked(&staying_ops(self.tree, self.target, &[]), ignored)
     }
 
     /// The ignored keys that URLs of the destination can do without: at least half of the pages seen with one of

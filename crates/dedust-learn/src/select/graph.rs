@@ -101,7 +101,8 @@ pub(super) fn assign(
                 // The node above has the same way to go, and its rule covers this one's URLs.
                 Some(_) if first.rule.is_none() => is_assigned[vertex] = true,
                 Some((ops, hops)) => {
-                    let holds = hops == 1 || {
+                    // A single rule that leads to the destination itself is proven already.
+                    let holds = (hops == 1 && first.to == destination) || {
                         let proven = prover.prove(vertices[vertex], node, ops.clone());
                         proven.counts.support > 0 && proven.counts.fpr() <= max_false_pair_rate
                     };

@@ -11,7 +11,7 @@ use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::pattern_tree::{NodeId, PatternTree};
 use crate::propose::TreeOp;
-use crate::propose::proof::{Projection, projection_of_target};
+use crate::propose::proof::{Projection, staying_ops};
 
 /// Examples kept with a rule.
 const EXAMPLES: usize = 3;
@@ -33,13 +33,14 @@ pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule) -> Rule {
         };
         (key.clone(), pattern)
     }));
-    let ops = rule.ops.iter().map(|&(to, op)| {
+    let ops = rule.ops.iter().filter_map(|&(to, op)| {
         let op = match op {
             TreeOp::Keep(value) => Op::Keep(corpus.value(value).clone()),
             TreeOp::Replace(from) => Op::Copy(key(from)),
             TreeOp::Ignore => Op::Ignore,
+            TreeOp::Drop => return None,
         };
-        (key(to), op)
+        Some((key(to), op))
     });
     let rewrite = Rewrite::new(ops, query_order(tree, rule.target, &rule.ops));
     Rule {
@@ -61,7 +62,9 @@ fn query_order(tree: &PatternTree<'_>, node: NodeId, ops: &[(u32, TreeOp)]) -> V
     }
     let mut order: Vec<(f64, u32)> = ops
         .iter()
-        .filter(|(key, _)| matches!(corpus.keys()[*key as usize], TokenKey::QueryParam(_)))
+        .filter(|(key, op)| {
+            *op != TreeOp::Drop && matches!(corpus.keys()[*key as usize], TokenKey::QueryParam(_))
+        })
         .filter_map(|(key, _)| {
             places
                 .get(key)
@@ -77,7 +80,7 @@ fn query_order(tree: &PatternTree<'_>, node: NodeId, ops: &[(u32, TreeOp)]) -> V
 
 fn evidence(tree: &PatternTree<'_>, rule: &DeployedRule, forth: &Projection) -> Evidence {
     let corpus = tree.corpus();
-    let stay = Projection::new(tree, rule.target, rule.target, &projection_of_target(&rule.ops));
+    let stay = Projection::new(tree, rule.target, rule.target, &staying_ops(tree, rule.target, &rule.ops));
     // For every result of the rule, the shortest URL of each page that is there already.
     let mut there: FxHashMap<(u64, u32), u32> = FxHashMap::default();
     for &row in tree.members(rule.target) {
