@@ -5,7 +5,6 @@ Values are shown shortened and with control characters escaped, so that a messag
 Counting belongs to [`crate::Reader`], printing to the caller.
 */
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::Column;
@@ -152,11 +151,6 @@ pub(crate) fn shorten(bytes: &[u8]) -> String {
 /// The same in quotes, for a value that is text.
 pub(crate) fn shorten_quoted(bytes: &[u8]) -> String {
     format!("\"{}\"", shorten(bytes))
-}
-
-/// Formats for a message without giving the value's type away to the caller.
-pub(crate) fn shorten_display(value: impl fmt::Display) -> String {
-    shorten(value.to_string().as_bytes())
 }
 
 #[cfg(test)]

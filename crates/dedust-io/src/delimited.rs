@@ -133,8 +133,8 @@ impl Delimited {
     /// Has all lines of a bad row but the first read again: a stray quote took them in.
     fn give_back_lines(&mut self, lines: &mut LineBuffer) {
         let reread_bytes = self.reread_bytes + lines.row().len() as u64;
-        let (_, delivered_bytes) = lines.delivered();
-        if reread_bytes <= delivered_bytes + REREAD_BYTES {
+        let (_, bytes_before) = lines.before_row();
+        if reread_bytes <= bytes_before + REREAD_BYTES {
             self.reread_bytes = reread_bytes;
             lines.cut_to_first_line();
         }
@@ -363,9 +363,12 @@ mod tests {
     #[test]
     fn stray_quotes_everywhere_take_bounded_time() {
         // In or out of quotes at its start, each line ends within quotes, so no row ever ends.
-        let text = format!("url,title\n{}", "x\",\"\"\",z\n".repeat(2 << 20));
+        let text = format!(
+            "url,title\n{}",
+            format!("x\",\"\"\",{}\n", "z".repeat(1000)).repeat(20_000)
+        );
         let rows = titles("x.csv", &text);
         assert!(rows.iter().all(|row| *row == Err(BadRowReason::StrayQuote)));
-        assert!((3..=6).contains(&rows.len()), "{} rows", rows.len());
+        assert!(rows.len() < 20, "{} rows", rows.len());
     }
 }

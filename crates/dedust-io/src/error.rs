@@ -5,6 +5,7 @@ Rows that are merely unusable are not here: see [`crate::BadRow`]. Messages do n
 `source()`.
 */
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,8 +13,8 @@ use std::sync::Arc;
 use crate::{Column, Compression, Format};
 
 const SUPPORTED: &str = "JSON Lines, CSV, TSV or a list of URLs, plain or compressed with gzip or zstd";
-const COLUMNS: &str = "url, cluster (or page), canonical, redirect, digest, text_digest, simhash, title, size, \
-                       status, mime, time";
+const OTHER_COLUMNS: &str = "cluster (or page), canonical, redirect, digest, text_digest, simhash, title, size, \
+                             status, mime, time";
 
 /// Reading stopped. Rows delivered before remain usable.
 #[derive(Debug, thiserror::Error)]
@@ -34,9 +35,7 @@ pub enum ReadError {
         file: Arc<str>,
     },
     /// The system failed while reading.
-    #[error(
-        "cannot read {file} beyond line {line} (byte {offset} of the text); the rows before it were read"
-    )]
+    #[error("cannot read {file} {}", Whereabouts(*line, *offset))]
     Read {
         /// The input, as named by the user.
         file: Arc<str>,
@@ -48,10 +47,7 @@ pub enum ReadError {
         source: io::Error,
     },
     /// A compressed file was cut off, as by an interrupted download.
-    #[error(
-        "{file} is cut off: its {compression} data ends after line {line} (byte {offset} of the text); the rows \
-         before it were read, fetch the file again for the rest"
-    )]
+    #[error("{file} is cut off: its {compression} data ends {}; fetch it again", Whereabouts(*line, *offset))]
     Truncated {
         /// The input, as named by the user.
         file: Arc<str>,
@@ -66,8 +62,8 @@ pub enum ReadError {
     },
     /// A compressed file is not what its first bytes promised.
     #[error(
-        "{file} is damaged: its {compression} data cannot be decompressed beyond line {line} (byte {offset} of the \
-         text); the rows before it were read, fetch the file again for the rest"
+        "{file} is damaged: its {compression} data cannot be decompressed {}; fetch it again",
+        Whereabouts(*line, *offset)
     )]
     Damaged {
         /// The input, as named by the user.
@@ -97,7 +93,8 @@ pub enum ReadError {
     },
     /// A delimited file does not say which column holds the URLs.
     #[error(
-        "{file} has no \"url\" column, its first line is {header}; expected a header with some of the columns {COLUMNS}"
+        "{file} has no \"url\" column, its first line is {header}; expected a header that names url and, where known, \
+         {OTHER_COLUMNS}"
     )]
     NoUrlColumn {
         /// The input, as named by the user.
@@ -125,6 +122,23 @@ pub enum ReadError {
         /// Rows that could not.
         bad: u64,
     },
+}
+
+/// Where reading stopped, from the number of the last line delivered and the bytes of text up to its end.
+struct Whereabouts(u64, u64);
+
+impl fmt::Display for Whereabouts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Whereabouts(0, _) => f.write_str("within the first line, so no row was read"),
+            Whereabouts(line, offset) => {
+                write!(
+                    f,
+                    "after line {line} (byte {offset} of the text), the rows up to there were read"
+                )
+            }
+        }
+    }
 }
 
 /// Formats that are recognised in order to be refused with a useful message.

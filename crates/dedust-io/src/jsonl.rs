@@ -11,7 +11,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::bad_row::{BadRowReason, Place, shorten_display, shorten_quoted};
+use crate::bad_row::{BadRowReason, Place, shorten, shorten_quoted};
 use crate::column::Kind;
 use crate::observation::WrongValue;
 use crate::{Column, Observation};
@@ -90,13 +90,13 @@ impl Object<'_> {
             b'"' if !raw.contains('\\') => self.set_text(column, &raw[1..raw.len() - 1]),
             b'"' => match serde_json::from_str::<String>(raw) {
                 Ok(text) => self.set_text(column, &text),
-                Err(_) => self.wrong(column, shorten_display(raw)),
+                Err(_) => self.wrong(column, shorten(raw.as_bytes())),
             },
             b'-' | b'0'..=b'9' => self.set_text(column, raw),
             b'n' => {}
             b'[' => self.wrong(column, "a list".to_owned()),
             b'{' => self.wrong(column, "an object".to_owned()),
-            _ => self.wrong(column, shorten_display(raw)),
+            _ => self.wrong(column, shorten(raw.as_bytes())),
         }
     }
 }

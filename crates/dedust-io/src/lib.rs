@@ -6,7 +6,8 @@ standard input (`-`). [`Observation`]s go out, one at a time, in the order of th
 rows, so memory is bounded by the longest row ([`MAX_ROW_BYTES`]) whatever the size of the input.
 
 ```text
-path or "-" -open-> Input (decompressed, format known) -observations-> Reader -read-> Observation
+path or "-" -open_text-> Text (decompressed)
+            -open-> Input (format known) -observations-> Reader -read-> Observation
 ```
 
 A row that cannot be used is data, not failure: [`Reader::read`] hands it over as a [`BadRow`], counts it and
@@ -37,6 +38,7 @@ mod bad_row;
 mod column;
 mod delimited;
 mod error;
+mod input;
 mod jsonl;
 mod line_buffer;
 mod lines;
@@ -49,9 +51,10 @@ mod sniff;
 pub use bad_row::{BadColumn, BadRow, BadRowReason};
 pub use column::Column;
 pub use error::{ReadError, Unsupported, WriteError};
+pub use input::{Input, open};
 pub use line_buffer::MAX_ROW_BYTES;
 pub use observation::Observation;
-pub use open::{Compression, Input, open};
+pub use open::{Compression, Origin, Text, open_text};
 pub use output::OutputFile;
 pub use reader::{Reader, RowCounts};
 pub use sniff::Format;

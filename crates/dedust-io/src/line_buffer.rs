@@ -128,12 +128,9 @@ impl LineBuffer {
         self.line
     }
 
-    /// Lines and bytes of all rows up to and including the current one.
-    pub(crate) fn delivered(&self) -> (u64, u64) {
-        (
-            self.line - 1 + self.lines_in_row,
-            self.offset + self.row_end as u64,
-        )
+    /// Lines and bytes of all rows before the current one.
+    pub(crate) fn before_row(&self) -> (u64, u64) {
+        (self.line - 1, self.offset + self.row_start as u64)
     }
 
     /// Length of the row up to and including the first line end after `scanned` bytes of it.
@@ -261,13 +258,13 @@ mod tests {
                 seen.push((
                     lines.line(),
                     String::from_utf8(lines.row().to_vec()).unwrap(),
-                    lines.delivered(),
+                    lines.before_row(),
                 ));
             }
-            let row = |line, text: &str, offset| (line, text.to_owned(), (line, offset));
+            let row = |line, text: &str, offset| (line, text.to_owned(), (line - 1, offset));
             assert_eq!(
                 seen,
-                [row(1, "a", 2), row(2, "", 3), row(3, "b", 6), row(4, "c\rd", 9)]
+                [row(1, "a", 0), row(2, "", 2), row(3, "b", 3), row(4, "c\rd", 6)]
             );
         }
     }
@@ -279,16 +276,20 @@ mod tests {
             assert_eq!(lines.next_line().unwrap(), Next::Line);
             assert!(lines.extend().unwrap() && lines.extend().unwrap());
             assert_eq!(
-                (lines.row(), lines.line(), lines.delivered()),
-                (&b"a\nb\nc"[..], 1, (3, 6))
+                (lines.row(), lines.line(), lines.before_row()),
+                (&b"a\nb\nc"[..], 1, (0, 0))
             );
             lines.cut_to_first_line();
-            assert_eq!((lines.row(), lines.delivered()), (&b"a"[..], (1, 2)));
+            assert_eq!(lines.row(), b"a");
             assert_eq!(lines.next_line().unwrap(), Next::Line);
-            assert_eq!((lines.row(), lines.line()), (&b"b"[..], 2));
+            assert_eq!(
+                (lines.row(), lines.line(), lines.before_row()),
+                (&b"b"[..], 2, (1, 2))
+            );
             assert!(lines.extend().unwrap() && lines.extend().unwrap() && !lines.extend().unwrap());
-            assert_eq!((lines.row(), lines.delivered()), (&b"b\nc\nd"[..], (4, 7)));
+            assert_eq!(lines.row(), b"b\nc\nd");
             assert_eq!(lines.next_line().unwrap(), Next::End);
+            assert_eq!(lines.before_row(), (4, 7));
         }
     }
 
@@ -301,12 +302,11 @@ mod tests {
             let mut lines = buffer(&text, 1 << 20);
             assert_eq!(lines.next_line().unwrap(), next);
             assert_eq!(lines.row()[..80], [b'x'; 80]);
-            assert_eq!(lines.delivered(), (1, text_len - 6));
             assert!(lines.buffer.len() <= MAX_ROW_BYTES + CHUNK_BYTES);
             assert_eq!(lines.next_line().unwrap(), Next::Line);
             assert_eq!(
-                (lines.row(), lines.line(), lines.delivered()),
-                (&b"after"[..], 2, (2, text_len))
+                (lines.row(), lines.line(), lines.before_row()),
+                (&b"after"[..], 2, (1, text_len - 6))
             );
             assert_eq!(lines.next_line().unwrap(), Next::End);
         }
@@ -316,7 +316,7 @@ mod tests {
     fn a_too_long_line_may_end_the_input() {
         let mut lines = buffer(&vec![b'x'; 2 * MAX_ROW_BYTES], 1 << 20);
         assert_eq!(lines.next_line().unwrap(), Next::TooLong);
-        assert_eq!(lines.delivered(), (1, 2 * MAX_ROW_BYTES as u64));
         assert_eq!(lines.next_line().unwrap(), Next::End);
+        assert_eq!(lines.before_row(), (1, 2 * MAX_ROW_BYTES as u64));
     }
 }

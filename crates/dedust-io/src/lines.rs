@@ -25,11 +25,8 @@ pub(crate) fn parse(row: &[u8], observation: &mut Observation) -> Option<Result<
             .unwrap_or_default();
         return Some(Err(BadRowReason::ControlCharacter { byte }));
     }
-    Some(
-        observation
-            .set_bytes(Column::Url, url)
-            .map_err(|_| BadRowReason::NoUrl),
-    )
+    observation.set_address(Column::Url, url);
+    Some(Ok(()))
 }
 
 fn is_control(byte: u8) -> bool {

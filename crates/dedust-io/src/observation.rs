@@ -168,7 +168,8 @@ impl Observation {
         Ok(())
     }
 
-    fn set_address(&mut self, column: Column, value: &[u8]) {
+    /// Sets a column of kind [`Kind::Address`].
+    pub(crate) fn set_address(&mut self, column: Column, value: &[u8]) {
         let start = self.addresses.len();
         self.addresses.extend_from_slice(value);
         self.spans[column as usize] = Span {

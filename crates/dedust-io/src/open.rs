@@ -1,8 +1,8 @@
 /*!
 Opens inputs: a path or standard input, plain, gzip or zstd. The only code that does.
 
-A path goes in; an [`Input`] comes out, whose text is decompressed as it is read and whose format is known from its
-first bytes. Compression is recognised by content, never by name. Does not parse rows (see [`crate::Reader`]).
+A path goes in; a [`Text`] comes out, which decompresses as it is read and says in terms of the user what a failure
+means. Compression is recognised by content, never by name. Does not look at the text (see [`crate::Input`]).
 */
 
 use std::fmt;
@@ -13,11 +13,13 @@ use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::sniff::{Format, SNIFFED_BYTES, UTF8_BOM, sniff};
-use crate::{ReadError, Reader};
+use crate::ReadError;
 
 /// Compressed bytes read at a time.
 const COMPRESSED_CHUNK_BYTES: usize = 64 << 10;
+
+/// Length of the longest mark by which compression is known.
+const MAGIC_BYTES: usize = 4;
 
 /// How an input is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,64 +42,17 @@ impl fmt::Display for Compression {
     }
 }
 
-/// An opened source of rows, decompressed and of known format.
-pub struct Input {
-    file: Arc<str>,
+/// Where a text comes from. Kept by whoever reads it, to explain failures.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    name: Arc<str>,
     compression: Compression,
-    format: Format,
-    /// The first bytes of the text, without byte order mark.
-    start: Vec<u8>,
-    rest: Box<dyn Read + Send>,
 }
 
-/// When enough of the text is known to tell its format.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Patience {
-    /// After [`SNIFFED_BYTES`].
-    Window,
-    /// After the first line that is not blank: a program at the other end of a pipe may wait for our answer to it.
-    FirstLine,
-}
-
-/// Opens a file, or standard input for `-`.
-///
-/// The first bytes are read, so this fails for a directory, for binary data and for formats that are recognised but
-/// not supported. An empty input is fine, see [`Input::is_empty`].
-pub fn open(path: impl AsRef<Path>) -> Result<Input, ReadError> {
-    let path = path.as_ref();
-    if path.as_os_str() == "-" {
-        return Input::start(
-            "standard input".into(),
-            Box::new(io::stdin()),
-            Patience::FirstLine,
-        );
-    }
-    let file: Arc<str> = path.display().to_string().into();
-    let failed = |source| ReadError::Open {
-        file: file.clone(),
-        source,
-    };
-    let opened = File::open(path).map_err(failed)?;
-    if opened.metadata().map_err(failed)?.is_dir() {
-        return Err(ReadError::IsDirectory { file });
-    }
-    Input::start(file, Box::new(opened), Patience::Window)
-}
-
-impl Input {
-    /// Reads from anything, under a name for messages. The name's extension is a hint to the format.
-    pub fn from_read(name: &str, source: impl Read + Send + 'static) -> Result<Input, ReadError> {
-        Self::start(name.into(), Box::new(source), Patience::Window)
-    }
-
+impl Origin {
     /// The name for messages: the path, or `standard input`.
-    pub fn name(&self) -> &str {
-        &self.file
-    }
-
-    /// The format of the rows.
-    pub fn format(&self) -> Format {
-        self.format
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
     }
 
     /// How the input is compressed.
@@ -105,98 +60,117 @@ impl Input {
         self.compression
     }
 
-    /// Whether there is no text at all, not even a blank line.
-    pub fn is_empty(&self) -> bool {
-        self.start.is_empty()
+    /// Explains why a [`Text`] could be read no further than `line` lines, which end at byte `offset` of it.
+    pub fn failure(&self, line: u64, offset: u64, source: io::Error) -> ReadError {
+        let (file, compression) = (self.name.clone(), self.compression);
+        // A decompressor's own errors do not come from the system.
+        let from_system = source.raw_os_error().is_some() || compression == Compression::None;
+        match source.kind() {
+            _ if from_system => ReadError::Read {
+                file,
+                line,
+                offset,
+                source,
+            },
+            io::ErrorKind::UnexpectedEof => ReadError::Truncated {
+                file,
+                compression,
+                line,
+                offset,
+                source,
+            },
+            _ => ReadError::Damaged {
+                file,
+                compression,
+                line,
+                offset,
+                source,
+            },
+        }
     }
+}
 
-    /// Starts reading rows. Fails where a header lacks the `url` column.
-    pub fn observations(self) -> Result<Reader, ReadError> {
-        Reader::new(self)
+/// The bytes of an input, decompressed as they are read. Of any format.
+pub struct Text {
+    origin: Origin,
+    bytes: Box<dyn Read + Send>,
+}
+
+/// Opens a file, or standard input for `-`, whatever it holds.
+///
+/// Reads no more than it takes to know the compression: of plain text, what the first read gives.
+pub fn open_text(path: impl AsRef<Path>) -> Result<Text, ReadError> {
+    let path = path.as_ref();
+    if path.as_os_str() == "-" {
+        return Text::from_read("standard input", io::stdin());
     }
+    let name = path.display().to_string();
+    let failed = |source| ReadError::Open {
+        file: name.as_str().into(),
+        source,
+    };
+    let file = File::open(path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.is_dir() {
+        return Err(ReadError::IsDirectory { file: name.into() });
+    }
+    Text::from_read(&name, file)
+}
 
-    fn start(file: Arc<str>, mut raw: Box<dyn Read + Send>, patience: Patience) -> Result<Input, ReadError> {
+impl Text {
+    /// Reads from anything, under a name for messages.
+    pub fn from_read(name: &str, source: impl Read + Send + 'static) -> Result<Text, ReadError> {
+        let mut raw: Box<dyn Read + Send> = Box::new(source);
         let mut magic = Vec::new();
-        let ended_early = fill_until(&mut raw, &mut magic, 4, |_| false);
-        let compression = compression_of(&magic);
-        let raw = resume(magic, ended_early, raw);
-        let buffered = BufReader::with_capacity(COMPRESSED_CHUNK_BYTES, raw);
-        let mut text: Box<dyn Read + Send> = match compression {
+        let ended = fill_until(&mut raw, &mut magic, MAGIC_BYTES, |start| !may_be_magic(start));
+        let origin = Origin {
+            name: name.into(),
+            compression: compression_of(&magic),
+        };
+        let buffered = BufReader::with_capacity(COMPRESSED_CHUNK_BYTES, resume(magic, ended, raw));
+        let bytes: Box<dyn Read + Send> = match origin.compression {
             Compression::None => buffered.into_inner(),
             Compression::Gzip => Box::new(MultiGzDecoder::new(buffered)),
             Compression::Zstd => match zstd::Decoder::with_buffer(buffered) {
                 Ok(decoder) => Box::new(decoder),
-                Err(source) => return Err(stopped(&file, compression, (0, 0), source)),
+                Err(error) => return Err(origin.failure(0, 0, error)),
             },
         };
+        Ok(Text { origin, bytes })
+    }
+
+    /// Where the text comes from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Reads until there are `len` bytes, until there are `enough`, or until the end. What is given out is gone from
+    /// the text; a failure after the first bytes is met again on the next read.
+    pub(crate) fn take_start(
+        &mut self,
+        len: usize,
+        enough: impl Fn(&[u8]) -> bool,
+    ) -> Result<Vec<u8>, ReadError> {
         let mut start = Vec::new();
-        let ended_early = fill_until(&mut text, &mut start, SNIFFED_BYTES, |start| {
-            patience == Patience::FirstLine && has_whole_line(start)
-        });
-        let rest = match ended_early {
-            Err(source) if start.is_empty() => return Err(stopped(&file, compression, (0, 0), source)),
-            // The rows before the failure are still delivered.
-            ended => resume(Vec::new(), ended, text),
-        };
-        let format = sniff(&file, &start)?;
-        if start.starts_with(UTF8_BOM) {
-            start.drain(..UTF8_BOM.len());
+        match fill_until(&mut self.bytes, &mut start, len, enough) {
+            Err(error) if start.is_empty() => return Err(self.origin.failure(0, 0, error)),
+            Err(error) => self.bytes = Box::new(Failed(Some(error))),
+            Ok(()) => {}
         }
-        Ok(Input {
-            file,
-            compression,
-            format,
-            start,
-            rest,
-        })
-    }
-
-    pub(crate) fn into_parts(self) -> (Arc<str>, Compression, Format, Vec<u8>, Box<dyn Read + Send>) {
-        (self.file, self.compression, self.format, self.start, self.rest)
+        Ok(start)
     }
 }
 
-impl fmt::Debug for Input {
+impl Read for Text {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.bytes.read(buffer)
+    }
+}
+
+impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Input")
-            .field("file", &self.file)
-            .field("compression", &self.compression)
-            .field("format", &self.format)
+        f.debug_struct("Text")
+            .field("origin", &self.origin)
             .finish_non_exhaustive()
-    }
-}
-
-/// Says what a failure means for the rows; `delivered` are the lines and bytes of text before it.
-pub(crate) fn stopped(
-    file: &Arc<str>,
-    compression: Compression,
-    (line, offset): (u64, u64),
-    source: io::Error,
-) -> ReadError {
-    let file = file.clone();
-    // A decompressor's own errors do not come from the system.
-    let from_system = source.raw_os_error().is_some() || compression == Compression::None;
-    match source.kind() {
-        _ if from_system => ReadError::Read {
-            file,
-            line,
-            offset,
-            source,
-        },
-        io::ErrorKind::UnexpectedEof => ReadError::Truncated {
-            file,
-            compression,
-            line,
-            offset,
-            source,
-        },
-        _ => ReadError::Damaged {
-            file,
-            compression,
-            line,
-            offset,
-            source,
-        },
     }
 }
 
@@ -210,7 +184,17 @@ fn compression_of(magic: &[u8]) -> Compression {
     }
 }
 
-/// Reads until there are `len` bytes, until `enough`, or until the end.
+/// Whether it takes more bytes to know. Nearly always the first byte of a text tells, so that a program at the other
+/// end of a pipe need not send a second one.
+fn may_be_magic(start: &[u8]) -> bool {
+    matches!(start, [] | [0x1f])
+        || matches!(start, [0x28] | [0x28, 0xb5] | [0x28, 0xb5, 0x2f])
+        || matches!(
+            start,
+            [0x50..=0x5f] | [0x50..=0x5f, 0x2a] | [0x50..=0x5f, 0x2a, 0x4d]
+        )
+}
+
 fn fill_until(
     source: &mut dyn Read,
     bytes: &mut Vec<u8>,
@@ -234,16 +218,11 @@ fn fill_until(
     result
 }
 
-fn has_whole_line(start: &[u8]) -> bool {
-    memchr::memchr(b'\n', start.trim_ascii_start()).is_some()
-}
-
 /// `start` again, then the rest of `source`, or the failure that was met before.
 fn resume(start: Vec<u8>, ended: io::Result<()>, source: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
-    match (start.is_empty(), ended) {
-        (true, Ok(())) => source,
-        (_, Ok(())) => Box::new(Cursor::new(start).chain(source)),
-        (_, Err(error)) => Box::new(Cursor::new(start).chain(Failed(Some(error)))),
+    match ended {
+        Ok(()) => Box::new(Cursor::new(start).chain(source)),
+        Err(error) => Box::new(Cursor::new(start).chain(Failed(Some(error)))),
     }
 }
 
@@ -256,5 +235,54 @@ impl Read for Failed {
             Some(error) => Err(error),
             None => Ok(0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compression_is_known_by_content() {
+        for (magic, compression) in [
+            (&b"\x1f\x8b"[..], Compression::Gzip),
+            (b"\x28\xb5\x2f\xfd", Compression::Zstd),
+            (b"\x5f\x2a\x4d\x18", Compression::Zstd),
+        ] {
+            assert_eq!(compression_of(magic), compression);
+            for len in 0..magic.len() {
+                assert!(may_be_magic(&magic[..len]));
+                assert_eq!(compression_of(&magic[..len]), Compression::None);
+            }
+            assert!(!may_be_magic(magic));
+        }
+        assert!(!may_be_magic(b"h") && !may_be_magic(b"P\n"));
+    }
+
+    #[test]
+    fn text_is_given_out_whole_whatever_its_start() {
+        for text in [&b""[..], b"a", b"P*M", b"(", b"\x1f", b"http://a.example/\n"] {
+            let mut read = Vec::new();
+            let mut opened = Text::from_read("x", text).unwrap();
+            assert_eq!(opened.origin().compression(), Compression::None);
+            opened.read_to_end(&mut read).unwrap();
+            assert_eq!(read, text);
+        }
+    }
+
+    #[test]
+    fn a_failure_is_met_after_the_bytes_before_it() {
+        let source = Cursor::new(b"abc").chain(Failed(Some(io::ErrorKind::TimedOut.into())));
+        let mut text = Text::from_read("x", source).unwrap();
+        assert_eq!(text.take_start(10, |_| false).unwrap(), b"abc");
+        assert_eq!(
+            text.read(&mut [0; 10]).unwrap_err().kind(),
+            io::ErrorKind::TimedOut
+        );
+        let mut text = Text::from_read("x", Failed(Some(io::ErrorKind::TimedOut.into()))).unwrap();
+        assert!(matches!(
+            text.take_start(10, |_| false),
+            Err(ReadError::Read { line: 0, .. })
+        ));
     }
 }

@@ -1,5 +1,5 @@
 /*!
-Reads an [`Input`] row by row, whatever its format, and counts.
+Reads an [`crate::Input`] row by row, whatever its format, and counts.
 
 One [`Reader`] per input, filling one [`Observation`] per row. Bad rows are handed over and counted; whether there
 were too many of them is for [`Reader::check`] to say, once the caller has seen enough. Keeps no rows.
@@ -12,8 +12,7 @@ use std::sync::Arc;
 use crate::bad_row::{BadRowReason, Place};
 use crate::delimited::Delimited;
 use crate::line_buffer::{LineBuffer, Next};
-use crate::open::stopped;
-use crate::{BadRow, Compression, Format, Input, Observation, ReadError, jsonl, lines};
+use crate::{BadRow, Format, Observation, Origin, ReadError, Text, jsonl, lines};
 
 /// Rows of one input so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -43,8 +42,7 @@ impl RowCounts {
 
 /// Yields the rows of one input in order.
 pub struct Reader {
-    file: Arc<str>,
-    compression: Compression,
+    origin: Origin,
     format: Format,
     lines: LineBuffer,
     /// Present for the formats with a header.
@@ -54,19 +52,19 @@ pub struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn new(input: Input) -> Result<Reader, ReadError> {
-        let (file, compression, format, start, rest) = input.into_parts();
-        let mut lines = LineBuffer::new(start, rest);
+    /// Reads `start`, then `rest`.
+    pub(crate) fn new(format: Format, start: Vec<u8>, rest: Text) -> Result<Reader, ReadError> {
+        let origin = rest.origin().clone();
+        let mut lines = LineBuffer::new(start, Box::new(rest));
         let delimited = match format {
-            Format::Csv | Format::Tsv => match read_header(&file, format, &mut lines) {
+            Format::Csv | Format::Tsv => match read_header(origin.name(), format, &mut lines) {
                 Ok(header) => Some(header?),
-                Err(error) => return Err(stopped(&file, compression, lines.delivered(), error)),
+                Err(error) => return Err(failure(&origin, &lines, error)),
             },
             Format::JsonLines | Format::UrlList => None,
         };
         Ok(Reader {
-            file,
-            compression,
+            origin,
             format,
             lines,
             delimited,
@@ -99,19 +97,14 @@ impl Reader {
             }
             Err(error) => {
                 self.ended = true;
-                Err(stopped(
-                    &self.file,
-                    self.compression,
-                    self.lines.delivered(),
-                    error,
-                ))
+                Err(failure(&self.origin, &self.lines, error))
             }
         }
     }
 
     /// The name for messages: the path, or `standard input`.
     pub fn name(&self) -> &str {
-        &self.file
+        self.origin.name()
     }
 
     /// The format of the rows.
@@ -126,7 +119,7 @@ impl Reader {
 
     /// An error if more than half of the rows so far were bad. To be called at the end, or at any time before.
     pub fn check(&self) -> Result<(), ReadError> {
-        self.counts.check(&self.file, self.format)
+        self.counts.check(self.origin.name(), self.format)
     }
 
     fn read_row(&mut self, observation: &mut Observation) -> io::Result<Option<Result<(), BadRowReason>>> {
@@ -138,7 +131,7 @@ impl Reader {
             }
             observation.start(self.lines.line());
             let place = Place {
-                file: &self.file,
+                file: self.origin.name(),
                 line: self.lines.line(),
             };
             match (self.format, &mut self.delimited) {
@@ -157,10 +150,15 @@ impl Reader {
 
     fn place(&self) -> Place<'_> {
         Place {
-            file: &self.file,
+            file: self.origin.name(),
             line: self.lines.line(),
         }
     }
+}
+
+fn failure(origin: &Origin, lines: &LineBuffer, error: io::Error) -> ReadError {
+    let (line, offset) = lines.before_row();
+    origin.failure(line, offset, error)
 }
 
 /// Reads up to the header. The format was told from it, so it is there.
@@ -186,7 +184,7 @@ fn next_row(lines: &mut LineBuffer) -> io::Result<Next> {
 impl fmt::Debug for Reader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reader")
-            .field("file", &self.file)
+            .field("origin", &self.origin)
             .field("format", &self.format)
             .field("counts", &self.counts)
             .finish_non_exhaustive()

@@ -13,6 +13,7 @@ The same observations give the same rules, in any order and on any number of thr
 */
 
 mod corpus;
+mod crawl;
 mod evaluate;
 mod evidence;
 mod interner;
@@ -22,12 +23,14 @@ pub mod metrics;
 mod pattern_tree;
 mod progress;
 mod propose;
+mod rows;
 mod select;
 mod simhash;
 mod trainer;
 mod union_find;
 
-pub use corpus::{Corpus, Crawl};
+pub use corpus::Corpus;
+pub use crawl::Crawl;
 pub use evaluate::{Evaluation, Evaluator, Scores};
 pub use evidence::{EvidenceKind, EvidenceKinds};
 pub use label::{Clues, LabelBuilder, Labels};
@@ -35,7 +38,7 @@ pub use method::{Learned, Method};
 pub use pattern_tree::{BuildOptions, Node, NodeId, PatternTree, Salience};
 pub use progress::Progress;
 pub use propose::{CandidateRule, CommonValues, FakeTest, Proposal, ProposeOptions, propose};
-pub use select::{Nested, Selection, select};
+pub use select::{Nested, SelectOptions, Selection, select};
 pub use trainer::{SiteReport, Trainer, TrainerBuilder, Training};
 
 /// Every error of this crate.

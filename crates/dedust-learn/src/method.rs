@@ -11,7 +11,7 @@ use dedust::Rule;
 use crate::corpus::Corpus;
 use crate::pattern_tree::{BuildOptions, PatternTree};
 use crate::propose::{ProposeOptions, propose};
-use crate::select::{Nested, Selection, select};
+use crate::select::{Nested, SelectOptions, Selection, select};
 
 /// A way to learn rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,8 +71,13 @@ impl Method {
             ..ProposeOptions::default()
         };
         let proposal = propose(&tree, &options);
+        let select_options = SelectOptions {
+            selection,
+            max_false_pair_rate,
+            ..SelectOptions::default()
+        };
         Learned {
-            rules: select(&tree, &proposal, selection, max_false_pair_rate),
+            rules: select(&tree, &proposal, &select_options),
             raw_rules: proposal.raw,
             qualified_rules: proposal.qualified.len(),
         }

@@ -9,7 +9,7 @@ use crate::program::{
     Check, CompiledRule, FIXED_SLOTS, HASHBANG_SLOT, Layout, NO_SLOT, NameSlots, PORT_SLOT, SCHEME_SLOT,
     SEPARATOR_SLOT, SiteProgram, Source, TRAILING_SLASH_SLOT, Template,
 };
-use crate::rule::{Op, Rewrite, Rule, SiteRules};
+use crate::rule::{Op, OtherParams, Rewrite, Rule, SiteRules};
 use crate::url::{ParamName, TokenKey, Value, has_subdomains};
 
 pub(crate) fn compile_site(domain: &str, site: &SiteRules) -> SiteProgram {
@@ -36,6 +36,11 @@ pub(crate) fn compile_site(domain: &str, site: &SiteRules) -> SiteProgram {
             TokenKey::QueryParam(name) => Some(name),
             _ => None,
         }),
+        query_mask: mask(&slots, |key| matches!(key, TokenKey::QueryParam(_))),
+        keeps_others: site
+            .rules()
+            .iter()
+            .any(|rule| rule.other_params == OtherParams::Keep),
     };
     let compiler = Compiler {
         domain: domain.as_bytes(),
@@ -68,6 +73,15 @@ fn fixed_slot(key: &TokenKey) -> Option<u32> {
         TokenKey::Hashbang => Some(HASHBANG_SLOT),
         _ => None,
     }
+}
+
+/// The bits of the slots whose keys are `wanted`.
+fn mask(slots: &BTreeMap<TokenKey, u32>, wanted: impl Fn(&TokenKey) -> bool) -> Box<[u64]> {
+    let mut mask = vec![0u64; (FIXED_SLOTS + slots.len()).div_ceil(64)];
+    for (_, &slot) in slots.iter().filter(|(key, _)| wanted(key)) {
+        mask[slot as usize / 64] |= 1 << (slot % 64);
+    }
+    mask.into()
 }
 
 fn by_position(slots: &BTreeMap<TokenKey, u32>, index_of: impl Fn(&TokenKey) -> Option<u16>) -> Box<[u32]> {
@@ -144,6 +158,7 @@ impl Compiler<'_> {
             must: must.into(),
             may: may.into(),
             checks: checks.into(),
+            keeps_others: rule.other_params == OtherParams::Keep,
             key: self.template(&rule.rewrite, false),
             url: writes.then(|| self.template(&rule.rewrite, true)),
         }
@@ -197,6 +212,7 @@ impl Compiler<'_> {
                 .collect(),
             trailing_slash: one(TokenKey::TrailingSlash),
             separator: one(TokenKey::QuerySeparator),
+            is_sorted: !in_site_order,
             query_params: query.into_iter().filter_map(|(key, op)| named(key, op)).collect(),
             hashbang: one(TokenKey::Hashbang),
         }

@@ -38,7 +38,8 @@ mod url_shape;
 pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
 pub use rule::{
-    Evidence, Example, FORMAT_VERSION, Op, Rewrite, Rule, RuleSet, SiteRules, SiteSummary, find_cycle,
+    Evidence, Example, FORMAT_VERSION, Op, OtherParams, Rewrite, Rule, RuleSet, SiteRules, SiteSummary,
+    find_cycle,
 };
 pub use url::{
     ParamName, ParsedUrl, RawKey, RawValue, TokenKey, Value, extension, site_of, tokenize, visit_tokens,

@@ -159,7 +159,7 @@ impl Normalizer {
         let mut slots = Slots::default();
         let rule = program.and_then(|program| covering_rule(program, &parsed, &mut slots));
         let written = |at: &usize| {
-            program.is_some_and(|program| program.rules[*at].key.write(&parsed, &slots, &mut Vec::new()))
+            program.is_some_and(|program| program.rules[*at].key.write(&parsed, &mut slots, &mut Vec::new()))
         };
         Ok(Explanation {
             site: program.map(|program| String::from_utf8_lossy(&program.domain).into()),
@@ -173,7 +173,7 @@ impl Normalizer {
     fn write_key(&self, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) {
         out.clear();
         if let Some(rule) = self.rule_for(url, &mut work.slots)
-            && rule.key.write(url, &work.slots, out)
+            && rule.key.write(url, &mut work.slots, out)
         {
             return;
         }
@@ -186,7 +186,7 @@ impl Normalizer {
         out.clear();
         self.rule_for(url, &mut work.slots)
             .and_then(|rule| rule.url.as_ref())
-            .is_some_and(|template| template.write(url, &work.slots, out))
+            .is_some_and(|template| template.write(url, &mut work.slots, out))
     }
 
     fn rule_for(&self, url: &ParsedUrl, slots: &mut Slots) -> Option<&CompiledRule> {
@@ -214,8 +214,14 @@ impl Normalizer {
 
 fn covering_rule(program: &SiteProgram, url: &ParsedUrl, slots: &mut Slots) -> Option<usize> {
     (url.is_hierarchical() && slots.read(url, program.domain.len(), &program.layout))
-        .then(|| program.rules.iter().position(|rule| rule.covers(url, slots)))
+        .then(|| {
+            program
+                .rules
+                .iter()
+                .position(|rule| rule.covers(url, slots, &program.layout))
+        })
         .flatten()
+        .inspect(|&index| slots.gather_others(&program.rules[index]))
 }
 
 macro_rules! url_text {

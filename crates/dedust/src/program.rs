@@ -31,6 +31,10 @@ pub(crate) struct Layout {
     pub(crate) segments: Box<[u32]>,
     pub(crate) path_params: NameSlots,
     pub(crate) query_params: NameSlots,
+    /// Which slots are those of query parameters.
+    pub(crate) query_mask: Box<[u64]>,
+    /// Whether some rule passes query parameters through that it does not name.
+    pub(crate) keeps_others: bool,
 }
 
 /// Slots by name, one for each occurrence that the rules know.
@@ -50,6 +54,8 @@ pub(crate) struct CompiledRule {
     pub(crate) must: Box<[u64]>,
     pub(crate) may: Box<[u64]>,
     pub(crate) checks: Box<[Check]>,
+    /// Whether query parameters that it does not name are passed through.
+    pub(crate) keeps_others: bool,
     pub(crate) key: Template,
     /// `None` when the canonical URL is the URL itself.
     pub(crate) url: Option<Template>,
@@ -81,6 +87,8 @@ pub(crate) struct Template {
     pub(crate) trailing_slash: Option<Source>,
     pub(crate) separator: Option<Source>,
     pub(crate) query_params: Box<[(Box<[u8]>, Source)]>,
+    /// Whether parameters come in the order of their names, as in keys.
+    pub(crate) is_sorted: bool,
     pub(crate) hashbang: Option<Source>,
 }
 
@@ -96,6 +104,12 @@ pub(crate) enum Source {
 pub(crate) struct Slots {
     present: Vec<u64>,
     values: Vec<Span>,
+    /// Whether there are query parameters that no rule of the site knows.
+    has_unknown: bool,
+    /// All query parameters with their slots; kept only if some rule passes parameters through.
+    params: Vec<(Param, u32)>,
+    /// Those that the rule at hand passes through.
+    others: Vec<Param>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -105,6 +119,38 @@ struct Span {
     bare: bool,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct Param {
+    name: Span,
+    value: Span,
+}
+
+impl Span {
+    fn of(text: &[u8], url: &ParsedUrl) -> Self {
+        let start = (text.as_ptr() as usize - url.as_bytes().as_ptr() as usize) as u32;
+        Self {
+            start,
+            end: start + text.len() as u32,
+            bare: false,
+        }
+    }
+
+    fn of_value(value: RawValue<'_>, url: &ParsedUrl) -> Self {
+        value.map_or(
+            Self {
+                start: 0,
+                end: 0,
+                bare: true,
+            },
+            |text| Self::of(text, url),
+        )
+    }
+
+    fn get<'a>(&self, url: &'a ParsedUrl) -> RawValue<'a> {
+        (!self.bare).then(|| &url.as_bytes()[self.start as usize..self.end as usize])
+    }
+}
+
 impl Slots {
     /// Reads the pairs of `url`; false when it has a key that no rule knows.
     pub(crate) fn read(&mut self, url: &ParsedUrl, domain_len: usize, layout: &Layout) -> bool {
@@ -112,7 +158,8 @@ impl Slots {
         self.present.resize(layout.slot_count.div_ceil(64), 0);
         self.values.clear();
         self.values.resize(layout.slot_count, Span::default());
-        let base = url.as_bytes().as_ptr() as usize;
+        self.has_unknown = false;
+        self.params.clear();
         visit_tokens(url, domain_len, |key, value| {
             let position =
                 |slots: &[u32], index: u16| slots.get(usize::from(index)).copied().unwrap_or(NO_SLOT);
@@ -127,30 +174,50 @@ impl Slots {
                 RawKey::PathParam(name) => self.next_free(&layout.path_params, name),
                 RawKey::QueryParam(name) => self.next_free(&layout.query_params, name),
             };
+            if let RawKey::QueryParam(name) = key
+                && layout.keeps_others
+            {
+                let (name, value) = (Span::of(name, url), Span::of_value(value, url));
+                self.params.push((Param { name, value }, slot));
+                if slot == NO_SLOT {
+                    self.has_unknown = true;
+                    return ControlFlow::Continue(());
+                }
+            }
             if slot == NO_SLOT {
                 return ControlFlow::Break(());
             }
             self.present[slot as usize / 64] |= 1 << (slot % 64);
-            self.values[slot as usize] = match value {
+            self.values[slot as usize] = match key {
                 // `/` and `;` of these two keys are literals, not parts of the buffer; their text is never read.
-                _ if matches!(key, RawKey::TrailingSlash | RawKey::QuerySeparator) => Span::default(),
-                None => Span {
-                    start: 0,
-                    end: 0,
-                    bare: true,
-                },
-                Some(text) => {
-                    let start = (text.as_ptr() as usize - base) as u32;
-                    Span {
-                        start,
-                        end: start + text.len() as u32,
-                        bare: false,
-                    }
-                }
+                RawKey::TrailingSlash | RawKey::QuerySeparator => Span::default(),
+                _ => Span::of_value(value, url),
             };
             ControlFlow::Continue(())
         })
         .is_continue()
+    }
+
+    /// Collects the query parameters that `rule`, which covers the URL, passes through.
+    pub(crate) fn gather_others(&mut self, rule: &CompiledRule) {
+        self.others.clear();
+        if rule.keeps_others {
+            let is_other =
+                |slot: u32| slot == NO_SLOT || rule.may[slot as usize / 64] & (1 << (slot % 64)) == 0;
+            self.others.extend(
+                self.params
+                    .iter()
+                    .filter(|(_, slot)| is_other(*slot))
+                    .map(|(param, _)| param),
+            );
+        }
+    }
+
+    /// By name, or as they stand in the URL.
+    fn arrange_others(&mut self, url: &ParsedUrl, by_name: bool) {
+        let name = |param: &Param| if by_name { param.name.get(url) } else { None };
+        self.others
+            .sort_unstable_by(|a, b| name(a).cmp(&name(b)).then(a.name.start.cmp(&b.name.start)));
     }
 
     fn next_free(&self, names: &NameSlots, name: &[u8]) -> u32 {
@@ -170,21 +237,26 @@ impl Slots {
         match slot {
             TRAILING_SLASH_SLOT => Some(b"/"),
             SEPARATOR_SLOT => Some(b";"),
-            _ => {
-                let span = self.values[slot as usize];
-                (!span.bare).then(|| &url.as_bytes()[span.start as usize..span.end as usize])
-            }
+            _ => self.values[slot as usize].get(url),
         }
     }
 }
 
 impl CompiledRule {
     /// Whether the rule covers the URL whose slots these are.
-    pub(crate) fn covers(&self, url: &ParsedUrl, slots: &Slots) -> bool {
-        let masks = self.must.iter().zip(&self.may).zip(&slots.present);
-        masks
-            .into_iter()
-            .all(|((must, may), present)| must & !present == 0 && present & !may == 0)
+    pub(crate) fn covers(&self, url: &ParsedUrl, slots: &Slots, layout: &Layout) -> bool {
+        let passed = |word: usize| {
+            if self.keeps_others {
+                layout.query_mask[word]
+            } else {
+                0
+            }
+        };
+        let mut masks = self.must.iter().zip(&self.may).zip(&slots.present).enumerate();
+        (self.keeps_others || !slots.has_unknown)
+            && masks.all(|(word, ((must, may), present))| {
+                must & !present == 0 && present & !(may | passed(word)) == 0
+            })
             && self.checks.iter().all(|check| match check {
                 Check::Is { slot, value } => slots.get(url, *slot) == value.as_deref(),
                 Check::Class { slot, class, except } => {
@@ -200,7 +272,9 @@ impl CompiledRule {
 impl Template {
     /// Appends what the rule makes of the URL; false, with `out` in an unspecified state, when a segment or
     /// label is missing between others.
-    pub(crate) fn write(&self, url: &ParsedUrl, slots: &Slots, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn write(&self, url: &ParsedUrl, slots: &mut Slots, out: &mut Vec<u8>) -> bool {
+        slots.arrange_others(url, self.is_sorted);
+        let slots = &*slots;
         let resolve = |source: &Source| -> Option<RawValue<'_>> {
             match source {
                 Source::Literal(_) => None,
@@ -242,13 +316,31 @@ impl Template {
             _ => b'&',
         };
         let mut lead = b'?';
+        let mut next = |out: &mut Vec<u8>| out.push(std::mem::replace(&mut lead, separator));
+        let mut others = slots.others.iter().peekable();
+        let put_other = |other: &Param, out: &mut Vec<u8>| {
+            out.extend_from_slice(other.name.get(url).unwrap_or_default());
+            if let Some(value) = other.value.get(url) {
+                out.push(b'=');
+                out.extend_from_slice(value);
+            }
+        };
         for (name, source) in &self.query_params {
             if is_absent(source) {
                 continue;
             }
-            out.push(lead);
-            lead = separator;
+            let comes_first =
+                |other: &&Param| self.is_sorted && other.name.get(url).unwrap_or_default() < &**name;
+            while let Some(other) = others.next_if(comes_first) {
+                next(out);
+                put_other(other, out);
+            }
+            next(out);
             write_param(name, source, &resolve, &put, out);
+        }
+        for other in others {
+            next(out);
+            put_other(other, out);
         }
         if let Some(hashbang) = self.hashbang.as_ref().filter(|hashbang| !is_absent(hashbang)) {
             out.extend_from_slice(b"#!");

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use dedust::{
-    AnyValue, Evidence, Normalizer, Op, ParamName, ParsedUrl, Pattern, Rewrite, Rule, RuleSet, SiteRules,
-    SiteSummary, TokenKey, Value, ValueClass, ValuePattern, tokenize,
+    AnyValue, Evidence, Normalizer, Op, OtherParams, ParamName, ParsedUrl, Pattern, Rewrite, Rule, RuleSet,
+    SiteRules, SiteSummary, TokenKey, Value, ValueClass, ValuePattern, tokenize,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -17,7 +17,7 @@ fn interpret(rules: &[Rule], url: &str) -> String {
     let parsed = ParsedUrl::parse(url).unwrap();
     let tokens = tokenize(&parsed, "example.org").unwrap();
     let tokens: BTreeMap<TokenKey, Value> = tokens.into_iter().collect();
-    let rule = rules.iter().find(|rule| rule.pattern.matches(&tokens));
+    let rule = rules.iter().find(|rule| rule.covers(&tokens));
     let target = match rule {
         None => tokens
             .iter()
@@ -25,6 +25,11 @@ fn interpret(rules: &[Rule], url: &str) -> String {
             .collect(),
         Some(rule) => {
             let mut target: BTreeMap<TokenKey, Option<Value>> = BTreeMap::new();
+            for (key, value) in &tokens {
+                if matches!(key, TokenKey::QueryParam(_)) && rule.pattern.get(key).is_none() {
+                    target.insert(key.clone(), Some(value.clone()));
+                }
+            }
             for (key, op) in rule.rewrite.ops() {
                 match op {
                     Op::Keep(value) => target.insert(key.clone(), Some(value.clone())),
@@ -205,8 +210,10 @@ fn rule(free_keys: Vec<TokenKey>, ignores: bool) -> impl Strategy<Value = Rule> 
         (Just(pattern), targets).prop_flat_map(move |(pattern, mut targets)| {
             targets.push(TokenKey::Scheme);
             let ops: Vec<_> = targets.iter().map(|key| (Just(key.clone()), op(key))).collect();
-            (Just(pattern), ops).prop_map(|(pattern, ops)| Rule {
+            let other_params = prop_oneof![Just(OtherParams::Refuse), Just(OtherParams::Keep)];
+            (Just(pattern), ops, other_params).prop_map(|(pattern, ops, other_params)| Rule {
                 pattern: Pattern::new(pattern),
+                other_params,
                 rewrite: Rewrite::new(ops, Vec::new()),
                 evidence: Evidence::default(),
             })

@@ -93,7 +93,11 @@ fn mix(key: u32, value: u32) -> u64 {
 }
 
 /// The operations that leave the URLs of `target` in their form, but forget the values that `ops` forgets.
-pub(crate) fn staying_ops(tree: &PatternTree<'_>, target: NodeId, ops: &[(u32, TreeOp)]) -> Vec<(u32, TreeOp)> {
+pub(crate) fn staying_ops(
+    tree: &PatternTree<'_>,
+    target: NodeId,
+    ops: &[(u32, TreeOp)],
+) -> Vec<(u32, TreeOp)> {
     let forgotten = |key: u32| {
         let at = ops.binary_search_by_key(&key, |(key, _)| *key).ok()?;
         Some(ops[at].1).filter(|op| matches!(op, TreeOp::Ignore | TreeOp::Drop))

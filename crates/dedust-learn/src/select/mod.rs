@@ -15,10 +15,32 @@ mod graph;
 mod naive;
 mod write_rules;
 
-use dedust::Rule;
+use dedust::{OtherParams, Rule};
 
 use crate::pattern_tree::{NodeId, PatternTree};
 use crate::propose::{CandidateRule, Proposal, TreeOp};
+
+/// How to make rules of candidates.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SelectOptions {
+    /// How to choose among candidates. Default: [`Selection::Graph`].
+    pub selection: Selection,
+    /// Joined rules with a larger share of false pairs are dropped. Default: 0.05.
+    pub max_false_pair_rate: f64,
+    /// What the rules do with query parameters that were not seen in training. Default: refuse the URL.
+    pub other_params: OtherParams,
+}
+
+impl Default for SelectOptions {
+    fn default() -> Self {
+        Self {
+            selection: Selection::Graph,
+            max_false_pair_rate: 0.05,
+            other_params: OtherParams::Refuse,
+        }
+    }
+}
 
 /// How to choose among candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,12 +71,12 @@ pub(crate) struct Assignment {
 }
 
 /// Chooses deployable rules, in the order in which they are to be tried.
-pub fn select(
-    tree: &PatternTree<'_>,
-    proposal: &Proposal,
-    selection: Selection,
-    max_false_pair_rate: f64,
-) -> Vec<Rule> {
+pub fn select(tree: &PatternTree<'_>, proposal: &Proposal, options: &SelectOptions) -> Vec<Rule> {
+    let &SelectOptions {
+        selection,
+        max_false_pair_rate,
+        other_params,
+    } = options;
     let candidates = &proposal.qualified;
     let assignments = match selection {
         Selection::Naive(nested) => naive::assign(tree, candidates, nested, max_false_pair_rate),
@@ -72,7 +94,7 @@ pub fn select(
     }
     let mut rules: Vec<Rule> = deployed
         .iter()
-        .map(|rule| write_rules::write(tree, rule))
+        .map(|rule| write_rules::write(tree, rule, other_params))
         .collect();
     while let Some(cycle) = dedust::find_cycle(&rules) {
         if let Some(weakest) = cycle.into_iter().min_by_key(|&at| (rules[at].evidence.urls, at)) {

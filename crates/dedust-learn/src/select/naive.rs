@@ -69,16 +69,20 @@ fn one_per_source(candidates: &[CandidateRule]) -> BTreeMap<NodeId, &CandidateRu
     rules
 }
 
-/// The rule that applies to URLs of `node`: its own, or the uppermost above it.
+/// The rule that applies to URLs of `node`: of its own and those above it, the one with the fewest false pairs.
 fn acting_on<'r>(
     tree: &PatternTree<'_>,
     rules: &BTreeMap<NodeId, &'r CandidateRule>,
     node: NodeId,
 ) -> Option<&'r CandidateRule> {
-    let mut acting = None;
+    let mut acting: Option<&CandidateRule> = None;
     let mut at = Some(node);
     while let Some(node) = at {
-        acting = rules.get(&node).copied().or(acting);
+        if let Some(rule) = rules.get(&node)
+            && acting.is_none_or(|nearer| rule.counts.fpr() < nearer.counts.fpr())
+        {
+            acting = Some(rule);
+        }
         at = tree.nodes()[node].parent();
     }
     acting

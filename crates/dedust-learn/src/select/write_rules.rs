@@ -2,7 +2,7 @@
 A chosen rule in the language of rule files: patterns of text instead of nodes and numbers, with its evidence.
 */
 
-use dedust::{AnyValue, Evidence, Example, Op, Pattern, Rewrite, Rule, TokenKey, ValuePattern};
+use dedust::{AnyValue, Evidence, Example, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, ValuePattern};
 use rustc_hash::FxHashMap;
 use statrs::distribution::{Beta, ContinuousCDF};
 
@@ -18,7 +18,7 @@ const EXAMPLES: usize = 3;
 /// One minus the confidence of a failure bound.
 const DOUBT: f64 = 0.05;
 
-pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule) -> Rule {
+pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule, other_params: OtherParams) -> Rule {
     let corpus = tree.corpus();
     let key = |key: u32| corpus.keys()[key as usize].clone();
     let forth = Projection::new(tree, rule.source, rule.target, &rule.ops);
@@ -43,8 +43,18 @@ pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule) -> Rule {
         Some((key(to), op))
     });
     let rewrite = Rewrite::new(ops, query_order(tree, rule.target, &rule.ops));
+    // A parameter cannot be written by the rule and passed through as well.
+    let writes_new = rewrite
+        .ops()
+        .any(|(key, _)| pattern.get(key).is_none() && matches!(key, TokenKey::QueryParam(_)));
+    let other_params = if writes_new {
+        OtherParams::Refuse
+    } else {
+        other_params
+    };
     Rule {
         pattern,
+        other_params,
         rewrite,
         evidence: evidence(tree, rule, &forth),
     }
@@ -80,7 +90,12 @@ fn query_order(tree: &PatternTree<'_>, node: NodeId, ops: &[(u32, TreeOp)]) -> V
 
 fn evidence(tree: &PatternTree<'_>, rule: &DeployedRule, forth: &Projection) -> Evidence {
     let corpus = tree.corpus();
-    let stay = Projection::new(tree, rule.target, rule.target, &staying_ops(tree, rule.target, &rule.ops));
+    let stay = Projection::new(
+        tree,
+        rule.target,
+        rule.target,
+        &staying_ops(tree, rule.target, &rule.ops),
+    );
     // For every result of the rule, the shortest URL of each page that is there already.
     let mut there: FxHashMap<(u64, u32), u32> = FxHashMap::default();
     for &row in tree.members(rule.target) {

@@ -64,6 +64,9 @@ pub enum InvalidRule {
         /// Its value.
         value: Box<str>,
     },
+    /// A target parameter that the rule would also pass through.
+    #[error("the target writes `{0}`, which the rule also passes through")]
+    PassedThrough(TokenKey),
     /// The query order names something that the target does not have.
     #[error("the query order names `{0}`, which is no query parameter of the target")]
     UnknownInOrder(TokenKey),
@@ -183,6 +186,9 @@ fn check(rule: &Rule) -> Result<(), InvalidRule> {
             _ => {}
         }
         check_text(key, None)?;
+        if rule.is_other_param(key) {
+            return Err(InvalidRule::PassedThrough(key.clone()));
+        }
         match op {
             Op::Keep(value) => check_text(key, Some(value))?,
             Op::Copy(from) if rule.pattern.get(from).is_none() => {
@@ -319,21 +325,21 @@ fn feeds(from: &Rule, to: &Rule) -> bool {
         .rewrite
         .ops()
         .all(|(key, op)| match (op, to.pattern.get(key)) {
+            (Op::Ignore, _) => false,
             (Op::Keep(value), Some(pattern)) => pattern.matches(Some(value)),
-            (Op::Keep(_), None) => false,
             (Op::Copy(source), Some(pattern)) => from
                 .pattern
                 .get(source)
                 .is_some_and(|source| source.overlaps(pattern)),
+            (_, None) if to.is_other_param(key) => true,
+            (Op::Keep(_), None) => false,
             (Op::Copy(source), None) => from
                 .pattern
                 .get(source)
                 .is_some_and(|source| source.is_optional()),
-            (Op::Ignore, _) => false,
         });
     written
-        && to
-            .pattern
-            .keys()
-            .all(|(key, pattern)| from.rewrite.get(key).is_some() || pattern.is_optional())
+        && to.pattern.keys().all(|(key, pattern)| {
+            from.rewrite.get(key).is_some() || pattern.is_optional() || from.is_other_param(key)
+        })
 }

@@ -1,0 +1,147 @@
+/*!
+An opened text whose format is known: what a [`Reader`] starts from.
+
+Takes a [`Text`], reads its beginning, strips a byte order mark and asks [`crate::sniff`]. Does not parse rows.
+*/
+
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+
+use crate::open::{Compression, Text, open_text};
+use crate::sniff::{Format, SNIFFED_BYTES, UTF8_BOM, sniff};
+use crate::{ReadError, Reader};
+
+/// An opened source of rows, decompressed and of known format.
+pub struct Input {
+    format: Format,
+    /// The first bytes of the text, without byte order mark.
+    start: Vec<u8>,
+    rest: Text,
+}
+
+/// When enough of the text is known to tell its format.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    /// After [`SNIFFED_BYTES`].
+    Window,
+    /// After the first line that is not blank: a program at the other end of a pipe may wait for our answer to it.
+    FirstLine,
+}
+
+/// Opens observations: a file, or standard input for `-`.
+///
+/// The first bytes are read, so this fails for a directory, for binary data and for formats that are recognised but
+/// not supported. An empty input is fine, see [`Input::is_empty`].
+pub fn open(path: impl AsRef<Path>) -> Result<Input, ReadError> {
+    let is_pipe = path.as_ref().as_os_str() == "-";
+    Input::start(
+        open_text(path)?,
+        if is_pipe {
+            Patience::FirstLine
+        } else {
+            Patience::Window
+        },
+    )
+}
+
+impl Input {
+    /// Reads from anything, under a name for messages. The name's extension is a hint to the format.
+    pub fn from_read(name: &str, source: impl Read + Send + 'static) -> Result<Input, ReadError> {
+        Self::start(Text::from_read(name, source)?, Patience::Window)
+    }
+
+    /// The name for messages: the path, or `standard input`.
+    pub fn name(&self) -> &str {
+        self.rest.origin().name()
+    }
+
+    /// The format of the rows.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// How the input is compressed.
+    pub fn compression(&self) -> Compression {
+        self.rest.origin().compression()
+    }
+
+    /// Whether there is no text at all, not even a blank line.
+    pub fn is_empty(&self) -> bool {
+        self.start.is_empty()
+    }
+
+    /// Starts reading rows. Fails where a header lacks the `url` column.
+    pub fn observations(self) -> Result<Reader, ReadError> {
+        Reader::new(self.format, self.start, self.rest)
+    }
+
+    fn start(mut text: Text, patience: Patience) -> Result<Input, ReadError> {
+        let mut start = text.take_start(SNIFFED_BYTES, |start| {
+            patience == Patience::FirstLine && has_whole_line(start)
+        })?;
+        let format = sniff(text.origin().name(), &start)?;
+        if start.starts_with(UTF8_BOM) {
+            start.drain(..UTF8_BOM.len());
+        }
+        Ok(Input {
+            format,
+            start,
+            rest: text,
+        })
+    }
+}
+
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input")
+            .field("format", &self.format)
+            .field("origin", self.rest.origin())
+            .finish_non_exhaustive()
+    }
+}
+
+fn has_whole_line(start: &[u8]) -> bool {
+    memchr::memchr(b'\n', start.trim_ascii_start()).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+    use crate::Observation;
+
+    /// Gives out one line at a time, like a program that waits for the answer to each.
+    struct Dialogue(Vec<&'static [u8]>);
+
+    impl Read for Dialogue {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let line = self
+                .0
+                .pop()
+                .expect("no line is asked for before the one before it is answered");
+            let (now, later) = line.split_at(line.len().min(buffer.len()));
+            buffer[..now.len()].copy_from_slice(now);
+            self.0.extend((!later.is_empty()).then_some(later));
+            Ok(now.len())
+        }
+    }
+
+    #[test]
+    fn a_pipe_is_read_no_further_than_the_next_row_needs() {
+        for first in [&b"u\n"[..], b"P\n", b"http://a.example/1\n"] {
+            let lines = vec![&b"http://a.example/2\n"[..], first];
+            let text = Text::from_read("standard input", Dialogue(lines)).unwrap();
+            let mut reader = Input::start(text, Patience::FirstLine)
+                .unwrap()
+                .observations()
+                .unwrap();
+            let mut observation = Observation::new();
+            for line in [1, 2] {
+                assert_eq!(reader.read(&mut observation).unwrap(), Some(Ok(())));
+                assert_eq!(observation.line(), line);
+            }
+        }
+    }
+}

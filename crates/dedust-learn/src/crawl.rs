@@ -1,0 +1,214 @@
+/*!
+Takes observations in any order, of any number of sites, and makes a [`Corpus`] of each.
+
+The rows of a site are sorted by a hash of their URL before anything is numbered, so that the same URLs in any order
+give the same corpus, number by number.
+*/
+
+use dedust::errors::ParseUrlError;
+use dedust::{ParsedUrl, Value, site_of};
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use crate::corpus::{Corpus, NO_LABEL, UrlList};
+use crate::evidence::EvidenceKinds;
+use crate::label::{Clues, LabelBuilder};
+use crate::rows::RowBuilder;
+
+/// Observations of any number of sites.
+///
+/// ```
+/// use dedust_learn::{Clues, Crawl, EvidenceKinds};
+///
+/// let mut crawl = Crawl::new(EvidenceKinds::AUTO);
+/// let page = Clues { digest: Some(b"77"), ..Clues::default() };
+/// crawl.observe(b"http://a.example.org/x?s=1", &page)?;
+/// crawl.observe(b"http://a.example.org/x?s=2", &page)?;
+/// let corpora = crawl.into_corpora();
+/// assert_eq!(corpora[0].site(), "example.org");
+/// assert_eq!((corpora[0].len(), corpora[0].page_count()), (2, 1));
+/// # Ok::<(), dedust::errors::ParseUrlError>(())
+/// ```
+#[derive(Debug)]
+pub struct Crawl {
+    kinds: EvidenceKinds,
+    sites: FxHashMap<Box<[u8]>, SiteCrawl>,
+    url: ParsedUrl,
+    canonical: ParsedUrl,
+    redirect: ParsedUrl,
+}
+
+#[derive(Debug)]
+struct SiteCrawl {
+    labels: LabelBuilder,
+    rows: FxHashMap<u128, u32>,
+    urls: UrlList,
+    latest: Option<Box<[u8]>>,
+}
+
+impl Crawl {
+    /// A crawl whose duplicate labels come from these kinds of evidence.
+    pub fn new(kinds: EvidenceKinds) -> Self {
+        Self {
+            kinds,
+            sites: FxHashMap::default(),
+            url: ParsedUrl::default(),
+            canonical: ParsedUrl::default(),
+            redirect: ParsedUrl::default(),
+        }
+    }
+
+    /// Adds one URL with what is known of it. Targets of canonical links and redirects may be relative to the
+    /// host; any that are not URLs are taken as unknown.
+    pub fn observe(&mut self, url: &[u8], clues: &Clues<'_>) -> Result<(), ParseUrlError> {
+        self.observe_at(url, clues, None)
+    }
+
+    /// Like [`Crawl::observe`], with the time of the observation, of which the latest is remembered.
+    pub fn observe_at(
+        &mut self,
+        url: &[u8],
+        clues: &Clues<'_>,
+        time: Option<&[u8]>,
+    ) -> Result<(), ParseUrlError> {
+        let Self {
+            kinds,
+            sites,
+            url: parsed,
+            canonical,
+            redirect,
+        } = self;
+        parsed.parse_from(url)?;
+        let clues = Clues {
+            canonical: resolve(parsed, clues.canonical, canonical),
+            redirect: resolve(parsed, clues.redirect, redirect),
+            ..*clues
+        };
+        let name = site_of(parsed.host());
+        if !sites.contains_key(name) {
+            sites.insert(name.into(), SiteCrawl::new(*kinds));
+        }
+        if let Some(site) = sites.get_mut(name) {
+            site.observe(parsed.as_bytes(), &clues, time);
+        }
+        Ok(())
+    }
+
+    /// The number of distinct URLs so far.
+    pub fn url_count(&self) -> usize {
+        self.sites.values().map(|site| site.urls.len()).sum()
+    }
+
+    /// The corpora of all sites, in the order of their names.
+    pub fn into_corpora(self) -> Vec<Corpus> {
+        use rayon::prelude::*;
+        let mut sites: Vec<_> = self.sites.into_iter().collect();
+        sites.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        sites
+            .into_par_iter()
+            .map(|(name, site)| site.into_corpus(&name))
+            .collect()
+    }
+}
+
+/// The absolute form of a link target, written into `buffer`.
+fn resolve<'b>(base: &ParsedUrl, target: Option<&[u8]>, buffer: &'b mut ParsedUrl) -> Option<&'b [u8]> {
+    let target = target?.trim_ascii();
+    let absolute = if target.starts_with(b"//") {
+        Some([base.scheme(), b":", target].concat())
+    } else if target.starts_with(b"/") {
+        let port = base.port().map(|port| [b":", port].concat()).unwrap_or_default();
+        Some([base.scheme(), b"://", base.host(), &port, target].concat())
+    } else {
+        None
+    };
+    buffer.parse_from(absolute.as_deref().unwrap_or(target)).ok()?;
+    Some(buffer.as_bytes())
+}
+
+impl SiteCrawl {
+    fn new(kinds: EvidenceKinds) -> Self {
+        Self {
+            labels: LabelBuilder::new(kinds),
+            rows: FxHashMap::default(),
+            urls: UrlList::default(),
+            latest: None,
+        }
+    }
+
+    fn observe(&mut self, url: &[u8], clues: &Clues<'_>, time: Option<&[u8]>) {
+        let next = self.rows.len() as u32;
+        let row = *self.rows.entry(xxh3_128(url)).or_insert(next);
+        if row == next {
+            self.urls.push(url);
+        }
+        self.labels.observe(row, url, clues);
+        if time > self.latest.as_deref() {
+            self.latest = time.map(Into::into);
+        }
+    }
+
+    fn into_corpus(self, name: &[u8]) -> Corpus {
+        let Self {
+            labels,
+            rows,
+            urls,
+            latest,
+        } = self;
+        let labels = labels.finish(rows.len());
+        drop(rows);
+        let mut order: Vec<(u64, u32)> = (0..urls.len())
+            .map(|row| (xxh3_64(urls.get(row)), row as u32))
+            .collect();
+        order.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0)
+                .then_with(|| urls.get(a.1 as usize).cmp(urls.get(b.1 as usize)))
+        });
+
+        let site = String::from_utf8_lossy(name);
+        let mut builder = RowBuilder::new(name.len());
+        let mut renumbered: FxHashMap<u32, u32> = FxHashMap::default();
+        let (mut sorted_urls, mut row_labels, mut kinds) = (UrlList::default(), Vec::new(), Vec::new());
+        let mut url = ParsedUrl::default();
+        for &(_, row) in &order {
+            let text = urls.get(row as usize);
+            if url.parse_from(text).is_err() || !url.is_hierarchical() || !builder.push(&url) {
+                continue;
+            }
+            sorted_urls.push(text);
+            row_labels.push(labels.label_of(row).map_or(NO_LABEL, |label| {
+                let next = renumbered.len() as u32;
+                *renumbered.entry(label).or_insert(next)
+            }));
+            kinds.push(labels.kinds_of(row));
+        }
+        let labelled_count = row_labels.iter().filter(|&&label| label != NO_LABEL).count();
+        let RowBuilder {
+            row_pairs,
+            row_ends,
+            keys,
+            pair_keys,
+            pair_values,
+            texts,
+            ..
+        } = builder.sort_keys();
+        let values = std::iter::once(Value::Bare)
+            .chain((0..texts.len() as u32).map(|id| Value::from(&*String::from_utf8_lossy(texts.get(id)))))
+            .collect();
+        Corpus {
+            site: site.into(),
+            urls: sorted_urls,
+            row_pairs,
+            row_ends,
+            keys,
+            pair_keys,
+            pair_values,
+            values,
+            labels: row_labels,
+            kinds,
+            page_count: renumbered.len(),
+            labelled_count,
+            latest: latest.map(|time| String::from_utf8_lossy(&time).into()),
+        }
+    }
+}
