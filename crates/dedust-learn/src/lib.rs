@@ -47,3 +47,8 @@ pub mod errors {
     pub use crate::method::UnknownMethod;
     pub use crate::trainer::{InvalidSettings, TrainError};
 }
+
+/// The code of the README, kept true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
