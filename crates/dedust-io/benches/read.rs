@@ -42,9 +42,7 @@ fn main() {
             );
         })
     );
-    let quoted_csv = csv
-        .replace(",Article ", ",\"Article, or \"\"page\"\" \"")
-        .replace("\"\" \"", "\"\" ");
+    let quoted_csv = csv.replace(",Article ", ",\"Article, or \"\"page\"\" \"").replace("\"\" \"", "\"\" ");
     let quoted_csv = close_quotes(&quoted_csv);
     let list = text(|text, row| {
         let _ = writeln!(text, "{}", url(row));
@@ -61,13 +59,8 @@ fn main() {
         report(name, text.len(), text.as_bytes());
     }
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    gzip.write_all(json_lines.as_bytes())
-        .expect("a vector takes all bytes");
-    report(
-        "JSON Lines, gzip",
-        json_lines.len(),
-        &gzip.finish().expect("a vector takes all bytes"),
-    );
+    gzip.write_all(json_lines.as_bytes()).expect("a vector takes all bytes");
+    report("JSON Lines, gzip", json_lines.len(), &gzip.finish().expect("a vector takes all bytes"));
     let zstd = zstd::encode_all(json_lines.as_bytes(), 3).expect("a vector takes all bytes");
     report("JSON Lines, zstd", json_lines.len(), &zstd);
 }
@@ -81,10 +74,7 @@ fn text(mut row: impl FnMut(&mut String, u64)) -> String {
 }
 
 fn url(row: u64) -> String {
-    format!(
-        "http://wiki.example.org/w/index.php?title=Article_{row}&action=history&oldid={}",
-        row * 7
-    )
+    format!("http://wiki.example.org/w/index.php?title=Article_{row}&action=history&oldid={}", row * 7)
 }
 
 /// Ends the title that the caller opened in each row.
@@ -120,9 +110,8 @@ fn report(name: &str, text_len: usize, bytes: &[u8]) {
 }
 
 fn read(source: Cursor<Vec<u8>>) -> u64 {
-    let mut reader = Input::from_read("benchmark", source)
-        .and_then(Input::observations)
-        .expect("input is valid");
+    let mut reader =
+        Input::from_read("benchmark", source).and_then(Input::observations).expect("input is valid");
     let mut observation = Observation::new();
     while let Some(row) = reader.read(&mut observation).expect("input is valid") {
         row.expect("every row is valid");

@@ -110,21 +110,11 @@ pub(crate) struct Place<'a> {
 
 impl Place<'_> {
     pub(crate) fn bad_row(self, reason: BadRowReason, row: &[u8]) -> BadRow {
-        BadRow {
-            file: self.file.clone(),
-            line: self.line,
-            reason,
-            value: shorten(row),
-        }
+        BadRow { file: self.file.clone(), line: self.line, reason, value: shorten(row) }
     }
 
     pub(crate) fn bad_column(self, column: Column, value: String) -> BadColumn {
-        BadColumn {
-            file: self.file.clone(),
-            line: self.line,
-            column,
-            value,
-        }
+        BadColumn { file: self.file.clone(), line: self.line, column, value }
     }
 }
 
@@ -160,10 +150,7 @@ mod tests {
     #[test]
     fn long_values_are_cut_at_a_character() {
         assert_eq!(shorten("ä".repeat(80).as_bytes()), "ä".repeat(80));
-        assert_eq!(
-            shorten("ä".repeat(81).as_bytes()),
-            format!("{}...", "ä".repeat(80))
-        );
+        assert_eq!(shorten("ä".repeat(81).as_bytes()), format!("{}...", "ä".repeat(80)));
         assert_eq!(shorten(&vec![b'x'; 1 << 20]), format!("{}...", "x".repeat(80)));
     }
 

@@ -43,44 +43,26 @@ impl Delimited {
         format: Format,
         lines: &mut LineBuffer,
     ) -> io::Result<Result<Self, ReadError>> {
-        let no_url = ReadError::NoUrlColumn {
-            file: file.clone(),
-            header: shorten_quoted(lines.row()),
-        };
+        let no_url = ReadError::NoUrlColumn { file: file.clone(), header: shorten_quoted(lines.row()) };
         let Some(separator) = header_separator(lines.row()) else {
             return Ok(Err(no_url));
         };
         let may_span_lines = format == Format::Csv;
-        let mut splitter = Splitter {
-            separator,
-            may_span_lines,
-            fields: Vec::new(),
-            count: 0,
-        };
+        let mut splitter = Splitter { separator, may_span_lines, fields: Vec::new(), count: 0 };
         if !splitter.split(lines)? {
             return Ok(Err(no_url));
         }
-        let columns: Vec<_> = splitter
-            .fields(lines.row())
-            .map(|field| heading(&field))
-            .collect();
+        let columns: Vec<_> = splitter.fields(lines.row()).map(|field| heading(&field)).collect();
         for column in Column::ALL {
             match columns.iter().filter(|&&found| found == Some(column)).count() {
                 0 if column == Column::Url => return Ok(Err(no_url)),
                 0 | 1 => {}
                 _ => {
-                    return Ok(Err(ReadError::DuplicateColumn {
-                        file: file.clone(),
-                        column,
-                    }));
+                    return Ok(Err(ReadError::DuplicateColumn { file: file.clone(), column }));
                 }
             }
         }
-        Ok(Ok(Delimited {
-            splitter,
-            columns,
-            reread_bytes: 0,
-        }))
+        Ok(Ok(Delimited { splitter, columns, reread_bytes: 0 }))
     }
 
     /// Reads the row that starts with the current line of `lines`.
@@ -110,11 +92,7 @@ impl Delimited {
                 b';' => "semicolon",
                 _ => "comma",
             };
-            return Err(BadRowReason::FieldCount {
-                found,
-                expected,
-                separator,
-            });
+            return Err(BadRowReason::FieldCount { found, expected, separator });
         }
         for (column, field) in self.columns.iter().zip(self.splitter.fields(row)) {
             if let &Some(column) = column
@@ -123,11 +101,7 @@ impl Delimited {
                 observation.push_bad_column(place.bad_column(column, shorten_quoted(&field)));
             }
         }
-        if observation.url().is_empty() {
-            Err(BadRowReason::EmptyUrl)
-        } else {
-            Ok(())
-        }
+        if observation.url().is_empty() { Err(BadRowReason::EmptyUrl) } else { Ok(()) }
     }
 
     /// Has all lines of a bad row but the first read again: a stray quote took them in.
@@ -217,10 +191,7 @@ fn quoted_end(lines: &mut LineBuffer, start: usize) -> io::Result<Option<usize>>
 
 /// A field without its quotes, if it is in quotes and all quotes within are doubled.
 fn unquote(field: &[u8]) -> Cow<'_, [u8]> {
-    let Some(inner) = field
-        .strip_prefix(b"\"")
-        .and_then(|field| field.strip_suffix(b"\""))
-    else {
+    let Some(inner) = field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\"")) else {
         return Cow::Borrowed(field);
     };
     let mut text = Vec::new();
@@ -252,10 +223,7 @@ mod tests {
         let mut observation = Observation::new();
         let mut titles = Vec::new();
         while let Some(row) = reader.read(&mut observation).unwrap() {
-            titles.push(
-                row.map(|()| observation.title().map(str::to_owned))
-                    .map_err(|bad| bad.reason),
-            );
+            titles.push(row.map(|()| observation.title().map(str::to_owned)).map_err(|bad| bad.reason));
         }
         titles
     }
@@ -267,51 +235,30 @@ mod tests {
     #[test]
     fn quoted_fields_hold_separators_quotes_and_line_ends() {
         let text = "url,title\r\nu,\"a, \"\"b\"\"\"\r\nu,\"c\r\n\r\nd\"\r\nu,e";
-        assert_eq!(
-            titles("x.csv", text),
-            [title("a, \"b\""), title("c\r\n\r\nd"), title("e")]
-        );
+        assert_eq!(titles("x.csv", text), [title("a, \"b\""), title("c\r\n\r\nd"), title("e")]);
     }
 
     #[test]
     fn header_may_be_quoted_in_any_case_and_hold_unknown_columns() {
-        assert_eq!(
-            titles("x.csv", "\"no, really\",\"Title\", URL \n1,t,u\n"),
-            [title("t")]
-        );
+        assert_eq!(titles("x.csv", "\"no, really\",\"Title\", URL \n1,t,u\n"), [title("t")]);
         assert_eq!(titles("x", "url;title\nu;a,b\n"), [title("a,b")]);
     }
 
     #[test]
     fn a_stray_quote_costs_one_row() {
         let stray = || Err(BadRowReason::StrayQuote);
-        let fields = |found| {
-            Err(BadRowReason::FieldCount {
-                found,
-                expected: 2,
-                separator: "comma",
-            })
-        };
+        let fields = |found| Err(BadRowReason::FieldCount { found, expected: 2, separator: "comma" });
         let text = "url,title\nu,\"a\nu,b\nu,c\nu,\"d\"\nu,e\n";
         // The quote before a meets the one before d: no rows are lost in between.
-        assert_eq!(
-            titles("x.csv", text),
-            [stray(), title("b"), title("c"), title("d"), title("e")]
-        );
+        assert_eq!(titles("x.csv", text), [stray(), title("b"), title("c"), title("d"), title("e")]);
         assert_eq!(titles("x.csv", "url,title\nu,\"a\nu,b\n"), [stray(), title("b")]);
-        assert_eq!(
-            titles("x.csv", "url,title\nu,a,\"b\nu\",c\nu,d\n"),
-            [fields(4), title("c"), title("d")]
-        );
+        assert_eq!(titles("x.csv", "url,title\nu,a,\"b\nu\",c\nu,d\n"), [fields(4), title("c"), title("d")]);
     }
 
     #[test]
     fn stray_quotes_within_a_line_are_text() {
         for field in ["\"a\" and \"b\"", "\"a\"b", "5\" disk", "\"a\" "] {
-            assert_eq!(
-                titles("x.csv", &format!("url,title\nu,{field}\n")),
-                [title(field)]
-            );
+            assert_eq!(titles("x.csv", &format!("url,title\nu,{field}\n")), [title(field)]);
         }
     }
 
@@ -328,19 +275,13 @@ mod tests {
         ] {
             assert_eq!(unquote(field.as_bytes()), text.as_bytes(), "{field}");
         }
-        assert_eq!(
-            titles("x.tsv", "url\ttitle\nu\t\"a\nu\t\n"),
-            [title("\"a"), Ok(None)]
-        );
+        assert_eq!(titles("x.tsv", "url\ttitle\nu\t\"a\nu\t\n"), [title("\"a"), Ok(None)]);
     }
 
     #[test]
     fn a_single_column_may_hold_commas() {
-        let input = Input::from_read(
-            "x.csv",
-            &b"url\nhttp://a.example/1,2\n\"http://a.example/3,4\"\n"[..],
-        )
-        .unwrap();
+        let input =
+            Input::from_read("x.csv", &b"url\nhttp://a.example/1,2\n\"http://a.example/3,4\"\n"[..]).unwrap();
         let mut reader = input.observations().unwrap();
         let mut observation = Observation::new();
         for url in ["http://a.example/1,2", "http://a.example/3,4"] {
@@ -352,21 +293,14 @@ mod tests {
     #[test]
     fn fields_beyond_any_header_are_counted_and_not_kept() {
         let text = format!("url,title\nu{}\nu,a\n", ",".repeat(1 << 20));
-        let too_many = BadRowReason::FieldCount {
-            found: (1 << 20) + 1,
-            expected: 2,
-            separator: "comma",
-        };
+        let too_many = BadRowReason::FieldCount { found: (1 << 20) + 1, expected: 2, separator: "comma" };
         assert_eq!(titles("x.csv", &text), [Err(too_many), title("a")]);
     }
 
     #[test]
     fn stray_quotes_everywhere_take_bounded_time() {
         // In or out of quotes at its start, each line ends within quotes, so no row ever ends.
-        let text = format!(
-            "url,title\n{}",
-            format!("x\",\"\"\",{}\n", "z".repeat(1000)).repeat(20_000)
-        );
+        let text = format!("url,title\n{}", format!("x\",\"\"\",{}\n", "z".repeat(1000)).repeat(20_000));
         let rows = titles("x.csv", &text);
         assert!(rows.iter().all(|row| *row == Err(BadRowReason::StrayQuote)));
         assert!(rows.len() < 20, "{} rows", rows.len());

@@ -132,10 +132,7 @@ impl fmt::Display for Whereabouts {
         match *self {
             Whereabouts(0, _) => f.write_str("within the first line, so no row was read"),
             Whereabouts(line, offset) => {
-                write!(
-                    f,
-                    "after line {line} (byte {offset} of the text), the rows up to there were read"
-                )
+                write!(f, "after line {line} (byte {offset} of the text), the rows up to there were read")
             }
         }
     }

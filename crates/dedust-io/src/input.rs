@@ -35,14 +35,7 @@ enum Patience {
 /// not supported. An empty input is fine, see [`Input::is_empty`].
 pub fn open(path: impl AsRef<Path>) -> Result<Input, ReadError> {
     let is_pipe = path.as_ref().as_os_str() == "-";
-    Input::start(
-        open_text(path)?,
-        if is_pipe {
-            Patience::FirstLine
-        } else {
-            Patience::Window
-        },
-    )
+    Input::start(open_text(path)?, if is_pipe { Patience::FirstLine } else { Patience::Window })
 }
 
 impl Input {
@@ -77,18 +70,13 @@ impl Input {
     }
 
     fn start(mut text: Text, patience: Patience) -> Result<Input, ReadError> {
-        let mut start = text.take_start(SNIFFED_BYTES, |start| {
-            patience == Patience::FirstLine && has_whole_line(start)
-        })?;
+        let mut start =
+            text.take_start(SNIFFED_BYTES, |start| patience == Patience::FirstLine && has_whole_line(start))?;
         let format = sniff(text.origin().name(), &start)?;
         if start.starts_with(UTF8_BOM) {
             start.drain(..UTF8_BOM.len());
         }
-        Ok(Input {
-            format,
-            start,
-            rest: text,
-        })
+        Ok(Input { format, start, rest: text })
     }
 }
 
@@ -117,10 +105,7 @@ mod tests {
 
     impl Read for Dialogue {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let line = self
-                .0
-                .pop()
-                .expect("no line is asked for before the one before it is answered");
+            let line = self.0.pop().expect("no line is asked for before the one before it is answered");
             let (now, later) = line.split_at(line.len().min(buffer.len()));
             buffer[..now.len()].copy_from_slice(now);
             self.0.extend((!later.is_empty()).then_some(later));
@@ -133,10 +118,7 @@ mod tests {
         for first in [&b"u\n"[..], b"P\n", b"http://a.example/1\n"] {
             let lines = vec![&b"http://a.example/2\n"[..], first];
             let text = Text::from_read("standard input", Dialogue(lines)).unwrap();
-            let mut reader = Input::start(text, Patience::FirstLine)
-                .unwrap()
-                .observations()
-                .unwrap();
+            let mut reader = Input::start(text, Patience::FirstLine).unwrap().observations().unwrap();
             let mut observation = Observation::new();
             for line in [1, 2] {
                 assert_eq!(reader.read(&mut observation).unwrap(), Some(Ok(())));

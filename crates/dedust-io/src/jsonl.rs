@@ -22,27 +22,15 @@ pub(crate) fn parse(row: &[u8], place: Place<'_>, observation: &mut Observation)
         return Err(BadRowReason::NotAnObject);
     }
     // Checked here once for the whole row, which is faster than string by string.
-    let row = std::str::from_utf8(row).map_err(|error| BadRowReason::NotUtf8 {
-        column: error.valid_up_to() + 1,
-    })?;
+    let row = std::str::from_utf8(row)
+        .map_err(|error| BadRowReason::NotUtf8 { column: error.valid_up_to() + 1 })?;
     let mut json = serde_json::Deserializer::from_str(row);
-    let mut object = Object {
-        observation,
-        place,
-        wrong_url: None,
-        has_url: false,
-    };
+    let mut object = Object { observation, place, wrong_url: None, has_url: false };
     json.deserialize_map(&mut object)
         .and_then(|()| json.end())
-        .map_err(|error| BadRowReason::InvalidJson {
-            column: error.column(),
-            problem: problem(&error),
-        })?;
+        .map_err(|error| BadRowReason::InvalidJson { column: error.column(), problem: problem(&error) })?;
     match object {
-        Object {
-            wrong_url: Some(found),
-            ..
-        } => Err(BadRowReason::WrongUrl { found }),
+        Object { wrong_url: Some(found), .. } => Err(BadRowReason::WrongUrl { found }),
         Object { has_url: false, .. } => Err(BadRowReason::NoUrl),
         Object { observation, .. } if observation.url().is_empty() => Err(BadRowReason::EmptyUrl),
         _ => Ok(()),
@@ -70,8 +58,7 @@ impl Object<'_> {
         if column == Column::Url {
             self.wrong_url = Some(value);
         } else {
-            self.observation
-                .push_bad_column(self.place.bad_column(column, value));
+            self.observation.push_bad_column(self.place.bad_column(column, value));
         }
     }
 
@@ -232,11 +219,7 @@ mod tests {
     /// The bad columns of a row that has only one column besides the URL.
     fn bad_columns(column: &str, value: &str) -> Vec<String> {
         let observation = read(&format!(r#"{{"url":"u","{column}":{value}}}"#)).unwrap();
-        observation
-            .bad_columns()
-            .iter()
-            .map(|bad| format!("{} {}", bad.column, bad.value))
-            .collect()
+        observation.bad_columns().iter().map(|bad| format!("{} {}", bad.column, bad.value)).collect()
     }
 
     #[test]
@@ -266,10 +249,7 @@ mod tests {
             ("7", Some("7")),
             ("-7", Some("-7")),
             ("\"7\"", Some("7")),
-            (
-                "340282366920938463463374607431768211457",
-                Some("340282366920938463463374607431768211457"),
-            ),
+            ("340282366920938463463374607431768211457", Some("340282366920938463463374607431768211457")),
             ("1.50", Some("1.50")),
             (r#""a\u0062\"""#, Some("ab\"")),
             ("\"\"", None),
@@ -303,11 +283,7 @@ mod tests {
         for value in ["200", "\"200\"", "200.0", "2e2"] {
             assert_eq!(bad_columns("status", value), [""; 0]);
             let observation = read(&format!(r#"{{"url":"u","status":{value},"size":{value}}}"#)).unwrap();
-            assert_eq!(
-                (observation.status(), observation.size()),
-                (Some(200), Some(200)),
-                "{value}"
-            );
+            assert_eq!((observation.status(), observation.size()), (Some(200), Some(200)), "{value}");
         }
     }
 
@@ -324,11 +300,7 @@ mod tests {
 
     #[test]
     fn a_missing_or_wrong_url_is_a_bad_row() {
-        let wrong = |found: &str| {
-            Some(BadRowReason::WrongUrl {
-                found: found.to_owned(),
-            })
-        };
+        let wrong = |found: &str| Some(BadRowReason::WrongUrl { found: found.to_owned() });
         for (row, reason) in [
             ("{}", Some(BadRowReason::NoUrl)),
             (r#"{"uri":"u"}"#, Some(BadRowReason::NoUrl)),
@@ -354,34 +326,18 @@ mod tests {
             (r#"{url:"u"}"#, 2, "key must be a string"),
         ] {
             let problem = problem.to_owned();
-            assert_eq!(
-                read(row).err(),
-                Some(BadRowReason::InvalidJson { column, problem }),
-                "{row}"
-            );
+            assert_eq!(read(row).err(), Some(BadRowReason::InvalidJson { column, problem }), "{row}");
         }
         let file: Arc<str> = "x.jsonl".into();
-        let result = parse(
-            b"{\"url\":\"caf\xe9\"}",
-            Place { file: &file, line: 1 },
-            &mut Observation::new(),
-        );
+        let result = parse(b"{\"url\":\"caf\xe9\"}", Place { file: &file, line: 1 }, &mut Observation::new());
         assert_eq!(result, Err(BadRowReason::NotUtf8 { column: 12 }));
     }
 
     #[test]
     fn deep_nesting_is_a_bad_row_or_skipped() {
         let deep = "[".repeat(1 << 20);
-        assert!(matches!(
-            read(&format!("{{\"title\":{deep}")),
-            Err(BadRowReason::InvalidJson { .. })
-        ));
+        assert!(matches!(read(&format!("{{\"title\":{deep}")), Err(BadRowReason::InvalidJson { .. })));
         let closed = format!("{deep}{}", "]".repeat(1 << 20));
-        assert_eq!(
-            read(&format!("{{\"url\":\"u\",\"other\":{closed}}}"))
-                .unwrap()
-                .url(),
-            b"u"
-        );
+        assert_eq!(read(&format!("{{\"url\":\"u\",\"other\":{closed}}}")).unwrap().url(), b"u");
     }
 }

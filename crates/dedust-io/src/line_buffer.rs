@@ -80,11 +80,7 @@ impl LineBuffer {
                 self.first_line_len = len;
                 self.lines_in_row = 1;
                 // The same limit whether or not the line end happened to be in the buffer already.
-                Ok(if self.row().len() > MAX_ROW_BYTES {
-                    Next::TooLong
-                } else {
-                    Next::Line
-                })
+                Ok(if self.row().len() > MAX_ROW_BYTES { Next::TooLong } else { Next::Line })
             }
             LineEnd::Beyond => self.pass_over_line(),
             LineEnd::Nothing => Ok(Next::End),
@@ -145,11 +141,7 @@ impl LineBuffer {
                 return Ok(LineEnd::Beyond);
             }
             if !self.fill()? {
-                return Ok(if scanned > old_len {
-                    LineEnd::At(scanned)
-                } else {
-                    LineEnd::Nothing
-                });
+                return Ok(if scanned > old_len { LineEnd::At(scanned) } else { LineEnd::Nothing });
             }
         }
     }
@@ -168,10 +160,7 @@ impl LineBuffer {
         }
         if self.filled + CHUNK_BYTES / 2 > self.buffer.len() {
             // Doubling, so that a long line is copied a bounded number of times.
-            self.buffer.resize(
-                (self.filled * 2).clamp(CHUNK_BYTES, MAX_ROW_BYTES + CHUNK_BYTES),
-                0,
-            );
+            self.buffer.resize((self.filled * 2).clamp(CHUNK_BYTES, MAX_ROW_BYTES + CHUNK_BYTES), 0);
         }
         loop {
             match self.source.read(&mut self.buffer[self.filled..]) {
@@ -193,8 +182,7 @@ impl LineBuffer {
     fn pass_over_line(&mut self) -> io::Result<Next> {
         const KEPT_BYTES: usize = 1024;
         self.offset += (self.filled - self.row_start - KEPT_BYTES) as u64;
-        self.buffer
-            .copy_within(self.row_start..self.row_start + KEPT_BYTES, 0);
+        self.buffer.copy_within(self.row_start..self.row_start + KEPT_BYTES, 0);
         self.row_start = 0;
         loop {
             self.row_end = KEPT_BYTES;
@@ -206,8 +194,7 @@ impl LineBuffer {
             };
             let at_line_end = dropped > 0 && self.buffer[KEPT_BYTES + dropped - 1] == b'\n';
             self.offset += dropped as u64;
-            self.buffer
-                .copy_within(KEPT_BYTES + dropped..self.filled, KEPT_BYTES);
+            self.buffer.copy_within(KEPT_BYTES + dropped..self.filled, KEPT_BYTES);
             self.filled -= dropped;
             if at_line_end || ended {
                 self.first_line_len = KEPT_BYTES;
@@ -239,14 +226,7 @@ mod tests {
     }
 
     fn buffer(text: &[u8], piece: usize) -> LineBuffer {
-        LineBuffer::new(
-            Vec::new(),
-            Box::new(Pieces {
-                text: text.to_vec(),
-                at: 0,
-                piece,
-            }),
-        )
+        LineBuffer::new(Vec::new(), Box::new(Pieces { text: text.to_vec(), at: 0, piece }))
     }
 
     #[test]
@@ -262,10 +242,7 @@ mod tests {
                 ));
             }
             let row = |line, text: &str, offset| (line, text.to_owned(), (line - 1, offset));
-            assert_eq!(
-                seen,
-                [row(1, "a", 0), row(2, "", 2), row(3, "b", 3), row(4, "c\rd", 6)]
-            );
+            assert_eq!(seen, [row(1, "a", 0), row(2, "", 2), row(3, "b", 3), row(4, "c\rd", 6)]);
         }
     }
 
@@ -275,17 +252,11 @@ mod tests {
             let mut lines = buffer(b"a\nb\nc\nd", piece);
             assert_eq!(lines.next_line().unwrap(), Next::Line);
             assert!(lines.extend().unwrap() && lines.extend().unwrap());
-            assert_eq!(
-                (lines.row(), lines.line(), lines.before_row()),
-                (&b"a\nb\nc"[..], 1, (0, 0))
-            );
+            assert_eq!((lines.row(), lines.line(), lines.before_row()), (&b"a\nb\nc"[..], 1, (0, 0)));
             lines.cut_to_first_line();
             assert_eq!(lines.row(), b"a");
             assert_eq!(lines.next_line().unwrap(), Next::Line);
-            assert_eq!(
-                (lines.row(), lines.line(), lines.before_row()),
-                (&b"b"[..], 2, (1, 2))
-            );
+            assert_eq!((lines.row(), lines.line(), lines.before_row()), (&b"b"[..], 2, (1, 2)));
             assert!(lines.extend().unwrap() && lines.extend().unwrap() && !lines.extend().unwrap());
             assert_eq!(lines.row(), b"b\nc\nd");
             assert_eq!(lines.next_line().unwrap(), Next::End);

@@ -18,11 +18,7 @@ pub(crate) fn parse(row: &[u8], observation: &mut Observation) -> Option<Result<
     // Without an early exit, so that it runs over many bytes at a time.
     let has_control = url.iter().fold(false, |any, &byte| any | is_control(byte));
     if has_control {
-        let byte = url
-            .iter()
-            .copied()
-            .find(|&byte| is_control(byte))
-            .unwrap_or_default();
+        let byte = url.iter().copied().find(|&byte| is_control(byte)).unwrap_or_default();
         return Some(Err(BadRowReason::ControlCharacter { byte }));
     }
     observation.set_address(Column::Url, url);
@@ -51,30 +47,18 @@ mod tests {
 
     #[test]
     fn only_the_end_is_trimmed() {
-        assert_eq!(
-            url(b"http://a.example/p q#f \t"),
-            Some(Ok(b"http://a.example/p q#f".to_vec()))
-        );
-        assert_eq!(
-            url(b" http://a.example/"),
-            Some(Ok(b" http://a.example/".to_vec()))
-        );
+        assert_eq!(url(b"http://a.example/p q#f \t"), Some(Ok(b"http://a.example/p q#f".to_vec())));
+        assert_eq!(url(b" http://a.example/"), Some(Ok(b" http://a.example/".to_vec())));
     }
 
     #[test]
     fn bytes_outside_utf8_are_kept() {
-        assert_eq!(
-            url(b"http://a.example/caf\xe9"),
-            Some(Ok(b"http://a.example/caf\xe9".to_vec()))
-        );
+        assert_eq!(url(b"http://a.example/caf\xe9"), Some(Ok(b"http://a.example/caf\xe9".to_vec())));
     }
 
     #[test]
     fn control_characters_make_a_bad_row() {
-        assert_eq!(
-            url(b"http://a\x01\0"),
-            Some(Err(BadRowReason::ControlCharacter { byte: 1 }))
-        );
+        assert_eq!(url(b"http://a\x01\0"), Some(Err(BadRowReason::ControlCharacter { byte: 1 })));
         assert_eq!(url(b"http://a/\tb"), Some(Ok(b"http://a/\tb".to_vec())));
     }
 }

@@ -137,10 +137,7 @@ impl Observation {
             Kind::Text | Kind::Label => {
                 let start = self.text.len();
                 self.text.push_str(value);
-                self.spans[column as usize] = Span {
-                    start: start as u32,
-                    end: self.text.len() as u32,
-                };
+                self.spans[column as usize] = Span { start: start as u32, end: self.text.len() as u32 };
             }
             Kind::Simhash | Kind::Size | Kind::Status if value.is_empty() => {}
             Kind::Simhash => self.simhash = Some(parse_simhash(value).ok_or(WrongValue)?),
@@ -172,10 +169,7 @@ impl Observation {
     pub(crate) fn set_address(&mut self, column: Column, value: &[u8]) {
         let start = self.addresses.len();
         self.addresses.extend_from_slice(value);
-        self.spans[column as usize] = Span {
-            start: start as u32,
-            end: self.addresses.len() as u32,
-        };
+        self.spans[column as usize] = Span { start: start as u32, end: self.addresses.len() as u32 };
     }
 
     fn address(&self, column: Column) -> Option<&[u8]> {
@@ -197,13 +191,11 @@ impl fmt::Debug for Observation {
         for column in Column::ALL {
             let name = column.name();
             match column.kind() {
-                Kind::Address => self
-                    .address(column)
-                    .map(|value| shown.field(name, &String::from_utf8_lossy(value))),
+                Kind::Address => {
+                    self.address(column).map(|value| shown.field(name, &String::from_utf8_lossy(value)))
+                }
                 Kind::Text | Kind::Label => self.text(column).map(|value| shown.field(name, &value)),
-                Kind::Simhash => self
-                    .simhash
-                    .map(|value| shown.field(name, &format_args!("{value:016x}"))),
+                Kind::Simhash => self.simhash.map(|value| shown.field(name, &format_args!("{value:016x}"))),
                 Kind::Size => self.size.map(|value| shown.field(name, &value)),
                 Kind::Status => self.status.map(|value| shown.field(name, &value)),
             };
@@ -232,11 +224,7 @@ fn parse_whole(value: &str) -> Option<u64> {
         None => value,
     };
     // A sign is refused: parse would take "+5".
-    if digits.starts_with('+') {
-        None
-    } else {
-        digits.parse().ok()
-    }
+    if digits.starts_with('+') { None } else { digits.parse().ok() }
 }
 
 #[cfg(test)]
@@ -247,14 +235,8 @@ mod tests {
     fn simhash_is_exactly_sixteen_hex_digits() {
         assert_eq!(parse_simhash("e98d2e642e690eda"), Some(0xe98d_2e64_2e69_0eda));
         assert_eq!(parse_simhash("E98D2E642E690EDA"), Some(0xe98d_2e64_2e69_0eda));
-        for wrong in [
-            "",
-            "e98d",
-            "+98d2e642e690eda",
-            "0xe98d2e642e690eda",
-            "g98d2e642e690eda",
-            "äääääääa",
-        ] {
+        for wrong in ["", "e98d", "+98d2e642e690eda", "0xe98d2e642e690eda", "g98d2e642e690eda", "äääääääa"]
+        {
             assert_eq!(parse_simhash(wrong), None, "{wrong}");
         }
     }
@@ -272,11 +254,7 @@ mod tests {
     fn a_new_row_forgets_the_one_before() {
         let mut observation = Observation::new();
         for column in Column::ALL {
-            let value = if column == Column::Simhash {
-                "e98d2e642e690eda"
-            } else {
-                "200"
-            };
+            let value = if column == Column::Simhash { "e98d2e642e690eda" } else { "200" };
             observation.set_text(column, value).unwrap();
         }
         assert_eq!(

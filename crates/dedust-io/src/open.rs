@@ -66,26 +66,9 @@ impl Origin {
         // A decompressor's own errors do not come from the system.
         let from_system = source.raw_os_error().is_some() || compression == Compression::None;
         match source.kind() {
-            _ if from_system => ReadError::Read {
-                file,
-                line,
-                offset,
-                source,
-            },
-            io::ErrorKind::UnexpectedEof => ReadError::Truncated {
-                file,
-                compression,
-                line,
-                offset,
-                source,
-            },
-            _ => ReadError::Damaged {
-                file,
-                compression,
-                line,
-                offset,
-                source,
-            },
+            _ if from_system => ReadError::Read { file, line, offset, source },
+            io::ErrorKind::UnexpectedEof => ReadError::Truncated { file, compression, line, offset, source },
+            _ => ReadError::Damaged { file, compression, line, offset, source },
         }
     }
 }
@@ -105,10 +88,7 @@ pub fn open_text(path: impl AsRef<Path>) -> Result<Text, ReadError> {
         return Text::from_read("standard input", io::stdin());
     }
     let name = path.display().to_string();
-    let failed = |source| ReadError::Open {
-        file: name.as_str().into(),
-        source,
-    };
+    let failed = |source| ReadError::Open { file: name.as_str().into(), source };
     let file = File::open(path).map_err(failed)?;
     if file.metadata().map_err(failed)?.is_dir() {
         return Err(ReadError::IsDirectory { file: name.into() });
@@ -122,10 +102,7 @@ impl Text {
         let mut raw: Box<dyn Read + Send> = Box::new(source);
         let mut magic = Vec::new();
         let ended = fill_until(&mut raw, &mut magic, MAGIC_BYTES, |start| !may_be_magic(start));
-        let origin = Origin {
-            name: name.into(),
-            compression: compression_of(&magic),
-        };
+        let origin = Origin { name: name.into(), compression: compression_of(&magic) };
         let buffered = BufReader::with_capacity(COMPRESSED_CHUNK_BYTES, resume(magic, ended, raw));
         let bytes: Box<dyn Read + Send> = match origin.compression {
             Compression::None => buffered.into_inner(),
@@ -168,9 +145,7 @@ impl Read for Text {
 
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Text")
-            .field("origin", &self.origin)
-            .finish_non_exhaustive()
+        f.debug_struct("Text").field("origin", &self.origin).finish_non_exhaustive()
     }
 }
 
@@ -189,10 +164,7 @@ fn compression_of(magic: &[u8]) -> Compression {
 fn may_be_magic(start: &[u8]) -> bool {
     matches!(start, [] | [0x1f])
         || matches!(start, [0x28] | [0x28, 0xb5] | [0x28, 0xb5, 0x2f])
-        || matches!(
-            start,
-            [0x50..=0x5f] | [0x50..=0x5f, 0x2a] | [0x50..=0x5f, 0x2a, 0x4d]
-        )
+        || matches!(start, [0x50..=0x5f] | [0x50..=0x5f, 0x2a] | [0x50..=0x5f, 0x2a, 0x4d])
 }
 
 fn fill_until(
@@ -275,14 +247,8 @@ mod tests {
         let source = Cursor::new(b"abc").chain(Failed(Some(io::ErrorKind::TimedOut.into())));
         let mut text = Text::from_read("x", source).unwrap();
         assert_eq!(text.take_start(10, |_| false).unwrap(), b"abc");
-        assert_eq!(
-            text.read(&mut [0; 10]).unwrap_err().kind(),
-            io::ErrorKind::TimedOut
-        );
+        assert_eq!(text.read(&mut [0; 10]).unwrap_err().kind(), io::ErrorKind::TimedOut);
         let mut text = Text::from_read("x", Failed(Some(io::ErrorKind::TimedOut.into()))).unwrap();
-        assert!(matches!(
-            text.take_start(10, |_| false),
-            Err(ReadError::Read { line: 0, .. })
-        ));
+        assert!(matches!(text.take_start(10, |_| false), Err(ReadError::Read { line: 0, .. })));
     }
 }

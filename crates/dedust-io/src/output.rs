@@ -39,25 +39,14 @@ impl OutputFile {
     pub fn create(path: impl AsRef<Path>, force: bool) -> Result<OutputFile, WriteError> {
         let path = path.as_ref().to_owned();
         if path.as_os_str() == "-" {
-            return Ok(OutputFile {
-                path,
-                writer: buffered(io::stdout()),
-                beside: None,
-            });
+            return Ok(OutputFile { path, writer: buffered(io::stdout()), beside: None });
         }
-        let failed = |source| WriteError::Create {
-            path: path.clone(),
-            source,
-        };
+        let failed = |source| WriteError::Create { path: path.clone(), source };
         let target = match fs::metadata(&path) {
             Ok(found) if found.is_dir() => return Err(WriteError::IsDirectory { path }),
             Ok(found) if !found.is_file() => {
                 let device = File::options().write(true).open(&path).map_err(failed)?;
-                return Ok(OutputFile {
-                    path,
-                    writer: buffered(device),
-                    beside: None,
-                });
+                return Ok(OutputFile { path, writer: buffered(device), beside: None });
             }
             Ok(_) if !force => return Err(WriteError::Exists { path }),
             // Through a symbolic link, so that the link stays and its target is replaced.
@@ -66,17 +55,8 @@ impl OutputFile {
         };
         let (beside, file) = create_beside(&target).map_err(failed)?;
         let written = file.try_clone().map_err(failed)?;
-        let beside = Beside {
-            path: beside,
-            file,
-            target,
-            force,
-        };
-        Ok(OutputFile {
-            path,
-            writer: buffered(written),
-            beside: Some(beside),
-        })
+        let beside = Beside { path: beside, file, target, force };
+        Ok(OutputFile { path, writer: buffered(written), beside: Some(beside) })
     }
 
     /// The target, as named by the user.
@@ -86,17 +66,12 @@ impl OutputFile {
 
     /// Completes the file: all bytes are on disk, then the target has its name.
     pub fn commit(mut self) -> Result<(), WriteError> {
-        let failed = |source| WriteError::Write {
-            path: self.path.clone(),
-            source,
-        };
+        let failed = |source| WriteError::Write { path: self.path.clone(), source };
         self.writer.flush().map_err(failed)?;
         if let Some(beside) = &self.beside {
             beside.file.sync_all().map_err(failed)?;
             if !beside.force && beside.target.exists() {
-                return Err(WriteError::Exists {
-                    path: self.path.clone(),
-                });
+                return Err(WriteError::Exists { path: self.path.clone() });
             }
             fs::rename(&beside.path, &beside.target).map_err(failed)?;
         }
@@ -123,9 +98,7 @@ impl Drop for Beside {
 
 impl fmt::Debug for OutputFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OutputFile")
-            .field("path", &self.path)
-            .finish_non_exhaustive()
+        f.debug_struct("OutputFile").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
@@ -137,9 +110,7 @@ fn buffered(writer: impl Write + Send + 'static) -> BufWriter<Box<dyn Write + Se
 /// this number, is left alone.
 fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     const ATTEMPTS: u32 = 100;
-    let name = target
-        .file_name()
-        .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let name = target.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let mut attempt = 0;
     loop {
         let mut beside = OsString::from(".");
@@ -163,9 +134,7 @@ mod tests {
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
-        entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect()
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     }
 
     #[test]
@@ -174,10 +143,7 @@ mod tests {
         let target = folder.path().join("rules.json");
         let mut output = OutputFile::create(&target, false).unwrap();
         output.write_all(b"{}\n").unwrap();
-        assert_eq!(
-            names(folder.path()),
-            [format!(".rules.json.tmp-{}", std::process::id())]
-        );
+        assert_eq!(names(folder.path()), [format!(".rules.json.tmp-{}", std::process::id())]);
         output.commit().unwrap();
         assert_eq!(names(folder.path()), ["rules.json"]);
         assert_eq!(fs::read(&target).unwrap(), b"{}\n");
@@ -237,15 +203,9 @@ mod tests {
     #[test]
     fn a_folder_is_no_target() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(matches!(
-            OutputFile::create(folder.path(), true),
-            Err(WriteError::IsDirectory { .. })
-        ));
+        assert!(matches!(OutputFile::create(folder.path(), true), Err(WriteError::IsDirectory { .. })));
         let missing = folder.path().join("missing").join("rules.json");
-        assert!(matches!(
-            OutputFile::create(&missing, false),
-            Err(WriteError::Create { .. })
-        ));
+        assert!(matches!(OutputFile::create(&missing, false), Err(WriteError::Create { .. })));
     }
 
     #[cfg(unix)]

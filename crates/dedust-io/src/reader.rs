@@ -29,12 +29,7 @@ impl RowCounts {
     /// An error if more than half of the rows are bad: the input is probably not what it was taken for.
     pub fn check(&self, file: &str, format: Format) -> Result<(), ReadError> {
         if self.bad > self.good {
-            return Err(ReadError::MostlyBad {
-                file: file.into(),
-                format,
-                good: self.good,
-                bad: self.bad,
-            });
+            return Err(ReadError::MostlyBad { file: file.into(), format, good: self.good, bad: self.bad });
         }
         Ok(())
     }
@@ -63,14 +58,7 @@ impl Reader {
             },
             Format::JsonLines | Format::UrlList => None,
         };
-        Ok(Reader {
-            origin,
-            format,
-            lines,
-            delimited,
-            counts: RowCounts::default(),
-            ended: false,
-        })
+        Ok(Reader { origin, format, lines, delimited, counts: RowCounts::default(), ended: false })
     }
 
     /// Reads the next row into `observation`.
@@ -130,10 +118,7 @@ impl Reader {
                 Next::End => return Ok(None),
             }
             observation.start(self.lines.line());
-            let place = Place {
-                file: self.origin.name(),
-                line: self.lines.line(),
-            };
+            let place = Place { file: self.origin.name(), line: self.lines.line() };
             match (self.format, &mut self.delimited) {
                 (Format::JsonLines, _) => {
                     return Ok(Some(jsonl::parse(self.lines.row(), place, observation)));
@@ -149,10 +134,7 @@ impl Reader {
     }
 
     fn place(&self) -> Place<'_> {
-        Place {
-            file: self.origin.name(),
-            line: self.lines.line(),
-        }
+        Place { file: self.origin.name(), line: self.lines.line() }
     }
 }
 

@@ -58,10 +58,7 @@ impl fmt::Display for Format {
 
 /// The format of a text that begins with `start`.
 pub(crate) fn sniff(file: &Arc<str>, start: &[u8]) -> Result<Format, ReadError> {
-    let unsupported = |format| ReadError::UnsupportedFormat {
-        file: file.clone(),
-        format,
-    };
+    let unsupported = |format| ReadError::UnsupportedFormat { file: file.clone(), format };
     if let Some(format) = by_magic(start) {
         return Err(unsupported(format));
     }
@@ -69,11 +66,7 @@ pub(crate) fn sniff(file: &Arc<str>, start: &[u8]) -> Result<Format, ReadError> 
         return Err(ReadError::UnknownFormat { file: file.clone() });
     }
     let text = start.strip_prefix(UTF8_BOM).unwrap_or(start).trim_ascii_start();
-    let line = text
-        .split(|&byte| byte == b'\n')
-        .next()
-        .unwrap_or_default()
-        .trim_ascii_end();
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
     if let Some(format) = by_first_line(line, line.len() < text.len()) {
         return Err(unsupported(format));
     }
@@ -108,9 +101,7 @@ pub(crate) fn header_separator(line: &[u8]) -> Option<u8> {
 
 /// The column named by a field of a header, whatever its case and quotes.
 pub(crate) fn heading(field: &[u8]) -> Option<Column> {
-    let name = std::str::from_utf8(field)
-        .ok()?
-        .trim_matches(|c: char| c.is_ascii_whitespace() || c == '"');
+    let name = std::str::from_utf8(field).ok()?.trim_matches(|c: char| c.is_ascii_whitespace() || c == '"');
     // Longer than any name, and not worth a copy.
     if name.len() > 32 {
         return None;
@@ -136,10 +127,7 @@ fn by_magic(start: &[u8]) -> Option<Unsupported> {
         (b"<", Unsupported::Markup),
         (b"\xef\xbb\xbf<", Unsupported::Markup),
     ];
-    MAGIC
-        .into_iter()
-        .find(|(magic, _)| start.starts_with(magic))
-        .map(|(_, format)| format)
+    MAGIC.into_iter().find(|(magic, _)| start.starts_with(magic)).map(|(_, format)| format)
 }
 
 /// Text has no NUL and next to no other control characters.
@@ -147,10 +135,8 @@ fn looks_binary(start: &[u8]) -> bool {
     // A few may have crept in; one in fifty did not.
     const FEW: usize = 3;
     const SHARE: usize = 50;
-    let odd = start
-        .iter()
-        .filter(|&&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c))
-        .count();
+    let odd =
+        start.iter().filter(|&&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c)).count();
     memchr::memchr(0, start).is_some() || (odd > FEW && odd * SHARE > start.len())
 }
 
@@ -177,10 +163,7 @@ fn is_cdx_line(line: &[u8]) -> bool {
 
 fn name_hint(file: &str) -> Option<Format> {
     let name = file.to_ascii_lowercase();
-    let name = name
-        .strip_suffix(".gz")
-        .or(name.strip_suffix(".zst"))
-        .unwrap_or(&name);
+    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
     match name.rsplit_once('.')?.1 {
         "jsonl" | "ndjson" | "json" => Some(Format::JsonLines),
         "csv" => Some(Format::Csv),
@@ -249,14 +232,8 @@ mod tests {
             (&b"WARC/1.0\r\n"[..], Unsupported::Warc),
             (b"filedesc://IAH.arc 0.0.0.0", Unsupported::Arc),
             (b" CDX N b a m s k r M S V g\n", Unsupported::Cdx),
-            (
-                b"org,iana)/ 20140126200624 {\"url\": \"http://www.iana.org/\"}\n",
-                Unsupported::Cdx,
-            ),
-            (
-                b"1.2.3.4 - - [02/Jun/2025:00:23:57 +0000] \"GET / HTTP/1.1\" 301 -\n",
-                Unsupported::AccessLog,
-            ),
+            (b"org,iana)/ 20140126200624 {\"url\": \"http://www.iana.org/\"}\n", Unsupported::Cdx),
+            (b"1.2.3.4 - - [02/Jun/2025:00:23:57 +0000] \"GET / HTTP/1.1\" 301 -\n", Unsupported::AccessLog),
             (b"PAR1\x15\x04", Unsupported::Parquet),
             (b"[{\"url\":\"u\"}]", Unsupported::JsonArray),
             (b"{\n  \"url\": 1\n}\n", Unsupported::JsonDocument),
@@ -278,9 +255,6 @@ mod tests {
     fn binary_data_is_no_list_of_urls() {
         assert_eq!(sniffed("a.jpg", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), Err(None));
         assert_eq!(sniffed("a.csv", b"\x01\x02\x03\x04"), Err(None));
-        assert_eq!(
-            sniffed("a.txt", b"http://a.example/caf\xe9\n"),
-            Ok(Format::UrlList)
-        );
+        assert_eq!(sniffed("a.txt", b"http://a.example/caf\xe9\n"), Ok(Format::UrlList));
     }
 }

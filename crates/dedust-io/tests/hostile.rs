@@ -1,9 +1,6 @@
 /*! Input that is cut off, damaged, endless or random: never a panic, bounded memory, and no good row lost. */
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test fails by panicking, also in what its cases share"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
 
 use std::io::{self, Cursor, Read, Write as _};
 
@@ -24,10 +21,7 @@ fn read_all(input: Result<Input, ReadError>) -> (Vec<String>, Option<ReadError>)
             Ok(Some(Err(bad))) => rows.push(bad.to_string()),
             Ok(None) => return (rows, None),
             Err(error) => {
-                assert!(
-                    matches!(reader.read(&mut observation), Ok(None)),
-                    "an error is final"
-                );
+                assert!(matches!(reader.read(&mut observation), Ok(None)), "an error is final");
                 return (rows, Some(error));
             }
         }
@@ -40,12 +34,7 @@ fn from_bytes(name: &str, bytes: &[u8]) -> (Vec<String>, Option<ReadError>) {
 
 fn sample(rows: usize) -> String {
     (0..rows)
-        .map(|row| {
-            format!(
-                "{{\"url\":\"http://a.example/{row}\",\"cluster\":{}}}\n",
-                row * row
-            )
-        })
+        .map(|row| format!("{{\"url\":\"http://a.example/{row}\",\"cluster\":{}}}\n", row * row))
         .collect()
 }
 
@@ -66,19 +55,13 @@ fn cut_everywhere(text: &str, compressed: &[u8], step: usize, whole: usize) {
         match error {
             Some(ReadError::Truncated { line, offset, .. }) => {
                 let lines = text.split_inclusive('\n').take(rows.len());
-                assert_eq!(
-                    (line, offset),
-                    (rows.len() as u64, lines.map(str::len).sum::<usize>() as u64)
-                );
+                assert_eq!((line, offset), (rows.len() as u64, lines.map(str::len).sum::<usize>() as u64));
             }
             None => assert_eq!(len, whole),
             Some(other) => panic!("cut at {len}: {other}"),
         }
     }
-    assert!(
-        longest > all_rows.len() / 2,
-        "at most {longest} rows before a cut"
-    );
+    assert!(longest > all_rows.len() / 2, "at most {longest} rows before a cut");
 }
 
 #[test]
@@ -91,22 +74,14 @@ fn a_cut_compressed_file_gives_its_rows_and_says_where_it_ends() {
     cut_everywhere(&text, &[&first[..], &second].concat(), 1, first.len());
     // zstd gives out blocks of 128 KiB.
     let text = sample(10_000);
-    cut_everywhere(
-        &text,
-        &zstd::encode_all(text.as_bytes(), 3).unwrap(),
-        2003,
-        usize::MAX,
-    );
+    cut_everywhere(&text, &zstd::encode_all(text.as_bytes(), 3).unwrap(), 2003, usize::MAX);
 }
 
 #[test]
 fn damage_is_told_from_a_cut() {
     let text = sample(20_000);
     let (all_rows, _) = from_bytes("x.jsonl", text.as_bytes());
-    for compressed in [
-        gzip(text.as_bytes()),
-        zstd::encode_all(text.as_bytes(), 3).unwrap(),
-    ] {
+    for compressed in [gzip(text.as_bytes()), zstd::encode_all(text.as_bytes(), 3).unwrap()] {
         let mut damaged = compressed.clone();
         let middle = damaged.len() / 2;
         damaged[middle..middle + 100].fill(0xff);
@@ -132,9 +107,7 @@ fn a_failing_disk_is_not_blamed_on_the_file() {
         let half = bytes[..bytes.len() / 2].to_vec();
         let (rows, error) = read_all(Input::from_read("x.jsonl", Cursor::new(half).chain(Failing)));
         assert!(rows.len() > 1000, "{} rows", rows.len());
-        let Some(ReadError::Read { line, source, .. }) = error else {
-            panic!("{error:?}")
-        };
+        let Some(ReadError::Read { line, source, .. }) = error else { panic!("{error:?}") };
         assert_eq!((line, source.raw_os_error()), (rows.len() as u64, Some(5)));
     }
 }
@@ -144,20 +117,15 @@ fn a_line_of_100_megabytes_costs_one_row() {
     let line = io::repeat(b'x').take(100_000_000);
     let before = &b"{\"url\":\"http://a.example/1\"}\n{\"url\":\""[..];
     let after = &b"\"}\n{\"url\":\"http://a.example/3\"}\n"[..];
-    let mut reader = Input::from_read("x.jsonl", before.chain(line).chain(after))
-        .unwrap()
-        .observations()
-        .unwrap();
+    let mut reader =
+        Input::from_read("x.jsonl", before.chain(line).chain(after)).unwrap().observations().unwrap();
     let mut observation = Observation::new();
     assert_eq!(reader.read(&mut observation).unwrap(), Some(Ok(())));
     let bad = reader.read(&mut observation).unwrap().unwrap().unwrap_err();
     assert_eq!((bad.line, bad.reason), (2, BadRowReason::TooLong));
     assert_eq!(bad.value, format!("{{\"url\":\"{}...", "x".repeat(72)));
     assert_eq!(reader.read(&mut observation).unwrap(), Some(Ok(())));
-    assert_eq!(
-        (observation.url(), observation.line()),
-        (&b"http://a.example/3"[..], 3)
-    );
+    assert_eq!((observation.url(), observation.line()), (&b"http://a.example/3"[..], 3));
     assert_eq!(reader.read(&mut observation).unwrap(), None);
 }
 

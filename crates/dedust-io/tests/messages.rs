@@ -1,9 +1,6 @@
 /*! Everything a user can be told by this crate, in one place, as it is read on a terminal. */
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test fails by panicking, also in what its cases share"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
 
 use std::error::Error;
 use std::fs;
@@ -75,10 +72,7 @@ fn bad_rows() {
         ]
     );
     assert_eq!(
-        messages(
-            "urls.txt",
-            &b"http://a.example/\nhttp://a.example/2\nnot \x08 text\n"[..]
-        ),
+        messages("urls.txt", &b"http://a.example/\nhttp://a.example/2\nnot \x08 text\n"[..]),
         [
             "urls.txt:3: not text (it holds the control character 0x08), expected one URL per line, row skipped: not \\u{8} text"
         ]
@@ -102,9 +96,7 @@ fn bad_rows() {
 fn mostly_bad() {
     let last = |name: &str, bytes: &'static [u8]| messages(name, bytes).pop().unwrap();
     assert_eq!(
-        messages("mostly_bad.jsonl", testdata("mostly_bad.jsonl"))
-            .pop()
-            .unwrap(),
+        messages("mostly_bad.jsonl", testdata("mostly_bad.jsonl")).pop().unwrap(),
         r#"2 of 3 rows of mostly_bad.jsonl could not be read as JSON Lines, expected one object per line with at least a url, such as {"url":"http://a.example/"}"#
     );
     assert_eq!(
@@ -119,11 +111,7 @@ fn mostly_bad() {
         last("a.txt", b"http://a.example/\n\x01\n\x01\n"),
         "2 of 3 rows of a.txt could not be read as a list of URLs, expected one URL per line"
     );
-    assert_eq!(
-        messages("a.txt", &b"http://a.example/\n\x01\n"[..]).len(),
-        1,
-        "half is not more than half"
-    );
+    assert_eq!(messages("a.txt", &b"http://a.example/\n\x01\n"[..]).len(), 1, "half is not more than half");
 }
 
 #[test]
@@ -156,10 +144,7 @@ fn files_that_cannot_be_read() {
         with_cause(&error).replace(folder.path().to_str().unwrap(), "FOLDER")
     };
     fs::create_dir(folder.path().join("crawl")).unwrap();
-    assert_eq!(
-        show("crawl.jsonl"),
-        "cannot open FOLDER/crawl.jsonl: No such file or directory (os error 2)"
-    );
+    assert_eq!(show("crawl.jsonl"), "cannot open FOLDER/crawl.jsonl: No such file or directory (os error 2)");
     assert_eq!(
         show("crawl"),
         "FOLDER/crawl is a directory, expected a file (name the files in it, such as FOLDER/crawl/*)"
@@ -299,10 +284,7 @@ fn outputs() {
         shown(create("rules.json").unwrap_err()),
         "FOLDER/rules.json already exists (overwrite it with --force)"
     );
-    assert_eq!(
-        shown(create("").unwrap_err()),
-        "FOLDER/ is a directory, expected a file name"
-    );
+    assert_eq!(shown(create("").unwrap_err()), "FOLDER/ is a directory, expected a file name");
     assert_eq!(
         shown(create("missing/rules.json").unwrap_err()),
         "cannot create FOLDER/missing/rules.json: No such file or directory (os error 2)"

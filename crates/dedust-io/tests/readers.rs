@@ -1,9 +1,6 @@
 /*! Every format, from files as users have them: `testdata/readers/`, plain, gzip and zstd. */
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test fails by panicking, also in what its cases share"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
 
 use std::fs;
 use std::io::{Cursor, Write as _};
@@ -12,16 +9,7 @@ use std::path::PathBuf;
 use dedust_io::{Compression, Format, Input, Observation, Reader, RowCounts, open};
 
 fn path(name: &str) -> PathBuf {
-    [
-        env!("CARGO_MANIFEST_DIR"),
-        "..",
-        "..",
-        "testdata",
-        "readers",
-        name,
-    ]
-    .iter()
-    .collect()
+    [env!("CARGO_MANIFEST_DIR"), "..", "..", "testdata", "readers", name].iter().collect()
 }
 
 /// Good rows and bad rows, each as text.
@@ -34,11 +22,7 @@ fn rows(mut reader: Reader) -> (Vec<String>, Vec<String>) {
             Err(row) => bad.push(row.to_string()),
         }
     }
-    let RowCounts {
-        good: good_count,
-        bad: bad_count,
-        ..
-    } = reader.counts();
+    let RowCounts { good: good_count, bad: bad_count, .. } = reader.counts();
     assert_eq!((good_count, bad_count), (good.len() as u64, bad.len() as u64));
     (good, bad)
 }
@@ -46,10 +30,7 @@ fn rows(mut reader: Reader) -> (Vec<String>, Vec<String>) {
 /// The good rows of a file without bad ones.
 fn good_rows(name: &str, format: Format) -> Vec<String> {
     let input = open(path(name)).unwrap();
-    assert_eq!(
-        (input.format(), input.compression(), input.is_empty()),
-        (format, Compression::None, false)
-    );
+    assert_eq!((input.format(), input.compression(), input.is_empty()), (format, Compression::None, false));
     let (good, bad) = rows(input.observations().unwrap());
     assert_eq!(bad, [""; 0]);
     good
@@ -80,10 +61,8 @@ fn csv_has_the_same_observations() {
 
 #[test]
 fn tsv_has_the_same_observations() {
-    let mut expected = OBSERVATIONS.map(|row| {
-        row.replace("cluster:", "page:")
-            .replace("Two\\nlines", "Two lines")
-    });
+    let mut expected =
+        OBSERVATIONS.map(|row| row.replace("cluster:", "page:").replace("Two\\nlines", "Two lines"));
     for (row, line) in expected.iter_mut().zip([(1, 2), (3, 4), (4, 5), (5, 6), (6, 7)]) {
         *row = row.replace(&format!("line: {}", line.0), &format!("line: {}", line.1));
     }
@@ -129,23 +108,14 @@ fn bad_rows_do_not_stop_reading() {
         }
         assert_eq!((good, bad), (good_lines, bad_lines), "{name}");
         reader.check().unwrap();
-        assert_eq!(
-            reader.counts().bad_columns,
-            if name.ends_with("csv") { 2 } else { 5 }
-        );
+        assert_eq!(reader.counts().bad_columns, if name.ends_with("csv") { 2 } else { 5 });
     }
 }
 
 #[test]
 fn compressed_files_have_the_same_rows_whatever_their_name() {
     let folder = tempfile::tempdir().unwrap();
-    for name in [
-        "observations.jsonl",
-        "observations.csv",
-        "observations.tsv",
-        "urls.txt",
-        "bad_rows.jsonl",
-    ] {
+    for name in ["observations.jsonl", "observations.csv", "observations.tsv", "urls.txt", "bad_rows.jsonl"] {
         let text = fs::read(path(name)).unwrap();
         let target = folder.path().join(name);
         fs::write(&target, &text).unwrap();
@@ -153,16 +123,10 @@ fn compressed_files_have_the_same_rows_whatever_their_name() {
         for (compressed, compression) in [
             (gzip(&[&text]), Compression::Gzip),
             // Members and frames end anywhere, also within a line; an empty one is no end.
-            (
-                gzip(&[&text[..10], b"", &text[10..100], &text[100..]]),
-                Compression::Gzip,
-            ),
+            (gzip(&[&text[..10], b"", &text[10..100], &text[100..]]), Compression::Gzip),
             (zstd(&[&text]), Compression::Zstd),
             (zstd(&[&text[..10], b"", &text[10..]]), Compression::Zstd),
-            (
-                [&b"\x50\x2a\x4d\x18\x02\0\0\0ab"[..], &zstd(&[&text])].concat(),
-                Compression::Zstd,
-            ),
+            ([&b"\x50\x2a\x4d\x18\x02\0\0\0ab"[..], &zstd(&[&text])].concat(), Compression::Zstd),
         ] {
             fs::write(&target, compressed).unwrap();
             let input = open(&target).unwrap();
@@ -190,10 +154,7 @@ fn an_empty_input_is_known_to_be_empty() {
 
 #[test]
 fn a_reader_can_move_to_another_thread() {
-    let reader = Input::from_read("urls.txt", &b"http://a.example/\n"[..])
-        .unwrap()
-        .observations()
-        .unwrap();
+    let reader = Input::from_read("urls.txt", &b"http://a.example/\n"[..]).unwrap().observations().unwrap();
     let (good, _) = std::thread::spawn(|| rows(reader)).join().unwrap();
     assert_eq!(good, [r#"Observation { line: 1, url: "http://a.example/" }"#]);
 }
@@ -209,8 +170,5 @@ fn gzip(members: &[&[u8]]) -> Vec<u8> {
 }
 
 fn zstd(frames: &[&[u8]]) -> Vec<u8> {
-    frames
-        .iter()
-        .flat_map(|frame| zstd::encode_all(*frame, 3).unwrap())
-        .collect()
+    frames.iter().flat_map(|frame| zstd::encode_all(*frame, 3).unwrap()).collect()
 }

@@ -22,6 +22,7 @@ pub struct Corpus {
     pub(crate) pair_values: Vec<u32>,
     pub(crate) values: Vec<Value>,
     pub(crate) labels: Vec<u32>,
+    pub(crate) sizes: Vec<Option<(u64, u64)>>,
     pub(crate) kinds: Vec<EvidenceKinds>,
     pub(crate) page_count: usize,
     pub(crate) labelled_count: usize,
@@ -83,6 +84,11 @@ impl Corpus {
         self.kinds[row as usize]
     }
 
+    /// The smallest and the largest response seen for a row, in bytes.
+    pub fn size_range(&self, row: u32) -> Option<(u64, u64)> {
+        self.sizes[row as usize]
+    }
+
     /// The number of distinct pages among the labelled rows.
     pub fn page_count(&self) -> usize {
         self.page_count
@@ -109,11 +115,7 @@ impl Corpus {
 
     pub(crate) fn pairs(&self, row: u32) -> &[u32] {
         let row = row as usize;
-        let start = if row == 0 {
-            0
-        } else {
-            self.row_ends[row - 1] as usize
-        };
+        let start = if row == 0 { 0 } else { self.row_ends[row - 1] as usize };
         &self.row_pairs[start..self.row_ends[row] as usize]
     }
 

@@ -43,6 +43,8 @@ struct SiteCrawl {
     labels: LabelBuilder,
     rows: FxHashMap<u128, u32>,
     urls: UrlList,
+    /// Smallest and largest response, by row.
+    sizes: Vec<Option<(u64, u64)>>,
     latest: Option<Box<[u8]>>,
 }
 
@@ -71,13 +73,7 @@ impl Crawl {
         clues: &Clues<'_>,
         time: Option<&[u8]>,
     ) -> Result<(), ParseUrlError> {
-        let Self {
-            kinds,
-            sites,
-            url: parsed,
-            canonical,
-            redirect,
-        } = self;
+        let Self { kinds, sites, url: parsed, canonical, redirect } = self;
         parsed.parse_from(url)?;
         let clues = Clues {
             canonical: resolve(parsed, clues.canonical, canonical),
@@ -104,10 +100,7 @@ impl Crawl {
         use rayon::prelude::*;
         let mut sites: Vec<_> = self.sites.into_iter().collect();
         sites.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        sites
-            .into_par_iter()
-            .map(|(name, site)| site.into_corpus(&name))
-            .collect()
+        sites.into_par_iter().map(|(name, site)| site.into_corpus(&name)).collect()
     }
 }
 
@@ -132,6 +125,7 @@ impl SiteCrawl {
             labels: LabelBuilder::new(kinds),
             rows: FxHashMap::default(),
             urls: UrlList::default(),
+            sizes: Vec::new(),
             latest: None,
         }
     }
@@ -141,34 +135,33 @@ impl SiteCrawl {
         let row = *self.rows.entry(xxh3_128(url)).or_insert(next);
         if row == next {
             self.urls.push(url);
+            self.sizes.push(None);
         }
         self.labels.observe(row, url, clues);
+        if let Some(size) = clues.size {
+            let interval = self.sizes[row as usize].get_or_insert((size, size));
+            *interval = (interval.0.min(size), interval.1.max(size));
+        }
         if time > self.latest.as_deref() {
             self.latest = time.map(Into::into);
         }
     }
 
     fn into_corpus(self, name: &[u8]) -> Corpus {
-        let Self {
-            labels,
-            rows,
-            urls,
-            latest,
-        } = self;
+        let Self { labels, rows, urls, sizes, latest } = self;
         let labels = labels.finish(rows.len());
         drop(rows);
-        let mut order: Vec<(u64, u32)> = (0..urls.len())
-            .map(|row| (xxh3_64(urls.get(row)), row as u32))
-            .collect();
+        let mut order: Vec<(u64, u32)> =
+            (0..urls.len()).map(|row| (xxh3_64(urls.get(row)), row as u32)).collect();
         order.sort_unstable_by(|a, b| {
-            a.0.cmp(&b.0)
-                .then_with(|| urls.get(a.1 as usize).cmp(urls.get(b.1 as usize)))
+            a.0.cmp(&b.0).then_with(|| urls.get(a.1 as usize).cmp(urls.get(b.1 as usize)))
         });
 
         let site = String::from_utf8_lossy(name);
         let mut builder = RowBuilder::new(name.len());
         let mut renumbered: FxHashMap<u32, u32> = FxHashMap::default();
-        let (mut sorted_urls, mut row_labels, mut kinds) = (UrlList::default(), Vec::new(), Vec::new());
+        let (mut sorted_urls, mut row_labels) = (UrlList::default(), Vec::new());
+        let (mut kinds, mut row_sizes) = (Vec::new(), Vec::new());
         let mut url = ParsedUrl::default();
         for &(_, row) in &order {
             let text = urls.get(row as usize);
@@ -181,17 +174,10 @@ impl SiteCrawl {
                 *renumbered.entry(label).or_insert(next)
             }));
             kinds.push(labels.kinds_of(row));
+            row_sizes.push(sizes[row as usize]);
         }
         let labelled_count = row_labels.iter().filter(|&&label| label != NO_LABEL).count();
-        let RowBuilder {
-            row_pairs,
-            row_ends,
-            keys,
-            pair_keys,
-            pair_values,
-            texts,
-            ..
-        } = builder.sort_keys();
+        let RowBuilder { row_pairs, row_ends, keys, pair_keys, pair_values, texts, .. } = builder.sort_keys();
         let values = std::iter::once(Value::Bare)
             .chain((0..texts.len() as u32).map(|id| Value::from(&*String::from_utf8_lossy(texts.get(id)))))
             .collect();
@@ -205,6 +191,7 @@ impl SiteCrawl {
             pair_values,
             values,
             labels: row_labels,
+            sizes: row_sizes,
             kinds,
             page_count: renumbered.len(),
             labelled_count,

@@ -101,38 +101,17 @@ impl<'n> Evaluator<'n> {
                 id
             }
         };
-        let key = self
-            .normalizer
-            .key_with(url, &mut self.scratch)
-            .map_or(hash, xxh3_128);
-        let canonical = self
-            .normalizer
-            .normalize_with(url, &mut self.scratch)
-            .map_or(hash, xxh3_128);
-        self.rows.push(Row {
-            site,
-            url: hash,
-            key,
-            canonical,
-        });
+        let key = self.normalizer.key_with(url, &mut self.scratch).map_or(hash, xxh3_128);
+        let canonical = self.normalizer.normalize_with(url, &mut self.scratch).map_or(hash, xxh3_128);
+        self.rows.push(Row { site, url: hash, key, canonical });
     }
 
     /// The scores of everything observed.
     pub fn finish(self) -> Evaluation {
-        let Self {
-            labels,
-            row_by_url,
-            rows,
-            site_ids,
-            sites,
-            ..
-        } = self;
+        let Self { labels, row_by_url, rows, site_ids, sites, .. } = self;
         let labels = labels.finish(rows.len());
-        let labelled: Vec<(Row, u32)> = rows
-            .iter()
-            .zip(labels.iter())
-            .filter_map(|(&row, label)| Some((row, label?)))
-            .collect();
+        let labelled: Vec<(Row, u32)> =
+            rows.iter().zip(labels.iter()).filter_map(|(&row, label)| Some((row, label?))).collect();
         let label_of_url = |url: u128| row_by_url.get(&url).and_then(|&row| labels.label_of(row));
         let mut by_site: Vec<Vec<(Row, u32)>> = vec![Vec::new(); sites.len()];
         for &(row, label) in &labelled {
@@ -141,12 +120,7 @@ impl<'n> Evaluator<'n> {
         let sites: Vec<(Box<str>, Scores)> = site_ids
             .values()
             .filter(|&&id| !by_site[id as usize].is_empty())
-            .map(|&id| {
-                (
-                    sites[id as usize].clone(),
-                    scores(&by_site[id as usize], label_of_url),
-                )
-            })
+            .map(|&id| (sites[id as usize].clone(), scores(&by_site[id as usize], label_of_url)))
             .collect();
         let keys: Vec<Score> = sites.iter().map(|(_, scores)| scores.key).collect();
         Evaluation {
@@ -165,17 +139,11 @@ fn scores(rows: &[(Row, u32)], label_of_url: impl Fn(u128) -> Option<u32>) -> Sc
     for &(row, label) in rows {
         first_label.entry(row.canonical).or_insert(label);
     }
-    let live = first_label
-        .iter()
-        .filter(|&(&canonical, &label)| label_of_url(canonical) == Some(label))
-        .count();
+    let live =
+        first_label.iter().filter(|&(&canonical, &label)| label_of_url(canonical) == Some(label)).count();
     let changed = rows.iter().filter(|(row, _)| row.canonical != row.url).count();
     let share = |part: usize, whole: usize, empty: f64| {
-        if whole == 0 {
-            empty
-        } else {
-            part as f64 / whole as f64
-        }
+        if whole == 0 { empty } else { part as f64 / whole as f64 }
     };
     Scores {
         key: score(|row| row.key),

@@ -67,9 +67,7 @@ impl FromStr for EvidenceKind {
         EvidenceKind::ALL
             .into_iter()
             .find(|kind| kind.name() == name)
-            .ok_or_else(|| ParseEvidenceError::UnknownKind {
-                name: name.to_owned(),
-            })
+            .ok_or_else(|| ParseEvidenceError::UnknownKind { name: name.to_owned() })
     }
 }
 
@@ -130,9 +128,7 @@ impl EvidenceKinds {
 
     /// The kinds of the set, in the order of [`EvidenceKind::ALL`].
     pub fn iter(self) -> impl Iterator<Item = EvidenceKind> {
-        EvidenceKind::ALL
-            .into_iter()
-            .filter(move |kind| self.contains(*kind))
+        EvidenceKind::ALL.into_iter().filter(move |kind| self.contains(*kind))
     }
 }
 
@@ -144,9 +140,7 @@ impl From<EvidenceKind> for EvidenceKinds {
 
 impl FromIterator<EvidenceKind> for EvidenceKinds {
     fn from_iter<I: IntoIterator<Item = EvidenceKind>>(kinds: I) -> EvidenceKinds {
-        kinds
-            .into_iter()
-            .fold(EvidenceKinds::NONE, |set, kind| set | kind.into())
+        kinds.into_iter().fold(EvidenceKinds::NONE, |set, kind| set | kind.into())
     }
 }
 
@@ -224,9 +218,6 @@ mod tests {
     fn auto_holds_every_kind() {
         assert_eq!("auto".parse(), Ok(EvidenceKinds::AUTO));
         assert_eq!(EvidenceKinds::AUTO.iter().collect::<Vec<_>>(), EvidenceKind::ALL);
-        assert_eq!(
-            EvidenceKind::ALL.into_iter().collect::<EvidenceKinds>(),
-            EvidenceKinds::AUTO
-        );
+        assert_eq!(EvidenceKind::ALL.into_iter().collect::<EvidenceKinds>(), EvidenceKinds::AUTO);
     }
 }

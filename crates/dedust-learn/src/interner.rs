@@ -19,11 +19,8 @@ impl Interner {
     /// The number of `text`, a new one if it was not met before.
     pub(crate) fn intern(&mut self, text: &[u8]) -> u32 {
         let Self { bytes, ends, table } = self;
-        let found = table.entry(
-            hash(text),
-            |&id| slice(bytes, ends, id) == text,
-            |&id| hash(slice(bytes, ends, id)),
-        );
+        let found =
+            table.entry(hash(text), |&id| slice(bytes, ends, id) == text, |&id| hash(slice(bytes, ends, id)));
         match found {
             hashbrown::hash_table::Entry::Occupied(entry) => *entry.get(),
             hashbrown::hash_table::Entry::Vacant(entry) => {

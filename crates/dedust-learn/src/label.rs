@@ -78,6 +78,8 @@ pub struct Clues<'a> {
     pub title: Option<&'a [u8]>,
     /// HTTP status.
     pub status: Option<u16>,
+    /// Size of the response in bytes. No evidence by itself: equal sizes are common.
+    pub size: Option<u64>,
 }
 
 /// A value seen with a row. Sorts by value; packed, because there is one per observation and kind.
@@ -163,39 +165,21 @@ impl LabelBuilder {
                 sightings.push(Sighting { value, row });
             }
         };
-        note(
-            &mut self.clusters,
-            EvidenceKind::Cluster,
-            hash_text(clues.cluster),
-        );
+        note(&mut self.clusters, EvidenceKind::Cluster, hash_text(clues.cluster));
         // A redirect to the same safe normal form is how servers add a slash: it leads nowhere else.
         let redirect = hash_text(clues.redirect).filter(|target| *target != url_hash);
         note(&mut self.redirects, EvidenceKind::Redirect, redirect);
-        note(
-            &mut self.canonicals,
-            EvidenceKind::Canonical,
-            hash_text(clues.canonical),
-        );
+        note(&mut self.canonicals, EvidenceKind::Canonical, hash_text(clues.canonical));
         if clues.status.is_some_and(|status| !(200..300).contains(&status)) {
             return;
         }
         note(&mut self.digests, EvidenceKind::Digest, hash_digest(clues.digest));
-        note(
-            &mut self.text_digests,
-            EvidenceKind::TextDigest,
-            hash_digest(clues.text_digest),
-        );
+        note(&mut self.text_digests, EvidenceKind::TextDigest, hash_digest(clues.text_digest));
         let fingerprint = clues.simhash.filter(|fingerprint| *fingerprint != 0);
-        if let (true, Some(fingerprint), Some(title)) = (
-            self.kinds.contains(EvidenceKind::Simhash),
-            fingerprint,
-            hash_text(clues.title),
-        ) {
-            self.fingerprints.push(FingerprintSighting {
-                title,
-                fingerprint,
-                row,
-            });
+        if let (true, Some(fingerprint), Some(title)) =
+            (self.kinds.contains(EvidenceKind::Simhash), fingerprint, hash_text(clues.title))
+        {
+            self.fingerprints.push(FingerprintSighting { title, fingerprint, row });
         }
     }
 
@@ -213,11 +197,7 @@ impl LabelBuilder {
             links.tie(&mut ties);
         }
         tie_equal(&mut ties, EvidenceKind::Digest, std::mem::take(&mut self.digests));
-        tie_equal(
-            &mut ties,
-            EvidenceKind::TextDigest,
-            std::mem::take(&mut self.text_digests),
-        );
+        tie_equal(&mut ties, EvidenceKind::TextDigest, std::mem::take(&mut self.text_digests));
         tie_similar(&mut ties, self.fingerprints);
         Labels::number(ties, has_clusters)
     }
@@ -285,22 +265,14 @@ fn tie_similar(ties: &mut Ties, mut sightings: Vec<FingerprintSighting>) {
 }
 
 fn hash_text(text: Option<&[u8]>) -> Option<u64> {
-    text.map(<[u8]>::trim_ascii)
-        .filter(|text| !text.is_empty())
-        .map(xxh3_64)
+    text.map(<[u8]>::trim_ascii).filter(|text| !text.is_empty()).map(xxh3_64)
 }
 
 /// As [`hash_text`], but the digest of an empty body, `sha1:` or the like before it or not, is no evidence.
 fn hash_digest(digest: Option<&[u8]>) -> Option<u64> {
     let says_something = |digest: &&[u8]| {
-        let bare = digest
-            .rsplit(|byte| *byte == b':')
-            .next()
-            .unwrap_or(digest)
-            .trim_ascii();
-        !DIGESTS_OF_NOTHING
-            .iter()
-            .any(|nothing| bare.eq_ignore_ascii_case(nothing))
+        let bare = digest.rsplit(|byte| *byte == b':').next().unwrap_or(digest).trim_ascii();
+        !DIGESTS_OF_NOTHING.iter().any(|nothing| bare.eq_ignore_ascii_case(nothing))
     };
     hash_text(digest.filter(says_something))
 }
@@ -338,19 +310,12 @@ impl Labels {
             size_by_label[*label as usize] += 1;
             *row_label = *label;
         }
-        Labels {
-            label_by_row,
-            kinds_by_row: ties.into_kinds(),
-            size_by_label,
-        }
+        Labels { label_by_row, kinds_by_row: ties.into_kinds(), size_by_label }
     }
 
     /// The cluster of a row; `None` if unknown or if there is no such row.
     pub fn label_of(&self, row: u32) -> Option<u32> {
-        self.label_by_row
-            .get(row as usize)
-            .copied()
-            .filter(|label| *label != NO_LABEL)
+        self.label_by_row.get(row as usize).copied().filter(|label| *label != NO_LABEL)
     }
 
     /// The kinds that tie the row to another row: none for a row alone in its cluster, or unlabelled.
@@ -360,9 +325,7 @@ impl Labels {
 
     /// Every row's label, in row order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<u32>> + Clone {
-        self.label_by_row
-            .iter()
-            .map(|label| (*label != NO_LABEL).then_some(*label))
+        self.label_by_row.iter().map(|label| (*label != NO_LABEL).then_some(*label))
     }
 
     /// Number of rows, labelled or not.

@@ -6,7 +6,7 @@ the algorithm alone.
 use std::fmt;
 use std::str::FromStr;
 
-use dedust::Rule;
+use dedust::{Rule, Substitution};
 
 use crate::corpus::Corpus;
 use crate::pattern_tree::{BuildOptions, PatternTree};
@@ -31,6 +31,8 @@ pub enum Method {
 pub struct Learned {
     /// The rules in the order in which they are to be tried.
     pub rules: Vec<Rule>,
+    /// Rules on the text of URLs, in the order in which they are to be applied, before `rules`.
+    pub substitutions: Vec<Substitution>,
     /// Candidates before any check.
     pub raw_rules: usize,
     /// Candidates that merged few enough different pages.
@@ -66,18 +68,12 @@ impl Method {
             Self::Standard => return Learned::default(),
         };
         let tree = PatternTree::build(corpus, &BuildOptions::default());
-        let options = ProposeOptions {
-            max_false_pair_rate,
-            ..ProposeOptions::default()
-        };
+        let options = ProposeOptions { max_false_pair_rate, ..ProposeOptions::default() };
         let proposal = propose(&tree, &options);
-        let select_options = SelectOptions {
-            selection,
-            max_false_pair_rate,
-            ..SelectOptions::default()
-        };
+        let select_options = SelectOptions { selection, max_false_pair_rate, ..SelectOptions::default() };
         Learned {
             rules: select(&tree, &proposal, &select_options),
+            substitutions: Vec::new(),
             raw_rules: proposal.raw,
             qualified_rules: proposal.qualified.len(),
         }

@@ -233,10 +233,7 @@ impl MacroAverage {
         let average = |figure: fn(&Score) -> f64| mean(scores.iter().map(figure)).unwrap_or(0.0);
         MacroAverage {
             sites: scores.len(),
-            sites_without_duplicates: scores
-                .iter()
-                .filter(|score| score.dup_reduction.is_none())
-                .count(),
+            sites_without_duplicates: scores.iter().filter(|score| score.dup_reduction.is_none()).count(),
             compression: average(|score| score.compression),
             achievable: average(|score| score.achievable),
             dup_reduction: mean(scores.iter().filter_map(|score| score.dup_reduction)),

@@ -73,10 +73,7 @@ impl RowBuilder {
             }
         };
         let next = self.pair_keys.len() as u32;
-        let pair = *self
-            .pair_ids
-            .entry((u64::from(key) << 32) | u64::from(value))
-            .or_insert(next);
+        let pair = *self.pair_ids.entry((u64::from(key) << 32) | u64::from(value)).or_insert(next);
         if pair == next {
             self.pair_keys.push(key);
             self.pair_values.push(value);
@@ -121,12 +118,8 @@ impl RowBuilder {
         if let Some(&known) = self.key_ids.get(&id) {
             return Some(known);
         }
-        let named = |name: &[u8]| {
-            Some(ParamName {
-                name: std::str::from_utf8(name).ok()?.into(),
-                occurrence: id.2,
-            })
-        };
+        let named =
+            |name: &[u8]| Some(ParamName { name: std::str::from_utf8(name).ok()?.into(), occurrence: id.2 });
         let key = match key {
             RawKey::Scheme => TokenKey::Scheme,
             RawKey::Subdomain(index) => TokenKey::Subdomain(index),

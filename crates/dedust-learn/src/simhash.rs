@@ -28,12 +28,8 @@ const MAX_DEPTH: usize = 4;
 /// are n(n - 1)/2 pairs.
 pub fn near_pairs(fingerprints: &[u64], max_hamming_bits: u32, mut on_pair: impl FnMut(usize, usize)) {
     let positions: Vec<usize> = (0..fingerprints.len()).collect();
-    let mut search = Search {
-        fingerprints,
-        max_hamming_bits,
-        tried_blocks: Vec::new(),
-        on_pair: &mut on_pair,
-    };
+    let mut search =
+        Search { fingerprints, max_hamming_bits, tried_blocks: Vec::new(), on_pair: &mut on_pair };
     search.within(&positions, 0);
 }
 
@@ -48,9 +44,8 @@ struct Search<'a, F> {
 impl<F: FnMut(usize, usize)> Search<'_, F> {
     fn within(&mut self, positions: &[usize], depth: usize) {
         let Some(&first) = positions.first() else { return };
-        let varying_bits = positions.iter().fold(0, |bits, &i| {
-            bits | (self.fingerprints[i] ^ self.fingerprints[first])
-        });
+        let varying_bits =
+            positions.iter().fold(0, |bits, &i| bits | (self.fingerprints[i] ^ self.fingerprints[first]));
         if self.tried_blocks.iter().any(|block| block & varying_bits == 0) {
             return;
         }
@@ -129,14 +124,8 @@ mod tests {
     #[test]
     fn blocks_share_out_all_bits() {
         let blocks: Vec<u64> = cut(u64::MAX, 4).collect();
-        assert_eq!(
-            blocks,
-            [0xffff, 0xffff_0000, 0xffff_0000_0000, 0xffff_0000_0000_0000]
-        );
-        assert_eq!(
-            cut(0b1011_0010, 3).collect::<Vec<_>>(),
-            [0b10, 0b1_0000, 0b1010_0000]
-        );
+        assert_eq!(blocks, [0xffff, 0xffff_0000, 0xffff_0000_0000, 0xffff_0000_0000_0000]);
+        assert_eq!(cut(0b1011_0010, 3).collect::<Vec<_>>(), [0b10, 0b1_0000, 0b1010_0000]);
     }
 
     #[test]
@@ -148,16 +137,11 @@ mod tests {
 
     #[test]
     fn a_large_random_set_costs_far_less_than_all_pairs() {
-        let fingerprints: Vec<u64> = (0..200_000u64)
-            .map(|i| (i ^ (i << 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15))
-            .collect();
+        let fingerprints: Vec<u64> =
+            (0..200_000u64).map(|i| (i ^ (i << 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
         near_pairs(&fingerprints, 0, |i, j| panic!("{i} and {j} are equal"));
         let mut near = fingerprints.clone();
-        near.extend(
-            fingerprints[..100]
-                .iter()
-                .map(|fingerprint| fingerprint ^ 0x8000_0100_0000_0001),
-        );
+        near.extend(fingerprints[..100].iter().map(|fingerprint| fingerprint ^ 0x8000_0100_0000_0001));
         let pairs = found(&near, 3);
         assert!((0..100).all(|i| pairs.binary_search(&(i, 200_000 + i)).is_ok()));
     }

@@ -91,10 +91,7 @@ pub struct TrainError {
 impl Trainer {
     /// Default settings.
     pub fn builder() -> TrainerBuilder {
-        TrainerBuilder {
-            method: Method::default(),
-            max_false_pair_rate: 0.05,
-        }
+        TrainerBuilder { method: Method::default(), max_false_pair_rate: 0.05 }
     }
 
     /// Learns rules for every corpus, several at a time.
@@ -108,15 +105,9 @@ impl Trainer {
                 Ok((report, rules))
             })
             .collect::<Result<_, _>>()?;
-        let mut training = Training {
-            rules: RuleSet::new(self.method.name()),
-            sites: Vec::new(),
-        };
+        let mut training = Training { rules: RuleSet::new(self.method.name()), sites: Vec::new() };
         for (report, rules) in learned {
-            let refused = |source| TrainError {
-                site: report.site.clone(),
-                source,
-            };
+            let refused = |source| TrainError { site: report.site.clone(), source };
             training.rules.insert(&report.site, rules).map_err(refused)?;
             training.sites.push(report);
         }
@@ -124,10 +115,7 @@ impl Trainer {
     }
 
     fn train_site(&self, corpus: &Corpus) -> Result<(SiteReport, SiteRules), TrainError> {
-        let refused = |source| TrainError {
-            site: corpus.site().into(),
-            source,
-        };
+        let refused = |source| TrainError { site: corpus.site().into(), source };
         let learned = self.method.learn(corpus, self.max_false_pair_rate);
         let summary = SiteSummary {
             urls: corpus.len() as u64,
@@ -136,7 +124,9 @@ impl Trainer {
             raw_rules: learned.raw_rules as u64,
             qualified_rules: learned.qualified_rules as u64,
         };
-        let rules = SiteRules::new(summary, learned.rules).map_err(refused)?;
+        let rules = SiteRules::new(summary, learned.rules)
+            .and_then(|rules| rules.with_substitutions(learned.substitutions))
+            .map_err(refused)?;
         let mut alone = RuleSet::new(self.method.name());
         alone.insert(corpus.site(), rules.clone()).map_err(refused)?;
         Ok((report(corpus, &rules, &Normalizer::compile(&alone)), rules))
@@ -151,10 +141,7 @@ fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteRe
             xxh3_128(normalizer.key_with(url, &mut scratch).unwrap_or(url))
         })
         .collect();
-    let labelled = keys
-        .iter()
-        .zip(0..)
-        .filter_map(|(&key, row)| Some((key, corpus.label(row)?)));
+    let labelled = keys.iter().zip(0..).filter_map(|(&key, row)| Some((key, corpus.label(row)?)));
     let score = Tally::count(labelled).score();
     let mut distinct = keys.clone();
     distinct.sort_unstable();
@@ -164,7 +151,7 @@ fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteRe
         urls: corpus.len(),
         labelled: corpus.labelled_count(),
         pages: corpus.page_count(),
-        rules: rules.rules().len(),
+        rules: rules.len(),
         saved: keys.len() - distinct.len(),
         score,
     }
@@ -180,24 +167,15 @@ impl TrainerBuilder {
     /// Rules with a larger share of false pairs among the URLs they bring together are dropped. Default: 0.05.
     #[must_use]
     pub fn max_false_pair_rate(self, max_false_pair_rate: f64) -> Self {
-        Self {
-            max_false_pair_rate,
-            ..self
-        }
+        Self { max_false_pair_rate, ..self }
     }
 
     /// Checks the settings.
     pub fn build(self) -> Result<Trainer, InvalidSettings> {
-        let Self {
-            method,
-            max_false_pair_rate,
-        } = self;
+        let Self { method, max_false_pair_rate } = self;
         if !(0.0..=1.0).contains(&max_false_pair_rate) {
             return Err(InvalidSettings::FalsePairRate(max_false_pair_rate));
         }
-        Ok(Trainer {
-            method,
-            max_false_pair_rate,
-        })
+        Ok(Trainer { method, max_false_pair_rate })
     }
 }

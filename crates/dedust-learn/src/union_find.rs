@@ -22,10 +22,7 @@ impl UnionFind {
     /// If `count` exceeds `u32::MAX`.
     pub fn new(count: usize) -> UnionFind {
         let count = u32::try_from(count).expect("rows are numbered by u32");
-        UnionFind {
-            parent_of: (0..count).collect(),
-            size_of: vec![1; count as usize],
-        }
+        UnionFind { parent_of: (0..count).collect(), size_of: vec![1; count as usize] }
     }
 
     /// The element that stands for the set of `element`, until that set is united with another.

@@ -9,10 +9,7 @@ use dedust_learn::{Clues, Crawl, EvidenceKinds, Method, Trainer};
 #[test]
 fn every_lesson_is_learned() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/learn");
-    let mut lessons: Vec<_> = fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut lessons: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     lessons.retain(|path| {
         path.extension().is_some_and(|extension| extension == "md") && !path.ends_with("README.md")
     });
@@ -27,11 +24,8 @@ fn check(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     let blocks = blocks(&text);
-    let urls: Vec<(String, String)> = blocks
-        .iter()
-        .filter(|block| block.kind == "urls")
-        .flat_map(|block| block.urls())
-        .collect();
+    let urls: Vec<(String, String)> =
+        blocks.iter().filter(|block| block.kind == "urls").flat_map(|block| block.urls()).collect();
     let mut wrong = Vec::new();
     let mut unchanged = 0;
     for block in blocks.iter().filter(|block| block.kind != "urls") {
@@ -58,9 +52,7 @@ fn check(path: &Path) -> Vec<String> {
                 Some(parts) => parts,
                 None => {
                     unchanged += 1;
-                    let url = line
-                        .strip_suffix(" unchanged")
-                        .expect("`URL -> RESULT` or `URL unchanged`");
+                    let url = line.strip_suffix(" unchanged").expect("`URL -> RESULT` or `URL unchanged`");
                     (url, url)
                 }
             };
@@ -84,22 +76,10 @@ fn learn(urls: &[(String, String)], method: Method) -> RuleSet {
     let mut crawl = Crawl::new(EvidenceKinds::AUTO);
     for (label, url) in urls {
         crawl
-            .observe(
-                url.as_bytes(),
-                &Clues {
-                    cluster: Some(label.as_bytes()),
-                    ..Clues::default()
-                },
-            )
+            .observe(url.as_bytes(), &Clues { cluster: Some(label.as_bytes()), ..Clues::default() })
             .unwrap();
     }
-    Trainer::builder()
-        .method(method)
-        .build()
-        .unwrap()
-        .train(&crawl.into_corpora(), &())
-        .unwrap()
-        .rules
+    Trainer::builder().method(method).build().unwrap().train(&crawl.into_corpora(), &()).unwrap().rules
 }
 
 struct Block {
@@ -116,11 +96,7 @@ fn blocks(text: &str) -> Vec<Block> {
             inside = !inside;
             if inside {
                 let (kind, argument) = head.split_once(' ').unwrap_or((head, ""));
-                blocks.push(Block {
-                    kind: kind.into(),
-                    argument: argument.into(),
-                    lines: Vec::new(),
-                });
+                blocks.push(Block { kind: kind.into(), argument: argument.into(), lines: Vec::new() });
             }
         } else if inside {
             blocks.last_mut().unwrap().lines.push(line.into());

@@ -9,10 +9,7 @@ fn observations() -> Vec<(String, String)> {
     for n in 0..60u64 {
         let random = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         for site in ["example.org", "example.com"] {
-            all.push((
-                format!("http://www.{site}/view?id={n}&sid={random:06x}"),
-                format!("{site} {n}"),
-            ));
+            all.push((format!("http://www.{site}/view?id={n}&sid={random:06x}"), format!("{site} {n}")));
             all.push((format!("http://{site}/view?id={n}"), format!("{site} {n}")));
             all.push((format!("http://{site}/print/{n}"), format!("{site} {n}")));
             all.push((
@@ -27,24 +24,11 @@ fn observations() -> Vec<(String, String)> {
 fn rule_file(observations: &[(String, String)], method: Method) -> String {
     let mut crawl = Crawl::new(EvidenceKinds::AUTO);
     for (url, page) in observations {
-        crawl
-            .observe(
-                url.as_bytes(),
-                &Clues {
-                    digest: Some(page.as_bytes()),
-                    ..Clues::default()
-                },
-            )
-            .unwrap();
+        crawl.observe(url.as_bytes(), &Clues { digest: Some(page.as_bytes()), ..Clues::default() }).unwrap();
     }
     let trainer = Trainer::builder().method(method).build().unwrap();
     let mut bytes = Vec::new();
-    trainer
-        .train(&crawl.into_corpora(), &())
-        .unwrap()
-        .rules
-        .save(&mut bytes)
-        .unwrap();
+    trainer.train(&crawl.into_corpora(), &()).unwrap().rules.save(&mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
@@ -69,10 +53,7 @@ proptest! {
 #[test]
 fn any_number_of_threads_gives_the_same_rule_file() {
     let on = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| rule_file(&observations(), Method::TreeGraph))
     };
     let one = on(1);

@@ -24,20 +24,14 @@ const WORDS: [&str; 48] = [
     "kitchen", "weather", "museum", "library", "concert", "festival", "ocean", "forest", "railway", "bridge",
     "energy", "climate", "teacher", "student", "doctor", "village", "island",
 ];
-const TOP_LEVEL: [&str; 10] = [
-    "com", "com", "com", "org", "net", "de", "co.uk", "fr", "io", "info",
-];
+const TOP_LEVEL: [&str; 10] = ["com", "com", "com", "org", "net", "de", "co.uk", "fr", "io", "info"];
 const EXTENSIONS: [&str; 5] = [".html", ".htm", ".php", ".aspx", ".jpg"];
 const PARAMETERS: [&str; 14] = [
     "id", "page", "q", "lang", "sort", "category", "view", "start", "action", "ref", "item", "year", "tag",
     "sid",
 ];
-const TRACKING: [&str; 4] = [
-    "utm_source=newsletter",
-    "utm_medium=email",
-    "utm_campaign=spring_sale_2024",
-    "gclid=CjwKCAjw9e-3BhBc",
-];
+const TRACKING: [&str; 4] =
+    ["utm_source=newsletter", "utm_medium=email", "utm_campaign=spring_sale_2024", "gclid=CjwKCAjw9e-3BhBc"];
 /// Characters outside ASCII, as they are typed and as they are escaped.
 const FOREIGN: [(&str, &str); 6] = [
     ("münchen", "m%C3%BCnchen"),

@@ -9,66 +9,33 @@ no escapes. Results are checked before anything is timed.
 #![expect(clippy::print_stdout, reason = "a benchmark reports on standard output")]
 
 mod mixed_urls;
+mod race;
 
 use std::collections::HashSet;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
 use dedust::ParsedUrl;
 
+use self::race::{ada, race, servo};
+
 const URLS: usize = 1_000_000;
 const ROUNDS: usize = 9;
-
-/// Bytes of all normalized URLs, so that none can skip the writing.
-type NormalizeAll = fn(&[String]) -> usize;
 
 fn main() {
     let urls = mixed_urls::mixed_urls(URLS, 7);
     check(&urls);
 
-    let contestants: [(&str, NormalizeAll); 4] = [
-        ("dedust, buffer reused", dedust_reused),
-        ("dedust, new value per URL", dedust_new),
-        ("ada-url", ada),
-        ("url", servo),
-    ];
-    let mut times = contestants.map(|_| Vec::with_capacity(ROUNDS));
-    // Taking turns spreads whatever else the machine does over all of them.
-    for _ in 0..ROUNDS {
-        for ((_, normalize_all), times) in contestants.iter().zip(&mut times) {
-            let start = Instant::now();
-            black_box(normalize_all(black_box(&urls)));
-            times.push(start.elapsed());
-        }
-    }
-
-    let medians = times.map(median);
-    let bytes: usize = urls.iter().map(String::len).sum();
-    println!(
-        "{URLS} URLs, {:.1} bytes on average, median of {ROUNDS} rounds",
-        bytes as f64 / URLS as f64
+    race(
+        &urls,
+        ROUNDS,
+        &[
+            ("dedust, buffer reused", &dedust_reused),
+            ("dedust, new value per URL", &dedust_new),
+            ("ada-url", &ada),
+            ("url", &servo),
+        ],
+        ["reused", "new"],
     );
-    println!(
-        "{:<26} {:>7} {:>11} {:>6} {:>14} {:>11}",
-        "", "ns/URL", "URLs/s", "MB/s", "against reused", "against new"
-    );
-    for ((name, _), median) in contestants.iter().zip(medians) {
-        let seconds = median.as_secs_f64();
-        let ratio = |ours: Duration| seconds / ours.as_secs_f64();
-        println!(
-            "{name:<26} {:>7.1} {:>11.0} {:>6.0} {:>12.2} x {:>9.2} x",
-            seconds * 1e9 / URLS as f64,
-            URLS as f64 / seconds,
-            bytes as f64 / 1e6 / seconds,
-            ratio(medians[0]),
-            ratio(medians[1]),
-        );
-    }
-}
-
-fn median(mut times: Vec<Duration>) -> Duration {
-    times.sort_unstable();
-    times[times.len() / 2]
 }
 
 fn dedust_reused(urls: &[String]) -> usize {
@@ -83,22 +50,7 @@ fn dedust_reused(urls: &[String]) -> usize {
 }
 
 fn dedust_new(urls: &[String]) -> usize {
-    urls.iter()
-        .filter_map(|url| ParsedUrl::parse(url).ok())
-        .map(|url| black_box(url.as_bytes()).len())
-        .sum()
-}
-
-fn ada(urls: &[String]) -> usize {
-    let parsed = urls.iter().filter_map(|url| ada_url::Url::parse(url, None).ok());
-    parsed.map(|url| black_box(url.href()).len()).sum()
-}
-
-fn servo(urls: &[String]) -> usize {
-    urls.iter()
-        .filter_map(|url| url::Url::parse(url).ok())
-        .map(|url| black_box(url.as_str()).len())
-        .sum()
+    urls.iter().filter_map(|url| ParsedUrl::parse(url).ok()).map(|url| black_box(url.as_bytes()).len()).sum()
 }
 
 /// The counts that the list and the three normalizers must give.
@@ -112,9 +64,7 @@ fn check(urls: &[String]) {
     };
     let unchanged = urls.iter().filter(|url| ours(url).as_ref() == Some(*url)).count();
     let disagreeing = urls.iter().filter(|url| {
-        let peer = ada_url::Url::parse(url, None)
-            .ok()
-            .map(|url| url.href().to_owned());
+        let peer = ada_url::Url::parse(url, None).ok().map(|url| url.href().to_owned());
         // What the peer leaves to do: escapes, the fragment.
         ours(url) != peer.as_deref().and_then(|peer| ours(&peer.to_owned()))
     });

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::program::{
     Check, CompiledRule, FIXED_SLOTS, HASHBANG_SLOT, Layout, NO_SLOT, NameSlots, PORT_SLOT, SCHEME_SLOT,
-    SEPARATOR_SLOT, SiteProgram, Source, TRAILING_SLASH_SLOT, Template,
+    SEPARATOR_SLOT, SiteProgram, TRAILING_SLASH_SLOT,
 };
-use crate::rule::{Op, OtherParams, Rewrite, Rule, SiteRules};
+use crate::rule::{Op, OtherParams, Part, Rewrite, Rule, SiteRules};
+use crate::template::{Source, SourcePart, Template};
 use crate::url::{ParamName, TokenKey, Value, has_subdomains};
 
 pub(crate) fn compile_site(domain: &str, site: &SiteRules) -> SiteProgram {
@@ -37,19 +38,13 @@ pub(crate) fn compile_site(domain: &str, site: &SiteRules) -> SiteProgram {
             _ => None,
         }),
         query_mask: mask(&slots, |key| matches!(key, TokenKey::QueryParam(_))),
-        keeps_others: site
-            .rules()
-            .iter()
-            .any(|rule| rule.other_params == OtherParams::Keep),
+        keeps_others: site.rules().iter().any(|rule| rule.other_params == OtherParams::Keep),
     };
-    let compiler = Compiler {
-        domain: domain.as_bytes(),
-        slots,
-        words: layout.slot_count.div_ceil(64),
-    };
+    let compiler = Compiler { domain: domain.as_bytes(), slots, words: layout.slot_count.div_ceil(64) };
     SiteProgram {
         domain: domain.as_bytes().into(),
         with_subdomains: has_subdomains(domain.as_bytes()),
+        substitutions: site.substitutions().into(),
         rules: site.rules().iter().map(|rule| compiler.compile(rule)).collect(),
         layout,
     }
@@ -106,10 +101,7 @@ fn by_name(slots: &BTreeMap<TokenKey, u32>, name_of: impl Fn(&TokenKey) -> Optio
             }
         }
     }
-    names
-        .into_iter()
-        .map(|(name, slots)| (name.as_bytes().into(), slots.into()))
-        .collect()
+    names.into_iter().map(|(name, slots)| (name.as_bytes().into(), slots.into())).collect()
 }
 
 struct Compiler<'a> {
@@ -120,9 +112,7 @@ struct Compiler<'a> {
 
 impl Compiler<'_> {
     fn slot(&self, key: &TokenKey) -> u32 {
-        fixed_slot(key)
-            .or_else(|| self.slots.get(key).copied())
-            .unwrap_or(NO_SLOT)
+        fixed_slot(key).or_else(|| self.slots.get(key).copied()).unwrap_or(NO_SLOT)
     }
 
     fn compile(&self, rule: &Rule) -> CompiledRule {
@@ -137,18 +127,11 @@ impl Compiler<'_> {
                 must[word] |= bit;
             }
             match pattern {
-                ValuePattern::Is(value) => checks.push(Check::Is {
-                    slot,
-                    value: owned(value),
-                }),
+                ValuePattern::Is(value) => checks.push(Check::Is { slot, value: owned(value) }),
                 ValuePattern::Any(AnyValue { class, except, .. }) => {
                     if *class != ValueClass::Text || !except.is_empty() {
                         let except = except.iter().map(owned).collect();
-                        checks.push(Check::Class {
-                            slot,
-                            class: class.clone(),
-                            except,
-                        });
+                        checks.push(Check::Class { slot, class: class.clone(), except });
                     }
                 }
             }
@@ -169,6 +152,15 @@ impl Compiler<'_> {
             Op::Keep(value) => Source::Literal(owned(value)),
             Op::Copy(from) => Source::Slot(self.slot(from)),
             Op::Ignore => Source::Star,
+            Op::Join(parts) => Source::Join(parts.iter().map(|part| self.part(part)).collect()),
+        }
+    }
+
+    fn part(&self, part: &Part) -> SourcePart {
+        match part {
+            Part::Text(text) => SourcePart::Literal(text.as_bytes().into()),
+            Part::Copy(from) => SourcePart::Slot(self.slot(from)),
+            Part::Atom { of, which } => SourcePart::Atom(self.slot(of), *which),
         }
     }
 
@@ -176,10 +168,7 @@ impl Compiler<'_> {
     fn template(&self, rewrite: &Rewrite, in_site_order: bool) -> Template {
         let one = |key: TokenKey| rewrite.get(&key).map(|op| self.source(op));
         let all = |wanted: fn(&TokenKey) -> bool| {
-            rewrite
-                .ops()
-                .filter(move |(key, _)| wanted(key))
-                .map(|(_, op)| self.source(op))
+            rewrite.ops().filter(move |(key, _)| wanted(key)).map(|(_, op)| self.source(op))
         };
         let named = |key: &TokenKey, op: &Op| -> Option<(Box<[u8]>, Source)> {
             match key {
@@ -191,10 +180,8 @@ impl Compiler<'_> {
         };
         let mut subdomains: Vec<Source> = all(|key| matches!(key, TokenKey::Subdomain(_))).collect();
         subdomains.reverse();
-        let mut query: Vec<(&TokenKey, &Op)> = rewrite
-            .ops()
-            .filter(|(key, _)| matches!(key, TokenKey::QueryParam(_)))
-            .collect();
+        let mut query: Vec<(&TokenKey, &Op)> =
+            rewrite.ops().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_))).collect();
         if in_site_order {
             let place = |key: &TokenKey| rewrite.query_order().iter().position(|other| other == key);
             query.sort_by_key(|(key, _)| place(key).unwrap_or(usize::MAX));

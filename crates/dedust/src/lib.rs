@@ -32,14 +32,15 @@ mod normalizer;
 mod pattern;
 mod program;
 mod rule;
+mod template;
 mod url;
 mod url_shape;
 
 pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
 pub use rule::{
-    Evidence, Example, FORMAT_VERSION, Op, OtherParams, Rewrite, Rule, RuleSet, SiteRules, SiteSummary,
-    find_cycle,
+    Atom, Evidence, Example, FORMAT_VERSION, MAX_PASSES, Op, OtherParams, Part, Rewrite, Rule, RuleSet,
+    SiteRules, SiteSummary, Substitution, find_cycle,
 };
 pub use url::{
     ParamName, ParsedUrl, RawKey, RawValue, TokenKey, Value, extension, site_of, tokenize, visit_tokens,

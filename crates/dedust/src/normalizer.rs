@@ -19,7 +19,7 @@ use rustc_hash::FxBuildHasher;
 use crate::compile::compile_site;
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::program::{CompiledRule, SiteProgram, Slots};
-use crate::rule::RuleSet;
+use crate::rule::{MAX_PASSES, RuleSet, Substitution, substitute};
 use crate::url::{ParseUrlError, ParsedUrl};
 
 /// Compiled rules of any number of sites. Immutable and cheap to share between threads.
@@ -54,6 +54,8 @@ pub struct Scratch {
 struct Work {
     slots: Slots,
     params: ParamOrder,
+    text: Vec<u8>,
+    substituted: ParsedUrl,
 }
 
 /// A URL in canonical form.
@@ -71,6 +73,8 @@ pub struct Explanation {
     pub safe: CanonicalUrl,
     /// The site whose rules were tried, if it has any.
     pub site: Option<Box<str>>,
+    /// The places of the substitutions that changed the URL in the site's list, in the order in which they fired.
+    pub substitutions: Vec<usize>,
     /// The place of the rule that covers the URL in the site's list.
     pub rule: Option<usize>,
     /// The key.
@@ -84,26 +88,18 @@ impl Normalizer {
     pub fn compile(rules: &RuleSet) -> Self {
         let programs: Vec<SiteProgram> = rules
             .sites()
-            .filter(|(_, site)| !site.rules().is_empty())
+            .filter(|(_, site)| !site.is_empty())
             .map(|(domain, site)| compile_site(domain, site))
             .collect();
-        let program_by_domain = programs
-            .iter()
-            .zip(0..)
-            .map(|(program, index)| (program.domain.clone(), index))
-            .collect();
-        Self {
-            programs,
-            program_by_domain,
-        }
+        let program_by_domain =
+            programs.iter().zip(0..).map(|(program, index)| (program.domain.clone(), index)).collect();
+        Self { programs, program_by_domain }
     }
 
     /// The canonical form of `url`.
     pub fn normalize(&self, url: impl AsRef<[u8]>) -> Result<CanonicalUrl, ParseUrlError> {
         let mut scratch = Scratch::default();
-        Ok(CanonicalUrl(
-            self.normalize_with(url.as_ref(), &mut scratch)?.into(),
-        ))
+        Ok(CanonicalUrl(self.normalize_with(url.as_ref(), &mut scratch)?.into()))
     }
 
     /// The key of `url`.
@@ -114,13 +110,8 @@ impl Normalizer {
 
     /// Like [`Normalizer::key`], in the buffers of `scratch`.
     pub fn key_with<'s>(&self, url: &[u8], scratch: &'s mut Scratch) -> Result<&'s [u8], ParseUrlError> {
-        let Scratch {
-            url: parsed,
-            work,
-            out,
-            ..
-        } = scratch;
-        parsed.parse_from(url)?;
+        let Scratch { url: parsed, work, out, .. } = scratch;
+        self.parse(url, parsed, work)?;
         self.write_key(parsed, work, out);
         Ok(out)
     }
@@ -131,15 +122,8 @@ impl Normalizer {
         url: &[u8],
         scratch: &'s mut Scratch,
     ) -> Result<&'s [u8], ParseUrlError> {
-        let Scratch {
-            url: parsed,
-            work,
-            out,
-            again,
-            again_out,
-            key,
-        } = scratch;
-        parsed.parse_from(url)?;
+        let Scratch { url: parsed, work, out, again, again_out, key } = scratch;
+        self.parse(url, parsed, work)?;
         let written = parsed.userinfo().is_none() && self.write_url(parsed, work, out) && {
             // A URL is only handed out if it stands for the same page by the rules themselves and stays as it is.
             self.write_key(parsed, work, key);
@@ -147,33 +131,61 @@ impl Normalizer {
                 self.write_key(again, work, again_out);
                 again_out == key && (!self.write_url(again, work, again_out) || again_out == again.as_bytes())
             };
-            again.parse_from(out).is_ok() && again.as_bytes() == *out && stays(again, work, again_out)
+            self.parse(out, again, work).is_ok() && again.as_bytes() == *out && stays(again, work, again_out)
         };
         Ok(if written { out } else { parsed.as_bytes() })
     }
 
     /// What is done to `url`, and by which rule.
     pub fn explain(&self, url: impl AsRef<[u8]>) -> Result<Explanation, ParseUrlError> {
-        let parsed = ParsedUrl::parse(url.as_ref())?;
-        let program = self.program_of(parsed.host());
-        let mut slots = Slots::default();
-        let rule = program.and_then(|program| covering_rule(program, &parsed, &mut slots));
-        let written = |at: &usize| {
-            program.is_some_and(|program| program.rules[*at].key.write(&parsed, &mut slots, &mut Vec::new()))
+        let safe = ParsedUrl::parse(url.as_ref())?;
+        let (mut parsed, mut work) = (ParsedUrl::default(), Work::default());
+        self.parse(url.as_ref(), &mut parsed, &mut work)?;
+        let program = self.program_of(safe.host());
+        let rule = self.program_of(parsed.host()).and_then(|program| {
+            let index = covering_rule(program, &parsed, &mut work.slots)?;
+            program.rules[index].key.write(&parsed, &mut work.slots, &mut Vec::new()).ok().map(|()| index)
+        });
+        let substitutions = match program {
+            Some(program) if parsed != safe => firing(&program.substitutions, safe.as_bytes()),
+            _ => Vec::new(),
         };
         Ok(Explanation {
             site: program.map(|program| String::from_utf8_lossy(&program.domain).into()),
-            rule: rule.filter(written),
+            substitutions,
+            rule,
             key: self.key(&url)?,
             canonical: self.normalize(&url)?,
-            safe: CanonicalUrl(parsed.as_bytes().into()),
+            safe: CanonicalUrl(safe.as_bytes().into()),
         })
+    }
+
+    /// Reads `url` and applies the substitutions of its site. What they make of it counts only if it is a URL in
+    /// safe form, and comes to an end.
+    fn parse(&self, url: &[u8], parsed: &mut ParsedUrl, work: &mut Work) -> Result<(), ParseUrlError> {
+        parsed.parse_from(url)?;
+        let Some(program) = self.program_of(parsed.host()) else { return Ok(()) };
+        if program.substitutions.is_empty() || parsed.userinfo().is_some() {
+            return Ok(());
+        }
+        let Work { text, substituted, .. } = work;
+        text.clear();
+        text.extend_from_slice(parsed.as_bytes());
+        if substitute(&program.substitutions, text)
+            && *text != parsed.as_bytes()
+            && substituted.parse_from(text).is_ok()
+            && substituted.as_bytes() == *text
+            && self.program_of(substituted.host()).is_some_and(|other| other.domain == program.domain)
+        {
+            std::mem::swap(parsed, substituted);
+        }
+        Ok(())
     }
 
     fn write_key(&self, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) {
         out.clear();
         if let Some(rule) = self.rule_for(url, &mut work.slots)
-            && rule.key.write(url, &mut work.slots, out)
+            && rule.key.write(url, &mut work.slots, out).is_ok()
         {
             return;
         }
@@ -186,7 +198,7 @@ impl Normalizer {
         out.clear();
         self.rule_for(url, &mut work.slots)
             .and_then(|rule| rule.url.as_ref())
-            .is_some_and(|template| template.write(url, &mut work.slots, out))
+            .is_some_and(|template| template.write(url, &mut work.slots, out).is_ok())
     }
 
     fn rule_for(&self, url: &ParsedUrl, slots: &mut Slots) -> Option<&CompiledRule> {
@@ -214,14 +226,27 @@ impl Normalizer {
 
 fn covering_rule(program: &SiteProgram, url: &ParsedUrl, slots: &mut Slots) -> Option<usize> {
     (url.is_hierarchical() && slots.read(url, program.domain.len(), &program.layout))
-        .then(|| {
-            program
-                .rules
-                .iter()
-                .position(|rule| rule.covers(url, slots, &program.layout))
-        })
+        .then(|| program.rules.iter().position(|rule| rule.covers(url, slots, &program.layout)))
         .flatten()
         .inspect(|&index| slots.gather_others(&program.rules[index]))
+}
+
+/// The places of the substitutions that change `url`, in the order in which they fire.
+fn firing(substitutions: &[Substitution], url: &[u8]) -> Vec<usize> {
+    let mut url = url.to_vec();
+    let mut fired = Vec::new();
+    for _ in 0..MAX_PASSES {
+        let before = fired.len();
+        for (index, substitution) in substitutions.iter().enumerate() {
+            if substitution.apply(&mut url) {
+                fired.push(index);
+            }
+        }
+        if fired.len() == before {
+            break;
+        }
+    }
+    fired
 }
 
 macro_rules! url_text {

@@ -56,6 +56,15 @@ pub enum ValueClass {
     Word,
     /// A file name with this extension, such as `*.html`.
     File(Box<str>),
+    /// A value of another class between two fixed texts, such as `thread_<digits>.html`.
+    Framed {
+        /// What it starts with.
+        prefix: Box<str>,
+        /// What lies between.
+        class: Box<ValueClass>,
+        /// What it ends with.
+        suffix: Box<str>,
+    },
     /// Letters, digits, `-`, `_` and `.`.
     Slug,
     /// Anything, also the empty text and a parameter without `=`.
@@ -65,9 +74,7 @@ pub enum ValueClass {
 impl Pattern {
     /// A pattern of these keys.
     pub fn new(keys: impl IntoIterator<Item = (TokenKey, ValuePattern)>) -> Self {
-        Self {
-            keys: keys.into_iter().collect(),
-        }
+        Self { keys: keys.into_iter().collect() }
     }
 
     /// The keys with their value patterns, in the order of [`TokenKey`].
@@ -83,10 +90,7 @@ impl Pattern {
     /// Whether a URL with these pairs is covered.
     pub fn matches(&self, tokens: &BTreeMap<TokenKey, Value>) -> bool {
         tokens.keys().all(|key| self.keys.contains_key(key))
-            && self
-                .keys
-                .iter()
-                .all(|(key, pattern)| pattern.matches(tokens.get(key)))
+            && self.keys.iter().all(|(key, pattern)| pattern.matches(tokens.get(key)))
     }
 }
 
@@ -122,10 +126,7 @@ impl ValueClass {
         let Some(first) = values.clone().next() else {
             return Self::Text;
         };
-        let file = first
-            .as_text()
-            .and_then(extension)
-            .map(|extension| Self::File(extension.into()));
+        let file = first.as_text().and_then(extension).map(|extension| Self::File(extension.into()));
         [Self::Date, Self::Digits, Self::Hex, Self::Word]
             .into_iter()
             .chain(file)
@@ -151,9 +152,13 @@ impl ValueClass {
             Self::File(extension) => text
                 .strip_suffix(extension.as_bytes())
                 .is_some_and(|stem| stem.len() > 1 && stem.ends_with(b".")),
-            Self::Slug => text
-                .iter()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')),
+            Self::Framed { prefix, class, suffix } => text
+                .strip_prefix(prefix.as_bytes())
+                .and_then(|text| text.strip_suffix(suffix.as_bytes()))
+                .is_some_and(|text| class.contains_raw(Some(text))),
+            Self::Slug => {
+                text.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+            }
             Self::Text => true,
         }
     }
@@ -164,9 +169,7 @@ fn is_date(text: &[u8]) -> bool {
     let number = |range: std::ops::Range<usize>, smallest: u32, largest: u32| {
         text.get(range).is_some_and(|digits| {
             digits.iter().all(u8::is_ascii_digit) && {
-                let number = digits
-                    .iter()
-                    .fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
+                let number = digits.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
                 (smallest..=largest).contains(&number)
             }
         })
@@ -183,6 +186,7 @@ impl fmt::Display for ValueClass {
             Self::Hex => "hex",
             Self::Word => "word",
             Self::File(extension) => return write!(f, "*.{extension}"),
+            Self::Framed { prefix, class, suffix } => return write!(f, "{prefix}<{class}>{suffix}"),
             Self::Slug => "slug",
             Self::Text => "text",
         })
@@ -209,9 +213,7 @@ impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         crate::url_shape::write_shape(
             f,
-            self.keys
-                .iter()
-                .map(|(key, pattern)| (key, pattern as &dyn fmt::Display)),
+            self.keys.iter().map(|(key, pattern)| (key, pattern as &dyn fmt::Display)),
         )
     }
 }
@@ -246,17 +248,10 @@ mod tests {
 
     #[test]
     fn a_closed_pattern_refuses_unknown_keys() {
-        let any = AnyValue {
-            class: ValueClass::Digits,
-            except: vec!["1".into()],
-            optional: true,
-        };
+        let any = AnyValue { class: ValueClass::Digits, except: vec!["1".into()], optional: true };
         let pattern = Pattern::new([(TokenKey::query("page"), ValuePattern::Any(any))]);
         let url = |pairs: &[(&str, &str)]| {
-            pairs
-                .iter()
-                .map(|(name, value)| (TokenKey::query(name), Value::from(*value)))
-                .collect()
+            pairs.iter().map(|(name, value)| (TokenKey::query(name), Value::from(*value))).collect()
         };
         assert!(pattern.matches(&url(&[("page", "2")])));
         assert!(pattern.matches(&url(&[])));

@@ -11,6 +11,8 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::pattern::ValueClass;
+use crate::rule::Substitution;
+use crate::template::Template;
 use crate::url::{ParsedUrl, RawKey, RawValue, visit_tokens};
 
 /// The rules of one site, ready to run.
@@ -20,6 +22,7 @@ pub(crate) struct SiteProgram {
     /// Whether hosts that end with the domain are meant too.
     pub(crate) with_subdomains: bool,
     pub(crate) layout: Layout,
+    pub(crate) substitutions: Box<[Substitution]>,
     pub(crate) rules: Box<[CompiledRule]>,
 }
 
@@ -63,40 +66,8 @@ pub(crate) struct CompiledRule {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Check {
-    Is {
-        slot: u32,
-        value: Option<Box<[u8]>>,
-    },
-    Class {
-        slot: u32,
-        class: ValueClass,
-        except: Box<[Option<Box<[u8]>>]>,
-    },
-}
-
-/// What to write, in the order of a URL.
-#[derive(Clone, Debug)]
-pub(crate) struct Template {
-    pub(crate) scheme: Source,
-    /// Left to right.
-    pub(crate) subdomains: Box<[Source]>,
-    pub(crate) domain: Box<[u8]>,
-    pub(crate) port: Option<Source>,
-    pub(crate) segments: Box<[Source]>,
-    pub(crate) path_params: Box<[(Box<[u8]>, Source)]>,
-    pub(crate) trailing_slash: Option<Source>,
-    pub(crate) separator: Option<Source>,
-    pub(crate) query_params: Box<[(Box<[u8]>, Source)]>,
-    /// Whether parameters come in the order of their names, as in keys.
-    pub(crate) is_sorted: bool,
-    pub(crate) hashbang: Option<Source>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum Source {
-    Literal(Option<Box<[u8]>>),
-    Slot(u32),
-    Star,
+    Is { slot: u32, value: Option<Box<[u8]>> },
+    Class { slot: u32, class: ValueClass, except: Box<[Option<Box<[u8]>>]> },
 }
 
 /// The values of one URL, by slot, as ranges of its bytes.
@@ -109,44 +80,33 @@ pub(crate) struct Slots {
     /// All query parameters with their slots; kept only if some rule passes parameters through.
     params: Vec<(Param, u32)>,
     /// Those that the rule at hand passes through.
-    others: Vec<Param>,
+    pub(crate) others: Vec<Param>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Span {
+pub(crate) struct Span {
     start: u32,
     end: u32,
     bare: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Param {
-    name: Span,
-    value: Span,
+pub(crate) struct Param {
+    pub(crate) name: Span,
+    pub(crate) value: Span,
 }
 
 impl Span {
     fn of(text: &[u8], url: &ParsedUrl) -> Self {
         let start = (text.as_ptr() as usize - url.as_bytes().as_ptr() as usize) as u32;
-        Self {
-            start,
-            end: start + text.len() as u32,
-            bare: false,
-        }
+        Self { start, end: start + text.len() as u32, bare: false }
     }
 
     fn of_value(value: RawValue<'_>, url: &ParsedUrl) -> Self {
-        value.map_or(
-            Self {
-                start: 0,
-                end: 0,
-                bare: true,
-            },
-            |text| Self::of(text, url),
-        )
+        value.map_or(Self { start: 0, end: 0, bare: true }, |text| Self::of(text, url))
     }
 
-    fn get<'a>(&self, url: &'a ParsedUrl) -> RawValue<'a> {
+    pub(crate) fn get<'a>(&self, url: &'a ParsedUrl) -> RawValue<'a> {
         (!self.bare).then(|| &url.as_bytes()[self.start as usize..self.end as usize])
     }
 }
@@ -204,36 +164,27 @@ impl Slots {
         if rule.keeps_others {
             let is_other =
                 |slot: u32| slot == NO_SLOT || rule.may[slot as usize / 64] & (1 << (slot % 64)) == 0;
-            self.others.extend(
-                self.params
-                    .iter()
-                    .filter(|(_, slot)| is_other(*slot))
-                    .map(|(param, _)| param),
-            );
+            self.others
+                .extend(self.params.iter().filter(|(_, slot)| is_other(*slot)).map(|(param, _)| param));
         }
     }
 
     /// By name, or as they stand in the URL.
-    fn arrange_others(&mut self, url: &ParsedUrl, by_name: bool) {
+    pub(crate) fn arrange_others(&mut self, url: &ParsedUrl, by_name: bool) {
         let name = |param: &Param| if by_name { param.name.get(url) } else { None };
-        self.others
-            .sort_unstable_by(|a, b| name(a).cmp(&name(b)).then(a.name.start.cmp(&b.name.start)));
+        self.others.sort_unstable_by(|a, b| name(a).cmp(&name(b)).then(a.name.start.cmp(&b.name.start)));
     }
 
     fn next_free(&self, names: &NameSlots, name: &[u8]) -> u32 {
         let slots = names.get(name).map_or(&[][..], |slots| slots);
-        slots
-            .iter()
-            .copied()
-            .find(|&slot| slot == NO_SLOT || !self.has(slot))
-            .unwrap_or(NO_SLOT)
+        slots.iter().copied().find(|&slot| slot == NO_SLOT || !self.has(slot)).unwrap_or(NO_SLOT)
     }
 
-    fn has(&self, slot: u32) -> bool {
+    pub(crate) fn has(&self, slot: u32) -> bool {
         self.present[slot as usize / 64] & (1 << (slot % 64)) != 0
     }
 
-    fn get<'a>(&self, url: &'a ParsedUrl, slot: u32) -> RawValue<'a> {
+    pub(crate) fn get<'a>(&self, url: &'a ParsedUrl, slot: u32) -> RawValue<'a> {
         match slot {
             TRAILING_SLASH_SLOT => Some(b"/"),
             SEPARATOR_SLOT => Some(b";"),
@@ -246,11 +197,7 @@ impl CompiledRule {
     /// Whether the rule covers the URL whose slots these are.
     pub(crate) fn covers(&self, url: &ParsedUrl, slots: &Slots, layout: &Layout) -> bool {
         let passed = |word: usize| {
-            if self.keeps_others {
-                layout.query_mask[word]
-            } else {
-                0
-            }
+            if self.keeps_others { layout.query_mask[word] } else { 0 }
         };
         let mut masks = self.must.iter().zip(&self.may).zip(&slots.present).enumerate();
         (self.keeps_others || !slots.has_unknown)
@@ -266,139 +213,5 @@ impl CompiledRule {
                     }
                 }
             })
-    }
-}
-
-impl Template {
-    /// Appends what the rule makes of the URL; false, with `out` in an unspecified state, when a segment or
-    /// label is missing between others.
-    pub(crate) fn write(&self, url: &ParsedUrl, slots: &mut Slots, out: &mut Vec<u8>) -> bool {
-        slots.arrange_others(url, self.is_sorted);
-        let slots = &*slots;
-        let resolve = |source: &Source| -> Option<RawValue<'_>> {
-            match source {
-                Source::Literal(_) => None,
-                Source::Slot(slot) if slots.has(*slot) => Some(slots.get(url, *slot)),
-                Source::Slot(_) | Source::Star => None,
-            }
-        };
-        let is_absent = |source: &Source| matches!(source, Source::Slot(slot) if !slots.has(*slot));
-        let put = |source: &Source, out: &mut Vec<u8>| match source {
-            Source::Literal(text) => out.extend_from_slice(text.as_deref().unwrap_or_default()),
-            Source::Star => out.push(b'*'),
-            Source::Slot(_) => out.extend_from_slice(resolve(source).flatten().unwrap_or_default()),
-        };
-        put(&self.scheme, out);
-        out.extend_from_slice(b"://");
-        let mut started = false;
-        for label in &self.subdomains {
-            if is_absent(label) {
-                if started {
-                    return false;
-                }
-                continue;
-            }
-            started = true;
-            put(label, out);
-            out.push(b'.');
-        }
-        out.extend_from_slice(&self.domain);
-        if let Some(port) = self.port.as_ref().filter(|port| !is_absent(port)) {
-            out.push(b':');
-            put(port, out);
-        }
-        if !self.write_path(slots, &is_absent, &put, out) {
-            return false;
-        }
-        let separator = match &self.separator {
-            Some(Source::Star) => b'*',
-            Some(source) if !is_absent(source) => b';',
-            _ => b'&',
-        };
-        let mut lead = b'?';
-        let mut next = |out: &mut Vec<u8>| out.push(std::mem::replace(&mut lead, separator));
-        let mut others = slots.others.iter().peekable();
-        let put_other = |other: &Param, out: &mut Vec<u8>| {
-            out.extend_from_slice(other.name.get(url).unwrap_or_default());
-            if let Some(value) = other.value.get(url) {
-                out.push(b'=');
-                out.extend_from_slice(value);
-            }
-        };
-        for (name, source) in &self.query_params {
-            if is_absent(source) {
-                continue;
-            }
-            let comes_first =
-                |other: &&Param| self.is_sorted && other.name.get(url).unwrap_or_default() < &**name;
-            while let Some(other) = others.next_if(comes_first) {
-                next(out);
-                put_other(other, out);
-            }
-            next(out);
-            write_param(name, source, &resolve, &put, out);
-        }
-        for other in others {
-            next(out);
-            put_other(other, out);
-        }
-        if let Some(hashbang) = self.hashbang.as_ref().filter(|hashbang| !is_absent(hashbang)) {
-            out.extend_from_slice(b"#!");
-            put(hashbang, out);
-        }
-        true
-    }
-
-    fn write_path(
-        &self,
-        slots: &Slots,
-        is_absent: &impl Fn(&Source) -> bool,
-        put: &impl Fn(&Source, &mut Vec<u8>),
-        out: &mut Vec<u8>,
-    ) -> bool {
-        let present = self
-            .segments
-            .iter()
-            .take_while(|segment| !is_absent(segment))
-            .count();
-        if self.segments[present..].iter().any(|segment| !is_absent(segment)) {
-            return false;
-        }
-        if present == 0 {
-            out.push(b'/');
-            return self.path_params.iter().all(|(_, param)| is_absent(param));
-        }
-        for segment in &self.segments[..present] {
-            out.push(b'/');
-            put(segment, out);
-        }
-        for (name, source) in self.path_params.iter().filter(|(_, source)| !is_absent(source)) {
-            out.push(b';');
-            out.extend_from_slice(name);
-            out.push(b'=');
-            put(source, out);
-        }
-        match &self.trailing_slash {
-            Some(Source::Star) => out.push(b'*'),
-            Some(Source::Literal(_)) => out.push(b'/'),
-            Some(Source::Slot(slot)) if slots.has(*slot) => out.push(b'/'),
-            Some(Source::Slot(_)) | None => {}
-        }
-        true
-    }
-}
-
-fn write_param<'u>(
-    name: &[u8],
-    source: &Source,
-    resolve: &impl Fn(&Source) -> Option<RawValue<'u>>,
-    put: &impl Fn(&Source, &mut Vec<u8>),
-    out: &mut Vec<u8>,
-) {
-    out.extend_from_slice(name);
-    let bare = matches!(source, Source::Literal(None)) || resolve(source) == Some(None);
-    if !bare {
-        out.push(b'=');
-        put(source, out);
     }
 }

@@ -12,12 +12,7 @@ pub(crate) fn write_shape<'a>(
     parts: impl Iterator<Item = (&'a TokenKey, &'a dyn fmt::Display)>,
 ) -> fmt::Result {
     let parts: Vec<_> = parts.collect();
-    let one = |wanted: TokenKey| {
-        parts
-            .iter()
-            .find(|(key, _)| **key == wanted)
-            .map(|(_, part)| *part)
-    };
+    let one = |wanted: TokenKey| parts.iter().find(|(key, _)| **key == wanted).map(|(_, part)| *part);
     if let Some(scheme) = one(TokenKey::Scheme) {
         write!(f, "{scheme}://")?;
     }

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use dedust::{
-    AnyValue, Evidence, Normalizer, Op, OtherParams, ParamName, ParsedUrl, Pattern, Rewrite, Rule, RuleSet,
-    SiteRules, SiteSummary, TokenKey, Value, ValueClass, ValuePattern, tokenize,
+    AnyValue, Atom, Evidence, Normalizer, Op, OtherParams, ParamName, ParsedUrl, Part, Pattern, Rewrite,
+    Rule, RuleSet, SiteRules, SiteSummary, Substitution, TokenKey, Value, ValueClass, ValuePattern, tokenize,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -19,10 +19,7 @@ fn interpret(rules: &[Rule], url: &str) -> String {
     let tokens: BTreeMap<TokenKey, Value> = tokens.into_iter().collect();
     let rule = rules.iter().find(|rule| rule.covers(&tokens));
     let target = match rule {
-        None => tokens
-            .iter()
-            .map(|(key, value)| (key.clone(), Some(value.clone())))
-            .collect(),
+        None => tokens.iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect(),
         Some(rule) => {
             let mut target: BTreeMap<TokenKey, Option<Value>> = BTreeMap::new();
             for (key, value) in &tokens {
@@ -34,6 +31,10 @@ fn interpret(rules: &[Rule], url: &str) -> String {
                 match op {
                     Op::Keep(value) => target.insert(key.clone(), Some(value.clone())),
                     Op::Ignore => target.insert(key.clone(), None),
+                    Op::Join(parts) => match join(parts, &tokens) {
+                        Some(value) => target.insert(key.clone(), Some(value)),
+                        None => return interpret(&[], url),
+                    },
                     Op::Copy(from) => match tokens.get(from) {
                         Some(value) => target.insert(key.clone(), Some(value.clone())),
                         None => continue,
@@ -50,12 +51,23 @@ fn interpret(rules: &[Rule], url: &str) -> String {
     }
 }
 
+fn join(parts: &[Part], tokens: &BTreeMap<TokenKey, Value>) -> Option<Value> {
+    let text = |key: &TokenKey| tokens.get(key)?.as_text();
+    let parts: Option<Vec<&str>> = parts
+        .iter()
+        .map(|part| match part {
+            Part::Text(text) => Some(&**text),
+            Part::Copy(key) => text(key),
+            Part::Atom { of, which } => Some(std::str::from_utf8(which.of(text(of)?.as_bytes())?).unwrap()),
+        })
+        .collect();
+    Some(Value::from(&*parts?.concat()))
+}
+
 /// Writes the pairs as a URL, `*` for `None`; nothing when a segment or label is missing between others.
 fn write(target: &BTreeMap<TokenKey, Option<Value>>) -> Option<String> {
     let text = |value: &Option<Value>| {
-        value
-            .as_ref()
-            .map_or("*".into(), |value| value.as_text().unwrap_or("").to_string())
+        value.as_ref().map_or("*".into(), |value| value.as_text().unwrap_or("").to_string())
     };
     let param = |name: &ParamName, value: &Option<Value>| match value {
         Some(Value::Bare) => name.name.to_string(),
@@ -79,20 +91,14 @@ fn write(target: &BTreeMap<TokenKey, Option<Value>>) -> Option<String> {
     if let Some(port) = target.get(&TokenKey::Port) {
         url += &format!(":{}", text(port));
     }
-    url += &segments
-        .iter()
-        .map(|segment| format!("/{segment}"))
-        .collect::<String>();
+    url += &segments.iter().map(|segment| format!("/{segment}")).collect::<String>();
     if segments.is_empty() {
         if !path_params.is_empty() {
             return None;
         }
         url += "/";
     } else {
-        url += &path_params
-            .iter()
-            .map(|param| format!(";{param}"))
-            .collect::<String>();
+        url += &path_params.iter().map(|param| format!(";{param}")).collect::<String>();
         url += &target.get(&TokenKey::TrailingSlash).map_or(String::new(), text);
     }
     let separator = target.get(&TokenKey::QuerySeparator).map_or("&".into(), text);
@@ -106,10 +112,7 @@ fn write(target: &BTreeMap<TokenKey, Option<Value>>) -> Option<String> {
 }
 
 fn name(name: &str, occurrence: u32) -> ParamName {
-    ParamName {
-        name: name.into(),
-        occurrence,
-    }
+    ParamName { name: name.into(), occurrence }
 }
 
 fn free_keys() -> Vec<TokenKey> {
@@ -149,25 +152,12 @@ fn values(key: &TokenKey) -> Vec<Value> {
 }
 
 fn value_pattern(key: TokenKey) -> BoxedStrategy<(TokenKey, ValuePattern)> {
-    let classes = vec![
-        ValueClass::Text,
-        ValueClass::Digits,
-        ValueClass::Word,
-        ValueClass::File("html".into()),
-    ];
+    let classes =
+        vec![ValueClass::Text, ValueClass::Digits, ValueClass::Word, ValueClass::File("html".into())];
     let is = select(values(&key)).prop_map(ValuePattern::Is);
-    let any = (select(classes), subsequence(values(&key), 0..=1), any::<bool>()).prop_map(
-        |(class, except, optional)| {
-            ValuePattern::Any(AnyValue {
-                class,
-                except,
-                optional,
-            })
-        },
-    );
-    prop_oneof![is, any]
-        .prop_map(move |pattern| (key.clone(), pattern))
-        .boxed()
+    let any = (select(classes), subsequence(values(&key), 0..=1), any::<bool>())
+        .prop_map(|(class, except, optional)| ValuePattern::Any(AnyValue { class, except, optional }));
+    prop_oneof![is, any].prop_map(move |pattern| (key.clone(), pattern)).boxed()
 }
 
 /// Few enough keys that rules often cover what other rules write.
@@ -192,21 +182,24 @@ fn rule(free_keys: Vec<TokenKey>, ignores: bool) -> impl Strategy<Value = Rule> 
         let in_place: Vec<TokenKey> = sources.clone();
         let op = move |key: &TokenKey| {
             let keep = select(values(key)).prop_map(Op::Keep);
-            let copies: Vec<TokenKey> = sources
-                .iter()
-                .filter(|from| same_place(from, key))
-                .cloned()
-                .collect();
+            let copies: Vec<TokenKey> =
+                sources.iter().filter(|from| same_place(from, key)).cloned().collect();
             let copy = match copies.is_empty() {
                 true => keep.clone().boxed(),
                 false => select(copies).prop_map(Op::Copy).boxed(),
             };
-            prop_oneof![1 => keep, 4 => copy, u32::from(ignores) => Just(Op::Ignore)]
+            let join = (copy.clone(), select(vec![Atom::Digits(0), Atom::Stem, Atom::DigitsFromRight(0)]));
+            let join = join.prop_map(|(copy, which)| match copy {
+                Op::Copy(of @ (TokenKey::PathSegment(_) | TokenKey::QueryParam(_))) => Op::Join(vec![
+                    Part::Text("n".into()),
+                    Part::Atom { of: of.clone(), which },
+                    Part::Copy(of),
+                ]),
+                other => other,
+            });
+            prop_oneof![1 => keep, 4 => copy, 1 => join, u32::from(ignores) => Just(Op::Ignore)]
         };
-        let targets = prop_oneof![
-            Just(in_place),
-            subsequence(free_keys.clone(), 0..=free_keys.len().min(9))
-        ];
+        let targets = prop_oneof![Just(in_place), subsequence(free_keys.clone(), 0..=free_keys.len().min(9))];
         (Just(pattern), targets).prop_flat_map(move |(pattern, mut targets)| {
             targets.push(TokenKey::Scheme);
             let ops: Vec<_> = targets.iter().map(|key| (Just(key.clone()), op(key))).collect();
@@ -242,24 +235,14 @@ fn rule_set(rule: impl Strategy<Value = Rule>) -> impl Strategy<Value = RuleSet>
             }
         }
         let mut set = RuleSet::new("random");
-        set.insert(
-            "example.org",
-            SiteRules::new(SiteSummary::default(), accepted).unwrap(),
-        )
-        .unwrap();
+        set.insert("example.org", SiteRules::new(SiteSummary::default(), accepted).unwrap()).unwrap();
         set
     })
 }
 
 fn url() -> impl Strategy<Value = String> {
     let pick = |key: TokenKey| option::of(select(values(&key)).prop_map(|value| value.to_string()));
-    let params = vec(
-        (
-            select(vec!["a", "b", "c"]),
-            select(vec!["", "=", "=x", "=7", "=7"]),
-        ),
-        0..4,
-    );
+    let params = vec((select(vec!["a", "b", "c"]), select(vec!["", "=", "=x", "=7", "=7"])), 0..4);
     let path = vec(select(vec!["x", "7", "a-b.html", "x;s=7", ""]), 0..4);
     (
         select(vec!["http", "https"]),
@@ -273,20 +256,11 @@ fn url() -> impl Strategy<Value = String> {
         .prop_map(|(scheme, labels, port, path, params, separator, hashbang)| {
             let labels: String = labels.iter().map(|label| format!("{label}.")).collect();
             let port = port.map_or(String::new(), |port| format!(":{port}"));
-            let params: Vec<String> = params
-                .iter()
-                .map(|(name, value)| format!("{name}{value}"))
-                .collect();
-            let query = if params.is_empty() {
-                String::new()
-            } else {
-                format!("?{}", params.join(separator))
-            };
+            let params: Vec<String> = params.iter().map(|(name, value)| format!("{name}{value}")).collect();
+            let query =
+                if params.is_empty() { String::new() } else { format!("?{}", params.join(separator)) };
             let hashbang = hashbang.map_or(String::new(), |hashbang| format!("#!{hashbang}"));
-            format!(
-                "{scheme}://{labels}example.org{port}/{}{query}{hashbang}",
-                path.join("/")
-            )
+            format!("{scheme}://{labels}example.org{port}/{}{query}{hashbang}", path.join("/"))
         })
 }
 
@@ -317,6 +291,27 @@ proptest! {
             let canonical = normalizer.normalize(&url).unwrap();
             prop_assert_eq!(normalizer.key(&canonical).unwrap(), normalizer.key(&url).unwrap());
             prop_assert_eq!(&normalizer.normalize(&canonical).unwrap(), &canonical);
+        }
+    }
+
+    #[test]
+    fn substitutions_keep_what_is_promised(
+        list in vec((select(vec!["/x", "www.", "?a=x", "/7/x", "https", "7"]), select(vec!["", "/", "http", "/7"])), 0..4),
+        rules in rule_set(rule(crowded_keys(), false)),
+        urls in vec(crowded_url(), 8),
+    ) {
+        let substitution = |(from, to): &(&str, &str)| Substitution {
+            from: (*from).into(), to: (*to).into(), at_start: false, at_end: false, evidence: Evidence::default(),
+        };
+        let keyed = rules.site("example.org").unwrap().clone();
+        let shrinking = list.iter().filter(|(from, to)| (to.len(), to) < (from.len(), from)).map(substitution);
+        let mut rules = RuleSet::new("random");
+        rules.insert("example.org", keyed.with_substitutions(shrinking.collect()).unwrap()).unwrap();
+        let normalizer = Normalizer::compile(&rules);
+        for url in urls {
+            let canonical = normalizer.normalize(&url).unwrap();
+            prop_assert_eq!(normalizer.key(&canonical).unwrap(), normalizer.key(&url).unwrap(), "{}", url);
+            prop_assert_eq!(&normalizer.normalize(&canonical).unwrap(), &canonical, "{}", url);
         }
     }
 

@@ -31,11 +31,7 @@ fn own_table_holds() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/normalize/safe.json");
     let cases: Vec<OwnCase> = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     for OwnCase { url, safe, error, .. } in cases {
-        assert_eq!(
-            safe.is_none(),
-            error,
-            "{url}: either a result or an error is expected"
-        );
+        assert_eq!(safe.is_none(), error, "{url}: either a result or an error is expected");
         assert_eq!(normalized(&url), safe, "{url}");
         if let Some(safe) = safe {
             assert_eq!(normalized(&safe).as_ref(), Some(&safe), "{url}: twice");
@@ -45,10 +41,8 @@ fn own_table_holds() {
 
 #[test]
 fn other_suites_hold_except_for_known_misses() {
-    let data = std::env::var_os("DEDUST_DATA").map_or_else(
-        || concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").into(),
-        PathBuf::from,
-    );
+    let data = std::env::var_os("DEDUST_DATA")
+        .map_or_else(|| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data").into(), PathBuf::from);
     let vectors = data.join("vectors");
     let Ok(folder) = fs::read_dir(&vectors) else {
         println!(
@@ -67,35 +61,19 @@ fn other_suites_hold_except_for_known_misses() {
             passed += check_suite(file, &fs::read_to_string(&path).unwrap(), &mut misses);
         }
     }
-    println!(
-        "{passed} rows of other suites hold, {} are listed as known misses",
-        known_misses.len()
-    );
+    println!("{passed} rows of other suites hold, {} are listed as known misses", known_misses.len());
 
-    let unlisted: Vec<_> = misses
-        .iter()
-        .filter(|(row, _)| !known_misses.contains_key(*row))
-        .collect();
-    let stale: Vec<_> = known_misses
-        .iter()
-        .filter(|(row, _)| !misses.contains_key(*row))
-        .collect();
+    let unlisted: Vec<_> = misses.iter().filter(|(row, _)| !known_misses.contains_key(*row)).collect();
+    let stale: Vec<_> = known_misses.iter().filter(|(row, _)| !misses.contains_key(*row)).collect();
     assert!(unlisted.is_empty(), "rows missed but not listed: {unlisted:#?}");
-    assert!(
-        stale.is_empty(),
-        "rows listed that hold or do not exist: {stale:#?}"
-    );
+    assert!(stale.is_empty(), "rows listed that hold or do not exist: {stale:#?}");
 }
 
 /// Adds the rows that we miss to `misses`, by `file:line`; returns the number of the others.
 fn check_suite(file: &str, text: &str, misses: &mut BTreeMap<String, String>) -> usize {
     let is_escaped = matches!(file, "whatwg_absolute.tsv" | "crawler_commons.tsv");
     let read = |field: &str| {
-        if is_escaped {
-            unescape(field)
-        } else {
-            field.to_owned()
-        }
+        if is_escaped { unescape(field) } else { field.to_owned() }
     };
     let mut passed = 0;
     for (index, line) in text.lines().enumerate().skip(1) {
@@ -128,9 +106,7 @@ fn normalized(url: &str) -> Option<String> {
 
 /// Reasons by `file:line`.
 fn known_misses(list: &str) -> BTreeMap<String, String> {
-    let lines = list
-        .lines()
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines = list.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|line| {
             let (row, reason) = line.split_once("  ").expect("two spaces between row and reason");

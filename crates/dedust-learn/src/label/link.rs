@@ -20,19 +20,14 @@ pub(super) struct SiteLinks<'a> {
 
 impl SiteLinks<'_> {
     pub(super) fn tie(&self, ties: &mut Ties) {
-        let mut rows_by_url: Vec<Sighting> = (0..)
-            .zip(self.url_by_row)
-            .map(|(row, &value)| Sighting { value, row })
-            .collect();
+        let mut rows_by_url: Vec<Sighting> =
+            (0..).zip(self.url_by_row).map(|(row, &value)| Sighting { value, row }).collect();
         rows_by_url.sort_unstable();
         let source_and_target = |link: &Sighting| (self.url_of(link.row), link.value);
 
         let chains = Chains::new(self.redirects.iter().map(source_and_target));
         let mut redirected: Vec<Sighting> = Vec::new();
-        for arrivals in self
-            .ends(&chains, self.redirects)
-            .chunk_by(Sighting::has_same_value)
-        {
+        for arrivals in self.ends(&chains, self.redirects).chunk_by(Sighting::has_same_value) {
             let members = rows_of([arrivals, at_url(&rows_by_url, arrivals[0].value)]);
             note_evidence(ties, arrivals);
             if ties.tie(EvidenceKind::Redirect, &members) {
@@ -47,23 +42,14 @@ impl SiteLinks<'_> {
                 .filter(|(source, _)| chains.end_of(*source).is_none())
                 .map(|(source, target)| (source, after_redirects(target))),
         );
-        for arrivals in self
-            .ends(&chains, self.canonicals)
-            .chunk_by(Sighting::has_same_value)
-        {
+        for arrivals in self.ends(&chains, self.canonicals).chunk_by(Sighting::has_same_value) {
             let end = arrivals[0].value;
             let rows_there = at_url(&rows_by_url, end);
-            let stand_ins = if rows_there.is_empty() {
-                at_url(&redirected, end)
-            } else {
-                &[]
-            };
+            let stand_ins = if rows_there.is_empty() { at_url(&redirected, end) } else { &[] };
             let members = rows_of([arrivals, rows_there, stand_ins]);
             note_evidence(ties, arrivals);
             if ties.tie(EvidenceKind::Canonical, &members) {
-                stand_ins
-                    .iter()
-                    .for_each(|arrival| ties.add_kind(EvidenceKind::Redirect, arrival.row));
+                stand_ins.iter().for_each(|arrival| ties.add_kind(EvidenceKind::Redirect, arrival.row));
             }
         }
     }
@@ -74,12 +60,7 @@ impl SiteLinks<'_> {
 
     /// The rows that have a link which leads somewhere, each with the URL where it ends, sorted by that.
     fn ends(&self, chains: &Chains, links: &[Sighting]) -> Vec<Sighting> {
-        let end_of = |row| {
-            Some(Sighting {
-                value: chains.end_of(self.url_of(row))?,
-                row,
-            })
-        };
+        let end_of = |row| Some(Sighting { value: chains.end_of(self.url_of(row))?, row });
         let mut ends: Vec<Sighting> = links.iter().filter_map(|link| end_of(link.row)).collect();
         ends.sort_unstable();
         ends.dedup();
@@ -102,7 +83,5 @@ fn rows_of<const N: usize>(sightings: [&[Sighting]; N]) -> Vec<u32> {
 }
 
 fn note_evidence(ties: &mut Ties, sightings: &[Sighting]) {
-    sightings
-        .iter()
-        .for_each(|sighting| ties.note_evidence(sighting.row));
+    sightings.iter().for_each(|sighting| ties.note_evidence(sighting.row));
 }

@@ -33,6 +33,7 @@ fn label_numbers(observations: &[Observation], url_of: impl Fn(u32) -> u8) -> La
             simhash: *fingerprint,
             title: Some(b"Page"),
             status: Some(*status),
+            size: None,
         };
         builder.observe(*row, &[b'/', b'a' + url_of(*row)], &clues);
     }

@@ -12,44 +12,27 @@ const NOTHING: Clues<'static> = Clues {
     simhash: None,
     title: None,
     status: None,
+    size: None,
 };
 
 fn cluster(text: &str) -> Clues<'_> {
-    Clues {
-        cluster: Some(text.as_bytes()),
-        ..NOTHING
-    }
+    Clues { cluster: Some(text.as_bytes()), ..NOTHING }
 }
 
 fn redirect(target: &str) -> Clues<'_> {
-    Clues {
-        redirect: Some(target.as_bytes()),
-        status: Some(301),
-        ..NOTHING
-    }
+    Clues { redirect: Some(target.as_bytes()), status: Some(301), ..NOTHING }
 }
 
 fn canonical(target: &str) -> Clues<'_> {
-    Clues {
-        canonical: Some(target.as_bytes()),
-        ..NOTHING
-    }
+    Clues { canonical: Some(target.as_bytes()), ..NOTHING }
 }
 
 fn digest(text: &str) -> Clues<'_> {
-    Clues {
-        digest: Some(text.as_bytes()),
-        status: Some(200),
-        ..NOTHING
-    }
+    Clues { digest: Some(text.as_bytes()), status: Some(200), ..NOTHING }
 }
 
 fn simhash(fingerprint: u64, title: &str) -> Clues<'_> {
-    Clues {
-        simhash: Some(fingerprint),
-        title: Some(title.as_bytes()),
-        ..NOTHING
-    }
+    Clues { simhash: Some(fingerprint), title: Some(title.as_bytes()), ..NOTHING }
 }
 
 /// Row i is the i-th URL; a URL that appears again is the same row.
@@ -72,10 +55,7 @@ fn labels_of(observations: &[(&str, Clues<'_>)]) -> String {
 }
 
 fn show(labels: &Labels) -> String {
-    labels
-        .iter()
-        .map(|label| label.map_or(".".to_owned(), |label| label.to_string()))
-        .collect()
+    labels.iter().map(|label| label.map_or(".".to_owned(), |label| label.to_string())).collect()
 }
 
 #[test]
@@ -95,14 +75,7 @@ fn rows_that_redirect_to_one_target_are_duplicates_of_each_other_and_of_the_targ
 
 #[test]
 fn redirects_are_followed_through_other_rows_to_an_unseen_target() {
-    assert_eq!(
-        labels_of(&[
-            ("/a", redirect("/b")),
-            ("/b", redirect("/t")),
-            ("/c", redirect("/t"))
-        ]),
-        "000"
-    );
+    assert_eq!(labels_of(&[("/a", redirect("/b")), ("/b", redirect("/t")), ("/c", redirect("/t"))]), "000");
 }
 
 #[test]
@@ -129,20 +102,13 @@ fn a_canonical_link_to_a_redirecting_url_is_followed() {
     assert_eq!(labels.kinds_of(0).to_string(), "canonical");
     assert_eq!(labels.kinds_of(1).to_string(), "canonical+redirect");
     // Without redirects among the kinds, the two canonical links end at different URLs.
-    assert_eq!(
-        show(&label_with(EvidenceKinds::only(Canonical), &observations)),
-        "0012"
-    );
+    assert_eq!(show(&label_with(EvidenceKinds::only(Canonical), &observations)), "0012");
 }
 
 #[test]
 fn a_redirect_loop_is_no_evidence() {
-    let observations = [
-        ("/a", redirect("/b")),
-        ("/b", redirect("/a")),
-        ("/c", redirect("/a")),
-        ("/d", redirect("/t")),
-    ];
+    let observations =
+        [("/a", redirect("/b")), ("/b", redirect("/a")), ("/c", redirect("/a")), ("/d", redirect("/t"))];
     assert_eq!(labels_of(&observations), "...0");
 }
 
@@ -150,30 +116,23 @@ fn a_redirect_loop_is_no_evidence() {
 fn a_canonical_loop_is_no_evidence_but_other_kinds_still_count() {
     let mut in_loop = canonical("/b");
     in_loop.digest = Some(b"d1");
-    let labels = label_with(
-        EvidenceKinds::AUTO,
-        &[("/a", in_loop), ("/b", canonical("/a")), ("/c", digest("d1"))],
-    );
+    let labels =
+        label_with(EvidenceKinds::AUTO, &[("/a", in_loop), ("/b", canonical("/a")), ("/c", digest("d1"))]);
     assert_eq!(show(&labels), "0.0");
     assert_eq!(labels.kinds_of(0), EvidenceKinds::only(Digest));
 }
 
 #[test]
 fn a_redirect_whose_end_names_the_start_as_canonical_ties_both() {
-    let labels = label_with(
-        EvidenceKinds::AUTO,
-        &[("/a", redirect("/b")), ("/b", canonical("/a"))],
-    );
+    let labels = label_with(EvidenceKinds::AUTO, &[("/a", redirect("/b")), ("/b", canonical("/a"))]);
     assert_eq!(show(&labels), "00");
     assert_eq!(labels.kinds_of(0), EvidenceKinds::only(Redirect));
 }
 
 #[test]
 fn a_canonical_link_to_itself_labels_the_row_as_its_own_page() {
-    let labels = label_with(
-        EvidenceKinds::AUTO,
-        &[("/a", canonical("/a")), ("/b", canonical("/b")), ("/c", NOTHING)],
-    );
+    let labels =
+        label_with(EvidenceKinds::AUTO, &[("/a", canonical("/a")), ("/b", canonical("/b")), ("/c", NOTHING)]);
     assert_eq!(show(&labels), "01.");
     assert_eq!(labels.kinds_of(0), EvidenceKinds::NONE);
 }
@@ -186,32 +145,17 @@ fn a_redirect_to_itself_leads_nowhere() {
 
 #[test]
 fn a_url_with_two_redirect_targets_has_none() {
-    let observations = [
-        ("/a", redirect("/x")),
-        ("/a", redirect("/y")),
-        ("/b", redirect("/x")),
-        ("/c", redirect("/y")),
-    ];
+    let observations =
+        [("/a", redirect("/x")), ("/a", redirect("/y")), ("/b", redirect("/x")), ("/c", redirect("/y"))];
     assert_eq!(labels_of(&observations), ".01");
 }
 
 #[test]
 fn equal_digests_are_duplicates_unless_the_status_is_an_error() {
-    let error = Clues {
-        status: Some(404),
-        ..digest("d1")
-    };
-    let no_status = Clues {
-        status: None,
-        ..digest("d1")
-    };
-    let observations = [
-        ("/a", digest("d1")),
-        ("/b", error),
-        ("/c", no_status),
-        ("/d", digest("d2")),
-        ("/e", error),
-    ];
+    let error = Clues { status: Some(404), ..digest("d1") };
+    let no_status = Clues { status: None, ..digest("d1") };
+    let observations =
+        [("/a", digest("d1")), ("/b", error), ("/c", no_status), ("/d", digest("d2")), ("/e", error)];
     assert_eq!(labels_of(&observations), "0.01.");
 }
 
@@ -224,10 +168,7 @@ fn text_digests_and_fingerprints_of_errors_are_no_evidence() {
         status: Some(200),
         ..NOTHING
     };
-    let error = Clues {
-        status: Some(503),
-        ..page
-    };
+    let error = Clues { status: Some(503), ..page };
     let labels = label_with(EvidenceKinds::AUTO, &[("/a", page), ("/b", error), ("/c", page)]);
     assert_eq!(show(&labels), "0.0");
     assert_eq!(labels.kinds_of(0).to_string(), "signature+simhash");
@@ -244,6 +185,7 @@ fn empty_values_are_no_evidence() {
         simhash: Some(0),
         title: Some(b"Page"),
         status: None,
+        size: None,
     };
     assert_eq!(labels_of(&[("/a", empty), ("/b", empty)]), "..");
     let sha1 = digest("sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
@@ -258,13 +200,7 @@ fn fingerprints_need_three_bits_or_fewer_and_an_equal_title() {
         ("/c", simhash(0xff00, "Other page")),
         ("/d", simhash(0xff00, "")),
         ("/e", simhash(0x00ff, "Page")),
-        (
-            "/f",
-            Clues {
-                title: None,
-                ..simhash(0xff00, "")
-            },
-        ),
+        ("/f", Clues { title: None, ..simhash(0xff00, "") }),
     ];
     assert_eq!(labels_of(&observations), "001.2.");
 }
@@ -275,11 +211,7 @@ fn fingerprints_in_a_large_title_group_are_found() {
     let fingerprint = |row: u32| u64::from(row + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     for row in 0..500 {
         builder.observe(2 * row, b"", &simhash(fingerprint(row), "Page"));
-        builder.observe(
-            2 * row + 1,
-            b"",
-            &simhash(fingerprint(row) ^ (1 << 63 | 1 << 20 | 1), "Page"),
-        );
+        builder.observe(2 * row + 1, b"", &simhash(fingerprint(row) ^ (1 << 63 | 1 << 20 | 1), "Page"));
     }
     let labels = builder.finish(1000);
     assert!((0..500).all(|pair| labels.label_of(2 * pair) == labels.label_of(2 * pair + 1)));
@@ -291,37 +223,24 @@ fn a_giant_group_of_equal_fingerprints_is_one_cluster() {
     let mut builder = LabelBuilder::new(EvidenceKinds::AUTO);
     (0..200_000).for_each(|row| builder.observe(row, b"", &simhash(5, "Page")));
     let labels = builder.finish(200_000);
-    assert_eq!(
-        (labels.cluster_count(), labels.largest_cluster_size()),
-        (1, 200_000)
-    );
+    assert_eq!((labels.cluster_count(), labels.largest_cluster_size()), (1, 200_000));
 }
 
 #[test]
 fn with_explicit_clusters_an_untied_row_is_unlabelled() {
-    let observations = [
-        ("/a", cluster("1")),
-        ("/b", digest("d1")),
-        ("/c", cluster("1")),
-        ("/d", cluster("2")),
-    ];
+    let observations =
+        [("/a", cluster("1")), ("/b", digest("d1")), ("/c", cluster("1")), ("/d", cluster("2"))];
     let labels = label_with(EvidenceKinds::AUTO, &observations);
     assert_eq!(show(&labels), "0.01");
     assert_eq!(labels.kinds_of(0), EvidenceKinds::only(Cluster));
     assert_eq!(labels.kinds_of(3), EvidenceKinds::NONE);
     // The same row is a negative example if clusters are not used.
-    assert_eq!(
-        show(&label_with(EvidenceKinds::only(Digest), &observations)),
-        ".0.."
-    );
+    assert_eq!(show(&label_with(EvidenceKinds::only(Digest), &observations)), ".0..");
 }
 
 #[test]
 fn with_explicit_clusters_a_tied_row_shares_the_label() {
-    let known = Clues {
-        digest: Some(b"d1"),
-        ..cluster("1")
-    };
+    let known = Clues { digest: Some(b"d1"), ..cluster("1") };
     let observations = [
         ("/a", known),
         ("/b", digest("d1")),
@@ -335,14 +254,8 @@ fn with_explicit_clusters_a_tied_row_shares_the_label() {
 
 #[test]
 fn weaker_evidence_never_joins_two_explicit_clusters() {
-    let first = Clues {
-        digest: Some(b"d1"),
-        ..cluster("1")
-    };
-    let second = Clues {
-        digest: Some(b"d1"),
-        ..cluster("2")
-    };
+    let first = Clues { digest: Some(b"d1"), ..cluster("1") };
+    let second = Clues { digest: Some(b"d1"), ..cluster("2") };
     let labels = label_with(EvidenceKinds::AUTO, &[("/a", first), ("/b", second)]);
     assert_eq!(show(&labels), "01");
     assert_eq!(labels.kinds_of(0), EvidenceKinds::NONE);
@@ -350,40 +263,18 @@ fn weaker_evidence_never_joins_two_explicit_clusters() {
 
 #[test]
 fn a_value_found_in_two_explicit_clusters_ties_no_row() {
-    let first = Clues {
-        digest: Some(b"d1"),
-        ..cluster("1")
-    };
-    let second = Clues {
-        digest: Some(b"d1"),
-        ..cluster("2")
-    };
-    let observations = [
-        ("/a", first),
-        ("/b", digest("d1")),
-        ("/c", digest("d1")),
-        ("/d", second),
-    ];
+    let first = Clues { digest: Some(b"d1"), ..cluster("1") };
+    let second = Clues { digest: Some(b"d1"), ..cluster("2") };
+    let observations = [("/a", first), ("/b", digest("d1")), ("/c", digest("d1")), ("/d", second)];
     assert_eq!(labels_of(&observations), "0..1");
 }
 
 #[test]
 fn a_chain_of_ties_does_not_join_two_explicit_clusters() {
-    let first = Clues {
-        simhash: Some(0xff00),
-        title: Some(b"Page"),
-        ..cluster("1")
-    };
+    let first = Clues { simhash: Some(0xff00), title: Some(b"Page"), ..cluster("1") };
     let between = simhash(0xff07, "Page");
-    let second = Clues {
-        simhash: Some(0xff3f),
-        title: Some(b"Page"),
-        ..cluster("2")
-    };
-    let labels = label_with(
-        EvidenceKinds::AUTO,
-        &[("/a", first), ("/b", between), ("/c", second)],
-    );
+    let second = Clues { simhash: Some(0xff3f), title: Some(b"Page"), ..cluster("2") };
+    let labels = label_with(EvidenceKinds::AUTO, &[("/a", first), ("/b", between), ("/c", second)]);
     assert_ne!(labels.label_of(0), labels.label_of(2));
     assert!(labels.label_of(1) == labels.label_of(0) || labels.label_of(1) == labels.label_of(2));
 }
@@ -391,51 +282,30 @@ fn a_chain_of_ties_does_not_join_two_explicit_clusters() {
 #[test]
 fn stronger_kinds_are_used_first() {
     // The redirect ties /b to cluster 1, so the digest it shares with cluster 2 is refused.
-    let tied = Clues {
-        digest: Some(b"d1"),
-        status: None,
-        ..redirect("/a")
-    };
-    let second = Clues {
-        digest: Some(b"d1"),
-        ..cluster("2")
-    };
-    let labels = label_with(
-        EvidenceKinds::AUTO,
-        &[("/a", cluster("1")), ("/b", tied), ("/c", second)],
-    );
+    let tied = Clues { digest: Some(b"d1"), status: None, ..redirect("/a") };
+    let second = Clues { digest: Some(b"d1"), ..cluster("2") };
+    let labels = label_with(EvidenceKinds::AUTO, &[("/a", cluster("1")), ("/b", tied), ("/c", second)]);
     assert_eq!(show(&labels), "001");
     assert_eq!(labels.kinds_of(1), EvidenceKinds::only(Redirect));
 }
 
 #[test]
 fn a_row_in_two_explicit_clusters_is_in_neither() {
-    let observations = [
-        ("/a", cluster("1")),
-        ("/b", cluster("1")),
-        ("/b", cluster("2")),
-        ("/c", cluster("2")),
-    ];
+    let observations =
+        [("/a", cluster("1")), ("/b", cluster("1")), ("/b", cluster("2")), ("/c", cluster("2"))];
     assert_eq!(labels_of(&observations), "0.1");
 }
 
 #[test]
 fn all_observations_of_a_row_count() {
-    let observations = [
-        ("/a", digest("d1")),
-        ("/b", digest("d1")),
-        ("/b", digest("d2")),
-        ("/c", digest("d2")),
-    ];
+    let observations =
+        [("/a", digest("d1")), ("/b", digest("d1")), ("/b", digest("d2")), ("/c", digest("d2"))];
     assert_eq!(labels_of(&observations), "000");
 }
 
 #[test]
 fn kinds_that_were_not_chosen_are_ignored() {
-    let page = Clues {
-        text_digest: Some(b"t"),
-        ..digest("d1")
-    };
+    let page = Clues { text_digest: Some(b"t"), ..digest("d1") };
     let observations = [("/a", page), ("/b", page), ("/c", canonical("/a"))];
     let labels = label_with(EvidenceKinds::only(TextDigest), &observations);
     assert_eq!(show(&labels), "00.");
@@ -450,20 +320,7 @@ fn rows_never_observed_are_unlabelled_and_clusters_are_counted() {
     builder.observe(2, b"/c", &digest("d2"));
     let labels = builder.finish(6);
     assert_eq!(show(&labels), ".010..");
-    assert_eq!(
-        (
-            labels.row_count(),
-            labels.labelled_count(),
-            labels.cluster_count()
-        ),
-        (6, 3, 2)
-    );
-    assert_eq!(
-        (labels.cluster_sizes(), labels.largest_cluster_size()),
-        (&[2, 1][..], 2)
-    );
-    assert_eq!(
-        (labels.label_of(99), labels.kinds_of(99)),
-        (None, EvidenceKinds::NONE)
-    );
+    assert_eq!((labels.row_count(), labels.labelled_count(), labels.cluster_count()), (6, 3, 2));
+    assert_eq!((labels.cluster_sizes(), labels.largest_cluster_size()), (&[2, 1][..], 2));
+    assert_eq!((labels.label_of(99), labels.kinds_of(99)), (None, EvidenceKinds::NONE));
 }

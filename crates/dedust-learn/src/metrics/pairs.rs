@@ -30,20 +30,12 @@ impl PairCounts {
 
     /// (N_supp - N_same) / N_supp, the share of false pairs; 0 if no two rows share a group.
     pub fn fpr(&self) -> f64 {
-        if self.support == 0 {
-            0.0
-        } else {
-            self.false_pairs() as f64 / self.support as f64
-        }
+        if self.support == 0 { 0.0 } else { self.false_pairs() as f64 / self.support as f64 }
     }
 
     /// Mixed groups / groups with two rows or more; 0 if there are none.
     pub fn group_failure_rate(&self) -> f64 {
-        if self.groups == 0 {
-            0.0
-        } else {
-            self.mixed_groups as f64 / self.groups as f64
-        }
+        if self.groups == 0 { 0.0 } else { self.mixed_groups as f64 / self.groups as f64 }
     }
 }
 

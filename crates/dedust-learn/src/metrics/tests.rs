@@ -6,14 +6,9 @@ use std::collections::BTreeSet;
 
 /// Text names in place of hashes and labels, for readable examples.
 fn rows(names: &[(&str, &str)]) -> Vec<(u128, u32)> {
-    let number = |name: &str| {
-        name.bytes()
-            .fold(7u32, |number, byte| number.wrapping_mul(31) + u32::from(byte))
-    };
-    names
-        .iter()
-        .map(|(group, label)| (u128::from(number(group)), number(label)))
-        .collect()
+    let number =
+        |name: &str| name.bytes().fold(7u32, |number, byte| number.wrapping_mul(31) + u32::from(byte));
+    names.iter().map(|(group, label)| (u128::from(number(group)), number(label))).collect()
 }
 
 fn narrow(rows: &[(u128, u32)]) -> Vec<(u64, u32)> {
@@ -21,10 +16,7 @@ fn narrow(rows: &[(u128, u32)]) -> Vec<(u64, u32)> {
 }
 
 fn assert_close(found: f64, expected: f64) {
-    assert!(
-        (found - expected).abs() < 1e-12,
-        "found {found}, expected {expected}"
-    );
+    assert!((found - expected).abs() < 1e-12, "found {found}, expected {expected}");
 }
 
 #[test]
@@ -54,10 +46,7 @@ fn ten_urls_of_four_pages_in_five_groups() {
         ("4", "d"),
         ("5", "d"),
     ]));
-    assert_eq!(
-        (score.urls, score.pages, score.canonical, score.covered),
-        (10, 4, 5, 4)
-    );
+    assert_eq!((score.urls, score.pages, score.canonical, score.covered), (10, 4, 5, 4));
     assert_close(score.compression, 0.5);
     assert_close(score.achievable, 0.6);
     assert_close(score.dup_reduction.unwrap(), 1.0 - 0.2 / 0.6);
@@ -68,13 +57,7 @@ fn ten_urls_of_four_pages_in_five_groups() {
 
 #[test]
 fn crawl_simulation_of_the_identity() {
-    let score = score(rows(&[
-        ("1", "a"),
-        ("2", "a"),
-        ("3", "b"),
-        ("4", "b"),
-        ("5", "c"),
-    ]));
+    let score = score(rows(&[("1", "a"), ("2", "a"), ("3", "b"), ("4", "b"), ("5", "c")]));
     assert_close(score.precision, 0.6);
     assert_close(score.recall, 1.0);
     assert_close(score.f1, 0.75);
@@ -116,10 +99,7 @@ fn micro_average_pools_and_macro_average_takes_the_mean() {
     let distinct = Tally::count(rows(&[("1", "a"), ("2", "b")]));
 
     let pooled = [large, small, distinct].into_iter().sum::<Tally>().score();
-    assert_eq!(
-        (pooled.urls, pooled.pages, pooled.canonical, pooled.covered),
-        (8, 6, 7, 6)
-    );
+    assert_eq!((pooled.urls, pooled.pages, pooled.canonical, pooled.covered), (8, 6, 7, 6));
     assert_close(pooled.compression, 1.0 / 8.0);
 
     let average = MacroAverage::of(&[large.score(), small.score(), distinct.score()]);
@@ -137,10 +117,7 @@ fn pairs_of_a_huge_group_do_not_overflow() {
     let counts = count_pairs((0..300_000u32).map(|row| (1, row % 2)));
     assert_eq!(counts.support, 44_999_850_000);
     assert_eq!(counts.same, 2 * 11_249_925_000);
-    let tally = Tally {
-        support_pairs: u128::from(u64::MAX) * 2,
-        ..Tally::default()
-    };
+    let tally = Tally { support_pairs: u128::from(u64::MAX) * 2, ..Tally::default() };
     assert_eq!(tally.score().fpr, 1.0);
 }
 
@@ -154,10 +131,7 @@ fn a_reused_counter_forgets_the_rows_before() {
 /// The definitions, pair by pair.
 fn quadratic_tally(rows: &[(u128, u32)]) -> Tally {
     let pairs = || (0..rows.len()).flat_map(|i| (i + 1..rows.len()).map(move |j| (rows[i], rows[j])));
-    let firsts = rows
-        .iter()
-        .enumerate()
-        .filter(|(i, row)| rows[..*i].iter().all(|before| before.0 != row.0));
+    let firsts = rows.iter().enumerate().filter(|(i, row)| rows[..*i].iter().all(|before| before.0 != row.0));
     Tally {
         urls: rows.len() as u64,
         pages: rows.iter().map(|row| row.1).collect::<BTreeSet<_>>().len() as u64,

@@ -41,11 +41,7 @@ pub(super) fn build<'c>(corpus: &'c Corpus, options: &BuildOptions) -> PatternTr
         part_by_value: FxHashMap::default(),
         buffer: Vec::new(),
     };
-    let mut tree = PatternTree {
-        corpus,
-        nodes: Vec::new(),
-        rows: (0..corpus.len() as u32).collect(),
-    };
+    let mut tree = PatternTree { corpus, nodes: Vec::new(), rows: (0..corpus.len() as u32).collect() };
     tree.nodes.push(Node {
         parent: None,
         children: Vec::new(),
@@ -105,8 +101,7 @@ impl Builder<'_, '_> {
     fn salient_values(&self, key: u32, n: usize) -> Vec<u32> {
         let mut values = self.counter.values_of(self.corpus, key);
         values.sort_unstable_by(|a, b| {
-            b.1.cmp(&a.1)
-                .then_with(|| self.corpus.value(a.0).cmp(self.corpus.value(b.0)))
+            b.1.cmp(&a.1).then_with(|| self.corpus.value(a.0).cmp(self.corpus.value(b.0)))
         });
         match &self.global {
             Some(is_salient) => values.retain(|(value, _)| is_salient[*value as usize]),
@@ -128,22 +123,14 @@ impl Builder<'_, '_> {
         let mut sizes = vec![0usize; salient.len() + 2];
         self.buffer.clear();
         for &row in &tree.rows[members.clone()] {
-            let pair = corpus
-                .pairs(row)
-                .iter()
-                .find(|&&pair| corpus.pair_key(pair) == key);
+            let pair = corpus.pairs(row).iter().find(|&&pair| corpus.pair_key(pair) == key);
             let part = pair.map_or(absent, |&pair| {
-                self.part_by_value
-                    .get(&corpus.pair_value(pair))
-                    .copied()
-                    .unwrap_or(wildcard)
+                self.part_by_value.get(&corpus.pair_value(pair)).copied().unwrap_or(wildcard)
             });
             sizes[part as usize] += 1;
             self.buffer.push((part, row));
         }
-        let mut order: Vec<u32> = (0..sizes.len() as u32)
-            .filter(|&part| sizes[part as usize] > 0)
-            .collect();
+        let mut order: Vec<u32> = (0..sizes.len() as u32).filter(|&part| sizes[part as usize] > 0).collect();
         // Salient values come by frequency already; ties keep their order.
         order.sort_by_key(|&part| std::cmp::Reverse(sizes[part as usize]));
 
@@ -223,8 +210,7 @@ impl Counter {
         }
         self.seen_keys.sort_unstable();
         // Grouped by key, so that sums over a key's values are always taken in the same order.
-        self.seen
-            .sort_unstable_by_key(|&pair| (corpus.pair_key(pair), pair));
+        self.seen.sort_unstable_by_key(|&pair| (corpus.pair_key(pair), pair));
     }
 
     fn is_const(&self, key: u32, n: usize) -> bool {
@@ -239,9 +225,7 @@ impl Counter {
                 let first = pairs.by_ref().find(|&&pair| corpus.pair_key(pair) == key);
                 let state = match first {
                     Some(&pair) if self.is_const(key, n) => KeyState::Const(corpus.pair_value(pair)),
-                    _ => KeyState::Star {
-                        optional: self.presence[key as usize] < n as u32,
-                    },
+                    _ => KeyState::Star { optional: self.presence[key as usize] < n as u32 },
                 };
                 (key, state)
             })
@@ -251,11 +235,7 @@ impl Counter {
     /// The key with the lowest entropy that is neither constant, nor rare, nor done; ties go to the first key.
     fn most_regular_key(&self, n: usize, done: &[u32]) -> Option<u32> {
         let c_ln_c = |count: u32| {
-            if count > 0 {
-                f64::from(count) * f64::from(count).ln()
-            } else {
-                0.0
-            }
+            if count > 0 { f64::from(count) * f64::from(count).ln() } else { 0.0 }
         };
         let mut best: Option<(f64, u32)> = None;
         let mut at = 0;
@@ -280,10 +260,7 @@ impl Counter {
     fn values_of(&self, corpus: &Corpus, key: u32) -> Vec<(u32, u32)> {
         let start = self.seen.partition_point(|&pair| corpus.pair_key(pair) < key);
         let pairs = &self.seen[start..start + self.distinct[key as usize] as usize];
-        pairs
-            .iter()
-            .map(|&pair| (corpus.pair_value(pair), self.counts[pair as usize]))
-            .collect()
+        pairs.iter().map(|&pair| (corpus.pair_value(pair), self.counts[pair as usize])).collect()
     }
 }
 
@@ -300,10 +277,6 @@ fn globally_salient(corpus: &Corpus) -> Vec<bool> {
     let salient = salient_count(&frequencies, corpus.len());
     let least = salient.checked_sub(1).map_or(u32::MAX, |last| frequencies[last]);
     (0..corpus.value_count() as u32)
-        .map(|value| {
-            frequency_by_value
-                .get(&value)
-                .is_some_and(|&frequency| frequency >= least)
-        })
+        .map(|value| frequency_by_value.get(&value).is_some_and(|&frequency| frequency >= least))
         .collect()
 }

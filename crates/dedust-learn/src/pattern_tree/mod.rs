@@ -99,9 +99,7 @@ impl<'c> PatternTree<'c> {
 
     /// The key at which a node's children differ.
     pub fn split_key(&self, node: NodeId) -> Option<&'c TokenKey> {
-        self.nodes[node]
-            .split_key
-            .map(|key| &self.corpus.keys()[key as usize])
+        self.nodes[node].split_key.map(|key| &self.corpus.keys()[key as usize])
     }
 
     /// The pattern of a node: what unseen URLs must look like to be taken for its members.
@@ -122,9 +120,7 @@ impl<'c> PatternTree<'c> {
 
     pub(crate) fn state(&self, node: NodeId, key: u32) -> Option<KeyState> {
         let keys = &self.nodes[node].keys;
-        keys.binary_search_by_key(&key, |(key, _)| *key)
-            .ok()
-            .map(|at| keys[at].1)
+        keys.binary_search_by_key(&key, |(key, _)| *key).ok().map(|at| keys[at].1)
     }
 
     fn class(&self, node: NodeId, key: u32) -> ValueClass {
@@ -147,10 +143,8 @@ impl<'c> PatternTree<'c> {
         while let Some(node) = at {
             match &self.nodes[node].excluded {
                 Some((excluded, values)) if *excluded == key => {
-                    let mut values: Vec<Value> = values
-                        .iter()
-                        .map(|&value| self.corpus.value(value).clone())
-                        .collect();
+                    let mut values: Vec<Value> =
+                        values.iter().map(|&value| self.corpus.value(value).clone()).collect();
                     values.sort();
                     return values;
                 }

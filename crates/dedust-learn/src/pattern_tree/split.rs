@@ -29,10 +29,7 @@ pub(super) fn floor(n: usize) -> f64 {
 /// decline must be threefold; and no salient value may be rare.
 pub(super) fn salient_count(frequencies: &[u32], n: usize) -> usize {
     let next = frequencies.iter().skip(1).copied().chain([1]);
-    let drops = frequencies
-        .iter()
-        .zip(next)
-        .map(|(&f, next)| f64::from(f) / f64::from(next));
+    let drops = frequencies.iter().zip(next).map(|(&f, next)| f64::from(f) / f64::from(next));
     let (mut position, mut steepest) = (0, 0.0);
     for (at, drop) in drops.enumerate() {
         if drop > steepest {
@@ -42,10 +39,7 @@ pub(super) fn salient_count(frequencies: &[u32], n: usize) -> usize {
     if steepest < LEAST_DROP {
         return 0;
     }
-    frequencies[..position]
-        .iter()
-        .filter(|&&f| f64::from(f) >= floor(n))
-        .count()
+    frequencies[..position].iter().filter(|&&f| f64::from(f) >= floor(n)).count()
 }
 
 #[cfg(test)]

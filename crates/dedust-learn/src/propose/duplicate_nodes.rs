@@ -20,11 +20,7 @@ pub(super) fn find(tree: &PatternTree<'_>, min_overlap: f64) -> Vec<(NodeId, Nod
     let corpus = tree.corpus();
     let nodes = tree.nodes();
     let mut leaf_of_row = vec![0u32; corpus.len()];
-    for (node, _) in nodes
-        .iter()
-        .enumerate()
-        .filter(|(_, node)| node.children().is_empty())
-    {
+    for (node, _) in nodes.iter().enumerate().filter(|(_, node)| node.children().is_empty()) {
         for &row in tree.members(node) {
             leaf_of_row[row as usize] = node as u32;
         }

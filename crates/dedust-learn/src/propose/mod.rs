@@ -131,8 +131,6 @@ pub fn propose(tree: &PatternTree<'_>, options: &ProposeOptions) -> Proposal {
             consider(t, s, back);
         }
     }
-    proposal
-        .qualified
-        .sort_by_key(|candidate| (candidate.source, candidate.target));
+    proposal.qualified.sort_by_key(|candidate| (candidate.source, candidate.target));
     proposal
 }

@@ -24,10 +24,7 @@ pub(crate) struct Facts {
 
 impl<'t, 'c> NodeFacts<'t, 'c> {
     pub(crate) fn new(tree: &'t PatternTree<'c>) -> Self {
-        Self {
-            tree,
-            facts: vec![None; tree.nodes().len()],
-        }
+        Self { tree, facts: vec![None; tree.nodes().len()] }
     }
 
     pub(crate) fn of(&mut self, node: NodeId) -> Rc<Facts> {
@@ -40,29 +37,17 @@ impl<'t, 'c> NodeFacts<'t, 'c> {
 
 impl Facts {
     fn gather(corpus: &Corpus, rows: &[u32]) -> Self {
-        let mut labelled: Vec<(u32, u32)> = rows
-            .iter()
-            .filter_map(|&row| Some((corpus.label(row)?, row)))
-            .collect();
+        let mut labelled: Vec<(u32, u32)> =
+            rows.iter().filter_map(|&row| Some((corpus.label(row)?, row))).collect();
         labelled.sort_unstable();
         let mut pairs: Vec<u32> = rows.iter().flat_map(|&row| corpus.pairs(row)).copied().collect();
         pairs.sort_unstable();
         let mut values: Vec<(u32, u32, u32)> = pairs
             .chunk_by(u32::eq)
-            .map(|run| {
-                (
-                    corpus.pair_key(run[0]),
-                    corpus.pair_value(run[0]),
-                    run.len() as u32,
-                )
-            })
+            .map(|run| (corpus.pair_key(run[0]), corpus.pair_value(run[0]), run.len() as u32))
             .collect();
         values.sort_unstable();
-        Self {
-            labelled,
-            values,
-            volume: rows.len(),
-        }
+        Self { labelled, values, volume: rows.len() }
     }
 
     /// `(key, value, count)` of one key, by value.

@@ -47,10 +47,7 @@ impl Operations {
                 |key| Some(key),
                 |key, _| is_fake(corpus, &sample, &side, key, None, key, options),
             );
-            return Self {
-                forth: ops,
-                back: None,
-            };
+            return Self { forth: ops, back: None };
         }
         let (left, right) = (facts.of(s), facts.of(t));
         let sample = Sample::of_both(&left, &right);
@@ -67,10 +64,7 @@ impl Operations {
             |to| common.best_source(to, options, |(a, b)| (b, a)),
             |to, from| is_fake(corpus, &sample, &left, to, Some(&right), from, options),
         );
-        Self {
-            forth,
-            back: Some(back),
-        }
+        Self { forth, back: Some(back) }
     }
 }
 
@@ -134,19 +128,12 @@ impl CommonKeys {
         let mut left_keys_by_value: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for &pair in &left_pairs {
             *counts.left.entry(corpus.pair_key(pair)).or_default() += 1;
-            left_keys_by_value
-                .entry(corpus.pair_value(pair))
-                .or_default()
-                .push(corpus.pair_key(pair));
+            left_keys_by_value.entry(corpus.pair_value(pair)).or_default().push(corpus.pair_key(pair));
         }
         for &pair in &right_pairs {
             let key = corpus.pair_key(pair);
             *counts.right.entry(key).or_default() += 1;
-            for &left_key in left_keys_by_value
-                .get(&corpus.pair_value(pair))
-                .into_iter()
-                .flatten()
-            {
+            for &left_key in left_keys_by_value.get(&corpus.pair_value(pair)).into_iter().flatten() {
                 counts.shared.entry((left_key, key)).or_default().0 += 1;
             }
         }
@@ -172,10 +159,7 @@ impl CommonKeys {
             (other == to && rate > options.min_common_values).then_some((rate, from == to, clusters, from))
         });
         let order = |a: &(f64, bool, usize, u32), b: &(f64, bool, usize, u32)| {
-            a.0.total_cmp(&b.0)
-                .then(a.1.cmp(&b.1))
-                .then(a.2.cmp(&b.2))
-                .then(b.3.cmp(&a.3))
+            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)).then(b.3.cmp(&a.3))
         };
         candidates.max_by(order).map(|(_, _, _, from)| from)
     }
@@ -189,9 +173,7 @@ fn common_clusters<'a>(
     let mut others = right.labelled.chunk_by(|a, b| a.0 == b.0).peekable();
     left.labelled.chunk_by(|a, b| a.0 == b.0).filter_map(move |rows| {
         while others.next_if(|other| other[0].0 < rows[0].0).is_some() {}
-        others
-            .next_if(|other| other[0].0 == rows[0].0)
-            .map(|other| (rows, other))
+        others.next_if(|other| other[0].0 == rows[0].0).map(|other| (rows, other))
     })
 }
 
@@ -220,9 +202,8 @@ impl Sample {
         let mut clusters: Vec<_> = clusters.filter(|rows| rows.len() > 1).collect();
         if clusters.len() > CLUSTERS_PER_TEST {
             let every = clusters.len();
-            clusters = (0..CLUSTERS_PER_TEST)
-                .map(|at| clusters[at * every / CLUSTERS_PER_TEST].clone())
-                .collect();
+            clusters =
+                (0..CLUSTERS_PER_TEST).map(|at| clusters[at * every / CLUSTERS_PER_TEST].clone()).collect();
         }
         for rows in &mut clusters {
             rows.truncate(MEMBERS_PER_CLUSTER);
@@ -259,10 +240,7 @@ fn is_fake(
         .map(|rows| {
             let mut values: Vec<Option<u32>> = rows.iter().map(value_at).collect();
             values.sort_unstable();
-            let equal: usize = values
-                .chunk_by(|a, b| a == b)
-                .map(|run| run.len() * (run.len() - 1))
-                .sum();
+            let equal: usize = values.chunk_by(|a, b| a == b).map(|run| run.len() * (run.len() - 1)).sum();
             1.0 - equal as f64 / (rows.len() * (rows.len() - 1)) as f64
         })
         .sum::<f64>()

@@ -34,28 +34,16 @@ impl Projection {
         let mut slots_by_key = vec![(0, 0); tree.corpus().keys().len()];
         for (at, &(from, _)) in reads.iter().enumerate() {
             let range = &mut slots_by_key[from as usize];
-            *range = if range.1 == 0 {
-                (at as u32, at as u32 + 1)
-            } else {
-                (range.0, at as u32 + 1)
-            };
+            *range = if range.1 == 0 { (at as u32, at as u32 + 1) } else { (range.0, at as u32 + 1) };
         }
-        let is_optional = |node, key| {
-            matches!(
-                tree.state(node, key),
-                Some(KeyState::Star { optional: true }) | None
-            )
-        };
+        let is_optional =
+            |node, key| matches!(tree.state(node, key), Some(KeyState::Star { optional: true }) | None);
         let required = reads
             .iter()
             .filter(|&&(from, to)| is_optional(source, from) && !is_optional(target, to))
             .map(|&(from, _)| from)
             .collect();
-        Self {
-            slots_by_key,
-            slots: reads.into_iter().map(|(_, to)| to).collect(),
-            required,
-        }
+        Self { slots_by_key, slots: reads.into_iter().map(|(_, to)| to).collect(), required }
     }
 
     /// Source keys that a URL must have to be covered, though not all members of the node do.
@@ -66,20 +54,14 @@ impl Projection {
     /// The group of a row; `None` when the rule does not cover it.
     pub(crate) fn group(&self, corpus: &Corpus, row: u32) -> Option<u64> {
         let pairs = corpus.pairs(row);
-        if !self
-            .required
-            .iter()
-            .all(|&key| pairs.iter().any(|&pair| corpus.pair_key(pair) == key))
-        {
+        if !self.required.iter().all(|&key| pairs.iter().any(|&pair| corpus.pair_key(pair) == key)) {
             return None;
         }
         // A sum, because pairs of two nodes come in different orders.
         Some(pairs.iter().fold(0u64, |sum, &pair| {
             let (start, end) = self.slots_by_key[corpus.pair_key(pair) as usize];
             let slots = &self.slots[start as usize..end as usize];
-            slots.iter().fold(sum, |sum, &slot| {
-                sum.wrapping_add(mix(slot, corpus.pair_value(pair)))
-            })
+            slots.iter().fold(sum, |sum, &slot| sum.wrapping_add(mix(slot, corpus.pair_value(pair))))
         }))
     }
 }
@@ -120,12 +102,7 @@ pub(crate) struct Prover<'t, 'c> {
 
 impl<'t, 'c> Prover<'t, 'c> {
     pub(crate) fn new(tree: &'t PatternTree<'c>) -> Self {
-        Self {
-            tree,
-            counter: PairCounter::default(),
-            rows: Vec::new(),
-            source_groups: FxHashSet::default(),
-        }
+        Self { tree, counter: PairCounter::default(), rows: Vec::new(), source_groups: FxHashSet::default() }
     }
 
     /// The candidate with its counts; without support when it joins no URL of the source to one of the target.
@@ -145,8 +122,7 @@ impl<'t, 'c> Prover<'t, 'c> {
         }
         let mut joins = source == target;
         if source != target {
-            self.source_groups
-                .extend(self.rows.iter().map(|&(group, _)| group));
+            self.source_groups.extend(self.rows.iter().map(|&(group, _)| group));
             let stay = Projection::new(tree, target, target, &staying_ops(tree, target, &ops));
             for &row in tree.members(target) {
                 if let (Some(group), Some(label)) = (stay.group(corpus, row), corpus.label(row)) {
@@ -155,17 +131,8 @@ impl<'t, 'c> Prover<'t, 'c> {
                 }
             }
         }
-        let counts = if joins {
-            self.counter.count(self.rows.iter().copied())
-        } else {
-            PairCounts::default()
-        };
-        CandidateRule {
-            source,
-            target,
-            ops,
-            counts,
-            covered,
-        }
+        let counts =
+            if joins { self.counter.count(self.rows.iter().copied()) } else { PairCounts::default() };
+        CandidateRule { source, target, ops, counts, covered }
     }
 }

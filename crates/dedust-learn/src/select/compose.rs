@@ -31,11 +31,7 @@ mod tests {
 
     #[test]
     fn operations_compose_by_the_table() {
-        let first = [
-            (1, TreeOp::Replace(7)),
-            (2, TreeOp::Ignore),
-            (3, TreeOp::Keep(40)),
-        ];
+        let first = [(1, TreeOp::Replace(7)), (2, TreeOp::Ignore), (3, TreeOp::Keep(40))];
         let second = [
             (0, TreeOp::Keep(10)),
             (4, TreeOp::Replace(1)),

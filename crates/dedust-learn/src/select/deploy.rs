@@ -44,11 +44,7 @@ pub(super) fn deploy(
     let mut deployed = Vec::new();
     for (target, mut incoming) in by_target {
         incoming.sort_by_key(|rule| {
-            (
-                rule.source != target,
-                std::cmp::Reverse(tree.nodes()[rule.source].volume()),
-                rule.source,
-            )
+            (rule.source != target, std::cmp::Reverse(tree.nodes()[rule.source].volume()), rule.source)
         });
         let class = Class { tree, target };
         let mut accepted: Vec<&Assignment> = incoming.iter().collect();
@@ -70,12 +66,7 @@ pub(super) fn deploy(
             let proven = prover.prove(source, target, ops);
             if proven.counts.support > 0 {
                 let (ops, counts) = (proven.ops, proven.counts);
-                deployed.push(DeployedRule {
-                    source,
-                    target,
-                    ops,
-                    counts,
-                });
+                deployed.push(DeployedRule { source, target, ops, counts });
             }
         };
         if !ignored.is_empty() {
@@ -112,17 +103,11 @@ fn without_shadows(tree: &PatternTree<'_>, deployed: Vec<DeployedRule>) -> Vec<D
 /// The target keys that some rule ignores.
 fn ignored(rules: &[&Assignment]) -> BTreeSet<u32> {
     let ops = rules.iter().flat_map(|rule| &rule.ops);
-    ops.filter(|(_, op)| *op == TreeOp::Ignore)
-        .map(|(key, _)| *key)
-        .collect()
+    ops.filter(|(_, op)| *op == TreeOp::Ignore).map(|(key, _)| *key).collect()
 }
 
 fn masked(ops: &[(u32, TreeOp)], ignored: &BTreeSet<u32>) -> Vec<(u32, TreeOp)> {
-    let mut ops: Vec<(u32, TreeOp)> = ops
-        .iter()
-        .copied()
-        .filter(|(key, _)| !ignored.contains(key))
-        .collect();
+    let mut ops: Vec<(u32, TreeOp)> = ops.iter().copied().filter(|(key, _)| !ignored.contains(key)).collect();
     ops.extend(ignored.iter().map(|&key| (key, TreeOp::Ignore)));
     ops.sort_unstable_by_key(|(key, _)| *key);
     ops
@@ -145,11 +130,8 @@ impl Class<'_, '_> {
     /// holds half of the pages is taken for one that holds all.
     fn droppable(&self, ignored: &BTreeSet<u32>) -> BTreeSet<u32> {
         let (tree, corpus) = (self.tree, self.tree.corpus());
-        let mut keys: Vec<u32> = ignored
-            .iter()
-            .copied()
-            .filter(|&key| self.can_be_absent(key, ignored))
-            .collect();
+        let mut keys: Vec<u32> =
+            ignored.iter().copied().filter(|&key| self.can_be_absent(key, ignored)).collect();
         keys.truncate(u64::BITS as usize);
         if keys.is_empty() {
             return BTreeSet::new();
@@ -186,21 +168,15 @@ impl Class<'_, '_> {
                 dropped = attempt;
             }
         }
-        keys.iter()
-            .enumerate()
-            .filter(|(at, _)| dropped & 1 << at != 0)
-            .map(|(_, &key)| key)
-            .collect()
+        keys.iter().enumerate().filter(|(at, _)| dropped & 1 << at != 0).map(|(_, &key)| key).collect()
     }
 
     /// Whether leaving `key` out of a URL of the destination leaves a URL. Segments and labels can go only from the
     /// end, and only if those beyond them go as well, which is left to rules between nodes.
     fn can_be_absent(&self, key: u32, ignored: &BTreeSet<u32>) -> bool {
         let keys = self.tree.corpus().keys();
-        let is_optional = matches!(
-            self.tree.state(self.target, key),
-            Some(KeyState::Star { optional: true })
-        );
+        let is_optional =
+            matches!(self.tree.state(self.target, key), Some(KeyState::Star { optional: true }));
         is_optional
             && match keys[key as usize] {
                 TokenKey::Scheme | TokenKey::PathSegment(_) | TokenKey::QuerySeparator => false,

@@ -38,29 +38,20 @@ pub(super) fn assign(
     candidates: &[CandidateRule],
     max_false_pair_rate: f64,
 ) -> Vec<Assignment> {
-    let mut vertices: Vec<NodeId> = candidates
-        .iter()
-        .flat_map(|candidate| [candidate.source, candidate.target])
-        .collect();
+    let mut vertices: Vec<NodeId> =
+        candidates.iter().flat_map(|candidate| [candidate.source, candidate.target]).collect();
     vertices.sort_unstable();
     vertices.dedup();
     let edges = edges(tree, candidates, &vertices);
-    let volumes: Vec<f64> = vertices
-        .iter()
-        .map(|&node| tree.nodes()[node].volume() as f64)
-        .collect();
-    let arrows: Vec<(usize, usize, f64)> = edges
-        .iter()
-        .map(|edge| (edge.from, edge.to, edge.weight))
-        .collect();
+    let volumes: Vec<f64> = vertices.iter().map(|&node| tree.nodes()[node].volume() as f64).collect();
+    let arrows: Vec<(usize, usize, f64)> =
+        edges.iter().map(|edge| (edge.from, edge.to, edge.weight)).collect();
     let ranks = walk(&volumes, &arrows);
 
     let mut order: Vec<usize> = (0..vertices.len()).collect();
     let wildcards = |vertex: usize| {
         let keys = tree.nodes()[vertices[vertex]].keys();
-        keys.iter()
-            .filter(|(_, state)| matches!(state, KeyState::Star { .. }))
-            .count()
+        keys.iter().filter(|(_, state)| matches!(state, KeyState::Star { .. })).count()
     };
     order.sort_by(|&a, &b| {
         ranks[b]
@@ -86,11 +77,7 @@ pub(super) fn assign(
         }
         is_assigned[destination] = true;
         if let Some(own) = own {
-            assignments.push(Assignment {
-                source: node,
-                target: node,
-                ops: own.ops.clone(),
-            });
+            assignments.push(Assignment { source: node, target: node, ops: own.ops.clone() });
         }
         let ways = ways_to(destination, vertices.len(), &edges, &is_assigned);
         for (vertex, first) in ways.iter().enumerate() {
@@ -108,11 +95,7 @@ pub(super) fn assign(
                     };
                     if holds {
                         is_assigned[vertex] = true;
-                        assignments.push(Assignment {
-                            source: vertices[vertex],
-                            target: node,
-                            ops,
-                        });
+                        assignments.push(Assignment { source: vertices[vertex], target: node, ops });
                     }
                 }
             }
@@ -123,25 +106,17 @@ pub(super) fn assign(
 
 fn edges<'r>(tree: &PatternTree<'_>, candidates: &'r [CandidateRule], vertices: &[NodeId]) -> Vec<Edge<'r>> {
     let number: BTreeMap<NodeId, usize> = vertices.iter().copied().zip(0..).collect();
-    let rules = candidates
-        .iter()
-        .filter(|candidate| !candidate.is_self_rule())
-        .map(|candidate| Edge {
-            from: number[&candidate.source],
-            to: number[&candidate.target],
-            weight: 1.0 - candidate.counts.fpr(),
-            rule: Some(candidate),
-        });
+    let rules = candidates.iter().filter(|candidate| !candidate.is_self_rule()).map(|candidate| Edge {
+        from: number[&candidate.source],
+        to: number[&candidate.target],
+        weight: 1.0 - candidate.counts.fpr(),
+        rule: Some(candidate),
+    });
     let ties = vertices.iter().enumerate().filter_map(|(from, &node)| {
         let mut above = tree.nodes()[node].parent();
         while let Some(ancestor) = above {
             if let Some(&to) = number.get(&ancestor) {
-                return Some(Edge {
-                    from,
-                    to,
-                    weight: 1.0,
-                    rule: None,
-                });
+                return Some(Edge { from, to, weight: 1.0, rule: None });
             }
             above = tree.nodes()[ancestor].parent();
         }
@@ -161,16 +136,10 @@ fn walk(volumes: &[f64], edges: &[(usize, usize, f64)]) -> Vec<f64> {
     }
     let mut ranks = restart.clone();
     for _ in 0..MAX_STEPS {
-        let dangling: f64 = ranks
-            .iter()
-            .zip(&out_weight)
-            .filter(|(_, out)| **out == 0.0)
-            .map(|(rank, _)| rank)
-            .sum();
-        let mut next: Vec<f64> = restart
-            .iter()
-            .map(|share| (1.0 - DAMPING + DAMPING * dangling) * share)
-            .collect();
+        let dangling: f64 =
+            ranks.iter().zip(&out_weight).filter(|(_, out)| **out == 0.0).map(|(rank, _)| rank).sum();
+        let mut next: Vec<f64> =
+            restart.iter().map(|share| (1.0 - DAMPING + DAMPING * dangling) * share).collect();
         for &(from, to, weight) in edges {
             if out_weight[from] > 0.0 {
                 next[to] += DAMPING * ranks[from] * weight / out_weight[from];
@@ -199,26 +168,13 @@ fn ways_to<'r>(
     }
     let mut ways: Vec<Option<Edge<'r>>> = vec![None; count];
     let mut done = vec![false; count];
-    let mut queue = BinaryHeap::from([Reached {
-        weight: 1.0,
-        hops: 0,
-        vertex: destination,
-        first: None,
-    }]);
-    while let Some(Reached {
-        weight,
-        hops,
-        vertex,
-        first,
-    }) = queue.pop()
-    {
+    let mut queue = BinaryHeap::from([Reached { weight: 1.0, hops: 0, vertex: destination, first: None }]);
+    while let Some(Reached { weight, hops, vertex, first }) = queue.pop() {
         if std::mem::replace(&mut done[vertex], true) {
             continue;
         }
         ways[vertex] = first;
-        let free = into[vertex]
-            .iter()
-            .filter(|edge| !done[edge.from] && !is_assigned[edge.from]);
+        let free = into[vertex].iter().filter(|edge| !done[edge.from] && !is_assigned[edge.from]);
         queue.extend(free.map(|edge| Reached {
             weight: weight * edge.weight,
             hops: hops + 1,

@@ -34,11 +34,7 @@ pub struct SelectOptions {
 
 impl Default for SelectOptions {
     fn default() -> Self {
-        Self {
-            selection: Selection::Graph,
-            max_false_pair_rate: 0.05,
-            other_params: OtherParams::Refuse,
-        }
+        Self { selection: Selection::Graph, max_false_pair_rate: 0.05, other_params: OtherParams::Refuse }
     }
 }
 
@@ -72,11 +68,7 @@ pub(crate) struct Assignment {
 
 /// Chooses deployable rules, in the order in which they are to be tried.
 pub fn select(tree: &PatternTree<'_>, proposal: &Proposal, options: &SelectOptions) -> Vec<Rule> {
-    let &SelectOptions {
-        selection,
-        max_false_pair_rate,
-        other_params,
-    } = options;
+    let &SelectOptions { selection, max_false_pair_rate, other_params } = options;
     let candidates = &proposal.qualified;
     let assignments = match selection {
         Selection::Naive(nested) => naive::assign(tree, candidates, nested, max_false_pair_rate),
@@ -92,10 +84,8 @@ pub fn select(tree: &PatternTree<'_>, proposal: &Proposal, options: &SelectOptio
             deployed.sort_by_key(|rule| (std::cmp::Reverse(tree.nodes()[rule.source].depth()), rule.source));
         }
     }
-    let mut rules: Vec<Rule> = deployed
-        .iter()
-        .map(|rule| write_rules::write(tree, rule, other_params))
-        .collect();
+    let mut rules: Vec<Rule> =
+        deployed.iter().map(|rule| write_rules::write(tree, rule, other_params)).collect();
     while let Some(cycle) = dedust::find_cycle(&rules) {
         if let Some(weakest) = cycle.into_iter().min_by_key(|&at| (rules[at].evidence.urls, at)) {
             rules.remove(weakest);

@@ -36,11 +36,7 @@ pub(super) fn assign(
                 let proven = prover.prove(first.source, target, ops.clone());
                 proven.counts.support > 0 && proven.counts.fpr() <= max_false_pair_rate
             };
-            holds.then_some(Assignment {
-                source: first.source,
-                target,
-                ops,
-            })
+            holds.then_some(Assignment { source: first.source, target, ops })
         })
         .collect()
 }
@@ -51,9 +47,7 @@ fn one_per_source(candidates: &[CandidateRule]) -> BTreeMap<NodeId, &CandidateRu
     for candidate in candidates {
         let better = |other: &&mut &CandidateRule| {
             let by_rate = candidate.counts.fpr().total_cmp(&other.counts.fpr());
-            by_rate
-                .then(other.counts.support.cmp(&candidate.counts.support))
-                .is_lt()
+            by_rate.then(other.counts.support.cmp(&candidate.counts.support)).is_lt()
         };
         match rules.get_mut(&candidate.source) {
             None => {

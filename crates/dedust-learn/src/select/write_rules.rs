@@ -25,10 +25,9 @@ pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule, other_params: O
     let required: Vec<TokenKey> = forth.required().iter().map(|&required| key(required)).collect();
     let pattern = Pattern::new(tree.pattern(rule.source).keys().map(|(key, pattern)| {
         let pattern = match pattern {
-            ValuePattern::Any(any) if required.contains(key) => ValuePattern::Any(AnyValue {
-                optional: false,
-                ..any.clone()
-            }),
+            ValuePattern::Any(any) if required.contains(key) => {
+                ValuePattern::Any(AnyValue { optional: false, ..any.clone() })
+            }
             other => other.clone(),
         };
         (key.clone(), pattern)
@@ -44,20 +43,10 @@ pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule, other_params: O
     });
     let rewrite = Rewrite::new(ops, query_order(tree, rule.target, &rule.ops));
     // A parameter cannot be written by the rule and passed through as well.
-    let writes_new = rewrite
-        .ops()
-        .any(|(key, _)| pattern.get(key).is_none() && matches!(key, TokenKey::QueryParam(_)));
-    let other_params = if writes_new {
-        OtherParams::Refuse
-    } else {
-        other_params
-    };
-    Rule {
-        pattern,
-        other_params,
-        rewrite,
-        evidence: evidence(tree, rule, &forth),
-    }
+    let writes_new =
+        rewrite.ops().any(|(key, _)| pattern.get(key).is_none() && matches!(key, TokenKey::QueryParam(_)));
+    let other_params = if writes_new { OtherParams::Refuse } else { other_params };
+    Rule { pattern, other_params, rewrite, evidence: evidence(tree, rule, &forth) }
 }
 
 /// The query parameters of a node in the order in which its URLs have them, on average.
@@ -75,27 +64,15 @@ fn query_order(tree: &PatternTree<'_>, node: NodeId, ops: &[(u32, TreeOp)]) -> V
         .filter(|(key, op)| {
             *op != TreeOp::Drop && matches!(corpus.keys()[*key as usize], TokenKey::QueryParam(_))
         })
-        .filter_map(|(key, _)| {
-            places
-                .get(key)
-                .map(|&(sum, count)| (sum as f64 / count as f64, *key))
-        })
+        .filter_map(|(key, _)| places.get(key).map(|&(sum, count)| (sum as f64 / count as f64, *key)))
         .collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    order
-        .into_iter()
-        .map(|(_, key)| corpus.keys()[key as usize].clone())
-        .collect()
+    order.into_iter().map(|(_, key)| corpus.keys()[key as usize].clone()).collect()
 }
 
 fn evidence(tree: &PatternTree<'_>, rule: &DeployedRule, forth: &Projection) -> Evidence {
     let corpus = tree.corpus();
-    let stay = Projection::new(
-        tree,
-        rule.target,
-        rule.target,
-        &staying_ops(tree, rule.target, &rule.ops),
-    );
+    let stay = Projection::new(tree, rule.target, rule.target, &staying_ops(tree, rule.target, &rule.ops));
     // For every result of the rule, the shortest URL of each page that is there already.
     let mut there: FxHashMap<(u64, u32), u32> = FxHashMap::default();
     for &row in tree.members(rule.target) {
@@ -136,20 +113,13 @@ fn evidence(tree: &PatternTree<'_>, rule: &DeployedRule, forth: &Projection) -> 
         examples: examples
             .into_iter()
             .take(EXAMPLES)
-            .map(|(row, duplicate)| Example {
-                url: text(row),
-                duplicate: text(duplicate),
-            })
+            .map(|(row, duplicate)| Example { url: text(row), duplicate: text(duplicate) })
             .collect(),
     }
 }
 
 fn shorter(corpus: &Corpus, a: u32, b: u32) -> u32 {
-    if (corpus.url(b).len(), corpus.url(b)) < (corpus.url(a).len(), corpus.url(a)) {
-        b
-    } else {
-        a
-    }
+    if (corpus.url(b).len(), corpus.url(b)) < (corpus.url(a).len(), corpus.url(a)) { b } else { a }
 }
 
 fn count(pairs: u128) -> u64 {

@@ -42,11 +42,7 @@ pub struct Example {
 impl Evidence {
     /// The share of false pairs among the supporting ones; 0 without support.
     pub fn false_pair_rate(&self) -> f64 {
-        if self.support_pairs == 0 {
-            0.0
-        } else {
-            self.false_pairs as f64 / self.support_pairs as f64
-        }
+        if self.support_pairs == 0 { 0.0 } else { self.false_pairs as f64 / self.support_pairs as f64 }
     }
 }
 

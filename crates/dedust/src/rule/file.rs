@@ -28,7 +28,7 @@ use std::io::{self, Read, Write};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{InvalidSite, Rule, RuleSet, SiteRules, SiteSummary};
+use super::{InvalidSite, Rule, RuleSet, SiteRules, SiteSummary, Substitution};
 
 /// The format this build writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -87,6 +87,8 @@ struct Saved<'a> {
 struct SavedSite<'a> {
     summary: &'a SiteSummary,
     rules: &'a [Rule],
+    #[serde(skip_serializing_if = "<[Substitution]>::is_empty")]
+    substitutions: &'a [Substitution],
 }
 
 #[derive(Deserialize)]
@@ -101,8 +103,10 @@ struct Loaded<'a> {
 struct LoadedSite<'a> {
     #[serde(default)]
     summary: SiteSummary,
-    #[serde(borrow)]
+    #[serde(borrow, default)]
     rules: Vec<&'a RawValue>,
+    #[serde(default)]
+    substitutions: Vec<Substitution>,
 }
 
 impl RuleSet {
@@ -116,15 +120,12 @@ impl RuleSet {
                     SavedSite {
                         summary: rules.summary(),
                         rules: rules.rules(),
+                        substitutions: rules.substitutions(),
                     },
                 )
             })
             .collect();
-        let saved = Saved {
-            version: FORMAT_VERSION,
-            method: self.method(),
-            sites,
-        };
+        let saved = Saved { version: FORMAT_VERSION, method: self.method(), sites };
         serde_json::to_writer_pretty(&mut writer, &saved)?;
         writer.write_all(b"\n")
     }
@@ -135,14 +136,11 @@ impl RuleSet {
         reader.read_to_end(&mut bytes).map_err(LoadRulesError::Read)?;
         let Header { version } = serde_json::from_slice(&bytes).map_err(LoadRulesError::Malformed)?;
         if version == 0 || version > FORMAT_VERSION {
-            return Err(LoadRulesError::UnsupportedVersion {
-                found: version,
-                supported: FORMAT_VERSION,
-            });
+            return Err(LoadRulesError::UnsupportedVersion { found: version, supported: FORMAT_VERSION });
         }
         let loaded: Loaded<'_> = serde_json::from_slice(&bytes).map_err(LoadRulesError::Malformed)?;
         let mut set = Self::new(&loaded.method);
-        for (site, LoadedSite { summary, rules }) in loaded.sites {
+        for (site, LoadedSite { summary, rules, substitutions }) in loaded.sites {
             let rules = rules
                 .iter()
                 .enumerate()
@@ -155,6 +153,7 @@ impl RuleSet {
                 })
                 .collect::<Result<_, _>>()?;
             SiteRules::new(summary, rules)
+                .and_then(|rules| rules.with_substitutions(substitutions))
                 .and_then(|rules| set.insert(&site, rules))
                 .map_err(|source| LoadRulesError::InvalidSite { site, source })?;
         }

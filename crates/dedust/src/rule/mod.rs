@@ -3,15 +3,20 @@ Rules: a [`Pattern`] that says which URLs, a [`Rewrite`] that says what to make 
 that says why to trust it.
 */
 
+mod atom;
 mod evidence;
 mod file;
 mod rewrite;
 mod set;
+mod substitution;
 
+pub use atom::Atom;
 pub use evidence::{Evidence, Example};
 pub use file::{FORMAT_VERSION, LoadRulesError};
-pub use rewrite::{Op, Rewrite};
+pub use rewrite::{Op, Part, Rewrite};
 pub use set::{InvalidRule, InvalidSite, RuleSet, SiteRules, SiteSummary, find_cycle};
+pub(crate) use substitution::substitute;
+pub use substitution::{MAX_PASSES, Substitution};
 
 use std::collections::BTreeMap;
 
@@ -59,8 +64,7 @@ impl Rule {
             OtherParams::Keep => {
                 let is_other = |key: &TokenKey| self.is_other_param(key);
                 let named = tokens.iter().filter(|(key, _)| !is_other(key));
-                self.pattern
-                    .matches(&named.map(|(key, value)| (key.clone(), value.clone())).collect())
+                self.pattern.matches(&named.map(|(key, value)| (key.clone(), value.clone())).collect())
             }
         }
     }
@@ -81,6 +85,7 @@ impl Rule {
                 }
                 Op::Copy(from) => from == key,
                 Op::Ignore => self.pattern.get(key).is_some(),
+                Op::Join(_) => false,
             })
     }
 }

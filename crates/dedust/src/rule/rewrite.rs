@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::Atom;
 use crate::url::{TokenKey, Value};
 
 /// The target form of a rule. Keys of the source that no operation reads are dropped.
@@ -29,16 +30,42 @@ pub enum Op {
     Copy(TokenKey),
     /// The value does not matter: written `*` in the key.
     Ignore,
+    /// These parts, one after the other. A URL that lacks one of them is not covered.
+    Join(Vec<Part>),
+}
+
+/// A part of a value that is put together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Always this text.
+    Text(Box<str>),
+    /// The value of a key of the source.
+    Copy(TokenKey),
+    /// A part of the value of a key of the source.
+    Atom {
+        /// The key.
+        of: TokenKey,
+        /// Which part of it.
+        which: Atom,
+    },
+}
+
+impl Part {
+    /// The key of the source that is read, if any.
+    pub fn source(&self) -> Option<&TokenKey> {
+        match self {
+            Self::Text(_) => None,
+            Self::Copy(key) | Self::Atom { of: key, .. } => Some(key),
+        }
+    }
 }
 
 impl Rewrite {
     /// A rewrite with these operations. `query_order` lists query parameters of the target; those it leaves out
     /// are written last, in the order of their names.
     pub fn new(ops: impl IntoIterator<Item = (TokenKey, Op)>, query_order: Vec<TokenKey>) -> Self {
-        Self {
-            target: ops.into_iter().collect(),
-            query_order,
-        }
+        Self { target: ops.into_iter().collect(), query_order }
     }
 
     /// The operations in the order of their target keys.
@@ -65,10 +92,7 @@ impl Rewrite {
 /// Reads like a URL, with `{key}` for a copied value and `*` for an ignored one.
 impl fmt::Display for Rewrite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::url_shape::write_shape(
-            f,
-            self.target.iter().map(|(key, op)| (key, op as &dyn fmt::Display)),
-        )
+        crate::url_shape::write_shape(f, self.target.iter().map(|(key, op)| (key, op as &dyn fmt::Display)))
     }
 }
 
@@ -78,6 +102,17 @@ impl fmt::Display for Op {
             Self::Keep(value) => write!(f, "{value}"),
             Self::Copy(from) => write!(f, "{{{from}}}"),
             Self::Ignore => f.write_str("*"),
+            Self::Join(parts) => parts.iter().try_for_each(|part| write!(f, "{part}")),
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Copy(from) => write!(f, "{{{from}}}"),
+            Self::Atom { of, which } => write!(f, "{{{of}.{which}}}"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Op, Rule};
+use super::{Op, Part, Rule, Substitution};
 use crate::url::{TokenKey, Value};
 
 /// Rules for any number of sites.
@@ -21,6 +21,7 @@ pub struct RuleSet {
 pub struct SiteRules {
     summary: SiteSummary,
     rules: Vec<Rule>,
+    substitutions: Vec<Substitution>,
 }
 
 /// What the rules of a site were learned from.
@@ -87,6 +88,16 @@ pub enum InvalidSite {
         /// What is wrong with it.
         source: InvalidRule,
     },
+    /// A substitution could go on for ever, or looks for nothing.
+    #[error("substitution {index} makes URLs no shorter: `{from}` to `{to}`")]
+    Substitution {
+        /// Its place in the site's list, from 0.
+        index: usize,
+        /// What it looks for.
+        from: Box<str>,
+        /// What it puts in its place.
+        to: Box<str>,
+    },
     /// Rules undo each other's work.
     #[error("rules {} rewrite into each other without end", list(.indexes))]
     Cycle {
@@ -96,20 +107,13 @@ pub enum InvalidSite {
 }
 
 fn list(indexes: &[usize]) -> String {
-    indexes
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
+    indexes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 impl RuleSet {
     /// An empty set; `method` names the learner.
     pub fn new(method: &str) -> Self {
-        Self {
-            method: method.into(),
-            sites: BTreeMap::new(),
-        }
+        Self { method: method.into(), sites: BTreeMap::new() }
     }
 
     /// The learner that made these rules.
@@ -140,7 +144,7 @@ impl RuleSet {
 
     /// The number of rules of all sites.
     pub fn rule_count(&self) -> usize {
-        self.sites.values().map(|site| site.rules.len()).sum()
+        self.sites.values().map(SiteRules::len).sum()
     }
 }
 
@@ -152,8 +156,34 @@ impl SiteRules {
         }
         match find_cycle(&rules) {
             Some(indexes) => Err(InvalidSite::Cycle { indexes }),
-            None => Ok(Self { summary, rules }),
+            None => Ok(Self { summary, rules, substitutions: Vec::new() }),
         }
+    }
+
+    /// The same, with substitutions that are applied to a URL before its rules. Checks that they come to an end.
+    pub fn with_substitutions(self, substitutions: Vec<Substitution>) -> Result<Self, InvalidSite> {
+        match substitutions.iter().position(|substitution| !substitution.shrinks()) {
+            Some(index) => {
+                let Substitution { from, to, .. } = substitutions[index].clone();
+                Err(InvalidSite::Substitution { index, from, to })
+            }
+            None => Ok(Self { substitutions, ..self }),
+        }
+    }
+
+    /// The substitutions in the order in which they are applied.
+    pub fn substitutions(&self) -> &[Substitution] {
+        &self.substitutions
+    }
+
+    /// The number of rules and substitutions.
+    pub fn len(&self) -> usize {
+        self.rules.len() + self.substitutions.len()
+    }
+
+    /// Whether nothing was learned for the site.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// The rules in the order in which they are tried.
@@ -192,10 +222,20 @@ fn check(rule: &Rule) -> Result<(), InvalidRule> {
         match op {
             Op::Keep(value) => check_text(key, Some(value))?,
             Op::Copy(from) if rule.pattern.get(from).is_none() => {
-                return Err(InvalidRule::UnknownSource {
-                    to: key.clone(),
-                    from: from.clone(),
-                });
+                return Err(InvalidRule::UnknownSource { to: key.clone(), from: from.clone() });
+            }
+            Op::Join(parts) => {
+                for part in parts {
+                    match part {
+                        Part::Text(text) => check_text(key, Some(&Value::Text(text.clone())))?,
+                        Part::Copy(from) | Part::Atom { of: from, .. }
+                            if rule.pattern.get(from).is_none() =>
+                        {
+                            return Err(InvalidRule::UnknownSource { to: key.clone(), from: from.clone() });
+                        }
+                        Part::Copy(_) | Part::Atom { .. } => {}
+                    }
+                }
             }
             Op::Copy(_) | Op::Ignore => {}
         }
@@ -213,22 +253,11 @@ fn check(rule: &Rule) -> Result<(), InvalidRule> {
 
 /// Refuses text that would end the place it is written to.
 fn check_text(key: &TokenKey, value: Option<&Value>) -> Result<(), InvalidRule> {
-    let refuse = |text: &str| {
-        Err(InvalidRule::UnsafeText {
-            key: key.clone(),
-            value: text.into(),
-        })
-    };
-    let clean = |text: &str, ends: &[u8]| {
-        text.bytes()
-            .all(|byte| byte.is_ascii_graphic() && !ends.contains(&byte))
-    };
+    let refuse = |text: &str| Err(InvalidRule::UnsafeText { key: key.clone(), value: text.into() });
+    let clean =
+        |text: &str, ends: &[u8]| text.bytes().all(|byte| byte.is_ascii_graphic() && !ends.contains(&byte));
     if let TokenKey::PathParam(name) | TokenKey::QueryParam(name) = key {
-        let ends: &[u8] = if matches!(key, TokenKey::PathParam(_)) {
-            b"/?#;="
-        } else {
-            b"&#="
-        };
+        let ends: &[u8] = if matches!(key, TokenKey::PathParam(_)) { b"/?#;=" } else { b"&#=" };
         if !clean(&name.name, ends) {
             return refuse(&name.name);
         }
@@ -268,13 +297,14 @@ fn refuse_unless(
 ///
 /// A rule that only forgets values writes no URL and cannot take part.
 pub fn find_cycle(rules: &[Rule]) -> Option<Vec<usize>> {
-    let writers: Vec<usize> = (0..rules.len())
-        .filter(|&at| rules[at].rewrite.is_writable() && !rules[at].is_in_place())
-        .collect();
+    let writers: Vec<usize> =
+        (0..rules.len()).filter(|&at| rules[at].rewrite.is_writable() && !rules[at].is_in_place()).collect();
     let copies_in_place = |rule: &Rule| {
-        rule.rewrite
-            .ops()
-            .all(|(key, op)| !matches!(op, Op::Copy(from) if from != key))
+        rule.rewrite.ops().all(|(key, op)| match op {
+            Op::Copy(from) => from == key,
+            Op::Keep(_) | Op::Ignore => true,
+            Op::Join(_) => false,
+        })
     };
     let next = |at: usize| {
         writers.iter().copied().filter(move |&other| {
@@ -321,23 +351,17 @@ enum State {
 
 /// Whether a URL written by `from` may be covered by `to`.
 fn feeds(from: &Rule, to: &Rule) -> bool {
-    let written = from
-        .rewrite
-        .ops()
-        .all(|(key, op)| match (op, to.pattern.get(key)) {
-            (Op::Ignore, _) => false,
-            (Op::Keep(value), Some(pattern)) => pattern.matches(Some(value)),
-            (Op::Copy(source), Some(pattern)) => from
-                .pattern
-                .get(source)
-                .is_some_and(|source| source.overlaps(pattern)),
-            (_, None) if to.is_other_param(key) => true,
-            (Op::Keep(_), None) => false,
-            (Op::Copy(source), None) => from
-                .pattern
-                .get(source)
-                .is_some_and(|source| source.is_optional()),
-        });
+    let written = from.rewrite.ops().all(|(key, op)| match (op, to.pattern.get(key)) {
+        (Op::Ignore, _) => false,
+        (Op::Keep(value), Some(pattern)) => pattern.matches(Some(value)),
+        (Op::Copy(source), Some(pattern)) => {
+            from.pattern.get(source).is_some_and(|source| source.overlaps(pattern))
+        }
+        (Op::Join(_), Some(_)) => true,
+        (_, None) if to.is_other_param(key) => true,
+        (Op::Keep(_) | Op::Join(_), None) => false,
+        (Op::Copy(source), None) => from.pattern.get(source).is_some_and(|source| source.is_optional()),
+    });
     written
         && to.pattern.keys().all(|(key, pattern)| {
             from.rewrite.get(key).is_some() || pattern.is_optional() || from.is_other_param(key)

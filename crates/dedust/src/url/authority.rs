@@ -18,11 +18,7 @@ pub(super) fn two_slashes(copier: &mut Copier<'_>, at: usize) -> usize {
         [b'/', b'/', next, ..] if !is_slash(next) => at + 2,
         _ => {
             let rest = &copier.input[at..];
-            let authority = at
-                + rest
-                    .iter()
-                    .position(|&byte| !is_slash(byte))
-                    .unwrap_or(rest.len());
+            let authority = at + rest.iter().position(|&byte| !is_slash(byte)).unwrap_or(rest.len());
             copier.replace(at, authority, b"//");
             authority
         }
@@ -90,11 +86,7 @@ pub(super) fn read(
         return Err(ParseUrlError::EmptyHost);
     }
     parts.host_start = out.len() as u32;
-    let kind = if is_special {
-        host::write_special(host, out)?
-    } else {
-        host::write_opaque(host, out)?
-    };
+    let kind = if is_special { host::write_special(host, out)? } else { host::write_opaque(host, out)? };
     parts.host_end = out.len() as u32;
     parts.host_is_name = kind == HostKind::Name && !host.is_empty();
     if let Some(digits) = port {
@@ -134,9 +126,7 @@ fn write_port(digits: &[u8], default_port: Option<u16>, out: &mut Vec<u8>) -> Re
         if !digit.is_ascii_digit() {
             return Err(ParseUrlError::InvalidPort);
         }
-        let shifted = port
-            .checked_mul(10)
-            .and_then(|port| port.checked_add(u16::from(digit - b'0')));
+        let shifted = port.checked_mul(10).and_then(|port| port.checked_add(u16::from(digit - b'0')));
         port = shifted.ok_or(ParseUrlError::InvalidPort)?;
     }
     if digits.is_empty() || Some(port) == default_port {
@@ -157,9 +147,7 @@ pub(super) fn read_file(
     let rest = &copier.input[at..];
     let (authority, path) = match rest {
         [first, second, rest @ ..] if is_slash(*first) && is_slash(*second) => {
-            let length = rest
-                .iter()
-                .position(|&byte| is_slash(byte) || matches!(byte, b'?' | b'#'));
+            let length = rest.iter().position(|&byte| is_slash(byte) || matches!(byte, b'?' | b'#'));
             match &rest[..length.unwrap_or(rest.len())] {
                 // `file://C:/` has a drive where others have a host.
                 [letter, b':' | b'|'] if letter.is_ascii_alphabetic() => (&b""[..], at + 2),
@@ -194,14 +182,9 @@ mod tests {
             let mut out = Vec::new();
             write_port(digits.as_bytes(), Some(80), &mut out).map(|()| String::from_utf8(out).unwrap())
         };
-        for (digits, expected) in [
-            ("", ""),
-            ("80", ""),
-            ("0080", ""),
-            ("443", ":443"),
-            ("000", ":0"),
-            ("0065535", ":65535"),
-        ] {
+        for (digits, expected) in
+            [("", ""), ("80", ""), ("0080", ""), ("443", ":443"), ("000", ":0"), ("0065535", ":65535")]
+        {
             assert_eq!(port(digits).as_deref(), Ok(expected), "{digits}");
         }
         for wrong in ["65536", "100000", "8o", "-1", "+1", " 1"] {

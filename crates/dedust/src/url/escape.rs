@@ -25,11 +25,7 @@ pub(super) struct Copier<'a> {
 
 impl<'a> Copier<'a> {
     pub(super) fn new(input: &'a [u8], out: &'a mut Vec<u8>) -> Self {
-        Self {
-            input,
-            out,
-            pending: 0,
-        }
+        Self { input, out, pending: 0 }
     }
 
     /// Whether nothing was copied or replaced yet.
@@ -96,10 +92,7 @@ impl<'a> Copier<'a> {
                 }
             }
         }
-        Copied {
-            end: at,
-            has_dot_segment,
-        }
+        Copied { end: at, has_dot_segment }
     }
 
     /// Normalizes the escape at `at` and steps over it; whether that wrote a dot.
@@ -172,11 +165,7 @@ fn hex_value(digit: u8) -> Option<u8> {
 
 fn escape_of(byte: u8) -> [u8; 3] {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    [
-        b'%',
-        DIGITS[usize::from(byte >> 4)],
-        DIGITS[usize::from(byte & 15)],
-    ]
+    [b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
 }
 
 /// RFC 3986 section 2.3: escaped or not, these characters mean the same.
@@ -209,14 +198,7 @@ mod tests {
 
     #[test]
     fn decoding_never_completes_an_escape() {
-        for input in [
-            &b"%2%35"[..],
-            b"%%34%31",
-            b"%%32%35",
-            b"%4%%31",
-            b"%%7e",
-            b"%a%41%42",
-        ] {
+        for input in [&b"%2%35"[..], b"%%34%31", b"%%32%35", b"%4%%31", b"%%7e", b"%a%41%42"] {
             let once = normalized::<PATH>(input);
             assert_eq!(normalized::<PATH>(&once), once, "{}", input.escape_ascii());
         }
@@ -230,14 +212,8 @@ mod tests {
 
     #[test]
     fn each_component_has_its_own_set() {
-        assert_eq!(
-            normalized::<SPECIAL_PATH>(br#"a'b"c^d{|}\"#),
-            br#"a'b%22c%5Ed%7B|%7D/"#
-        );
-        assert_eq!(
-            normalized::<SPECIAL_QUERY>(br#"a'b"c^d{|}\?`"#),
-            br#"a%27b%22c^d{|}\?`"#
-        );
+        assert_eq!(normalized::<SPECIAL_PATH>(br#"a'b"c^d{|}\"#), br#"a'b%22c%5Ed%7B|%7D/"#);
+        assert_eq!(normalized::<SPECIAL_QUERY>(br#"a'b"c^d{|}\?`"#), br#"a%27b%22c^d{|}\?`"#);
         assert_eq!(normalized::<QUERY>(b"a'b"), b"a'b");
         assert_eq!(normalized::<FRAGMENT>(b"a'`#?"), b"a'%60#?");
         assert_eq!(normalized::<USERINFO>(b"a?@/:;="), b"a%3F%40%2F%3A%3B%3D");

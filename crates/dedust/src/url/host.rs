@@ -84,18 +84,11 @@ pub(super) fn write_opaque(host: &[u8], out: &mut Vec<u8>) -> Result<HostKind, P
     let end = copier.component::<{ scan::OPAQUE }>(0).end;
     copier.flush(end);
     let name = &mut out[start..];
-    if name
-        .iter()
-        .all(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'))
-    {
+    if name.iter().all(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_')) {
         name.make_ascii_lowercase();
     }
     let is_address = str::from_utf8(name).is_ok_and(|name| name.parse::<Ipv4Addr>().is_ok());
-    Ok(if is_address {
-        HostKind::Address
-    } else {
-        HostKind::Name
-    })
+    Ok(if is_address { HostKind::Address } else { HostKind::Name })
 }
 
 fn decode_escapes(host: &[u8]) -> Cow<'_, [u8]> {
@@ -159,11 +152,7 @@ fn parse_ipv4_number(label: &[u8]) -> Option<u64> {
     digits.iter().try_fold(0_u64, |number, &digit| {
         let value = char::from(digit).to_digit(radix)?;
         // Too large is too large, however many digits follow.
-        Some(
-            number
-                .saturating_mul(u64::from(radix))
-                .saturating_add(u64::from(value)),
-        )
+        Some(number.saturating_mul(u64::from(radix)).saturating_add(u64::from(value)))
     })
 }
 
@@ -200,16 +189,7 @@ mod tests {
         assert_eq!(special("bücher。de。").as_deref(), Some("xn--bcher-kva.de"));
         assert_eq!(special("XN--BCHER-KVA.de").as_deref(), Some("xn--bcher-kva.de"));
         assert_eq!(special("under_score.a-b").as_deref(), Some("under_score.a-b"));
-        for wrong in [
-            "a b",
-            "a%b",
-            "a%00b",
-            "a<b",
-            "\u{AD}",
-            "a\u{FFFD}",
-            "a]",
-            "[::1]x",
-        ] {
+        for wrong in ["a b", "a%b", "a%00b", "a<b", "\u{AD}", "a\u{FFFD}", "a]", "[::1]x"] {
             assert_eq!(special(wrong), None, "{wrong}");
         }
         assert_eq!(special(b"a\xFFb"), None);
@@ -228,15 +208,9 @@ mod tests {
         ] {
             assert_eq!(special(host).as_deref(), Some(address), "{host}");
         }
-        for wrong in [
-            "256.0.0.1",
-            "1.2.3.4.5",
-            "foo.1",
-            "1..2",
-            "0x100000000",
-            "1.2.3.08",
-            "99999999999999999999",
-        ] {
+        for wrong in
+            ["256.0.0.1", "1.2.3.4.5", "foo.1", "1..2", "0x100000000", "1.2.3.08", "99999999999999999999"]
+        {
             assert_eq!(special(wrong), None, "{wrong}");
         }
         assert_eq!(special("1.2.3.4a").as_deref(), Some("1.2.3.4a"));
@@ -256,14 +230,9 @@ mod tests {
     fn opaque_hosts_lose_case_only_when_plain() {
         let opaque = |host: &str| {
             let mut out = Vec::new();
-            write_opaque(host.as_bytes(), &mut out)
-                .ok()
-                .map(|kind| (String::from_utf8(out).unwrap(), kind))
+            write_opaque(host.as_bytes(), &mut out).ok().map(|kind| (String::from_utf8(out).unwrap(), kind))
         };
-        assert_eq!(
-            opaque("Repo.Example"),
-            Some(("repo.example".into(), HostKind::Name))
-        );
+        assert_eq!(opaque("Repo.Example"), Some(("repo.example".into(), HostKind::Name)));
         assert_eq!(opaque("H%4fst"), Some(("H%4fst".into(), HostKind::Name)));
         assert_eq!(opaque("Ü"), Some(("%C3%9C".into(), HostKind::Name)));
         assert_eq!(opaque("10.0.0.1"), Some(("10.0.0.1".into(), HostKind::Address)));

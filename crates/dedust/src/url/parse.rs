@@ -327,11 +327,7 @@ fn read_fragment(copier: &mut Copier<'_>, at: usize, parts: &mut Parts) -> Copyi
     };
     let is_verbatim = copier.is_untouched() && end == copier.input.len();
     copier.flush(end);
-    if is_verbatim {
-        Copying::Verbatim
-    } else {
-        Copying::Edited
-    }
+    if is_verbatim { Copying::Verbatim } else { Copying::Edited }
 }
 
 #[cfg(test)]

@@ -88,11 +88,7 @@ pub(super) fn skip_plain<const SET: ByteSet>(input: &[u8], from: usize) -> usize
     // The last lanes overlap with bytes that were seen before.
     let last = input.len() - LANES;
     let suspects = suspects::<SET>(input, last) >> (at - last);
-    if suspects == 0 {
-        input.len()
-    } else {
-        at + suspects.trailing_zeros() as usize
-    }
+    if suspects == 0 { input.len() } else { at + suspects.trailing_zeros() as usize }
 }
 
 /// A bit for each of the bytes from `at`, the first one lowest, set where attention may be needed. `at` is not 0.
@@ -134,14 +130,8 @@ mod tests {
                     input[at - 1] = b'/';
                     input[at] = byte;
                     let stop = skip_plain::<SET>(&input, at);
-                    assert!(
-                        stop == at || stop == length,
-                        "{byte:#x} at {at} of {length}: {stop}"
-                    );
-                    assert!(
-                        stop == at || !needs_attention::<SET>(byte),
-                        "{byte:#x} at {at} of {length}"
-                    );
+                    assert!(stop == at || stop == length, "{byte:#x} at {at} of {length}: {stop}");
+                    assert!(stop == at || !needs_attention::<SET>(byte), "{byte:#x} at {at} of {length}");
                     assert_eq!(skip_plain::<SET>(&input, length), length);
                 }
             }

@@ -10,10 +10,7 @@ Host to site: the registrable domain, within which rules are learned and applied
 /// assert_eq!(dedust::site_of(b"127.0.0.1"), b"127.0.0.1");
 /// ```
 pub fn site_of(host: &[u8]) -> &[u8] {
-    if host
-        .last()
-        .is_none_or(|byte| byte.is_ascii_digit() || *byte == b']')
-    {
+    if host.last().is_none_or(|byte| byte.is_ascii_digit() || *byte == b']') {
         return host;
     }
     psl::domain(host).map_or(host, |domain| domain.as_bytes())
@@ -21,10 +18,7 @@ pub fn site_of(host: &[u8]) -> &[u8] {
 
 /// Whether sub-domains of `site` belong to it too.
 pub(crate) fn has_subdomains(site: &[u8]) -> bool {
-    !site
-        .last()
-        .is_none_or(|byte| byte.is_ascii_digit() || *byte == b']')
-        && psl::domain(site).is_some()
+    !site.last().is_none_or(|byte| byte.is_ascii_digit() || *byte == b']') && psl::domain(site).is_some()
 }
 
 #[cfg(test)]

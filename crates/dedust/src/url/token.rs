@@ -128,11 +128,7 @@ pub fn visit_tokens<'a>(
     let (segments, params, trailing_slash) = split_path(url.path());
     if let Some(segments) = segments {
         for (index, segment) in split_on(segments, b'/').enumerate() {
-            let index = if index < MAX_POSITIONS {
-                index as u16
-            } else {
-                u16::MAX
-            };
+            let index = if index < MAX_POSITIONS { index as u16 } else { u16::MAX };
             visit(RawKey::PathSegment(index), Some(segment))?;
         }
     }
@@ -196,11 +192,7 @@ pub(crate) fn query_params(query: &[u8], separator: u8) -> impl Iterator<Item = 
 
 /// The `(name, value)` pairs of `;a=1;b=2`.
 pub(crate) fn path_params(params: &[u8]) -> impl Iterator<Item = (&[u8], RawValue<'_>)> {
-    params
-        .strip_prefix(b";")
-        .into_iter()
-        .flat_map(|params| split_on(params, b';'))
-        .map(split_param)
+    params.strip_prefix(b";").into_iter().flat_map(|params| split_on(params, b';')).map(split_param)
 }
 
 fn split_param(piece: &[u8]) -> (&[u8], RawValue<'_>) {
@@ -245,10 +237,7 @@ pub fn tokenize(url: &ParsedUrl, domain: &str) -> Option<Vec<(TokenKey, Value)>>
             let occurrence = appearances.entry((in_query, name)).or_insert(0);
             *occurrence += 1;
             let name = std::str::from_utf8(name).ok()?.into();
-            Some(ParamName {
-                name,
-                occurrence: *occurrence,
-            })
+            Some(ParamName { name, occurrence: *occurrence })
         };
         let key = match key {
             RawKey::Subdomain(u16::MAX) | RawKey::PathSegment(u16::MAX) => None,
@@ -264,9 +253,7 @@ pub fn tokenize(url: &ParsedUrl, domain: &str) -> Option<Vec<(TokenKey, Value)>>
         };
         let value = match value {
             None => Some(Value::Bare),
-            Some(bytes) => std::str::from_utf8(bytes)
-                .ok()
-                .map(|text| Value::Text(text.into())),
+            Some(bytes) => std::str::from_utf8(bytes).ok().map(|text| Value::Text(text.into())),
         };
         match key.zip(value) {
             Some(pair) => {
@@ -282,10 +269,7 @@ pub fn tokenize(url: &ParsedUrl, domain: &str) -> Option<Vec<(TokenKey, Value)>>
 impl TokenKey {
     /// The first query parameter called `name`.
     pub fn query(name: &str) -> Self {
-        Self::QueryParam(ParamName {
-            name: name.into(),
-            occurrence: 1,
-        })
+        Self::QueryParam(ParamName { name: name.into(), occurrence: 1 })
     }
 }
 
@@ -321,11 +305,7 @@ impl fmt::Display for Value {
 impl fmt::Display for ParamName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
-        if self.occurrence > 1 {
-            write!(f, "#{}", self.occurrence)
-        } else {
-            Ok(())
-        }
+        if self.occurrence > 1 { write!(f, "#{}", self.occurrence) } else { Ok(()) }
     }
 }
 
@@ -382,18 +362,9 @@ impl FromStr for TokenKey {
 impl ParamName {
     /// `#` cannot stand in a name (it would start the fragment), so what follows one is the occurrence.
     fn from_text(text: &str) -> Self {
-        match text
-            .rsplit_once('#')
-            .and_then(|(name, count)| Some((name, count.parse().ok()?)))
-        {
-            Some((name, occurrence)) if occurrence > 1 => Self {
-                name: name.into(),
-                occurrence,
-            },
-            _ => Self {
-                name: text.into(),
-                occurrence: 1,
-            },
+        match text.rsplit_once('#').and_then(|(name, count)| Some((name, count.parse().ok()?))) {
+            Some((name, occurrence)) if occurrence > 1 => Self { name: name.into(), occurrence },
+            _ => Self { name: text.into(), occurrence: 1 },
         }
     }
 }
@@ -406,9 +377,7 @@ impl Serialize for TokenKey {
 
 impl<'de> Deserialize<'de> for TokenKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -431,19 +400,12 @@ mod tests {
     fn read(url: &str) -> String {
         let url = ParsedUrl::parse(url).unwrap();
         let tokens = tokenize(&url, "example.org").unwrap();
-        tokens
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect::<Vec<_>>()
-            .join(" ")
+        tokens.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn host_labels_are_counted_from_the_right() {
-        assert_eq!(
-            read("http://a.b.example.org/"),
-            "scheme=http sub_0=b sub_1=a tslash=/"
-        );
+        assert_eq!(read("http://a.b.example.org/"), "scheme=http sub_0=b sub_1=a tslash=/");
         assert_eq!(read("https://example.org:81/"), "scheme=https port=81 tslash=/");
     }
 
@@ -451,10 +413,7 @@ mod tests {
     fn slashes_make_values_not_holes() {
         assert_eq!(read("http://example.org/a"), "scheme=http path_0=a");
         assert_eq!(read("http://example.org/a/"), "scheme=http path_0=a tslash=/");
-        assert_eq!(
-            read("http://example.org/a//b"),
-            "scheme=http path_0=a path_1= path_2=b"
-        );
+        assert_eq!(read("http://example.org/a//b"), "scheme=http path_0=a path_1= path_2=b");
         assert_eq!(read("http://example.org//"), "scheme=http path_0= tslash=/");
     }
 
@@ -462,59 +421,35 @@ mod tests {
     fn absent_empty_and_bare_are_three_things() {
         assert_eq!(read("http://example.org/"), "scheme=http tslash=/");
         assert_eq!(read("http://example.org/?a="), "scheme=http tslash=/ q.a=");
-        assert_eq!(
-            read("http://example.org/?a"),
-            "scheme=http tslash=/ q.a=(no value)"
-        );
+        assert_eq!(read("http://example.org/?a"), "scheme=http tslash=/ q.a=(no value)");
         assert_eq!(read("http://example.org/?"), "scheme=http tslash=/ q.=(no value)");
     }
 
     #[test]
     fn repeated_parameters_are_numbered() {
-        assert_eq!(
-            read("http://example.org/?a=1&b=2&a=3"),
-            "scheme=http tslash=/ q.a=1 q.b=2 q.a#2=3"
-        );
+        assert_eq!(read("http://example.org/?a=1&b=2&a=3"), "scheme=http tslash=/ q.a=1 q.b=2 q.a#2=3");
     }
 
     #[test]
     fn path_parameters_leave_the_last_segment() {
-        assert_eq!(
-            read("http://example.org/x;jsessionid=A1"),
-            "scheme=http path_0=x mp.jsessionid=A1"
-        );
-        assert_eq!(
-            read("http://example.org/x;s=1/?q=2"),
-            "scheme=http path_0=x tslash=/ mp.s=1 q.q=2"
-        );
+        assert_eq!(read("http://example.org/x;jsessionid=A1"), "scheme=http path_0=x mp.jsessionid=A1");
+        assert_eq!(read("http://example.org/x;s=1/?q=2"), "scheme=http path_0=x tslash=/ mp.s=1 q.q=2");
         assert_eq!(read("http://example.org/tl;dr"), "scheme=http path_0=tl;dr");
-        assert_eq!(
-            read("http://example.org/x;v=1/y"),
-            "scheme=http path_0=x;v=1 path_1=y"
-        );
+        assert_eq!(read("http://example.org/x;v=1/y"), "scheme=http path_0=x;v=1 path_1=y");
     }
 
     #[test]
     fn semicolons_separate_only_when_every_piece_is_named() {
-        assert_eq!(
-            read("http://example.org/?a=1;b=2"),
-            "scheme=http tslash=/ sep=; q.a=1 q.b=2"
-        );
-        assert_eq!(
-            read("http://example.org/?q=tl;dr"),
-            "scheme=http tslash=/ q.q=tl;dr"
-        );
-        assert_eq!(
-            read("http://example.org/?a=1;b=2&c=3"),
-            "scheme=http tslash=/ q.a=1;b=2 q.c=3"
-        );
+        assert_eq!(read("http://example.org/?a=1;b=2"), "scheme=http tslash=/ sep=; q.a=1 q.b=2");
+        assert_eq!(read("http://example.org/?q=tl;dr"), "scheme=http tslash=/ q.q=tl;dr");
+        assert_eq!(read("http://example.org/?a=1;b=2&c=3"), "scheme=http tslash=/ q.a=1;b=2 q.c=3");
     }
 
     #[test]
     fn keys_are_read_back_as_written() {
-        for text in [
-            "scheme", "sub_3", "port", "path_12", "tslash", "mp.s", "sep", "q.a", "q.a#2", "q.", "hashbang",
-        ] {
+        for text in
+            ["scheme", "sub_3", "port", "path_12", "tslash", "mp.s", "sep", "q.a", "q.a#2", "q.", "hashbang"]
+        {
             assert_eq!(text.parse::<TokenKey>().unwrap().to_string(), text);
         }
         assert!("path_x".parse::<TokenKey>().is_err());

@@ -1,0 +1,188 @@
+/*!
+A thousand sites with ten rules each on a million URLs, beside two URL parsers that know no rules.
+
+`cargo bench -p dedust --bench normalize`. Seven in ten URLs are of a form that a rule of their site covers, the others
+are [`mixed_urls`] moved to the same hosts. Results are checked before anything is timed.
+*/
+
+#![expect(clippy::print_stdout, reason = "a benchmark reports on standard output")]
+
+mod mixed_urls;
+mod race;
+
+use std::collections::HashSet;
+use std::hint::black_box;
+
+use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch};
+
+use self::race::{ada, race, servo};
+
+const SITES: usize = 1000;
+const URLS: usize = 1_000_000;
+const ROUNDS: usize = 9;
+
+/// The rules of each site as (pattern, target): sessions, mirrors, print views, tracking, a moved wiki.
+const RULES: [(&str, &str); 10] = [
+    // Dropped.
+    (
+        r#""path_0": {"is": "view.php"}, "q.id": {"any": {"class": "digits"}},
+           "q.sid": {"any": {"class": "text", "optional": true}}"#,
+        r#""path_0": {"keep": "view.php"}, "q.id": {"copy": "q.id"}"#,
+    ),
+    // Ignored: never seen without.
+    (
+        r#""path_0": {"is": "showthread.php"}, "q.t": {"any": {"class": "digits"}},
+           "q.s": {"any": {"class": "hex"}}"#,
+        r#""path_0": {"keep": "showthread.php"}, "q.t": {"copy": "q.t"}, "q.s": "ignore""#,
+    ),
+    // Moved.
+    (
+        r#""path_0": {"is": "index.php"}, "q.title": {"any": {"class": "slug"}}"#,
+        r#""path_0": {"keep": "wiki"}, "path_1": {"copy": "q.title"}"#,
+    ),
+    // Mirrored.
+    (
+        r#""sub_0": {"is": "www"}, "path_0": {"is": "wiki"}, "path_1": {"any": {"class": "slug"}}"#,
+        r#""path_0": {"keep": "wiki"}, "path_1": {"copy": "path_1"}"#,
+    ),
+    (
+        r#""path_0": {"is": "article"}, "path_1": {"any": {"class": "slug"}},
+           "mp.jsessionid": {"any": {"class": "word"}}"#,
+        r#""path_0": {"keep": "article"}, "path_1": {"copy": "path_1"}"#,
+    ),
+    (
+        r#""path_0": {"is": "news"}, "path_1": {"any": {"class": "digits"}}, "path_2": {"is": "print"}"#,
+        r#""path_0": {"keep": "news"}, "path_1": {"copy": "path_1"}"#,
+    ),
+    (
+        r#""path_0": {"is": "tag"}, "path_1": {"any": {"class": "slug"}}, "tslash": {"is": "/"}"#,
+        r#""path_0": {"keep": "tag"}, "path_1": {"copy": "path_1"}"#,
+    ),
+    (
+        r#""path_0": {"is": "list"}, "q.category": {"any": {"class": "word"}},
+           "q.page": {"any": {"class": "digits", "optional": true}}, "q.view": {"any": {"class": "word"}}"#,
+        r#""path_0": {"keep": "list"}, "q.category": {"copy": "q.category"}, "q.page": {"copy": "q.page"},
+           "q.view": "ignore""#,
+    ),
+    (
+        r#""path_0": {"is": "product"}, "path_1": {"any": {"class": {"file": "html"}}},
+           "q.ref": {"any": {"class": "text", "optional": true}}, "q.utm_source": {"any": {"class": "text"}}"#,
+        r#""path_0": {"keep": "product"}, "path_1": {"copy": "path_1"}"#,
+    ),
+    (
+        r#""path_0": {"is": "archive"}, "path_1": {"any": {"class": "date"}}, "q.sort": {"is": "date"}"#,
+        r#""path_0": {"keep": "archive"}, "path_1": {"copy": "path_1"}"#,
+    ),
+];
+
+fn main() {
+    let normalizer = Normalizer::compile(&rules());
+    let urls = urls();
+    check(&normalizer, &urls);
+    race(
+        &urls,
+        ROUNDS,
+        &[
+            ("dedust, key", &|urls| keys(&normalizer, urls)),
+            ("dedust, canonical URL", &|urls| canonical_urls(&normalizer, urls)),
+            ("ada-url, no rules", &ada),
+            ("url, no rules", &servo),
+        ],
+        ["key", "canonical"],
+    );
+}
+
+fn keys(normalizer: &Normalizer, urls: &[String]) -> usize {
+    let mut scratch = Scratch::default();
+    let mut written = 0;
+    for url in urls {
+        if let Ok(key) = normalizer.key_with(url.as_bytes(), &mut scratch) {
+            written += black_box(key).len();
+        }
+    }
+    written
+}
+
+fn canonical_urls(normalizer: &Normalizer, urls: &[String]) -> usize {
+    let mut scratch = Scratch::default();
+    let mut written = 0;
+    for url in urls {
+        if let Ok(canonical) = normalizer.normalize_with(url.as_bytes(), &mut scratch) {
+            written += black_box(canonical).len();
+        }
+    }
+    written
+}
+
+fn site(index: usize) -> String {
+    let top_level = ["com", "org", "net", "de", "co.uk"][index % 5];
+    format!("site-{index}.{top_level}")
+}
+
+fn rules() -> RuleSet {
+    let evidence = r#"{"urls": 400, "support_pairs": 200, "false_pairs": 0, "groups": 100, "failed_groups": 0,
+                       "failure_bound": 0.0295, "kinds": ["digest"]}"#;
+    let rules = RULES.map(|(pattern, target)| {
+        format!(
+            r#"{{"pattern": {{"scheme": {{"is": "http"}}, {pattern}}},
+                "rewrite": {{"target": {{"scheme": {{"keep": "http"}}, {target}}}}}, "evidence": {evidence}}}"#
+        )
+    });
+    let site_rules = format!(r#"{{"rules": [{}]}}"#, rules.join(", "));
+    let sites: Vec<String> = (0..SITES).map(|index| format!(r#""{}": {site_rules}"#, site(index))).collect();
+    let file = format!(r#"{{"version": 1, "method": "by hand", "sites": {{{}}}}}"#, sites.join(", "));
+    RuleSet::load(file.as_bytes()).expect("the rules are valid")
+}
+
+/// The URLs, in no order of sites or forms.
+fn urls() -> Vec<String> {
+    let mixed = mixed_urls::mixed_urls(URLS * 3 / 10, 11);
+    let covered = URLS - mixed.len();
+    let mut urls: Vec<String> = (0..covered as u64).map(covered_url).collect();
+    urls.extend(mixed.iter().enumerate().map(|(index, url)| {
+        let (scheme, rest) = url.split_once("://").expect("every URL has an authority");
+        let path = rest.find('/').expect("every URL has a path");
+        format!("{scheme}://www.{}{}", site(index % SITES), &rest[path..])
+    }));
+    // A walk with a step that has no divisor in common with the number of URLs visits each once. Copied, so that
+    // they lie in memory in the order in which they are read.
+    let step = 611_953;
+    (0..URLS).map(|index| urls[index * step % URLS].clone()).collect()
+}
+
+/// A URL that one of the rules of its site covers.
+fn covered_url(number: u64) -> String {
+    let token = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let id = token >> 40;
+    let site = site((token >> 8) as usize % SITES);
+    match number % 10 {
+        0 => format!("http://{site}/view.php?sid={token:016x}&id={id}"),
+        1 => format!("http://{site}/showthread.php?t={id}&s={token:016x}"),
+        2 => format!("http://{site}/index.php?title=The_history_of_{id}"),
+        3 => format!("http://www.{site}/wiki/The_history_of_{id}"),
+        4 => format!("http://{site}/article/the-{id}-best-guides;jsessionid={token:016X}"),
+        5 => format!("http://{site}/news/{id}/print"),
+        6 => format!("http://{site}/tag/summer-{}/", id % 100),
+        7 => format!("http://{site}/list?category=garden&page={}&view=grid", id % 1000),
+        8 => format!("http://{site}/product/tea-kettle-{id}.html?ref=front&utm_source=newsletter"),
+        _ => format!("http://{site}/archive/{}-{:02}?sort=date", 1990 + id % 37, 1 + id % 12),
+    }
+}
+
+/// The counts that the list and the rules must give.
+fn check(normalizer: &Normalizer, urls: &[String]) {
+    let (mut scratch, mut safe) = (Scratch::default(), ParsedUrl::default());
+    let (mut rewritten, mut distinct) = (0, HashSet::new());
+    for url in urls {
+        safe.parse_from(url.as_bytes()).expect("every URL can be read");
+        let canonical = normalizer.normalize_with(url.as_bytes(), &mut scratch);
+        rewritten += usize::from(canonical != Ok(safe.as_bytes()));
+        distinct.insert(normalizer.key(url).expect("every URL can be read"));
+    }
+    let bytes = (keys(normalizer, urls), canonical_urls(normalizer, urls));
+    assert_eq!(
+        (rewritten, distinct.len(), bytes),
+        (560_000, 920_853, (55_398_153, 56_658_153)),
+        "URLs rewritten, distinct keys, bytes of keys and canonical URLs"
+    );
+}

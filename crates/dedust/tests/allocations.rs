@@ -1,0 +1,130 @@
+/*!
+After a few URLs, normalizing with one [`Scratch`] allocates nothing.
+
+Counts the allocations of the test's own thread, since the harness has others. URLs with international host names or
+with tabs and line breaks inside are left out: they are rare, and are brought to their plain form in buffers of
+their own.
+*/
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use dedust::{Normalizer, RuleSet, Scratch};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[expect(
+    unsafe_code,
+    reason = "an allocator cannot be written without; every call is handed to the system's unchanged"
+)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps the contract of `alloc`, which is the same here.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the pointer came from `System`, because all allocations here do.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as for `alloc` and `dealloc`.
+        unsafe { System.realloc(pointer, layout, new_size) }
+    }
+}
+
+fn count() {
+    // A thread that is ending has no counter any more, and no test either.
+    let _ = ALLOCATIONS.try_with(|allocations| allocations.set(allocations.get() + 1));
+}
+
+fn allocations_of(work: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.get();
+    work();
+    ALLOCATIONS.get() - before
+}
+
+const RULES: &str = r#"{"version": 1, "method": "by hand", "sites": {"example.org": {"rules": [
+    {"pattern": {"scheme": {"is": "http"}, "path_0": {"is": "ignored"}, "q.id": {"any": {"class": "digits"}},
+                 "q.s": {"any": {"class": "text"}}},
+     "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "ignored"},
+                            "q.id": {"copy": "q.id"}, "q.s": "ignore"}},
+     "evidence": EVIDENCE},
+    {"pattern": {"scheme": {"is": "http"}, "path_0": {"is": "dropped"}, "q.id": {"any": {"class": "digits"}},
+                 "q.sid": {"any": {"class": "text", "optional": true}},
+                 "mp.jsessionid": {"any": {"class": "word", "optional": true}}},
+     "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "dropped"},
+                            "q.id": {"copy": "q.id"}}},
+     "evidence": EVIDENCE},
+    {"pattern": {"scheme": {"any": {"class": "word"}}, "sub_0": {"is": "www"}, "path_0": {"is": "index.php"},
+                 "q.title": {"any": {"class": "text"}}},
+     "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "wiki"},
+                            "path_1": {"copy": "q.title"}}},
+     "evidence": EVIDENCE}
+]}}}"#;
+
+const EVIDENCE: &str = r#"{"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
+    "failure_bound": 0.53, "kinds": ["digest"]}"#;
+
+/// URLs of every kind, all with the same number of digits, so that the first of a kind is as long as the others.
+fn urls(number: usize) -> Vec<String> {
+    let number = 10_000 + number;
+    vec![
+        format!("https://www.example.com/news/{number}/a-title.html?page=2"),
+        format!("HTTP://Example.COM:80/a/../%7Eb/caf\u{e9} {number}?q=\"x y\"#top"),
+        format!("http://example.com/?z={number}&y=2&x=%c3%bc&a&z=1"),
+        format!("http://user:secret@example.com:8080/private/{number}?b=1&a=2"),
+        format!("http://example.com/x;v=2;jsessionid={number}/?b;a=1"),
+        format!("http://example.com/?b={number};a=1;c=3#!state={number}"),
+        format!("http://[2001:DB8::1]/{number}"),
+        format!("http://0x7f.1/{number}"),
+        format!("mailto:somebody@example.com?subject={number}"),
+        format!("no URL at all {number}"),
+        format!("http://example.org/ignored?s={number:x}&id={number}"),
+        format!("http://example.org/dropped;jsessionid={number}?sid=9&id={number}"),
+        format!("https://www.example.org/index.php?title=Page_{number}"),
+        format!("https://www.example.org/index.php?title=a%2fb/{number}"),
+        format!("http://user@www.example.org/index.php?title=Page_{number}"),
+        format!("http://www.example.org/not/covered/{number}?sid=1&id=2"),
+    ]
+}
+
+#[test]
+fn one_scratch_is_enough_for_any_number_of_urls() {
+    let rules = RuleSet::load(RULES.replace("EVIDENCE", EVIDENCE).as_bytes()).unwrap();
+    let normalizer = Normalizer::compile(&rules);
+    let mut scratch = Scratch::default();
+    assert_eq!(
+        normalizer.normalize_with(b"https://www.example.org/index.php?title=Page_1", &mut scratch),
+        Ok(&b"http://example.org/wiki/Page_1"[..]),
+        "the rules are at work"
+    );
+    assert_eq!(
+        normalizer.key_with(b"http://example.org/ignored?s=f&id=1", &mut scratch),
+        Ok(&b"http://example.org/ignored?id=1&s=*"[..]),
+    );
+    let mut pass = |urls: &[String]| {
+        let mut read = 0;
+        for url in urls {
+            read += usize::from(normalizer.key_with(url.as_bytes(), &mut scratch).is_ok());
+            read += usize::from(normalizer.normalize_with(url.as_bytes(), &mut scratch).is_ok());
+        }
+        read
+    };
+    pass(&urls(0));
+    let urls: Vec<String> = (1..=500).flat_map(urls).collect();
+    assert!(allocations_of(|| drop(urls[0].clone())) > 0, "allocations are counted");
+    let mut read = 0;
+    assert_eq!(allocations_of(|| read = pass(&urls)), 0, "allocations for {} URLs", urls.len());
+    assert_eq!(read, 2 * (urls.len() - 500), "all but one kind are URLs");
+}
