@@ -1,0 +1,207 @@
+/*!
+The command line: types and their help, nothing else.
+*/
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Parser, Subcommand, ValueEnum};
+use dedust_learn::{EvidenceKinds, Method};
+
+use crate::help;
+
+/// Learn how websites spell their URLs, and rewrite every URL of a page to one form
+#[derive(Debug, Parser)]
+#[command(name = "dedust", version, max_term_width = 100, after_long_help = help::ABOUT)]
+pub(crate) struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Options of every command.
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+}
+
+/// Options of every command.
+#[derive(Debug, clap::Args)]
+pub(crate) struct GlobalArgs {
+    /// Threads to use, up to 1024 [default: one per core]
+    #[arg(
+        long,
+        value_name = "N",
+        global = true,
+        value_parser = clap::value_parser!(u16).range(1..=1024),
+        help_heading = "Global options"
+    )]
+    pub(crate) threads: Option<u16>,
+    /// Print data and errors only
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Global options")]
+    pub(crate) quiet: bool,
+    /// Print more about what is done
+    #[arg(short, long, global = true, help_heading = "Global options")]
+    pub(crate) verbose: bool,
+    /// Show no progress bars, also where standard error is a terminal
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub(crate) no_progress: bool,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Learn rules for every site of a crawl
+    Learn(LearnArgs),
+    /// Rewrite URLs, one per line, to their canonical form
+    Normalize(NormalizeArgs),
+    /// Tell how good rules are on URLs whose pages are known
+    Evaluate(EvaluateArgs),
+    /// Say which rule covers a URL, why it is trusted and what it does
+    Explain(ExplainArgs),
+    /// Print the pattern tree of a site
+    Tree(TreeArgs),
+}
+
+/// How a result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// For people
+    Text,
+    /// JSON Lines, for programs
+    Json,
+}
+
+/// Options of `learn`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::LEARN)]
+pub(crate) struct LearnArgs {
+    /// Files with URLs and what is known of their pages; `-` is standard input
+    #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Where the rules go; `-` is standard output
+    #[arg(short, long, value_name = "RULES")]
+    pub(crate) output: PathBuf,
+    /// The learner
+    #[arg(long, default_value = Method::default().name(), value_parser = method_parser())]
+    pub(crate) method: Method,
+    /// What makes two URLs duplicates: `auto`, or kinds joined by commas
+    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
+    pub(crate) evidence: EvidenceKinds,
+    /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    pub(crate) max_fpr: f64,
+    /// Seed for methods that use chance; the tree methods use none
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Overwrite RULES if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// How the closing report is printed: text on standard error, or JSON Lines on standard output
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+/// Options of `normalize`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::NORMALIZE)]
+pub(crate) struct NormalizeArgs {
+    /// Rules from `dedust learn`
+    pub(crate) rules: PathBuf,
+    /// URLs, one per line; plain, gzip or zstd; `-` is standard input
+    #[arg(default_value = "-")]
+    pub(crate) urls: PathBuf,
+    /// Write keys, which are for comparing only, instead of URLs
+    #[arg(long)]
+    pub(crate) key: bool,
+    /// What a line of output is
+    #[arg(long, value_enum, default_value_t = UrlFormat::Text)]
+    pub(crate) format: UrlFormat,
+    /// Print no URLs, exit with 1 if any would change
+    #[arg(long, conflicts_with_all = ["key", "format"])]
+    pub(crate) check: bool,
+}
+
+/// What a line of `normalize` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UrlFormat {
+    /// The canonical URL or key
+    Text,
+    /// The input, a tab, the canonical URL or key
+    Tsv,
+    /// A JSON object
+    Json,
+}
+
+/// Options of `evaluate`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::EVALUATE)]
+pub(crate) struct EvaluateArgs {
+    /// Rules from `dedust learn`
+    pub(crate) rules: PathBuf,
+    /// URLs whose pages are known, in the order a crawler met them; `-` is standard input
+    #[arg(required = true, value_name = "LABELLED", long_help = help::INPUT)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// What makes two URLs duplicates: `auto`, or kinds joined by commas
+    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
+    pub(crate) evidence: EvidenceKinds,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+    /// Exit with 1 if the micro precision, from 0 to 1, is below this
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) min_precision: Option<f64>,
+    /// Exit with 1 if the micro recall, from 0 to 1, is below this
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) min_recall: Option<f64>,
+    /// Exit with 1 if the micro fpr, from 0 to 1, is above this
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) max_fpr: Option<f64>,
+}
+
+/// Options of `explain`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::EXPLAIN)]
+pub(crate) struct ExplainArgs {
+    /// Rules from `dedust learn`
+    pub(crate) rules: PathBuf,
+    /// URLs to explain; `-` reads them from standard input, one per line
+    #[arg(required = true, value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+/// Options of `tree`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::TREE)]
+pub(crate) struct TreeArgs {
+    /// Files with URLs and what is known of their pages; `-` is standard input
+    #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The site, by its registrable domain [default: the one with most URLs]
+    #[arg(long)]
+    pub(crate) site: Option<String>,
+    /// How the tree is printed
+    #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
+    pub(crate) format: TreeFormat,
+    /// Levels below the root to print [default: all]
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<usize>,
+    /// What makes two URLs duplicates: `auto`, or kinds joined by commas
+    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
+    pub(crate) evidence: EvidenceKinds,
+}
+
+/// How a tree is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TreeFormat {
+    /// Indented, one node per line
+    Text,
+    /// A Graphviz digraph
+    Dot,
+    /// JSON Lines, one node per line
+    Json,
+}
+
+fn method_parser() -> impl clap::builder::TypedValueParser<Value = Method> {
+    PossibleValuesParser::new(Method::ALL.map(Method::name)).try_map(|name| name.parse::<Method>())
+}

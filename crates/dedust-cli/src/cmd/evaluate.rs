@@ -1,0 +1,288 @@
+/*!
+`dedust evaluate`: rules and URLs whose pages are known in, figures out.
+*/
+
+use std::io;
+
+use dedust::{Normalizer, ParsedUrl};
+use dedust_learn::metrics::{MacroAverage, Score};
+use dedust_learn::{Evaluation, Evaluator, Scores};
+use serde::Serialize;
+
+use crate::ExitStatus;
+use crate::args::{EvaluateArgs, ReportFormat};
+use crate::failure::Refusal;
+use crate::number::{count, counted, figure};
+use crate::observe::{clues_of, read_all};
+use crate::printer::Printer;
+use crate::rule_file;
+use crate::table::Table;
+
+/// One line of `--format json`: `{"type":"site",..}` for every site, in the order of their names, then
+/// `{"type":"micro",..}` and `{"type":"macro",..}`.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Record<'a> {
+    /// One site.
+    Site {
+        /// Its registrable domain.
+        site: &'a str,
+        #[serde(flatten)]
+        scores: ScoresRecord,
+    },
+    /// All URLs pooled.
+    Micro {
+        /// URLs left out because their page is not known.
+        unlabelled: usize,
+        #[serde(flatten)]
+        scores: ScoresRecord,
+    },
+    /// The mean over sites, by keys.
+    Macro(MacroRecord),
+}
+
+/// Figures of one set of URLs: by key, and under `url` by canonical URL.
+#[derive(Debug, Serialize)]
+struct ScoresRecord {
+    #[serde(flatten)]
+    key: ScoreRecord,
+    live: f64,
+    changed: f64,
+    keep_all_f1: f64,
+    url: ScoreRecord,
+}
+
+/// The fields of [`Score`], with 1 for a dup-reduction that is not defined.
+#[derive(Debug, Serialize)]
+struct ScoreRecord {
+    urls: u64,
+    pages: u64,
+    canonical: u64,
+    covered: u64,
+    compression: f64,
+    achievable: f64,
+    dup_reduction: f64,
+    fpr: f64,
+    support_pairs: u128,
+    false_pairs: u128,
+    duplicate_pairs: u128,
+    precision: f64,
+    recall: f64,
+    f1: f64,
+    pair_precision: f64,
+    pair_recall: f64,
+    pair_f1: f64,
+}
+
+/// The fields of [`MacroAverage`]. Sites without duplicates are left out of `dup_reduction`, which is null if there
+/// are no others.
+#[derive(Debug, Serialize)]
+struct MacroRecord {
+    sites: usize,
+    sites_without_duplicates: usize,
+    compression: f64,
+    achievable: f64,
+    dup_reduction: Option<f64>,
+    fpr: f64,
+    precision: f64,
+    recall: f64,
+    f1: f64,
+    pair_precision: f64,
+    pair_recall: f64,
+    pair_f1: f64,
+}
+
+/// Scores rules.
+pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    let limits = [
+        ("--min-precision", args.min_precision),
+        ("--min-recall", args.min_recall),
+        ("--max-fpr", args.max_fpr),
+    ];
+    for (name, limit) in limits {
+        if let Some(limit) = limit.filter(|limit| !(0.0..=1.0).contains(limit)) {
+            return Err(Refusal::new(format!("{name} is {limit}"), "expected a share from 0 to 1").into());
+        }
+    }
+    let from_stdin = args.inputs.iter().any(|input| input.as_os_str() == "-");
+    let rules = rule_file::load(&args.rules, from_stdin)?;
+    let normalizer = Normalizer::compile(&rules);
+    let mut evaluator = Evaluator::new(&normalizer, args.evidence);
+    let mut url = ParsedUrl::default();
+    read_all(&args.inputs, printer, |observation| {
+        url.parse_from(observation.url())?;
+        evaluator.observe(observation.url(), &clues_of(observation));
+        Ok(())
+    })?;
+    let evaluation = evaluator.finish();
+    if evaluation.sites.is_empty() {
+        return Err(Refusal::new(
+            format!(
+                "the pages of all {} are unknown, so there is nothing to compare with",
+                counted(evaluation.unlabelled as u64, "URL", "URLs")
+            ),
+            "the input needs a `cluster` or `page` column, or other evidence: canonical, redirect, digest, \
+             text_digest, or simhash with title",
+        )
+        .into());
+    }
+    match args.format {
+        ReportFormat::Text => print_text(&evaluation, printer)?,
+        ReportFormat::Json => print_json(&evaluation, printer)?,
+    }
+    if evaluation.unlabelled > 0 {
+        printer.warning(format_args!(
+            "{} left out, whose page is not known",
+            counted(evaluation.unlabelled as u64, "URL", "URLs")
+        ));
+    }
+    printer.finish()?;
+    Ok(verdict(args, &evaluation.micro.key, printer))
+}
+
+/// Checks the limits and says which were missed.
+fn verdict(args: &EvaluateArgs, micro: &Score, printer: &mut Printer) -> ExitStatus {
+    let mut status = ExitStatus::Success;
+    let at_least =
+        [("precision", micro.precision, args.min_precision), ("recall", micro.recall, args.min_recall)];
+    for (name, found, limit) in at_least {
+        if let Some(limit) = limit.filter(|limit| found < *limit) {
+            printer.note(format_args!("missed: {name} {found:.6} is below --min-{name} {limit}"));
+            status = ExitStatus::No;
+        }
+    }
+    if let Some(limit) = args.max_fpr.filter(|limit| micro.fpr > *limit) {
+        printer.note(format_args!("missed: fpr {:.6} is above --max-fpr {limit}", micro.fpr));
+        status = ExitStatus::No;
+    }
+    status
+}
+
+fn print_text(evaluation: &Evaluation, printer: &mut Printer) -> io::Result<()> {
+    let mut table = Table::new(&[
+        "site",
+        "URLs",
+        "pages",
+        "achievable",
+        "compression",
+        "dup-reduction",
+        "fpr",
+        "precision",
+        "recall",
+        "F1",
+        "keep-all F1",
+        "URL F1",
+        "live",
+    ]);
+    for (site, scores) in &evaluation.sites {
+        table.push(cells(site, scores));
+    }
+    table.push(cells("micro", &evaluation.micro));
+    table.push(macro_cells(evaluation));
+    printer.line(table)
+}
+
+fn cells(name: &str, scores: &Scores) -> [String; 13] {
+    let key = &scores.key;
+    [
+        name.to_owned(),
+        count(key.urls),
+        count(key.pages),
+        figure(key.achievable),
+        figure(key.compression),
+        figure(key.dup_reduction_or_one()),
+        figure(key.fpr),
+        figure(key.precision),
+        figure(key.recall),
+        figure(key.f1),
+        figure(scores.keep_all.f1),
+        figure(scores.url.f1),
+        figure(scores.live),
+    ]
+}
+
+fn macro_cells(evaluation: &Evaluation) -> [String; 13] {
+    let key = &evaluation.macro_average;
+    let mean = |of: fn(&Scores) -> f64| {
+        let sum: f64 = evaluation.sites.iter().map(|(_, scores)| of(scores)).sum();
+        figure(sum / evaluation.sites.len() as f64)
+    };
+    [
+        "macro".to_owned(),
+        String::new(),
+        String::new(),
+        figure(key.achievable),
+        figure(key.compression),
+        key.dup_reduction.map_or_else(|| "-".to_owned(), figure),
+        figure(key.fpr),
+        figure(key.precision),
+        figure(key.recall),
+        figure(key.f1),
+        mean(|scores| scores.keep_all.f1),
+        mean(|scores| scores.url.f1),
+        mean(|scores| scores.live),
+    ]
+}
+
+fn print_json(evaluation: &Evaluation, printer: &mut Printer) -> io::Result<()> {
+    for (site, scores) in &evaluation.sites {
+        printer.json(&Record::Site { site, scores: scores.into() })?;
+    }
+    printer.json(&Record::Micro { unlabelled: evaluation.unlabelled, scores: (&evaluation.micro).into() })?;
+    printer.json(&Record::Macro((&evaluation.macro_average).into()))
+}
+
+impl From<&Scores> for ScoresRecord {
+    fn from(scores: &Scores) -> Self {
+        Self {
+            key: (&scores.key).into(),
+            live: scores.live,
+            changed: scores.changed,
+            keep_all_f1: scores.keep_all.f1,
+            url: (&scores.url).into(),
+        }
+    }
+}
+
+impl From<&Score> for ScoreRecord {
+    fn from(score: &Score) -> Self {
+        Self {
+            urls: score.urls,
+            pages: score.pages,
+            canonical: score.canonical,
+            covered: score.covered,
+            compression: score.compression,
+            achievable: score.achievable,
+            dup_reduction: score.dup_reduction_or_one(),
+            fpr: score.fpr,
+            support_pairs: score.support_pairs,
+            false_pairs: score.false_pairs,
+            duplicate_pairs: score.duplicate_pairs,
+            precision: score.precision,
+            recall: score.recall,
+            f1: score.f1,
+            pair_precision: score.pair_precision,
+            pair_recall: score.pair_recall,
+            pair_f1: score.pair_f1,
+        }
+    }
+}
+
+impl From<&MacroAverage> for MacroRecord {
+    fn from(average: &MacroAverage) -> Self {
+        Self {
+            sites: average.sites,
+            sites_without_duplicates: average.sites_without_duplicates,
+            compression: average.compression,
+            achievable: average.achievable,
+            dup_reduction: average.dup_reduction,
+            fpr: average.fpr,
+            precision: average.precision,
+            recall: average.recall,
+            f1: average.f1,
+            pair_precision: average.pair_precision,
+            pair_recall: average.pair_recall,
+            pair_f1: average.pair_f1,
+        }
+    }
+}

@@ -1,0 +1,231 @@
+/*!
+`dedust explain`: what is done to a URL, by which rule, and why that rule is trusted.
+*/
+
+use std::io;
+use std::path::Path;
+
+use anyhow::Context as _;
+use dedust::errors::ParseUrlError;
+use dedust::{Evidence, Explanation, Normalizer, ParsedUrl, Rule, RuleSet, Substitution, site_of};
+use serde::Serialize;
+
+use crate::ExitStatus;
+use crate::args::{ExplainArgs, ReportFormat};
+use crate::number::{count, counted, percent};
+use crate::printer::{Printer, excerpt};
+use crate::{line_source, rule_file, words};
+
+/// One line of `--format json`.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Record<'a> {
+    /// What is done to a URL.
+    Explanation {
+        /// The URL as given.
+        input: &'a str,
+        /// After safe normalization.
+        safe: String,
+        /// The site it belongs to: a registrable domain, or a host.
+        site: &'a str,
+        /// How many rules that site has.
+        site_rules: usize,
+        /// What was replaced as text first, in words; mostly nothing.
+        substitutions: Vec<String>,
+        /// The rule that covers the URL.
+        rule: Option<RuleRecord<'a>>,
+        /// For equality only.
+        key: String,
+        /// Can be fetched.
+        canonical: String,
+    },
+    /// An argument that is no URL.
+    Error {
+        /// The argument.
+        input: &'a str,
+        /// Why not.
+        error: String,
+    },
+}
+
+/// A rule, for people who read JSON.
+#[derive(Debug, Serialize)]
+struct RuleRecord<'a> {
+    /// Its place in the site's list, from 0.
+    index: usize,
+    /// Which URLs it covers.
+    pattern: String,
+    /// What it makes of them.
+    rewrite: String,
+    /// The same in words.
+    steps: Vec<String>,
+    /// Why it is trusted, as in the rule file.
+    evidence: &'a Evidence,
+}
+
+/// A URL with all there is to say about it.
+struct Case<'a> {
+    input: &'a str,
+    site: String,
+    explanation: Explanation,
+    site_rules: usize,
+    substitutions: Vec<&'a Substitution>,
+    rule: Option<(usize, &'a Rule)>,
+}
+
+/// Explains each URL.
+pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    let from_stdin = args.urls.iter().any(|url| url == "-");
+    let rules = rule_file::load(&args.rules, from_stdin)?;
+    let normalizer = Normalizer::compile(&rules);
+    let mut urls: Vec<String> = args.urls.iter().filter(|url| *url != "-").cloned().collect();
+    if from_stdin {
+        let text =
+            io::read_to_string(line_source::open(Path::new("-"))?).context("cannot read standard input")?;
+        urls.extend(text.lines().filter(|line| !line.trim().is_empty()).map(Into::into));
+    }
+    let mut status = ExitStatus::Success;
+    for (at, input) in urls.iter().enumerate() {
+        match (Case::new(input, &rules, &normalizer), args.format) {
+            (Ok(case), ReportFormat::Text) => {
+                if at > 0 {
+                    printer.line("")?;
+                }
+                case.print(printer)?;
+            }
+            (Ok(case), ReportFormat::Json) => printer.json(&case.record())?,
+            (Err(error), format) => {
+                if format == ReportFormat::Json {
+                    let error = error.to_string();
+                    printer.json(&Record::Error { input, error })?;
+                }
+                let problem = format!("`{}` is no URL", excerpt(input.as_bytes()));
+                printer.failure(&anyhow::Error::new(error).context(problem));
+                status = ExitStatus::Failure;
+            }
+        }
+    }
+    Ok(status)
+}
+
+impl<'a> Case<'a> {
+    fn new(input: &'a str, rules: &'a RuleSet, normalizer: &Normalizer) -> Result<Self, ParseUrlError> {
+        let explanation = normalizer.explain(input)?;
+        let site = match &explanation.site {
+            Some(site) => site.to_string(),
+            None => String::from_utf8_lossy(site_of(ParsedUrl::parse(input)?.host())).into_owned(),
+        };
+        let known = rules.site(&site);
+        let substitutions = known.map_or(&[][..], |site| site.substitutions());
+        Ok(Self {
+            input,
+            substitutions: explanation.substitutions.iter().filter_map(|&at| substitutions.get(at)).collect(),
+            rule: explanation.rule.and_then(|at| Some((at, known?.rules().get(at)?))),
+            site_rules: known.map_or(0, |site| site.len()),
+            site,
+            explanation,
+        })
+    }
+
+    fn record(&self) -> Record<'_> {
+        let Explanation { safe, key, canonical, .. } = &self.explanation;
+        Record::Explanation {
+            input: self.input,
+            safe: safe.to_string(),
+            site: &self.site,
+            site_rules: self.site_rules,
+            substitutions: self.substitutions.iter().map(|&text| words::substitution(text)).collect(),
+            rule: self.rule.map(|(index, rule)| RuleRecord {
+                index,
+                pattern: rule.pattern.to_string(),
+                rewrite: rule.rewrite.to_string(),
+                steps: words::steps(rule),
+                evidence: &rule.evidence,
+            }),
+            key: key.to_string(),
+            canonical: canonical.to_string(),
+        }
+    }
+
+    fn print(&self, printer: &mut Printer) -> io::Result<()> {
+        let Explanation { safe, key, canonical, .. } = &self.explanation;
+        printer.line(self.input)?;
+        let mut line = |name: &str, text: &str| printer.line(format_args!("  {name:<9}  {text}"));
+        line("safe form", &safe.to_string())?;
+        line("site", &self.site_in_words())?;
+        for &text in &self.substitutions {
+            line("replaced", &words::substitution(text))?;
+        }
+        match self.rule {
+            Some((index, rule)) => {
+                line("rule", &format!("{index} of {}, counted from 0", self.site_rules))?;
+                line("pattern", &rule.pattern.to_string())?;
+                line("rewrite", &rule.rewrite.to_string())?;
+                let steps = words::steps(rule);
+                line("", &if steps.is_empty() { "changes nothing".into() } else { steps.join("; ") })?;
+                for (at, sentence) in trust(&rule.evidence).iter().enumerate() {
+                    line(if at == 0 { "trusted" } else { "" }, sentence)?;
+                }
+                for (at, example) in rule.evidence.examples.iter().enumerate() {
+                    line(if at == 0 { "examples" } else { "" }, &example.url)?;
+                    line("", &format!("= {}", example.duplicate))?;
+                }
+            }
+            None => line("rule", &self.why_no_rule())?,
+        }
+        line("key", &key.to_string())?;
+        line("canonical", &canonical.to_string())?;
+        if let Some(reason) = self.why_kept() {
+            line("", &reason)?;
+        }
+        Ok(())
+    }
+
+    fn site_in_words(&self) -> String {
+        if self.site.is_empty() {
+            "none: the URL has no host".into()
+        } else {
+            format!("{}, {}", self.site, counted(self.site_rules as u64, "rule", "rules"))
+        }
+    }
+
+    fn why_no_rule(&self) -> String {
+        if self.site_rules == 0 {
+            "none: only the safe normalization applies, which never changes the page".into()
+        } else {
+            "none covers it, as no URLs like it were proven to be duplicates; it stays in its safe form"
+                .into()
+        }
+    }
+
+    /// Why the canonical URL is the URL itself although a rule covers it.
+    fn why_kept(&self) -> Option<String> {
+        let Explanation { safe, canonical, .. } = &self.explanation;
+        let (_, rule) = self.rule?;
+        if safe != canonical {
+            return None;
+        }
+        Some(words::why_unwritable(rule).unwrap_or_else(|| "the URL is in canonical form already".into()))
+    }
+}
+
+/// Why a rule is trusted, one sentence per line.
+fn trust(evidence: &Evidence) -> Vec<String> {
+    let kinds: Vec<String> = evidence.kinds.iter().map(ToString::to_string).collect();
+    let mut sentences = vec![
+        format!(
+            "it covered {} in training; of {} that it brought together, {} held different pages:",
+            counted(evidence.urls, "URL", "URLs"),
+            counted(evidence.groups, "group", "groups"),
+            count(evidence.failed_groups),
+        ),
+        format!("at most {} wrong with 95 % confidence", percent(evidence.failure_bound)),
+    ];
+    if !kinds.is_empty() {
+        sentences.push(format!("duplicates known by {}", words::list(&kinds)));
+    }
+    if let Some(time) = &evidence.observed_until {
+        sentences.push(format!("seen until {time}"));
+    }
+    sentences
+}

@@ -1,0 +1,68 @@
+/*!
+`dedust learn`: observations in, a rule file out, and a report of what it saves.
+*/
+
+mod report;
+
+use std::time::Instant;
+
+use anyhow::Context as _;
+use dedust_io::{OutputFile, WriteError};
+use dedust_learn::{Crawl, Trainer};
+
+use crate::ExitStatus;
+use crate::args::{LearnArgs, ReportFormat};
+use crate::failure::Refusal;
+use crate::number::counted;
+use crate::observe::{clues_of, read_all};
+use crate::printer::Printer;
+use crate::progress::Learning;
+
+/// Learns rules and writes them.
+pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    let to_stdout = args.output.as_os_str() == "-";
+    if to_stdout && args.format == ReportFormat::Json {
+        return Err(Refusal::new(
+            "`-o -` and `--format json` both write to standard output",
+            "write the rules to a file",
+        )
+        .into());
+    }
+    let trainer = Trainer::builder()
+        .method(args.method)
+        .max_false_pair_rate(args.max_fpr)
+        .build()
+        .context("--max-fpr is out of range")?;
+    // Before the work, which may be long: a target that cannot be written is known now.
+    let mut output = OutputFile::create(&args.output, args.force)?;
+
+    let started = Instant::now();
+    let mut crawl = Crawl::new(args.evidence);
+    read_all(&args.inputs, printer, |observation| {
+        let time = observation.time().map(str::as_bytes);
+        crawl.observe_at(observation.url(), &clues_of(observation), time)
+    })?;
+    let corpora = crawl.into_corpora();
+    printer.detail(format_args!(
+        "{} in {:.1} s",
+        counted(corpora.len() as u64, "site", "sites"),
+        started.elapsed().as_secs_f64()
+    ));
+
+    let learning = Learning::new(printer);
+    let training = trainer.train(&corpora, &learning)?;
+    drop(learning);
+    printer.detail(format_args!("learned with {} in {:.1} s", args.method, started.elapsed().as_secs_f64()));
+
+    training
+        .rules
+        .save(&mut output)
+        .map_err(|source| WriteError::Write { path: args.output.clone(), source })?;
+    output.commit()?;
+    match args.format {
+        ReportFormat::Text => report::text(&training, &args.output, printer),
+        ReportFormat::Json => report::json(&training, printer)?,
+    }
+    report::missing_evidence(&training, args.evidence, printer);
+    Ok(ExitStatus::Success)
+}

@@ -1,0 +1,188 @@
+/*!
+What learning came to: a table of sites, and the first rules in words.
+*/
+
+use std::cmp::Reverse;
+use std::io;
+use std::path::Path;
+
+use dedust::Rule;
+use dedust_learn::{EvidenceKinds, SiteReport, Training};
+use serde::Serialize;
+
+use crate::line_source::name_of;
+use crate::number::{count, counted, figure, percent_of};
+use crate::printer::Printer;
+use crate::table::Table;
+use crate::words;
+
+const SHOWN_SITES: usize = 20;
+const SHOWN_RULES: usize = 10;
+
+/// One line of the report: `{"type":"site",..}` for every site, in the order of their names, then
+/// `{"type":"total",..}`.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Record<'a> {
+    /// One site.
+    Site {
+        /// Its registrable domain.
+        site: &'a str,
+        #[serde(flatten)]
+        figures: Figures,
+    },
+    /// All sites.
+    Total {
+        /// How many.
+        sites: usize,
+        #[serde(flatten)]
+        figures: Figures,
+    },
+}
+
+/// What the rules do to the URLs they were learned from.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Figures {
+    /// Distinct URLs after safe normalization.
+    urls: u64,
+    /// Those whose page is known.
+    labelled: u64,
+    /// Distinct pages among the labelled URLs.
+    pages: u64,
+    /// Rules deployed.
+    rules: u64,
+    /// URLs that need not be fetched: all URLs less the distinct keys.
+    saved: u64,
+    /// The share of different pages among the pairs of labelled URLs with one key.
+    fpr: f64,
+    #[serde(skip)]
+    support_pairs: u128,
+    #[serde(skip)]
+    false_pairs: u128,
+}
+
+impl Figures {
+    fn of(report: &SiteReport) -> Self {
+        Self {
+            urls: report.urls as u64,
+            labelled: report.labelled as u64,
+            pages: report.pages as u64,
+            rules: report.rules as u64,
+            saved: report.saved as u64,
+            fpr: report.score.fpr,
+            support_pairs: report.score.support_pairs,
+            false_pairs: report.score.false_pairs,
+        }
+    }
+
+    fn total(sites: &[SiteReport]) -> Self {
+        let mut total = sites.iter().map(Self::of).fold(Self::default(), |sum, site| Self {
+            urls: sum.urls + site.urls,
+            labelled: sum.labelled + site.labelled,
+            pages: sum.pages + site.pages,
+            rules: sum.rules + site.rules,
+            saved: sum.saved + site.saved,
+            fpr: 0.0,
+            support_pairs: sum.support_pairs + site.support_pairs,
+            false_pairs: sum.false_pairs + site.false_pairs,
+        });
+        if total.support_pairs > 0 {
+            total.fpr = total.false_pairs as f64 / total.support_pairs as f64;
+        }
+        total
+    }
+
+    fn cells(self, name: &str) -> [String; 7] {
+        [
+            name.to_owned(),
+            count(self.urls),
+            count(self.labelled - self.pages),
+            count(self.rules),
+            count(self.saved),
+            percent_of(self.saved, self.urls),
+            figure(self.fpr),
+        ]
+    }
+}
+
+/// The report for programs.
+pub(super) fn json(training: &Training, printer: &mut Printer) -> io::Result<()> {
+    for report in &training.sites {
+        let figures = Figures::of(report);
+        printer.json(&Record::Site { site: &report.site, figures })?;
+    }
+    printer.json(&Record::Total { sites: training.sites.len(), figures: Figures::total(&training.sites) })
+}
+
+/// The report for people.
+pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
+    let mut sites: Vec<&SiteReport> = training.sites.iter().collect();
+    sites.sort_by_key(|report| (Reverse(report.saved), Reverse(report.urls)));
+    let mut table = Table::new(&["site", "URLs", "duplicates known", "rules", "URLs saved", "share", "fpr"]);
+    for report in sites.iter().take(SHOWN_SITES) {
+        table.push(Figures::of(report).cells(&report.site));
+    }
+    if sites.len() > 1 {
+        table.push(Figures::total(&training.sites).cells("total"));
+    }
+    printer.note(table);
+    if sites.len() > SHOWN_SITES {
+        let more = (sites.len() - SHOWN_SITES) as u64;
+        printer.note(format_args!("and {}", counted(more, "more site", "more sites")));
+    }
+    let mut shown = 0;
+    for report in sites {
+        let rules = training.rules.site(&report.site).map_or(&[][..], |site| site.rules());
+        let room = SHOWN_RULES - shown;
+        if rules.is_empty() || room == 0 {
+            continue;
+        }
+        printer.note(format_args!(
+            "\nrules of {}, which is ~ in them; bounds hold with 95 % confidence:",
+            report.site
+        ));
+        let mut rules: Vec<(usize, &Rule)> = rules.iter().enumerate().collect();
+        rules.sort_by_key(|(_, rule)| Reverse(rule.evidence.urls));
+        for (index, rule) in rules.into_iter().take(room) {
+            printer.note(in_words(index, rule));
+            shown += 1;
+        }
+    }
+    let all = training.rules.rule_count();
+    let target = if output.as_os_str() == "-" { "standard output".to_owned() } else { name_of(output) };
+    let written = counted(all as u64, "rule", "rules");
+    if all > shown {
+        printer.note(format_args!("\n{written} written to {target}; see there for all of them"));
+    } else {
+        printer.note(format_args!("\n{written} written to {target}"));
+    }
+}
+
+fn in_words(index: usize, rule: &Rule) -> String {
+    let mut text = format!(
+        "  rule {index}: {}\n    -> {}\n    {}",
+        rule.pattern,
+        rule.rewrite,
+        words::record(&rule.evidence)
+    );
+    if let Some(example) = rule.evidence.examples.first() {
+        text += &format!("\n    e.g. {}\n       = {}", example.url, example.duplicate);
+    }
+    text
+}
+
+/// Says what is missing where nothing could be learned for lack of evidence.
+pub(super) fn missing_evidence(training: &Training, kinds: EvidenceKinds, printer: &mut Printer) {
+    if training.sites.iter().any(|report| report.labelled > 0) {
+        return;
+    }
+    if kinds == EvidenceKinds::AUTO {
+        printer.warning("no evidence of duplicates: nothing can be learned from URLs alone");
+        printer.hint(
+            "add one of the columns cluster (or page), canonical, redirect, digest, text_digest, or simhash with title",
+        );
+    } else {
+        printer.warning(format_args!("no evidence of duplicates of the kinds asked for, {kinds}"));
+        printer.hint("leave out --evidence to use all there is");
+    }
+}

@@ -1,0 +1,9 @@
+/*!
+One file per command, each with `run(args, &mut Printer) -> anyhow::Result<ExitStatus>`.
+*/
+
+pub(crate) mod evaluate;
+pub(crate) mod explain;
+pub(crate) mod learn;
+pub(crate) mod normalize;
+pub(crate) mod tree;

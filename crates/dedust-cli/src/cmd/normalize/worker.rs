@@ -1,0 +1,253 @@
+/*!
+Rewrites some lines into a buffer, and counts.
+*/
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use dedust::errors::ParseUrlError;
+use dedust::{Normalizer, Scratch};
+use serde::Serialize;
+
+use crate::args::UrlFormat;
+use crate::line_source::MAX_LINE_BYTES;
+use crate::observe::SHOWN;
+use crate::printer::excerpt;
+
+/// What is made of a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Output {
+    /// Only counts.
+    Nothing,
+    /// One line per line.
+    Lines {
+        /// What it holds.
+        format: UrlFormat,
+        /// Keys instead of canonical URLs.
+        key: bool,
+    },
+}
+
+/// Lines seen so far.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// All lines, blank ones too.
+    pub(super) lines: u64,
+    /// Lines that are URLs.
+    pub(super) urls: u64,
+    /// Lines that are neither URLs nor blank.
+    pub(super) bad: u64,
+    /// URLs that differ from what was made of them.
+    pub(super) changed: u64,
+    /// The first of the bad lines.
+    pub(super) first_bad: Vec<BadLine>,
+    /// The first URL that changed, with its line.
+    pub(super) first_changed: Option<(u64, String)>,
+}
+
+/// A line that is no URL.
+#[derive(Debug)]
+pub(super) struct BadLine {
+    /// Counted from 1.
+    pub(super) line: u64,
+    /// What is wrong.
+    pub(super) problem: String,
+    /// The line, shortened.
+    pub(super) value: String,
+}
+
+/// Buffers to rewrite lines in.
+#[derive(Debug, Default)]
+pub(super) struct Worker {
+    scratch: Scratch,
+    /// What was made of the lines.
+    pub(super) out: Vec<u8>,
+    /// Lines of this piece.
+    pub(super) tally: Tally,
+}
+
+/// One line of `--format json`.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Record<'a> {
+    /// A line that is not blank. Bytes that are not UTF-8 are written as U+FFFD.
+    Url {
+        /// The line.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        input: Option<Cow<'a, str>>,
+        /// What was made of it, without `--key`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        canonical: Option<Cow<'a, str>>,
+        /// What was made of it, with `--key`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        key: Option<Cow<'a, str>>,
+        /// The site whose rule covers the URL.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        site: Option<&'a str>,
+        /// The place of that rule in the site's list, from 0.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rule: Option<usize>,
+        /// The places of the site's substitutions that changed the URL first.
+        #[serde(skip_serializing_if = "<[usize]>::is_empty")]
+        substitutions: &'a [usize],
+        /// Why the line is no URL.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+        /// Where a line is that is too long to be shown.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        line: Option<u64>,
+    },
+    /// A blank line.
+    Blank,
+}
+
+impl Worker {
+    /// Rewrites whole lines into `out`, which is emptied first.
+    pub(super) fn rewrite(&mut self, normalizer: &Normalizer, output: Output, lines: &[u8]) {
+        self.out.clear();
+        let mut rest = lines;
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            let (line, after) = (&rest[..end], &rest[rest.len().min(end + 1)..]);
+            // A carriage return belongs to the line end, and is kept as such.
+            let (line, line_end) = match line.strip_suffix(b"\r") {
+                Some(line) => (line, &b"\r\n"[..]),
+                None => (line, &b"\n"[..]),
+            };
+            self.tally.lines += 1;
+            self.rewrite_line(normalizer, output, line);
+            if matches!(output, Output::Lines { .. }) {
+                self.out.extend_from_slice(line_end);
+            }
+            rest = after;
+        }
+    }
+
+    fn rewrite_line(&mut self, normalizer: &Normalizer, output: Output, line: &[u8]) {
+        let Self { scratch, out, tally } = self;
+        if line.trim_ascii().is_empty() {
+            match output {
+                Output::Lines { format: UrlFormat::Json, .. } => push_json(&Record::Blank, out),
+                Output::Lines { .. } => out.extend_from_slice(line),
+                Output::Nothing => {}
+            }
+            return;
+        }
+        let result = match output {
+            Output::Lines { format: UrlFormat::Json, key } => {
+                return self.rewrite_to_json(normalizer, key, line);
+            }
+            Output::Lines { key: true, .. } => normalizer.key_with(line, scratch),
+            _ => normalizer.normalize_with(line, scratch),
+        };
+        tally.count(line, &result);
+        match output {
+            Output::Nothing => return,
+            Output::Lines { format: UrlFormat::Tsv, .. } => {
+                out.extend_from_slice(line);
+                out.push(b'\t');
+            }
+            Output::Lines { .. } => {}
+        }
+        out.extend_from_slice(result.unwrap_or(line));
+    }
+
+    fn rewrite_to_json(&mut self, normalizer: &Normalizer, key: bool, line: &[u8]) {
+        let explained = normalizer.explain(line);
+        let result = match &explained {
+            Ok(explained) if key => Ok(explained.key.as_bytes()),
+            Ok(explained) => Ok(explained.canonical.as_bytes()),
+            Err(error) => Err(*error),
+        };
+        self.tally.count(line, &result);
+        let written = String::from_utf8_lossy(result.unwrap_or(line));
+        let rule = explained.as_ref().ok().and_then(|explained| explained.rule);
+        let site = explained.as_ref().ok().and_then(|explained| explained.site.as_deref());
+        let substitutions = explained.as_ref().map_or(&[][..], |explained| &explained.substitutions);
+        let (canonical, key) = if key { (None, Some(written)) } else { (Some(written), None) };
+        let record = Record::Url {
+            input: Some(String::from_utf8_lossy(line)),
+            canonical,
+            key,
+            site: site.filter(|_| rule.is_some() || !substitutions.is_empty()),
+            rule,
+            substitutions,
+            error: result.err().map(|error| error.to_string()),
+            line: None,
+        };
+        push_json(&record, &mut self.out);
+    }
+}
+
+fn push_json(record: &Record<'_>, out: &mut Vec<u8>) {
+    serde_json::to_writer(out, record).expect("text and numbers can be written to memory");
+}
+
+/// Writes a record for a line that is too long to be repeated.
+pub(super) fn write_long_line(line: u64, writer: &mut impl Write) -> io::Result<()> {
+    let record = Record::Url {
+        input: None,
+        canonical: None,
+        key: None,
+        site: None,
+        rule: None,
+        substitutions: &[],
+        error: Some(too_long()),
+        line: Some(line),
+    };
+    serde_json::to_writer(&mut *writer, &record)?;
+    writer.write_all(b"\n")
+}
+
+fn too_long() -> String {
+    format!("longer than {} MiB", MAX_LINE_BYTES >> 20)
+}
+
+impl Tally {
+    fn count(&mut self, line: &[u8], result: &Result<&[u8], ParseUrlError>) {
+        match result {
+            Ok(written) => {
+                self.urls += 1;
+                if *written != line {
+                    self.changed += 1;
+                    if self.first_changed.is_none() {
+                        self.first_changed = Some((self.lines, excerpt(line)));
+                    }
+                }
+            }
+            Err(error) => self.bad_line(|| (error.to_string(), excerpt(line))),
+        }
+    }
+
+    /// Counts a line that was handed out in parts, of which `start` is the beginning.
+    pub(super) fn long_line(&mut self, start: String) {
+        self.lines += 1;
+        self.bad_line(|| (too_long(), start));
+    }
+
+    /// Counts a line that is no URL; `problem_and_value` tell of it.
+    fn bad_line(&mut self, problem_and_value: impl FnOnce() -> (String, String)) {
+        self.bad += 1;
+        if self.first_bad.len() < SHOWN {
+            let (problem, value) = problem_and_value();
+            self.first_bad.push(BadLine { line: self.lines, problem, value });
+        }
+    }
+
+    /// Adds the lines of the next piece, which is left empty.
+    pub(super) fn add(&mut self, next: &mut Self) {
+        let next = std::mem::take(next);
+        let room = SHOWN.saturating_sub(self.first_bad.len());
+        let before = self.lines;
+        self.first_bad.extend(
+            next.first_bad.into_iter().take(room).map(|bad| BadLine { line: before + bad.line, ..bad }),
+        );
+        if self.first_changed.is_none() {
+            self.first_changed = next.first_changed.map(|(line, url)| (before + line, url));
+        }
+        self.lines += next.lines;
+        self.urls += next.urls;
+        self.bad += next.bad;
+        self.changed += next.changed;
+    }
+}

@@ -1,0 +1,140 @@
+/*!
+`dedust tree`: the pattern tree of one site, to look at.
+*/
+
+mod draw;
+
+use std::collections::HashSet;
+
+use dedust::{Pattern, ValuePattern};
+use dedust_learn::{BuildOptions, Corpus, Crawl, NodeId, PatternTree};
+
+use self::draw::{draw_dot, draw_json, draw_text};
+use crate::ExitStatus;
+use crate::args::{TreeArgs, TreeFormat};
+use crate::failure::Refusal;
+use crate::number::{count, counted};
+use crate::observe::{clues_of, read_all};
+use crate::printer::Printer;
+
+const SHOWN_SITES: usize = 10;
+/// Exceptions of a wildcard spelled out in the label of a node.
+const SHOWN_EXCEPTIONS: usize = 3;
+
+/// Builds and prints a tree.
+pub(crate) fn run(args: &TreeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    let mut crawl = Crawl::new(args.evidence);
+    read_all(&args.inputs, printer, |observation| crawl.observe(observation.url(), &clues_of(observation)))?;
+    let corpora = crawl.into_corpora();
+    let corpus = choose(&corpora, args.site.as_deref(), printer)?;
+    let tree = PatternTree::build(corpus, &BuildOptions::default());
+    printer.detail(format_args!(
+        "{} in {} levels",
+        counted(tree.nodes().len() as u64, "node", "nodes"),
+        tree.height() + 1
+    ));
+    let depth = args.depth.unwrap_or(usize::MAX);
+    match args.format {
+        TreeFormat::Text => draw_text(&tree, depth, printer)?,
+        TreeFormat::Dot => draw_dot(&tree, depth, printer)?,
+        TreeFormat::Json => draw_json(&tree, depth, printer)?,
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn choose<'c>(
+    corpora: &'c [Corpus],
+    site: Option<&str>,
+    printer: &mut Printer,
+) -> Result<&'c Corpus, Refusal> {
+    let mut largest: Vec<&Corpus> = corpora.iter().filter(|corpus| !corpus.is_empty()).collect();
+    largest.sort_by_key(|corpus| std::cmp::Reverse(corpus.len()));
+    let Some(wanted) = site else {
+        let Some(chosen) = largest.first() else {
+            return Err(Refusal::new(
+                "no URL of the input has a pattern",
+                "expected URLs with a host, such as http://a.example/",
+            ));
+        };
+        if corpora.len() > 1 {
+            printer.note(format_args!(
+                "the tree of {}, the largest of {} sites; choose another with --site",
+                chosen.site(),
+                count(corpora.len() as u64)
+            ));
+        }
+        return Ok(chosen);
+    };
+    let chosen = largest.iter().find(|corpus| corpus.site() == wanted);
+    chosen.copied().ok_or_else(|| {
+        let names: Vec<&str> = largest.iter().take(SHOWN_SITES).map(|corpus| corpus.site()).collect();
+        let more = match largest.len().saturating_sub(SHOWN_SITES) {
+            0 => String::new(),
+            more => format!(" and {} more", count(more as u64)),
+        };
+        Refusal::new(
+            format!("the input has no URLs of the site `{wanted}`"),
+            format!("it has those of {}{more}", names.join(", ")),
+        )
+    })
+}
+
+/// What a node is about, however it is drawn.
+struct NodeFacts {
+    /// The key that leads from the parent to the node, with its value unless it is absent.
+    step: Option<(String, Option<String>)>,
+    urls: usize,
+    labelled: usize,
+    pages: usize,
+    pattern: Pattern,
+}
+
+impl NodeFacts {
+    fn of(tree: &PatternTree<'_>, node: NodeId) -> Self {
+        let members = tree.members(node);
+        let labels = members.iter().filter_map(|&row| tree.corpus().label(row));
+        let pattern = tree.pattern(node);
+        let parent = tree.nodes()[node].parent();
+        let step = parent
+            .and_then(|parent| tree.split_key(parent))
+            .map(|key| (key.to_string(), pattern.get(key).map(brief)));
+        Self {
+            step,
+            urls: members.len(),
+            labelled: labels.clone().count(),
+            pages: labels.collect::<HashSet<_>>().len(),
+            pattern,
+        }
+    }
+
+    /// `key=value`, or the site for the root.
+    fn name(&self, tree: &PatternTree<'_>) -> String {
+        match &self.step {
+            Some((key, Some(value))) => format!("{key}={value}"),
+            Some((key, None)) => format!("{key} absent"),
+            None => tree.corpus().site().to_owned(),
+        }
+    }
+
+    /// `1,204 URLs, 42.1 % duplicates`.
+    fn size(&self) -> String {
+        let urls = counted(self.urls as u64, "URL", "URLs");
+        if self.labelled == 0 {
+            return format!("{urls}, pages unknown");
+        }
+        let duplicates = (self.labelled - self.pages) as u64;
+        let share = crate::number::percent_of(duplicates, self.labelled as u64);
+        format!("{urls}, {share} duplicates")
+    }
+}
+
+/// A value pattern without its many exceptions, which are the values of the node's siblings.
+fn brief(pattern: &ValuePattern) -> String {
+    match pattern {
+        ValuePattern::Any(any) if any.except.len() > SHOWN_EXCEPTIONS => {
+            let optional = if any.optional { "?" } else { "" };
+            format!("<{}{optional} except {} values>", any.class, any.except.len())
+        }
+        _ => pattern.to_string(),
+    }
+}

@@ -1,0 +1,89 @@
+/*!
+What a person can do about a failure.
+
+Errors of the libraries say what is wrong; [`remedy`] adds the way out where the command line has one. A [`Refusal`]
+is an error of the command line itself, with its remedy.
+*/
+
+use std::io;
+use std::path::Path;
+
+use dedust::errors::{InvalidSite, LoadRulesError};
+use dedust_io::{ReadError, WriteError};
+use dedust_learn::errors::TrainError;
+
+/// Why a command cannot do what it was asked to, and what to do instead.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    message: String,
+    remedy: String,
+}
+
+impl Refusal {
+    /// A refusal in words.
+    pub(crate) fn new(message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { message: message.into(), remedy: remedy.into() }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// What to do about an error; nothing where the message itself says it all.
+pub(crate) fn remedy(error: &anyhow::Error) -> Option<String> {
+    error.chain().find_map(|cause| {
+        if let Some(refusal) = cause.downcast_ref::<Refusal>() {
+            return Some(refusal.remedy.clone());
+        }
+        if let Some(error) = cause.downcast_ref::<LoadRulesError>() {
+            return rules_remedy(error).map(Into::into);
+        }
+        if let Some(WriteError::Create { path, .. }) = cause.downcast_ref::<WriteError>() {
+            return Some(create_remedy(path).into());
+        }
+        if cause.is::<TrainError>() {
+            return Some("this is a fault of dedust, not of the input; another --method may do".into());
+        }
+        match cause.downcast_ref::<ReadError>()? {
+            ReadError::Open { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Some("check the name; `-` reads standard input".into())
+            }
+            ReadError::Truncated { .. } | ReadError::Damaged { .. } => {
+                Some("to go on with what can be read, unpack the file: zcat FILE | dedust ... -".into())
+            }
+            _ => None,
+        }
+    })
+}
+
+fn rules_remedy(error: &LoadRulesError) -> Option<&'static str> {
+    Some(match error {
+        LoadRulesError::Malformed(_) => {
+            "RULES, the file that `dedust learn -o RULES` writes, is the first argument"
+        }
+        LoadRulesError::UnsupportedVersion { .. } => {
+            "upgrade dedust, or learn the rules again with this version"
+        }
+        LoadRulesError::InvalidSite { source: InvalidSite::Cycle { .. }, .. } => {
+            "remove one of these rules from the file; they are counted from 0"
+        }
+        LoadRulesError::MalformedRule { .. } | LoadRulesError::InvalidSite { .. } => {
+            "correct or remove it in the file (rules are counted from 0), or learn the rules again"
+        }
+        _ => return None,
+    })
+}
+
+fn create_remedy(path: &Path) -> &'static str {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            "the folder must exist; create it with `mkdir -p`"
+        }
+        _ => "choose a folder that you may write to",
+    }
+}

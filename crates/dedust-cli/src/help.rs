@@ -1,0 +1,109 @@
+/*!
+What `--help` says beyond the list of options: examples, and the meaning of inputs, figures and JSON.
+
+Prose is one line per paragraph, which is wrapped to the terminal; examples are at most 80 columns wide.
+*/
+
+/// After the help of the whole command.
+pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
+  dedust learn crawl.jsonl.gz -o rules.json     # how each site spells its URLs
+  dedust normalize rules.json urls.txt          # URL in, canonical URL out
+  dedust normalize rules.json urls.txt --key    # equal keys, equal pages
+  dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
+  dedust explain rules.json 'http://a.example/p?id=1&sid=9'
+
+Input is JSON Lines, CSV, TSV or a list of URLs, plain or compressed with gzip or zstd, told by its content; `-` is standard input. Data goes to standard output, everything else to standard error.
+
+Exit codes: 0 done; 1 ran, and the answer is no; 2 could not run."#;
+
+/// Observations, wherever they are read.
+pub(crate) const INPUT: &str = r#"Observations: JSON Lines, CSV, TSV or a list of URLs; plain, gzip or zstd; `-` is standard input
+
+Only the column `url` is required. Duplicates are told from `cluster` (or `page`), `canonical`, `redirect`, `digest`, `text_digest`, and `simhash` with `title`; `status` and `time` are used too, all others are ignored."#;
+
+/// Kinds of evidence, wherever they are chosen.
+pub(crate) const EVIDENCE: &str = r#"What makes two URLs duplicates: `auto` for all there is, or some of these, joined by commas
+
+cluster    an explicit label (column `cluster` or `page`)
+canonical  rel=canonical leads to one URL
+redirect   redirects lead to one URL
+digest     the hash of the body is the same
+signature  the hash of the text is the same (column `text_digest`)
+simhash    at most 3 of 64 bits differ, and the title is the same"#;
+
+/// After the help of `learn`.
+pub(crate) const LEARN: &str = r#"Examples:
+  dedust learn crawl.jsonl.gz -o rules.json
+  dedust learn monday.csv tuesday.csv -o rules.json --force
+  zcat crawl.gz | dedust learn - -o - --evidence canonical,digest > rules.json
+
+The crawl may hold any number of sites, in any order; each gets its own rules. The same observations give the same bytes, in any order and on any number of threads. RULES is written when all is done, or not at all.
+
+With --format json, one line per site, then one for all:
+  {"type":"site","site":"a.example","urls":900,"labelled":900,"pages":300,
+   "rules":2,"saved":590,"fpr":0.0}
+  {"type":"total","sites":1,"urls":900,...}
+`labelled` counts the URLs whose page is known, `pages` their distinct pages, `saved` the URLs that need not be fetched; `fpr` is the share of different pages among the pairs of URLs that get one key."#;
+
+/// After the help of `normalize`.
+pub(crate) const NORMALIZE: &str = r#"Examples:
+  zcat urls.gz | dedust normalize rules.json
+  dedust normalize rules.json urls.txt --check || echo "not all are canonical"
+  # the first URL of each page:
+  dedust normalize rules.json urls.txt --key --format tsv | awk -F'\t' '!s[$2]++'
+
+Every line of input gives one line of output, in the same order. Blank lines stay blank, lines that are no URLs are passed through, and both keep their bytes; so do line ends. A canonical URL can be fetched; a key cannot, but brings more URLs together. A line of more than 16 MiB is no URL, and its result in tsv is empty.
+
+With --format json, one object per line:
+  {"type":"url","input":"http://a.example/p?id=1&sid=9",
+   "canonical":"http://a.example/p?id=1","site":"a.example","rule":0}
+"key" takes the place of "canonical" with --key; "site" and "rule", counted from 0, are there where a rule covers the URL, "error" where the line is no URL. A blank line is {"type":"blank"}."#;
+
+/// After the help of `evaluate`.
+pub(crate) const EVALUATE: &str = r#"Examples:
+  dedust evaluate rules.json labelled.jsonl.gz
+  dedust evaluate rules.json labelled.csv --min-recall 0.999 --max-fpr 0.01
+
+A crawler that fetches the first URL of each key gets `recall` of all pages, and `precision` of what it fetches are pages it did not have. The other figures:
+  compression    share of URLs that need not be fetched
+  achievable     the compression of a perfect normalization
+  dup-reduction  share of the duplicates that are gone
+  fpr            share of different pages among pairs of URLs with one key
+  F1             harmonic mean of precision and recall
+  keep-all F1    that of doing nothing at all
+  URL F1         F1 by canonical URL instead of key
+  live           share of canonical URLs that were met, as URLs of that page
+`micro` pools all URLs, `macro` averages over sites. Limits are checked on `micro`.
+
+With --format json, one line per site, then one each for micro and macro:
+  {"type":"site","site":"a.example","urls":..,"pages":..,"canonical":..,
+   "compression":..,"achievable":..,"dup_reduction":..,"fpr":..,
+   "support_pairs":..,"false_pairs":..,"precision":..,"recall":..,"f1":..,
+   "live":..,"changed":..,"keep_all_f1":..,"url":{"canonical":..,..}}
+  {"type":"micro","unlabelled":0,"urls":..,..}
+  {"type":"macro","sites":1,"compression":..,..}
+The outer figures are by key, those under "url" by canonical URL."#;
+
+/// After the help of `explain`.
+pub(crate) const EXPLAIN: &str = r#"Examples:
+  dedust explain rules.json 'http://a.example/p?id=1&sid=9'
+  head -3 urls.txt | dedust explain rules.json -
+
+In patterns and rewrites `~` is the site's domain, <digits> any value of that class, <digits?> one that may be missing, {q.id} the value of the parameter `id`, and * a value that does not matter. Rules count from 0.
+
+With --format json, one line per URL:
+  {"type":"explanation","input":..,"safe":..,"site":..,"site_rules":..,
+   "substitutions":[..],"rule":..,"key":..,"canonical":..}
+  {"type":"error","input":..,"error":..}
+"rule" is null where none covers the URL. Otherwise it holds "index", "pattern" and "rewrite" as text, "steps" in words, and "evidence" as in the rule file."#;
+
+/// After the help of `tree`.
+pub(crate) const TREE: &str = r#"Examples:
+  dedust tree crawl.jsonl.gz --site a.example --depth 3
+  dedust tree crawl.jsonl.gz --format dot | dot -Tsvg > tree.svg
+
+With --format json, one line per node, parents before children:
+  {"type":"node","site":"a.example","id":4,"parent":1,"depth":2,
+   "key":"q.id","value":"<digits>","urls":900,"labelled":900,"pages":300,
+   "split_key":null,"pattern":"http://~/p?id=<digits>&sid=<hex?>"}
+`key` and `value` lead from the parent to the node; `value` is null where the key is absent. `split_key` is where the children of the node differ, null for a leaf."#;

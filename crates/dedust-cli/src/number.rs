@@ -1,0 +1,54 @@
+/*!
+Numbers as people read them: thousands separated, shares in percent, figures with a fixed precision.
+*/
+
+/// `1,204,567`.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1,204 rows` or `1 row`.
+pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// `12.3 %`.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// A share of a whole in percent, 0 of nothing.
+pub(crate) fn percent_of(part: u64, whole: u64) -> String {
+    percent(if whole == 0 { 0.0 } else { part as f64 / whole as f64 })
+}
+
+/// Four digits, the precision of every figure of the evaluation.
+pub(crate) fn figure(number: f64) -> String {
+    format!("{number:.4}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_separated() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_204_567, "1,204,567")] {
+            assert_eq!(count(number), text);
+        }
+    }
+
+    #[test]
+    fn nothing_of_nothing_is_no_share() {
+        assert_eq!(percent_of(0, 0), "0.0 %");
+        assert_eq!(percent_of(1, 8), "12.5 %");
+    }
+}

@@ -1,0 +1,140 @@
+/*!
+Reads the observations of all inputs and passes them on, keeping count of what could not be used.
+
+A row or URL that cannot be used is shown, counted and left out; an input with more of them than others is an error,
+as is one that cannot be read to its end.
+*/
+
+use std::fmt::Display;
+use std::path::PathBuf;
+
+use dedust::errors::ParseUrlError;
+use dedust_io::{Format, Observation, Reader, RowCounts};
+use dedust_learn::Clues;
+
+use crate::failure::Refusal;
+use crate::number::{count, counted};
+use crate::printer::{Printer, excerpt};
+use crate::progress::Reading;
+
+/// Messages shown of each kind; the others are counted.
+pub(crate) const SHOWN: usize = 5;
+
+/// Rows of all inputs, and what was wrong with some.
+#[derive(Debug, Default)]
+struct Intake {
+    rows: RowCounts,
+    bad_rows: Vec<String>,
+    bad_urls: Vec<String>,
+    bad_columns: Vec<String>,
+}
+
+/// Reads all inputs, in order, and reports what was left out.
+///
+/// `observe` is given every usable row, and says whether its URL is one.
+pub(crate) fn read_all(
+    inputs: &[PathBuf],
+    printer: &mut Printer,
+    mut observe: impl FnMut(&Observation) -> Result<(), ParseUrlError>,
+) -> anyhow::Result<()> {
+    let mut intake = Intake::default();
+    let mut reading = Reading::new(printer);
+    let read = inputs.iter().try_for_each(|input| {
+        let input = dedust_io::open(input)?;
+        reading.open(input.name());
+        let mut reader = input.observations()?;
+        let before = intake.rows;
+        let read = intake.read(&mut reader, &mut reading, &mut observe);
+        let rows = RowCounts {
+            good: intake.rows.good - before.good,
+            bad: intake.rows.bad - before.bad,
+            bad_columns: 0,
+        };
+        read.and_then(|()| rows.check(reader.name(), reader.format()))
+    });
+    drop(reading);
+    intake.report(printer);
+    read?;
+    if intake.rows.good == 0 {
+        let names: Vec<String> = inputs.iter().map(|path| crate::line_source::name_of(path)).collect();
+        return Err(Refusal::new(
+            format!("no URLs in {}", names.join(", ")),
+            format!("expected {}, or {}", Format::JsonLines.expected(), Format::UrlList.expected()),
+        )
+        .into());
+    }
+    Ok(())
+}
+
+impl Intake {
+    fn read(
+        &mut self,
+        reader: &mut Reader,
+        reading: &mut Reading,
+        observe: &mut impl FnMut(&Observation) -> Result<(), ParseUrlError>,
+    ) -> Result<(), dedust_io::ReadError> {
+        let mut observation = Observation::new();
+        while let Some(row) = reader.read(&mut observation)? {
+            reading.row();
+            if let Err(bad) = row {
+                self.rows.bad += 1;
+                remember(&mut self.bad_rows, || bad);
+                continue;
+            }
+            for bad in observation.bad_columns() {
+                self.rows.bad_columns += 1;
+                remember(&mut self.bad_columns, || bad);
+            }
+            match observe(&observation) {
+                Ok(()) => self.rows.good += 1,
+                Err(error) => {
+                    self.rows.bad += 1;
+                    remember(&mut self.bad_urls, || {
+                        let (file, line) = (reader.name(), observation.line());
+                        let url = excerpt(observation.url());
+                        format!("{file}:{line}: {error}, row skipped: {url}")
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&self, printer: &mut Printer) {
+        let messages = self.bad_rows.iter().chain(&self.bad_urls).chain(&self.bad_columns);
+        for message in messages {
+            printer.warning(message);
+        }
+        let RowCounts { good, bad, bad_columns } = self.rows;
+        if bad > 0 {
+            let rows = counted(good + bad, "row", "rows");
+            printer.warning(format_args!("{} of {rows} skipped", count(bad)));
+        }
+        if bad_columns > 0 {
+            let values = counted(bad_columns, "column value", "column values");
+            printer.warning(format_args!("{values} ignored, their rows are kept"));
+        }
+        printer.detail(format_args!("read {}", counted(good, "URL", "URLs")));
+    }
+}
+
+fn remember<M: Display>(messages: &mut Vec<String>, message: impl FnOnce() -> M) {
+    if messages.len() < SHOWN {
+        messages.push(message().to_string());
+    }
+}
+
+/// What an observation tells of its page.
+pub(crate) fn clues_of(observation: &Observation) -> Clues<'_> {
+    Clues {
+        cluster: observation.cluster().map(str::as_bytes),
+        canonical: observation.canonical(),
+        redirect: observation.redirect(),
+        digest: observation.digest().map(str::as_bytes),
+        text_digest: observation.text_digest().map(str::as_bytes),
+        simhash: observation.simhash(),
+        title: observation.title().map(str::as_bytes),
+        status: observation.status(),
+        size: observation.size(),
+    }
+}

@@ -1,0 +1,135 @@
+/*!
+The only place that prints: data to standard output, everything else to standard error.
+
+Uses no colour, so that `NO_COLOR` holds by itself. A failure to write data is reported to the caller; a failure to
+write a message is not, as there is no one left to tell.
+*/
+
+use std::fmt::Display;
+use std::io::{self, BufWriter, Stdout, Write};
+
+use serde::Serialize;
+
+use crate::args::GlobalArgs;
+use crate::failure;
+
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// How much is said on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Verbosity {
+    Quiet,
+    Normal,
+    Verbose,
+}
+
+/// Writes data and messages.
+pub(crate) struct Printer {
+    verbosity: Verbosity,
+    shows_bars: bool,
+    data: BufWriter<Stdout>,
+}
+
+impl Printer {
+    /// A printer as talkative as asked for.
+    pub(crate) fn new(args: &GlobalArgs) -> Self {
+        let verbosity = match (args.quiet, args.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        };
+        Self {
+            verbosity,
+            shows_bars: verbosity > Verbosity::Quiet && !args.no_progress,
+            data: BufWriter::with_capacity(BUFFER_BYTES, io::stdout()),
+        }
+    }
+
+    /// Whether progress may be shown, should standard error be a terminal.
+    pub(crate) fn shows_bars(&self) -> bool {
+        self.shows_bars
+    }
+
+    /// Standard output, buffered.
+    pub(crate) fn data(&mut self) -> &mut impl Write {
+        &mut self.data
+    }
+
+    /// One line of data.
+    pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
+        writeln!(self.data, "{text}")
+    }
+
+    /// One line of JSON.
+    pub(crate) fn json(&mut self, record: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(&mut self.data, record)?;
+        self.data.write_all(b"\n")
+    }
+
+    /// All data is out.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.data.flush()
+    }
+
+    /// Something worth knowing; nothing with `-q`.
+    pub(crate) fn note(&mut self, text: impl Display) {
+        if self.verbosity > Verbosity::Quiet {
+            message(format_args!("{text}"));
+        }
+    }
+
+    /// Something worth knowing for those who ask with `-v`.
+    pub(crate) fn detail(&mut self, text: impl Display) {
+        if self.verbosity > Verbosity::Normal {
+            message(format_args!("{text}"));
+        }
+    }
+
+    /// Something that may be wrong; nothing with `-q`.
+    pub(crate) fn warning(&mut self, text: impl Display) {
+        self.note(format_args!("warning: {text}"));
+    }
+
+    /// What to do about it; nothing with `-q`.
+    pub(crate) fn hint(&mut self, text: impl Display) {
+        self.note(format_args!("hint: {text}"));
+    }
+
+    /// Why nothing came of it: the error, its causes, and a remedy where there is one. Also with `-q`.
+    pub(crate) fn failure(&mut self, error: &anyhow::Error) {
+        // What was written before is still of use to whoever reads it.
+        let _ = self.finish();
+        message(format_args!("error: {error}"));
+        for cause in error.chain().skip(1) {
+            message(format_args!("  cause: {cause}"));
+        }
+        if let Some(hint) = failure::remedy(error) {
+            message(format_args!("hint: {hint}"));
+        }
+    }
+}
+
+fn message(text: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// The beginning of some input, on one line of any terminal.
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
+    const SHOWN_CHARS: usize = 80;
+    // A character is at most four bytes, so a longer piece could not be shown anyway.
+    let head = &bytes[..bytes.len().min(4 * SHOWN_CHARS + 4)];
+    let text = String::from_utf8_lossy(head);
+    let mut shown = String::new();
+    for (at, character) in text.chars().enumerate() {
+        if at == SHOWN_CHARS {
+            shown.push_str("...");
+            break;
+        }
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}

@@ -1,0 +1,98 @@
+/*!
+Arguments and help.
+*/
+
+use insta::assert_snapshot;
+
+use crate::sandbox::Sandbox;
+
+const COMMANDS: [&str; 5] = ["learn", "normalize", "evaluate", "explain", "tree"];
+
+#[test]
+fn unknown_values_are_refused_with_the_known_ones() {
+    let sandbox = Sandbox::new();
+    assert_snapshot!(sandbox.dedust(&["learn", "-", "-o", "-", "--method", "tree-graf"]), @r"
+    exit 2
+    --- stderr
+    error: invalid value 'tree-graf' for '--method <METHOD>'
+      [possible values: tree-graph, tree-naive, standard]
+
+      tip: a similar value exists: 'tree-graph'
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(sandbox.dedust(&["learn", "-", "-o", "-", "--evidence", "digest,shape"]), @r#"
+    exit 2
+    --- stderr
+    error: invalid value 'digest,shape' for '--evidence <KINDS>': unknown kind of evidence "shape", expected cluster, canonical, redirect, digest, signature (or text_digest) or simhash
+
+    For more information, try '--help'.
+    "#);
+    assert_snapshot!(sandbox.dedust(&["learn", "-", "-o", "-", "--max-fpr", "5"]), @r"
+    exit 2
+    --- stderr
+    error: --max-fpr is out of range
+      cause: the false pair rate must be from 0 to 1, not 5
+    ");
+    assert_snapshot!(sandbox.dedust(&["learn", "-", "-o", "-", "--threads", "0"]), @r"
+    exit 2
+    --- stderr
+    error: invalid value '0' for '--threads <N>': 0 is not in 1..=1024
+
+    For more information, try '--help'.
+    ");
+}
+
+#[test]
+fn short_help_is_one_screen() {
+    let sandbox = Sandbox::new();
+    for command in COMMANDS {
+        let run = sandbox.run(&[command, "-h"]);
+        let help = String::from_utf8(run.stdout).unwrap();
+        assert_eq!((run.status.code(), run.stderr.len()), (Some(0), 0));
+        assert!(help.lines().count() <= 32, "{help}");
+    }
+}
+
+#[test]
+fn long_help_has_examples() {
+    let sandbox = Sandbox::new();
+    for command in COMMANDS {
+        let run = sandbox.run(&[command, "--help"]);
+        let help = String::from_utf8(run.stdout).unwrap();
+        assert!(help.contains(&format!("  dedust {command} ")), "{help}");
+        assert!(help.contains("With --format json"), "{help}");
+        assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
+    }
+    assert_snapshot!(sandbox.dedust(&["-h"]), @r"
+    exit 0
+    --- stdout
+    Learn how websites spell their URLs, and rewrite every URL of a page to one form
+
+    Usage: dedust [OPTIONS] <COMMAND>
+
+    Commands:
+      learn      Learn rules for every site of a crawl
+      normalize  Rewrite URLs, one per line, to their canonical form
+      evaluate   Tell how good rules are on URLs whose pages are known
+      explain    Say which rule covers a URL, why it is trusted and what it does
+      tree       Print the pattern tree of a site
+      help       Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help (see more with '--help')
+      -V, --version  Print version
+
+    Global options:
+          --threads <N>  Threads to use, up to 1024 [default: one per core]
+      -q, --quiet        Print data and errors only
+      -v, --verbose      Print more about what is done
+          --no-progress  Show no progress bars, also where standard error is a terminal
+    ");
+}
+
+#[test]
+fn quiet_and_verbose_exclude_each_other() {
+    let sandbox = Sandbox::new();
+    assert_eq!(sandbox.run(&["learn", "-", "-o", "-", "-q", "-v"]).status.code(), Some(2));
+}

@@ -1,0 +1,100 @@
+/*!
+Outputs that cannot be written, or must not be: known before the work, and nothing is changed.
+*/
+
+use insta::assert_snapshot;
+
+use crate::sandbox::{Sandbox, shop};
+
+fn crawl() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", shop().join(""));
+    sandbox
+}
+
+#[test]
+fn a_folder_that_is_not_there() {
+    let sandbox = crawl();
+    assert_snapshot!(sandbox.dedust(&["learn", "crawl.jsonl", "-o", "missing/rules.json"]), @r"
+    exit 2
+    --- stderr
+    error: cannot create missing/rules.json
+      cause: No such file or directory (os error 2)
+    hint: the folder must exist; create it with `mkdir -p`
+    ");
+    assert_eq!(sandbox.names(), ["crawl.jsonl"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_takes_no_files() {
+    let sandbox = crawl();
+    assert_snapshot!(sandbox.dedust(&["learn", "crawl.jsonl", "-o", "/proc/rules.json"]), @r"
+    exit 2
+    --- stderr
+    error: cannot create /proc/rules.json
+      cause: No such file or directory (os error 2)
+    hint: choose a folder that you may write to
+    ");
+    assert!(!std::path::Path::new("/proc/rules.json").exists());
+}
+
+#[test]
+fn a_folder_in_place_of_a_file() {
+    let sandbox = crawl();
+    assert_snapshot!(sandbox.dedust(&["learn", "crawl.jsonl", "-o", ".", "--force"]), @r"
+    exit 2
+    --- stderr
+    error: . is a directory, expected a file name
+    ");
+    assert_eq!(sandbox.names(), ["crawl.jsonl"]);
+}
+
+#[test]
+fn an_existing_file_is_kept_unless_forced() {
+    let sandbox = crawl();
+    sandbox.write("rules.json", "mine");
+    assert_snapshot!(sandbox.dedust(&["learn", "crawl.jsonl", "-o", "rules.json"]), @r"
+    exit 2
+    --- stderr
+    error: rules.json already exists (overwrite it with --force)
+    ");
+    assert_eq!(sandbox.read("rules.json"), "mine");
+    assert_eq!(sandbox.dedust(&["learn", "crawl.jsonl", "-o", "rules.json", "-q", "--force"]), "exit 0\n");
+    assert!(sandbox.read("rules.json").starts_with("{\n  \"version\": 1,"));
+}
+
+#[test]
+fn a_forced_file_outlives_a_failure() {
+    let sandbox = crawl();
+    sandbox.write("rules.json", "mine");
+    sandbox.write("bad.jsonl", "nothing of use\n");
+    let run = sandbox.run(&["learn", "crawl.jsonl", "bad.jsonl", "-o", "rules.json", "--force"]);
+    assert_eq!(run.status.code(), Some(2));
+    assert_eq!(sandbox.read("rules.json"), "mine");
+    assert_eq!(sandbox.names(), ["bad.jsonl", "crawl.jsonl", "rules.json"]);
+}
+
+#[test]
+fn rules_and_report_do_not_mix() {
+    let sandbox = crawl();
+    assert_snapshot!(sandbox.dedust(&["learn", "crawl.jsonl", "-o", "-", "--format", "json"]), @r"
+    exit 2
+    --- stderr
+    error: `-o -` and `--format json` both write to standard output
+    hint: write the rules to a file
+    ");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    let sandbox = Sandbox::with_rules();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let run = sandbox.command(&["evaluate", "rules.json", "crawl.jsonl"]).stdout(full).output().unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert_snapshot!(String::from_utf8(run.stderr).unwrap(), @r"
+    error: cannot write to standard output
+      cause: No space left on device (os error 28)
+    ");
+}

@@ -1,0 +1,166 @@
+/*!
+`dedust learn`: rule files and reports.
+*/
+
+use insta::assert_snapshot;
+
+use crate::sandbox::{Sandbox, report, shop};
+
+/// A folder with `crawl.jsonl` and the `rules.json` learned from it.
+fn learned() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", shop().join(""));
+    assert_eq!(sandbox.dedust(&["learn", "crawl.jsonl", "-o", "rules.json", "-q"]), "exit 0\n");
+    sandbox
+}
+
+/// Visits of 40 products under three session ids each: the one rule to be learned is beyond doubt.
+fn visits() -> String {
+    shop().into_iter().filter(|row| row.contains("/view?")).collect()
+}
+
+#[test]
+fn the_report_shows_sites_and_rules() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", visits() + "{\"url\":\"http://news.example/\"}\n");
+    assert_snapshot!(sandbox.dedust(&["learn", "crawl.jsonl", "-o", "rules.json"]), @r"
+    exit 0
+    --- stderr
+    site          URLs  duplicates known  rules  URLs saved   share     fpr
+    shop.example   120                80      1          80  66.7 %  0.0000
+    news.example     1                 0      0           0   0.0 %  0.0000
+    total          121                80      1          80  66.1 %  0.0000
+
+    rules of shop.example, which is ~ in them; bounds hold with 95 % confidence:
+      rule 0: http://www.~/view?id=<digits>&sid=<hex>
+        -> http://www.~/view?id={q.id}&sid=*
+        120 URLs covered, 0 of 40 groups failed: at most 7.2 % wrong
+        e.g. http://www.shop.example/view?id=0&sid=0000000048d159e0
+           = http://www.shop.example/view?id=0&sid=00000000369d0368
+
+    1 rule written to rules.json
+    ");
+    assert_eq!(sandbox.names(), ["crawl.jsonl", "rules.json"]);
+}
+
+#[test]
+fn the_report_for_programs_goes_to_stdout() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", visits());
+    let run = ["learn", "crawl.jsonl", "-o", "rules.json", "--format", "json"];
+    assert_snapshot!(sandbox.dedust(&run), @r#"
+    exit 0
+    --- stdout
+    {"type":"site","site":"shop.example","urls":120,"labelled":120,"pages":40,"rules":1,"saved":80,"fpr":0.0}
+    {"type":"total","sites":1,"urls":120,"labelled":120,"pages":40,"rules":1,"saved":80,"fpr":0.0}
+    "#);
+}
+
+#[test]
+fn what_was_learned_holds_when_it_is_applied() {
+    let sandbox = learned();
+    let normalize = |urls: &str, flags: &[&str]| {
+        let run = sandbox.run_with(&[&["normalize", "rules.json"], flags].concat(), urls.as_bytes());
+        String::from_utf8(run.stdout).unwrap()
+    };
+    let visit =
+        |page: u32, session: u32| format!("http://www.shop.example/view?id={page}&sid={session:016x}\n");
+    for page in [3, 77] {
+        let seen = normalize(&visit(page, 1), &["--key"]);
+        assert_eq!(normalize(&visit(page, 0xffff), &["--key"]), seen);
+        assert_ne!(normalize(&visit(page + 1, 1), &["--key"]), seen);
+    }
+    let archive: String = (0..90).map(|page| format!("http://www.shop.example/archive/{page}\n")).collect();
+    assert_eq!(normalize(&archive, &[]), archive);
+    let limits = ["--min-precision", "1", "--min-recall", "1", "--max-fpr", "0"];
+    let run = sandbox.run(&[&["evaluate", "rules.json", "crawl.jsonl"], &limits[..]].concat());
+    assert_eq!(run.status.code(), Some(0));
+    let explained = sandbox.dedust(&["explain", "rules.json", visit(3, 1).trim_end()]);
+    assert!(explained.contains("parameter `sid`"), "{explained}");
+}
+
+#[test]
+fn rules_go_to_stdout_for_a_dash() {
+    let sandbox = learned();
+    let run = sandbox.run_with(&["learn", "-", "-o", "-", "-q"], shop().join("").as_bytes());
+    assert_eq!(run.status.code(), Some(0));
+    assert_eq!(String::from_utf8(run.stdout).unwrap(), sandbox.read("rules.json"));
+    assert!(run.stderr.is_empty());
+}
+
+#[test]
+fn the_same_observations_give_the_same_bytes() {
+    let sandbox = learned();
+    let expected = sandbox.read("rules.json");
+    let mut rows = shop();
+    rows.reverse();
+    let third = rows.len() / 3;
+    rows.rotate_left(third);
+    let (first, second) = rows.split_at(rows.len() / 2);
+    sandbox.write("first.jsonl", first.join(""));
+    sandbox.write("second.jsonl", second.join(""));
+    for threads in ["1", "4"] {
+        let args = ["learn", "crawl.jsonl", "-o", "same.json", "--force", "-q", "--threads", threads];
+        assert_eq!(sandbox.dedust(&args), "exit 0\n");
+        assert_eq!(sandbox.read("same.json"), expected);
+        let args = ["learn", "second.jsonl", "first.jsonl", "-o", "shuffled.json", "--force", "-q"];
+        assert_eq!(sandbox.dedust(&[&args[..], &["--threads", threads]].concat()), "exit 0\n");
+        assert_eq!(sandbox.read("shuffled.json"), expected);
+    }
+}
+
+#[test]
+fn at_most_twenty_sites_are_shown() {
+    let sandbox = Sandbox::new();
+    let urls: String = (10..35).map(|site| format!("http://site{site}.example/\n")).collect();
+    let run = report(&sandbox.run_with(&["learn", "-", "-o", "rules.json"], urls.as_bytes()));
+    let shown: Vec<&str> = run.lines().filter(|line| line.starts_with("site")).collect();
+    assert_eq!(shown.len(), 1 + 20);
+    assert!(run.contains("\ntotal "), "{run}");
+    assert!(run.contains("\nand 5 more sites\n"), "{run}");
+}
+
+#[test]
+fn every_method_can_be_asked_for() {
+    let sandbox = Sandbox::with_rules();
+    for method in ["tree-graph", "tree-naive", "standard"] {
+        let args = ["learn", "crawl.jsonl", "-o", "rules.json", "--force", "-q", "--method", method];
+        assert_eq!(sandbox.dedust(&args), "exit 0\n");
+        assert!(sandbox.read("rules.json").contains(&format!("\"method\": \"{method}\"")));
+    }
+}
+
+#[test]
+fn only_the_evidence_asked_for_counts() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", shop().join(""));
+    let args = ["learn", "crawl.jsonl", "-o", "rules.json", "--evidence", "canonical,redirect"];
+    assert_snapshot!(sandbox.dedust(&args), @r"
+    exit 0
+    --- stderr
+    site          URLs  duplicates known  rules  URLs saved  share     fpr
+    shop.example   160                 0      0           0  0.0 %  0.0000
+    news.example    80                 0      0           0  0.0 %  0.0000
+    total          240                 0      0           0  0.0 %  0.0000
+
+    0 rules written to rules.json
+    warning: no evidence of duplicates of the kinds asked for, canonical+redirect
+    hint: leave out --evidence to use all there is
+    ");
+}
+
+#[test]
+fn urls_alone_teach_nothing() {
+    let sandbox = Sandbox::new();
+    let urls = "# a remark\nhttp://a.example/1\n\nhttp://a.example/2\n";
+    assert_snapshot!(sandbox.dedust_with(&["learn", "-", "-o", "rules.json"], urls), @r"
+    exit 0
+    --- stderr
+    site       URLs  duplicates known  rules  URLs saved  share     fpr
+    a.example     2                 0      0           0  0.0 %  0.0000
+
+    0 rules written to rules.json
+    warning: no evidence of duplicates: nothing can be learned from URLs alone
+    hint: add one of the columns cluster (or page), canonical, redirect, digest, text_digest, or simhash with title
+    ");
+}

@@ -1,0 +1,252 @@
+/*!
+`dedust evaluate`, `dedust explain` and `dedust tree`: looking at rules and sites.
+*/
+
+use insta::assert_snapshot;
+
+use crate::sandbox::Sandbox;
+
+#[test]
+fn figures_come_by_site_then_pooled_and_averaged() {
+    let sandbox = Sandbox::with_rules();
+    assert_snapshot!(sandbox.dedust(&["evaluate", "rules.json", "crawl.jsonl"]), @r"
+    exit 0
+    --- stdout
+    site          URLs  pages  achievable  compression  dup-reduction     fpr  precision  recall      F1  keep-all F1  URL F1    live
+    news.example    80     40      0.5000       0.5000         1.0000  0.0000     1.0000  1.0000  1.0000       0.6667  1.0000  1.0000
+    shop.example   160     80      0.5000       0.5000         1.0000  0.0000     1.0000  1.0000  1.0000       0.6667  0.6667  1.0000
+    micro          240    120      0.5000       0.5000         1.0000  0.0000     1.0000  1.0000  1.0000       0.6667  0.7500  1.0000
+    macro                          0.5000       0.5000         1.0000  0.0000     1.0000  1.0000  1.0000       0.6667  0.8333  1.0000
+    ");
+}
+
+#[test]
+fn figures_for_programs_have_full_precision() {
+    let sandbox = Sandbox::with_rules();
+    let labelled =
+        "url,page\nhttp://a.example/1,1\nhttp://a.example/1#x,1\nhttp://a.example/2,1\nhttp://a.example/?,\n";
+    let args = ["evaluate", "rules.json", "-", "--format", "json"];
+    assert_snapshot!(sandbox.dedust_with(&args, labelled), @r#"
+    exit 0
+    --- stdout
+    {"type":"site","site":"a.example","urls":3,"pages":1,"canonical":2,"covered":1,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"support_pairs":1,"false_pairs":0,"duplicate_pairs":3,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5,"live":1.0,"changed":0.3333333333333333,"keep_all_f1":0.5,"url":{"urls":3,"pages":1,"canonical":2,"covered":1,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"support_pairs":1,"false_pairs":0,"duplicate_pairs":3,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5}}
+    {"type":"micro","unlabelled":1,"urls":3,"pages":1,"canonical":2,"covered":1,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"support_pairs":1,"false_pairs":0,"duplicate_pairs":3,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5,"live":1.0,"changed":0.3333333333333333,"keep_all_f1":0.5,"url":{"urls":3,"pages":1,"canonical":2,"covered":1,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"support_pairs":1,"false_pairs":0,"duplicate_pairs":3,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5}}
+    {"type":"macro","sites":1,"sites_without_duplicates":0,"compression":0.33333333333333337,"achievable":0.6666666666666667,"dup_reduction":0.2500000000000001,"fpr":0.0,"precision":0.5,"recall":1.0,"f1":0.6666666666666666,"pair_precision":1.0,"pair_recall":0.3333333333333333,"pair_f1":0.5}
+    --- stderr
+    warning: 1 URL left out, whose page is not known
+    "#);
+}
+
+#[test]
+fn limits_decide_the_exit_code() {
+    let sandbox = Sandbox::with_rules();
+    let labelled =
+        "url,page\nhttp://a.example/1,1\nhttp://a.example/2,1\nhttp://a.example/#,2\nhttp://a.example/,3\n";
+    sandbox.write("labelled.csv", labelled);
+    let args = ["evaluate", "rules.json", "labelled.csv", "--format", "json"];
+    let with = |limits: &[&str]| {
+        let run = sandbox.run(&[&args[..], limits].concat());
+        format!("exit {}\n{}", run.status.code().unwrap(), String::from_utf8(run.stderr).unwrap())
+    };
+    let met = with(&["--min-precision", "0.6", "--min-recall", "0.6", "--max-fpr", "1"]);
+    assert_snapshot!(met, @"exit 0");
+    let missed = with(&["--min-precision", "0.99", "--min-recall", "0.99", "--max-fpr", "0.01"]);
+    assert_snapshot!(missed, @r"
+    exit 1
+    missed: precision 0.666667 is below --min-precision 0.99
+    missed: recall 0.666667 is below --min-recall 0.99
+    missed: fpr 1.000000 is above --max-fpr 0.01
+    ");
+    assert_snapshot!(with(&["--min-recall", "99"]), @r"
+    exit 2
+    error: --min-recall is 99
+    hint: expected a share from 0 to 1
+    ");
+}
+
+#[test]
+fn unlabelled_urls_cannot_be_scored() {
+    let sandbox = Sandbox::with_rules();
+    let run =
+        sandbox.dedust_with(&["evaluate", "rules.json", "-"], "http://a.example/\nhttp://a.example/1\n");
+    assert_snapshot!(run, @r"
+    exit 2
+    --- stderr
+    error: the pages of all 2 URLs are unknown, so there is nothing to compare with
+    hint: the input needs a `cluster` or `page` column, or other evidence: canonical, redirect, digest, text_digest, or simhash with title
+    ");
+}
+
+#[test]
+fn a_rule_is_explained_with_its_evidence() {
+    let sandbox = Sandbox::with_rules();
+    let run =
+        sandbox.dedust(&["explain", "rules.json", "HTTP://www.shop.example/view?id=7&sid=00000000deadbeef"]);
+    assert_snapshot!(run, @r"
+    exit 0
+    --- stdout
+    HTTP://www.shop.example/view?id=7&sid=00000000deadbeef
+      safe form  http://www.shop.example/view?id=7&sid=00000000deadbeef
+      site       shop.example, 1 rule
+      rule       0 of 1, counted from 0
+      pattern    http://www.~/view?id=<digits>&sid=<hex>
+      rewrite    http://www.~/view?id={q.id}&sid=*
+                 ignores parameter `sid`
+      trusted    it covered 120 URLs in training; of 40 groups that it brought together, 0 held different pages:
+                 at most 7.2 % wrong with 95 % confidence
+                 duplicates known by canonical and digest
+      examples   http://www.shop.example/view?id=1&sid=000000006d3a06d0
+                 = http://www.shop.example/view?id=1&sid=0000000091a2b3c0
+      key        http://www.shop.example/view?id=7&sid=*
+      canonical  http://www.shop.example/view?id=7&sid=00000000deadbeef
+                 the key forgets parameter `sid`; the URL itself is kept because no form without it was seen
+    ");
+    let run = sandbox.dedust(&["explain", "rules.json", "http://news.example/story/3?utm_source=mail"]);
+    assert_snapshot!(run, @r"
+    exit 0
+    --- stdout
+    http://news.example/story/3?utm_source=mail
+      safe form  http://news.example/story/3?utm_source=mail
+      site       news.example, 1 rule
+      rule       0 of 1, counted from 0
+      pattern    http://~/story/<digits>?utm_source=<word?>
+      rewrite    http://~/story/{path_1}
+                 drops parameter `utm_source`
+      trusted    it covered 80 URLs in training; of 40 groups that it brought together, 0 held different pages:
+                 at most 7.2 % wrong with 95 % confidence
+                 duplicates known by digest
+                 seen until 2024-05-01
+      examples   http://news.example/story/1?utm_source=mail
+                 = http://news.example/story/1
+      key        http://news.example/story/3
+      canonical  http://news.example/story/3
+    ");
+}
+
+#[test]
+fn no_rule_is_explained_too() {
+    let sandbox = Sandbox::with_rules();
+    let run = sandbox.dedust_with(
+        &["explain", "rules.json", "-", "mailto:a@b.example"],
+        "http://www.shop.example/archive/3\nhttp://unknown.example/\n",
+    );
+    assert_snapshot!(run, @r"
+    exit 0
+    --- stdout
+    mailto:a@b.example
+      safe form  mailto:a@b.example
+      site       none: the URL has no host
+      rule       none: only the safe normalization applies, which never changes the page
+      key        mailto:a@b.example
+      canonical  mailto:a@b.example
+
+    http://www.shop.example/archive/3
+      safe form  http://www.shop.example/archive/3
+      site       shop.example, 1 rule
+      rule       none covers it, as no URLs like it were proven to be duplicates; it stays in its safe form
+      key        http://www.shop.example/archive/3
+      canonical  http://www.shop.example/archive/3
+
+    http://unknown.example/
+      safe form  http://unknown.example/
+      site       unknown.example, 0 rules
+      rule       none: only the safe normalization applies, which never changes the page
+      key        http://unknown.example/
+      canonical  http://unknown.example/
+    ");
+}
+
+#[test]
+fn what_is_no_url_is_an_error() {
+    let sandbox = Sandbox::with_rules();
+    assert_snapshot!(sandbox.dedust(&["explain", "rules.json", "shop", "http://a:b/"]), @r"
+    exit 2
+    --- stderr
+    error: `shop` is no URL
+      cause: no scheme, expected one such as `http:` at the start
+    error: `http://a:b/` is no URL
+      cause: invalid port, expected a number up to 65535
+    ");
+    let args = ["explain", "rules.json", "--format", "json", "shop", "http://news.example/story/3"];
+    assert_snapshot!(sandbox.dedust(&args), @r#"
+    exit 2
+    --- stdout
+    {"type":"error","input":"shop","error":"no scheme, expected one such as `http:` at the start"}
+    {"type":"explanation","input":"http://news.example/story/3","safe":"http://news.example/story/3","site":"news.example","site_rules":1,"substitutions":[],"rule":{"index":0,"pattern":"http://~/story/<digits>?utm_source=<word?>","rewrite":"http://~/story/{path_1}","steps":["drops parameter `utm_source`"],"evidence":{"urls":80,"support_pairs":40,"false_pairs":0,"groups":40,"failed_groups":0,"failure_bound":0.0722,"kinds":["digest"],"observed_until":"2024-05-01","examples":[{"url":"http://news.example/story/1?utm_source=mail","duplicate":"http://news.example/story/1"}]}},"key":"http://news.example/story/3","canonical":"http://news.example/story/3"}
+    --- stderr
+    error: `shop` is no URL
+      cause: no scheme, expected one such as `http:` at the start
+    "#);
+}
+
+#[test]
+fn a_tree_shows_where_urls_differ() {
+    let sandbox = Sandbox::with_rules();
+    assert_snapshot!(sandbox.dedust(&["tree", "crawl.jsonl", "--depth", "1"]), @r"
+    exit 0
+    --- stdout
+    shop.example  (160 URLs, 50.0 % duplicates)
+      path_0=view  (120 URLs, 66.7 % duplicates)
+        ... 40 nodes below
+      path_0=archive  (40 URLs, 0.0 % duplicates)
+        http://www.~/archive/<digits>
+    --- stderr
+    the tree of shop.example, the largest of 2 sites; choose another with --site
+    ");
+    let args = ["tree", "crawl.jsonl", "--site", "news.example", "--depth", "0"];
+    assert_snapshot!(sandbox.dedust(&args), @r"
+    exit 0
+    --- stdout
+    news.example  (80 URLs, 50.0 % duplicates)
+      ... 2 nodes below
+    ");
+}
+
+#[test]
+fn a_tree_is_drawn_for_graphviz() {
+    let sandbox = Sandbox::with_rules();
+    let args = ["tree", "crawl.jsonl", "--site", "news.example", "--format", "dot"];
+    assert_snapshot!(sandbox.dedust(&args), @r#"
+    exit 0
+    --- stdout
+    digraph "news.example" {
+      rankdir=LR;
+      node [shape=box, fontname="monospace"];
+      n0 [label="news.example\n80 URLs, 50.0 % duplicates", tooltip="http://~/story/<digits>?utm_source=<word?>"];
+      n1 [label="q.utm_source=mail\n40 URLs, 0.0 % duplicates", tooltip="http://~/story/<digits>?utm_source=mail"];
+      n0 -> n1;
+      n2 [label="q.utm_source absent\n40 URLs, 0.0 % duplicates", tooltip="http://~/story/<digits>"];
+      n0 -> n2;
+    }
+    "#);
+}
+
+#[test]
+fn a_tree_is_written_for_programs() {
+    let sandbox = Sandbox::with_rules();
+    let args = ["tree", "crawl.jsonl", "--site", "news.example", "--format", "json"];
+    assert_snapshot!(sandbox.dedust(&args), @r#"
+    exit 0
+    --- stdout
+    {"type":"node","site":"news.example","id":0,"parent":null,"depth":0,"key":null,"value":null,"urls":80,"labelled":80,"pages":40,"split_key":"q.utm_source","pattern":"http://~/story/<digits>?utm_source=<word?>"}
+    {"type":"node","site":"news.example","id":1,"parent":0,"depth":1,"key":"q.utm_source","value":"mail","urls":40,"labelled":40,"pages":40,"split_key":null,"pattern":"http://~/story/<digits>?utm_source=mail"}
+    {"type":"node","site":"news.example","id":2,"parent":0,"depth":1,"key":"q.utm_source","value":null,"urls":40,"labelled":40,"pages":40,"split_key":null,"pattern":"http://~/story/<digits>"}
+    "#);
+}
+
+#[test]
+fn an_unknown_site_has_no_tree() {
+    let sandbox = Sandbox::with_rules();
+    assert_snapshot!(sandbox.dedust(&["tree", "crawl.jsonl", "--site", "a.example"]), @r"
+    exit 2
+    --- stderr
+    error: the input has no URLs of the site `a.example`
+    hint: it has those of shop.example, news.example
+    ");
+    assert_snapshot!(sandbox.dedust_with(&["tree", "-"], "mailto:me\n"), @r"
+    exit 2
+    --- stderr
+    error: no URL of the input has a pattern
+    hint: expected URLs with a host, such as http://a.example/
+    ");
+}

@@ -1,0 +1,16 @@
+/*!
+Drives the real binary: exit code, standard output and standard error of every command.
+
+Each test works in a folder of its own, which is the binary's working directory, so that messages name files without
+their path.
+*/
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod command_line;
+mod hostile_input;
+mod hostile_output;
+mod hostile_rules;
+mod learning;
+mod looking;
+mod normalizing;
+mod sandbox;
