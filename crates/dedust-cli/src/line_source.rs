@@ -1,67 +1,23 @@
 /*!
-Lines of a file or of standard input, plain, gzip or zstd, in batches of whole lines.
+Lines of an input, in batches of whole lines.
 
-`dedust-io` hands out observations and skips what is none; here every line counts and keeps its bytes. Memory is
-bounded: a line longer than [`MAX_LINE_BYTES`] is handed out in parts.
+Readers of observations skip what is none; here every line counts and keeps its bytes. Memory is bounded: a line
+longer than [`MAX_LINE_BYTES`] is handed out in parts.
 */
 
-use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, Read};
 use std::path::Path;
 
-use dedust_io::ReadError;
-use flate2::bufread::MultiGzDecoder;
 use memchr::{memchr, memrchr};
 
 /// Longest line that is handed out whole.
 pub(crate) const MAX_LINE_BYTES: usize = dedust_io::MAX_ROW_BYTES;
 
 const BLOCK_BYTES: usize = 4 << 20;
-const COMPRESSED_CHUNK_BYTES: usize = 64 << 10;
 
 /// The name of an input for messages.
 pub(crate) fn name_of(path: &Path) -> String {
     if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() }
-}
-
-/// Opens a file, or standard input for `-`, and decompresses it by its content.
-pub(crate) fn open(path: &Path) -> Result<Box<dyn Read + Send>, ReadError> {
-    let failed = |source| ReadError::Open { file: name_of(path).into(), source };
-    let raw: Box<dyn Read + Send> = if path.as_os_str() == "-" {
-        Box::new(io::stdin())
-    } else {
-        let file = File::open(path).map_err(failed)?;
-        if file.metadata().map_err(failed)?.is_dir() {
-            return Err(ReadError::IsDirectory { file: name_of(path).into() });
-        }
-        Box::new(file)
-    };
-    decompress(raw).map_err(failed)
-}
-
-fn decompress(mut raw: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
-    let mut magic = Vec::new();
-    let mut byte = [0];
-    while may_be_magic(&magic) && raw.read(&mut byte)? == 1 {
-        magic.push(byte[0]);
-    }
-    let is = |expected: &[u8]| magic.starts_with(expected);
-    let (is_gzip, is_zstd) = (is(b"\x1f\x8b"), is(b"\x28\xb5\x2f\xfd"));
-    let raw = Cursor::new(magic).chain(raw);
-    Ok(if is_gzip {
-        Box::new(MultiGzDecoder::new(BufReader::with_capacity(COMPRESSED_CHUNK_BYTES, raw)))
-    } else if is_zstd {
-        Box::new(zstd::Decoder::new(raw)?)
-    } else {
-        Box::new(raw)
-    })
-}
-
-/// Whether more bytes are needed to tell. Text is told by its first byte, so that no one waits for a second.
-fn may_be_magic(start: &[u8]) -> bool {
-    [&b"\x1f\x8b"[..], b"\x28\xb5\x2f\xfd"]
-        .iter()
-        .any(|magic| start.len() < magic.len() && magic.starts_with(start))
 }
 
 /// Some bytes of the input.
@@ -171,6 +127,8 @@ impl Batches {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Cursor;
+
     use super::*;
 
     fn text_of(batches: &mut Batches) -> (Vec<u8>, usize) {
@@ -234,11 +192,5 @@ mod tests {
         let mut source = Batches::new(Box::new(b"a\nb".chain(Fails)), false);
         assert_eq!(source.next().unwrap(), Some(Batch::Lines(b"a\n")));
         assert!(source.next().is_err());
-    }
-
-    #[test]
-    fn plain_text_is_told_by_its_first_byte() {
-        assert!(may_be_magic(b"") && may_be_magic(b"\x1f") && may_be_magic(b"("));
-        assert!(!may_be_magic(b"h") && !may_be_magic(b"\x1f\x8b") && !may_be_magic(b"(a"));
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn load(path: &Path, urls_on_stdin: bool) -> anyhow::Result<RuleSet> 
         )
         .into());
     }
-    let file = line_source::open(path)?;
+    let file = dedust_io::open_text(path)?;
     let name = line_source::name_of(path);
     RuleSet::load(file).with_context(|| format!("cannot use the rules in {name}"))
 }

@@ -70,8 +70,12 @@ const RULES: &str = r#"{"version": 1, "method": "by hand", "sites": {"example.or
                  "q.title": {"any": {"class": "text"}}},
      "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "wiki"},
                             "path_1": {"copy": "q.title"}}},
+     "evidence": EVIDENCE},
+    {"pattern": {"scheme": {"is": "http"}, "path_0": {"any": {"class": {"file": "html"}}}},
+     "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "thread"}, "path_1": {"join": [
+         {"text": "t-"}, {"atom": {"of": "path_0", "which": {"digits": 0}}}]}}},
      "evidence": EVIDENCE}
-]}}}"#;
+], "substitutions": [{"from": "&print=1", "to": "", "evidence": EVIDENCE}]}}}"#;
 
 const EVIDENCE: &str = r#"{"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
     "failure_bound": 0.53, "kinds": ["digest"]}"#;
@@ -95,7 +99,8 @@ fn urls(number: usize) -> Vec<String> {
         format!("https://www.example.org/index.php?title=Page_{number}"),
         format!("https://www.example.org/index.php?title=a%2fb/{number}"),
         format!("http://user@www.example.org/index.php?title=Page_{number}"),
-        format!("http://www.example.org/not/covered/{number}?sid=1&id=2"),
+        format!("http://example.org/thread_{number}_a-title.html"),
+        format!("http://www.example.org/not/covered/{number}?sid=1&print=1&id=2"),
     ]
 }
 
@@ -112,6 +117,14 @@ fn one_scratch_is_enough_for_any_number_of_urls() {
     assert_eq!(
         normalizer.key_with(b"http://example.org/ignored?s=f&id=1", &mut scratch),
         Ok(&b"http://example.org/ignored?id=1&s=*"[..]),
+    );
+    assert_eq!(
+        normalizer.normalize_with(b"http://example.org/thread_7_a.html", &mut scratch),
+        Ok(&b"http://example.org/thread/t-7"[..]),
+    );
+    assert_eq!(
+        normalizer.normalize_with(b"http://example.org/?a=2&print=1", &mut scratch),
+        Ok(&b"http://example.org/?a=2"[..]),
     );
     let mut pass = |urls: &[String]| {
         let mut read = 0;

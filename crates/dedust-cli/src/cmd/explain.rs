@@ -3,7 +3,6 @@
 */
 
 use std::io;
-use std::path::Path;
 
 use anyhow::Context as _;
 use dedust::errors::ParseUrlError;
@@ -14,7 +13,7 @@ use crate::ExitStatus;
 use crate::args::{ExplainArgs, ReportFormat};
 use crate::number::{count, counted, percent};
 use crate::printer::{Printer, excerpt};
-use crate::{line_source, rule_file, words};
+use crate::{rule_file, words};
 
 /// One line of `--format json`.
 #[derive(Debug, Serialize)]
@@ -80,8 +79,7 @@ pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<E
     let normalizer = Normalizer::compile(&rules);
     let mut urls: Vec<String> = args.urls.iter().filter(|url| *url != "-").cloned().collect();
     if from_stdin {
-        let text =
-            io::read_to_string(line_source::open(Path::new("-"))?).context("cannot read standard input")?;
+        let text = io::read_to_string(dedust_io::open_text("-")?).context("cannot read standard input")?;
         urls.extend(text.lines().filter(|line| !line.trim().is_empty()).map(Into::into));
     }
     let mut status = ExitStatus::Success;

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use self::worker::{Output, Tally, Worker};
 use crate::ExitStatus;
 use crate::args::{NormalizeArgs, UrlFormat};
-use crate::line_source::{self, Batch, Batches, name_of};
+use crate::line_source::{Batch, Batches, name_of};
 use crate::number::{count, counted};
 use crate::printer::{Printer, excerpt};
 use crate::rule_file;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result
     let name = name_of(&args.urls);
     let output =
         if args.check { Output::Nothing } else { Output::Lines { format: args.format, key: args.key } };
-    let mut batches = Batches::new(line_source::open(&args.urls)?, from_stdin);
+    let mut batches = Batches::new(Box::new(dedust_io::open_text(&args.urls)?), from_stdin);
     let mut workers = Workers {
         normalizer: &normalizer,
         output,

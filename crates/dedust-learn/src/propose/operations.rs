@@ -44,7 +44,7 @@ impl Operations {
             let ops = write_ops(
                 tree,
                 s,
-                |key| Some(key),
+                Some,
                 |key, _| is_fake(corpus, &sample, &side, key, None, key, options),
             );
             return Self { forth: ops, back: None };
@@ -165,11 +165,11 @@ impl CommonKeys {
     }
 }
 
-/// Runs of `(label, row)` of the clusters that both nodes hold.
-fn common_clusters<'a>(
-    left: &'a Facts,
-    right: &'a Facts,
-) -> impl Iterator<Item = (&'a [(u32, u32)], &'a [(u32, u32)])> {
+/// `(label, row)` of the members of one cluster.
+type Run<'a> = &'a [(u32, u32)];
+
+/// The members of the clusters that both nodes hold.
+fn common_clusters<'a>(left: &'a Facts, right: &'a Facts) -> impl Iterator<Item = (Run<'a>, Run<'a>)> {
     let mut others = right.labelled.chunk_by(|a, b| a.0 == b.0).peekable();
     left.labelled.chunk_by(|a, b| a.0 == b.0).filter_map(move |rows| {
         while others.next_if(|other| other[0].0 < rows[0].0).is_some() {}

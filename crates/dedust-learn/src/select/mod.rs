@@ -85,7 +85,9 @@ pub fn select(tree: &PatternTree<'_>, proposal: &Proposal, options: &SelectOptio
         }
     }
     let mut rules: Vec<Rule> =
-        deployed.iter().map(|rule| write_rules::write(tree, rule, other_params)).collect();
+        deployed.iter().map(|rule| write_rules::write(tree, rule, other_params))
+        // Joined rules may leave out a segment between others.
+        .filter(|rule| rule.check().is_ok()).collect();
     while let Some(cycle) = dedust::find_cycle(&rules) {
         if let Some(weakest) = cycle.into_iter().min_by_key(|&at| (rules[at].evidence.urls, at)) {
             rules.remove(weakest);

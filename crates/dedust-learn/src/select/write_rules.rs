@@ -4,9 +4,9 @@ A chosen rule in the language of rule files: patterns of text instead of nodes a
 
 use dedust::{AnyValue, Evidence, Example, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, ValuePattern};
 use rustc_hash::FxHashMap;
-use statrs::distribution::{Beta, ContinuousCDF};
 
 use super::deploy::DeployedRule;
+use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::pattern_tree::{NodeId, PatternTree};
@@ -15,8 +15,6 @@ use crate::propose::proof::{Projection, staying_ops};
 
 /// Examples kept with a rule.
 const EXAMPLES: usize = 3;
-/// One minus the confidence of a failure bound.
-const DOUBT: f64 = 0.05;
 
 pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule, other_params: OtherParams) -> Rule {
     let corpus = tree.corpus();
@@ -124,27 +122,4 @@ fn shorter(corpus: &Corpus, a: u32, b: u32) -> u32 {
 
 fn count(pairs: u128) -> u64 {
     u64::try_from(pairs).unwrap_or(u64::MAX)
-}
-
-/// The upper end of the one-sided 95 % Clopper-Pearson interval for `failures` in `trials`.
-fn failure_bound(failures: u64, trials: u64) -> f64 {
-    if failures >= trials {
-        return 1.0;
-    }
-    let (failures, trials) = (failures as f64, trials as f64);
-    Beta::new(failures + 1.0, trials - failures).map_or(1.0, |beta| beta.inverse_cdf(1.0 - DOUBT))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn without_failures_the_bound_shrinks_with_the_trials() {
-        assert!((failure_bound(0, 59) - 0.0495).abs() < 1e-3);
-        assert!((failure_bound(0, 299) - 0.01).abs() < 1e-3);
-        assert_eq!(failure_bound(0, 0), 1.0);
-        assert_eq!(failure_bound(3, 3), 1.0);
-        assert!((failure_bound(1, 10) - 0.3942).abs() < 1e-3);
-    }
 }

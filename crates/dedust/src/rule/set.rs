@@ -152,7 +152,7 @@ impl SiteRules {
     /// Checks each rule, and that no rules rewrite into each other.
     pub fn new(summary: SiteSummary, rules: Vec<Rule>) -> Result<Self, InvalidSite> {
         for (index, rule) in rules.iter().enumerate() {
-            check(rule).map_err(|source| InvalidSite::Rule { index, source })?;
+            rule.check().map_err(|source| InvalidSite::Rule { index, source })?;
         }
         match find_cycle(&rules) {
             Some(indexes) => Err(InvalidSite::Cycle { indexes }),
@@ -194,6 +194,13 @@ impl SiteRules {
     /// What they were learned from.
     pub fn summary(&self) -> &SiteSummary {
         &self.summary
+    }
+}
+
+impl Rule {
+    /// Whether the rule makes sense by itself: a [`SiteRules`] takes no others.
+    pub fn check(&self) -> Result<(), InvalidRule> {
+        check(self)
     }
 }
 
