@@ -12,6 +12,7 @@ Learns how websites spell their URLs: a crawl with duplicate evidence in, normal
 The same observations give the same rules, in any order and on any number of threads.
 */
 
+mod confidence;
 mod corpus;
 mod crawl;
 mod evaluate;
