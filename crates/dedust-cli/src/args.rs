@@ -6,8 +6,11 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Parser, Subcommand, ValueEnum};
+use dedust_learn::simulate::{Phenomena, Profile};
 use dedust_learn::{EvidenceKinds, Method};
 
+use crate::cmd::validate::ValidateArgs;
+use crate::cmd::{compare, simulate};
 use crate::help;
 
 /// Learn how websites spell their URLs, and rewrite every URL of a page to one form
@@ -54,10 +57,16 @@ pub(crate) enum Command {
     Normalize(NormalizeArgs),
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),
+    /// Put methods side by side: what they save, lose and cost
+    Compare(CompareArgs),
     /// Say which rule covers a URL, why it is trusted and what it does
     Explain(ExplainArgs),
+    /// Fetch pages to confirm or refute rules
+    Validate(ValidateArgs),
     /// Print the pattern tree of a site
     Tree(TreeArgs),
+    /// Make synthetic sites whose pages are known
+    Simulate(SimulateArgs),
 }
 
 /// How a result is printed.
@@ -67,6 +76,14 @@ pub(crate) enum ReportFormat {
     Text,
     /// JSON Lines, for programs
     Json,
+}
+
+/// Whose access logs are read.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct HostArgs {
+    /// The host of access logs, which do not name it, such as http://docs.example.com
+    #[arg(long, value_name = "URL")]
+    pub(crate) host: Option<String>,
 }
 
 /// Options of `learn`.
@@ -85,6 +102,9 @@ pub(crate) struct LearnArgs {
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
     #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
     pub(crate) evidence: EvidenceKinds,
+    /// Whose access logs are read.
+    #[command(flatten)]
+    pub(crate) host: HostArgs,
     /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub(crate) max_fpr: f64,
@@ -142,6 +162,9 @@ pub(crate) struct EvaluateArgs {
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
     #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
     pub(crate) evidence: EvidenceKinds,
+    /// Whose access logs are read.
+    #[command(flatten)]
+    pub(crate) host: HostArgs,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
@@ -189,6 +212,9 @@ pub(crate) struct TreeArgs {
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
     #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
     pub(crate) evidence: EvidenceKinds,
+    /// Whose access logs are read.
+    #[command(flatten)]
+    pub(crate) host: HostArgs,
 }
 
 /// How a tree is printed.
@@ -200,6 +226,117 @@ pub(crate) enum TreeFormat {
     Dot,
     /// JSON Lines, one node per line
     Json,
+}
+
+/// Options of `simulate`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = simulate::long_help())]
+pub(crate) struct SimulateArgs {
+    /// The folder that gets two files per site; `-` is standard output, for the observations alone
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// What the sites are like
+    #[arg(long, default_value = Profile::default().name(), value_parser = profile_parser())]
+    pub(crate) profile: Profile,
+    /// How many sites [default: 200, small: 25]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) sites: Option<u32>,
+    /// URLs per site, on average [default: 350000, small: 4000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) urls: Option<u64>,
+    /// Share of the URLs, from 0 to 1, that are the only one of their page [default: 0, small: 0.3]
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) singletons: Option<f64>,
+    /// In which ways pages have many URLs: `all`, or names joined by commas, which `--help` lists
+    #[arg(long, value_name = "NAMES", default_value_t = Phenomena::ALL)]
+    pub(crate) phenomena: Phenomena,
+    /// Share of the URLs, from 0 to 1, with the label of another page or of no page at all
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub(crate) fake: f64,
+    /// Share of the URLs, from 0 to 1, with a label of their own
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub(crate) fragmented: f64,
+    /// What chance depends on
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// What a file is
+    #[arg(long, value_enum, default_value_t = ObservationFormat::Jsonl)]
+    pub(crate) format: ObservationFormat,
+    /// Write into DIR even if it is not empty, over files of the same names
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// What a file of `simulate` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ObservationFormat {
+    /// JSON Lines
+    Jsonl,
+}
+
+fn profile_parser() -> impl clap::builder::TypedValueParser<Value = Profile> {
+    PossibleValuesParser::new(Profile::ALL.map(Profile::name)).try_map(|name| name.parse::<Profile>())
+}
+
+/// Options of `compare`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = compare::HELP)]
+pub(crate) struct CompareArgs {
+    /// Files with URLs and what is known of their pages; `-` is standard input
+    #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Files that say for sure which page a URL shows, to score by [default: the evidence of INPUT]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) truth: Vec<PathBuf>,
+    /// The learners, joined by commas, or `all`
+    #[arg(long, value_delimiter = ',', default_value = "all", value_parser = methods_parser())]
+    pub(crate) methods: Vec<String>,
+    /// Share of each site's URLs to learn from, above 0 and at most 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
+    pub(crate) train: f64,
+    /// URLs of a site to learn from, at most
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub(crate) max_train: usize,
+    /// Which URLs are learned from
+    #[arg(long, value_enum, default_value_t = Drawing::Random)]
+    pub(crate) split: Drawing,
+    /// Seed of the random split
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// What makes two URLs duplicates: `auto`, or kinds joined by commas
+    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
+    pub(crate) evidence: EvidenceKinds,
+    /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    pub(crate) max_fpr: f64,
+    /// Learn again with --max-fpr from 0 to 0.1
+    #[arg(long)]
+    pub(crate) sweep: bool,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+    /// Write a page with tables and charts, the sweep included unless there are too many URLs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Overwrite the page if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Learn from all of INPUT and print the memory that took
+    #[arg(long, hide = true)]
+    pub(crate) weigh: bool,
+}
+
+/// Which URLs are learned from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Drawing {
+    /// By a hash of the URL
+    Random,
+    /// Those met first
+    Order,
+}
+
+fn methods_parser() -> PossibleValuesParser {
+    PossibleValuesParser::new(std::iter::once("all").chain(Method::ALL.map(Method::name)))
 }
 
 fn method_parser() -> impl clap::builder::TypedValueParser<Value = Method> {

@@ -12,12 +12,12 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
   dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
 
-Input is JSON Lines, CSV, TSV or a list of URLs, plain or compressed with gzip or zstd, told by its content; `-` is standard input. Data goes to standard output, everything else to standard error.
+Input is JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd, told by its content; `-` is standard input. Data goes to standard output, everything else to standard error.
 
 Exit codes: 0 done; 1 ran, and the answer is no; 2 could not run."#;
 
 /// Observations, wherever they are read.
-pub(crate) const INPUT: &str = r#"Observations: JSON Lines, CSV, TSV or a list of URLs; plain, gzip or zstd; `-` is standard input
+pub(crate) const INPUT: &str = r#"Observations: JSON Lines, CSV, TSV, an access log (with --host) or a list of URLs; plain, gzip or zstd; `-` is standard input
 
 Only the column `url` is required. Duplicates are told from `cluster` (or `page`), `canonical`, `redirect`, `digest`, `text_digest`, and `simhash` with `title`; `status` and `time` are used too, all others are ignored."#;
 

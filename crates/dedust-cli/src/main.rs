@@ -83,8 +83,11 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         Command::Learn(args) => cmd::learn::run(&args, printer),
         Command::Normalize(args) => cmd::normalize::run(&args, printer),
         Command::Evaluate(args) => cmd::evaluate::run(&args, printer),
+        Command::Compare(args) => cmd::compare::run(&args, printer),
         Command::Explain(args) => cmd::explain::run(&args, printer),
+        Command::Validate(args) => cmd::validate::run(&args, printer),
         Command::Tree(args) => cmd::tree::run(&args, printer),
+        Command::Simulate(args) => cmd::simulate::run(&args, printer),
     }
 }
 

@@ -12,6 +12,7 @@ use dedust::errors::ParseUrlError;
 use dedust_io::{Format, Observation, Reader, RowCounts};
 use dedust_learn::Clues;
 
+use crate::args::HostArgs;
 use crate::failure::Refusal;
 use crate::number::{count, counted};
 use crate::printer::{Printer, excerpt};
@@ -35,12 +36,25 @@ struct Intake {
 pub(crate) fn read_all(
     inputs: &[PathBuf],
     printer: &mut Printer,
+    observe: impl FnMut(&Observation) -> Result<(), ParseUrlError>,
+) -> anyhow::Result<()> {
+    read_all_of(inputs, &HostArgs::default(), printer, observe)
+}
+
+/// Like [`read_all`], with access logs of a host among the inputs.
+pub(crate) fn read_all_of(
+    inputs: &[PathBuf],
+    host: &HostArgs,
+    printer: &mut Printer,
     mut observe: impl FnMut(&Observation) -> Result<(), ParseUrlError>,
 ) -> anyhow::Result<()> {
     let mut intake = Intake::default();
     let mut reading = Reading::new(printer);
     let read = inputs.iter().try_for_each(|input| {
-        let input = dedust_io::open(input)?;
+        let mut input = dedust_io::open(input)?;
+        if let Some(host) = &host.host {
+            input = input.with_host(host);
+        }
         reading.open(input.name());
         let mut reader = input.observations()?;
         let before = intake.rows;

@@ -9,7 +9,9 @@ use std::fmt;
 use std::time::Duration;
 
 use dedust_learn::{Progress, SiteReport};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressState, ProgressStyle};
+use indicatif::{
+    MultiProgress, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressState, ProgressStyle,
+};
 
 use crate::number::count;
 use crate::printer::Printer;
@@ -72,6 +74,47 @@ impl Learning {
     /// Starts to count sites.
     pub(crate) fn new(printer: &Printer) -> Self {
         Self { bar: bar(printer, "learning [{wide_bar}] {human_pos}/{human_len} sites, {elapsed}") }
+    }
+}
+
+/// Rules being validated, a bar for each.
+pub(crate) struct Validating {
+    bars: MultiProgress,
+}
+
+/// Pairs of one rule.
+pub(crate) struct ValidatingRule {
+    bar: ProgressBar,
+}
+
+impl Validating {
+    /// No rules yet.
+    pub(crate) fn new(printer: &Printer) -> Self {
+        let target =
+            if printer.shows_bars() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        Self { bars: MultiProgress::with_draw_target(target) }
+    }
+
+    /// Starts to count the pairs of a rule, of which `needed` must be the same.
+    pub(crate) fn rule(&self, name: String, needed: u64) -> ValidatingRule {
+        let style = ProgressStyle::with_template("{prefix} [{wide_bar}] {pos}/{len} {msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::new(needed).with_style(style.progress_chars("=> ")).with_prefix(name);
+        ValidatingRule { bar: self.bars.add(bar) }
+    }
+}
+
+impl ValidatingRule {
+    /// Says what is known of the pairs so far.
+    pub(crate) fn counts(&self, same: u64, different: u64, failed: u64) {
+        self.bar.set_position(same);
+        self.bar.set_message(format!("same, {} different, {} failed", count(different), count(failed)));
+    }
+}
+
+impl Drop for ValidatingRule {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
     }
 }
 

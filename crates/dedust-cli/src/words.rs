@@ -38,6 +38,7 @@ pub(crate) fn steps(rule: &Rule) -> Vec<String> {
             },
             Op::Copy(from) if from == to => None,
             Op::Copy(from) => Some(format!("takes {} from {}", key(to), key(from))),
+            Op::Map { .. } => Some(format!("reads {} as `{op}`", key(to))),
             Op::Join(_) => Some(format!("makes {} of `{op}`", key(to))),
             Op::Ignore => None,
         })
@@ -74,7 +75,7 @@ fn dropped(rule: &Rule) -> Vec<String> {
     let is_read = |source: &TokenKey| {
         let mut ops = rule.rewrite.ops();
         ops.any(|(_, op)| match op {
-            Op::Copy(from) => from == source,
+            Op::Copy(from) | Op::Map { of: from, .. } => from == source,
             Op::Join(parts) => parts.iter().any(|part| part.source() == Some(source)),
             Op::Keep(_) | Op::Ignore => false,
         })

@@ -84,6 +84,12 @@ pub enum BadRowReason {
         /// The first such byte.
         byte: u8,
     },
+    /// A line of an access log has another form.
+    #[error("not a line of an access log in the common or combined format")]
+    NotALogLine,
+    /// A request in an access log names no page.
+    #[error("the request is neither for a path nor for a URL")]
+    NoPath,
 }
 
 /// A column whose value could not be used. The row is kept as if the column were absent.

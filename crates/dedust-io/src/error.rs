@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use crate::{Column, Compression, Format};
 
-const SUPPORTED: &str = "JSON Lines, CSV, TSV or a list of URLs, plain or compressed with gzip or zstd";
+const SUPPORTED: &str =
+    "JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd";
 const OTHER_COLUMNS: &str = "cluster (or page), canonical, redirect, digest, text_digest, simhash, title, size, \
                              status, mime, time";
 
@@ -110,6 +111,15 @@ pub enum ReadError {
         /// The column.
         column: Column,
     },
+    /// An access log was to be read, and nobody said of which host.
+    #[error(
+        "{file} is an access log, which does not say of which host it is; name the host, as in \
+         --host http://www.example.com"
+    )]
+    NoHost {
+        /// The input, as named by the user.
+        file: Arc<str>,
+    },
     /// More rows were bad than good, so the input is probably something else.
     #[error("{bad} of {} rows of {file} could not be read as {format}, expected {}", good + bad, format.expected())]
     MostlyBad {
@@ -148,8 +158,6 @@ pub enum Unsupported {
     Arc,
     /// Index of a web archive, also CDXJ.
     Cdx,
-    /// Log of a web server.
-    AccessLog,
     /// Apache Parquet.
     Parquet,
     /// One JSON array instead of lines.
@@ -178,7 +186,6 @@ impl Unsupported {
             Unsupported::Warc => "a WARC file",
             Unsupported::Arc => "an ARC file",
             Unsupported::Cdx => "a CDX index",
-            Unsupported::AccessLog => "an access log",
             Unsupported::Parquet => "a Parquet file",
             Unsupported::JsonArray => "a JSON array",
             Unsupported::JsonDocument => "a JSON document of several lines",
@@ -194,12 +201,8 @@ impl Unsupported {
 
     fn remedy(self) -> &'static str {
         match self {
-            Unsupported::Warc
-            | Unsupported::Arc
-            | Unsupported::Cdx
-            | Unsupported::AccessLog
-            | Unsupported::Parquet => {
-                "which is not read yet by this version (it reads JSON Lines, CSV, TSV and lists of URLs)"
+            Unsupported::Warc | Unsupported::Arc | Unsupported::Cdx | Unsupported::Parquet => {
+                "which is not read yet by this version (it reads JSON Lines, CSV, TSV, access logs and lists of URLs)"
             }
             Unsupported::JsonArray => "expected one JSON object per line (convert it with: jq -c '.[]')",
             Unsupported::JsonDocument => "expected one JSON object per line (convert it with: jq -c .)",

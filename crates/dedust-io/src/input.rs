@@ -18,6 +18,7 @@ pub struct Input {
     /// The first bytes of the text, without byte order mark.
     start: Vec<u8>,
     rest: Text,
+    host: Option<Box<str>>,
 }
 
 /// When enough of the text is known to tell its format.
@@ -64,9 +65,18 @@ impl Input {
         self.start.is_empty()
     }
 
-    /// Starts reading rows. Fails where a header lacks the `url` column.
+    /// Names the host whose log this is, as `http://docs.example.com` or just `docs.example.com`. Only access logs
+    /// need it. Default: none.
+    #[must_use]
+    pub fn with_host(self, host: &str) -> Input {
+        let host = host.trim().trim_end_matches('/');
+        let scheme = if host.contains("://") { "" } else { "http://" };
+        Input { host: Some(format!("{scheme}{host}").into()), ..self }
+    }
+
+    /// Starts reading rows. Fails where a header lacks the `url` column, and for an access log without a host.
     pub fn observations(self) -> Result<Reader, ReadError> {
-        Reader::new(self.format, self.start, self.rest)
+        Reader::new(self.format, self.host, self.start, self.rest)
     }
 
     fn start(mut text: Text, patience: Patience) -> Result<Input, ReadError> {
@@ -76,7 +86,7 @@ impl Input {
         if start.starts_with(UTF8_BOM) {
             start.drain(..UTF8_BOM.len());
         }
-        Ok(Input { format, start, rest: text })
+        Ok(Input { format, start, rest: text, host: None })
     }
 }
 

@@ -1,7 +1,7 @@
 /*!
 Reads crawl observations: one URL seen once, with whatever is known about its page.
 
-JSON Lines, CSV, TSV and plain URL lists come in, plain or compressed with gzip or zstd, from a path or from
+JSON Lines, CSV, TSV, access logs and plain URL lists come in, plain or compressed with gzip or zstd, from a path or from
 standard input (`-`). [`Observation`]s go out, one at a time, in the order of the file. Nothing is kept between
 rows, so memory is bounded by the longest row ([`MAX_ROW_BYTES`]) whatever the size of the input.
 
@@ -34,6 +34,7 @@ assert_eq!(warnings, [r#"crawl.jsonl:2: no "url" column, row skipped: {"uri":"ht
 URLs are bytes and are not looked into: splitting and checking them is the business of the caller.
 */
 
+mod access_log;
 mod bad_row;
 mod column;
 mod delimited;

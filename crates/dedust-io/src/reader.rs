@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::bad_row::{BadRowReason, Place};
 use crate::delimited::Delimited;
 use crate::line_buffer::{LineBuffer, Next};
-use crate::{BadRow, Format, Observation, Origin, ReadError, Text, jsonl, lines};
+use crate::{BadRow, Format, Observation, Origin, ReadError, Text, access_log, jsonl, lines};
 
 /// Rows of one input so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -42,23 +42,34 @@ pub struct Reader {
     lines: LineBuffer,
     /// Present for the formats with a header.
     delimited: Option<Delimited>,
+    /// What stands before the paths of an access log; empty for other formats.
+    base: Box<str>,
     counts: RowCounts,
     ended: bool,
 }
 
 impl Reader {
-    /// Reads `start`, then `rest`.
-    pub(crate) fn new(format: Format, start: Vec<u8>, rest: Text) -> Result<Reader, ReadError> {
+    /// Reads `start`, then `rest`. An access log must have a host.
+    pub(crate) fn new(
+        format: Format,
+        host: Option<Box<str>>,
+        start: Vec<u8>,
+        rest: Text,
+    ) -> Result<Reader, ReadError> {
         let origin = rest.origin().clone();
+        if format == Format::AccessLog && host.is_none() {
+            return Err(ReadError::NoHost { file: origin.name().clone() });
+        }
+        let base = host.unwrap_or_default();
         let mut lines = LineBuffer::new(start, Box::new(rest));
         let delimited = match format {
             Format::Csv | Format::Tsv => match read_header(origin.name(), format, &mut lines) {
                 Ok(header) => Some(header?),
                 Err(error) => return Err(failure(&origin, &lines, error)),
             },
-            Format::JsonLines | Format::UrlList => None,
+            Format::JsonLines | Format::UrlList | Format::AccessLog => None,
         };
-        Ok(Reader { origin, format, lines, delimited, counts: RowCounts::default(), ended: false })
+        Ok(Reader { origin, format, lines, delimited, base, counts: RowCounts::default(), ended: false })
     }
 
     /// Reads the next row into `observation`.
@@ -122,6 +133,12 @@ impl Reader {
             match (self.format, &mut self.delimited) {
                 (Format::JsonLines, _) => {
                     return Ok(Some(jsonl::parse(self.lines.row(), place, observation)));
+                }
+                (Format::AccessLog, _) => {
+                    if let Some(row) = access_log::parse(self.lines.row(), self.base.as_bytes(), observation)
+                    {
+                        return Ok(Some(row));
+                    }
                 }
                 (_, Some(delimited)) => return delimited.read(&mut self.lines, place, observation).map(Some),
                 (_, None) => {

@@ -10,10 +10,14 @@ use std::sync::Arc;
 
 use memchr::memmem;
 
+use crate::access_log::is_log_line;
 use crate::{Column, ReadError, Unsupported};
 
 /// How much of the text is looked at.
 pub(crate) const SNIFFED_BYTES: usize = 64 << 10;
+
+/// Among how many lines one must be a log's; the first may be a request that was no HTTP.
+const SNIFFED_LOG_LINES: usize = 5;
 
 pub(crate) const UTF8_BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -29,6 +33,8 @@ pub enum Format {
     Tsv,
     /// One URL per line.
     UrlList,
+    /// Log of a web server, in the common or combined format.
+    AccessLog,
 }
 
 impl Format {
@@ -41,6 +47,9 @@ impl Format {
             Format::Csv => "rows with as many fields as the header, and a URL in the column \"url\"",
             Format::Tsv => "rows with as many tabs as the header, and a URL in the column \"url\"",
             Format::UrlList => "one URL per line",
+            Format::AccessLog => {
+                "lines such as 192.0.2.7 - - [06/May/2024:00:00:01 +0000] \"GET / HTTP/1.1\" 200 7115"
+            }
         }
     }
 }
@@ -52,6 +61,7 @@ impl fmt::Display for Format {
             Format::Csv => "CSV",
             Format::Tsv => "TSV",
             Format::UrlList => "a list of URLs",
+            Format::AccessLog => "an access log",
         })
     }
 }
@@ -72,6 +82,9 @@ pub(crate) fn sniff(file: &Arc<str>, start: &[u8]) -> Result<Format, ReadError> 
     }
     if line.first() == Some(&b'{') {
         return Ok(Format::JsonLines);
+    }
+    if text.split(|&byte| byte == b'\n').take(SNIFFED_LOG_LINES).any(is_log_line) {
+        return Ok(Format::AccessLog);
     }
     Ok(match (header_separator(line), name_hint(file)) {
         (Some(b'\t'), _) => Format::Tsv,
@@ -141,13 +154,11 @@ fn looks_binary(start: &[u8]) -> bool {
 }
 
 fn by_first_line(line: &[u8], more_follows: bool) -> Option<Unsupported> {
-    let has = |part: &[u8]| memmem::find(line, part).is_some();
     match line.first()? {
         b'[' => Some(Unsupported::JsonArray),
         b'{' if line == b"{" && more_follows => Some(Unsupported::JsonDocument),
         b'{' => None,
         b'<' => Some(Unsupported::Markup),
-        _ if has(b"] \"") && (has(b" HTTP/1.") || has(b" HTTP/2")) => Some(Unsupported::AccessLog),
         _ if is_cdx_line(line) => Some(Unsupported::Cdx),
         _ => None,
     }
@@ -200,6 +211,8 @@ mod tests {
             ("http://a.example/?a,url,title\n", Format::UrlList),
             ("a.example/x,y\n", Format::UrlList),
             ("# remark\n", Format::UrlList),
+            ("1.2.3.4 - - [02/Jun/2025:00:23:57 +0000] \"GET / HTTP/1.1\" 301 -\n", Format::AccessLog),
+            ("::1 - - [02/Jun/2025:00:23:57 +0000] \"-\" 408 -\n", Format::AccessLog),
             ("", Format::UrlList),
             ("\n\n", Format::UrlList),
         ] {
@@ -233,7 +246,6 @@ mod tests {
             (b"filedesc://IAH.arc 0.0.0.0", Unsupported::Arc),
             (b" CDX N b a m s k r M S V g\n", Unsupported::Cdx),
             (b"org,iana)/ 20140126200624 {\"url\": \"http://www.iana.org/\"}\n", Unsupported::Cdx),
-            (b"1.2.3.4 - - [02/Jun/2025:00:23:57 +0000] \"GET / HTTP/1.1\" 301 -\n", Unsupported::AccessLog),
             (b"PAR1\x15\x04", Unsupported::Parquet),
             (b"[{\"url\":\"u\"}]", Unsupported::JsonArray),
             (b"{\n  \"url\": 1\n}\n", Unsupported::JsonDocument),

@@ -203,14 +203,33 @@ impl Read for FailingDisk {
 }
 
 #[test]
+fn access_logs() {
+    let log = "1.2.3.4 - - [02/Jun/2025:00:23:57 +0000] \"GET / HTTP/1.1\" 301 -\nrotated\n";
+    assert_eq!(
+        messages("access.log", log.as_bytes()),
+        ["access.log is an access log, which does not say of which host it is; name the host, as in --host \
+          http://www.example.com"]
+    );
+    let input = Input::from_read("access.log", log.as_bytes()).unwrap();
+    let mut reader = input.with_host("a.example/").observations().unwrap();
+    let mut observation = Observation::new();
+    assert_eq!(reader.read(&mut observation).unwrap(), Some(Ok(())));
+    assert_eq!(observation.url(), b"http://a.example/");
+    let bad = reader.read(&mut observation).unwrap().unwrap().unwrap_err();
+    assert_eq!(
+        bad.to_string(),
+        "access.log:2: not a line of an access log in the common or combined format, row skipped: rotated"
+    );
+    reader.check().unwrap();
+}
+
+#[test]
 fn formats_that_are_not_read() {
-    let not_yet = "which is not read yet by this version (it reads JSON Lines, CSV, TSV and lists of URLs)";
-    let access_log = b"1.2.3.4 - - [02/Jun/2025:00:23:57 +0000] \"GET / HTTP/1.1\" 301 -\n";
+    let not_yet = "which is not read yet by this version (it reads JSON Lines, CSV, TSV, access logs and lists of URLs)";
     for (name, start, message) in [
         ("a.warc", &b"WARC/1.0\r\n"[..], "a.warc is a WARC file"),
         ("a.arc", b"filedesc://a.arc 0.0.0.0", "a.arc is an ARC file"),
         ("a.cdx", b" CDX N b a\n", "a.cdx is a CDX index"),
-        ("access.log", access_log, "access.log is an access log"),
         ("a.parquet", b"PAR1", "a.parquet is a Parquet file"),
     ] {
         assert_eq!(messages(name, start), [format!("{message}, {not_yet}")]);
@@ -219,8 +238,8 @@ fn formats_that_are_not_read() {
         (
             "a.jpg",
             &b"\xff\xd8\xff\xe0\0\x10JFIF"[..],
-            "a.jpg does not look like any supported format, expected JSON Lines, CSV, TSV or a list of URLs, plain or \
-             compressed with gzip or zstd",
+            "a.jpg does not look like any supported format, expected JSON Lines, CSV, TSV, an access log or a list \
+             of URLs, plain or compressed with gzip or zstd",
         ),
         (
             "a.json",

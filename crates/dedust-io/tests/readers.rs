@@ -92,6 +92,25 @@ fn url_lists_are_read() {
 }
 
 #[test]
+fn access_logs_are_read() {
+    let input = open(path("access.log")).unwrap();
+    assert_eq!(input.format(), Format::AccessLog);
+    let (good, bad) = rows(input.with_host("http://docs.example").observations().unwrap());
+    assert_eq!(
+        good,
+        [
+            r#"Observation { line: 1, url: "http://docs.example/log/?h=master", size: 7115, status: 200, time: "2024-05-06T00:00:01+00:00" }"#,
+            r#"Observation { line: 2, url: "http://docs.example/", status: 301, time: "2024-05-06T00:00:02+02:00" }"#,
+            r#"Observation { line: 4, url: "http://docs.example/say%20\"hi\"", status: 200, time: "2024-05-06T00:00:04+00:00" }"#,
+            r#"Observation { line: 6, url: "http://www.docs.example/x", size: 153, status: 404, time: "2024-05-06T00:00:06+00:00" }"#,
+        ]
+    );
+    assert_eq!(bad.len(), 2);
+    assert!(bad[0].contains("access.log:7: not a line of an access log in the common or combined format"));
+    assert!(bad[1].contains("access.log:8: the request is neither for a path nor for a URL"));
+}
+
+#[test]
 fn bad_rows_do_not_stop_reading() {
     for (name, good_lines, bad_lines) in [
         ("bad_rows.jsonl", vec![1, 7, 8, 9, 10, 11], vec![2, 3, 4, 5, 6]),

@@ -7,7 +7,10 @@ not in its row. Made by a [`Crawl`](crate::Crawl).
 
 use dedust::{TokenKey, Value};
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::evidence::EvidenceKinds;
+use crate::label::Clues;
 
 /// The distinct URLs of one site, with their pairs and labels.
 #[derive(Clone, Debug)]
@@ -23,10 +26,51 @@ pub struct Corpus {
     pub(crate) values: Vec<Value>,
     pub(crate) labels: Vec<u32>,
     pub(crate) sizes: Vec<Option<(u64, u64)>>,
+    pub(crate) contents: Vec<Content>,
     pub(crate) kinds: Vec<EvidenceKinds>,
     pub(crate) page_count: usize,
     pub(crate) labelled_count: usize,
     pub(crate) latest: Option<Box<str>>,
+}
+
+/// What is remembered of a row's page, apart from its label.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// A hash of the title; 0 for none.
+    title: u64,
+    /// The fingerprint of the text; 0 for none.
+    simhash: u64,
+    /// Whether there is a cluster label, which settles everything.
+    is_settled: bool,
+    /// Whether the page itself was seen, not only where it leads.
+    is_seen: bool,
+}
+
+/// Fingerprints of two fetches of one page differ in at most so many bits, with changing dates and counters.
+const MAX_CHANGED_BITS: u32 = 12;
+
+impl Content {
+    pub(crate) fn observe(&mut self, clues: &Clues<'_>) {
+        if let Some(title) = clues.title {
+            self.title = xxh3_64(title);
+        }
+        self.simhash = clues.simhash.unwrap_or(self.simhash);
+        self.is_settled |= clues.cluster.is_some();
+        self.is_seen |= clues.digest.is_some() || clues.text_digest.is_some() || clues.simhash.is_some();
+    }
+
+    /// Whether two rows with different labels really show different pages: text that changes from fetch to fetch
+    /// makes labels differ too.
+    pub(crate) fn contradicts(&self, other: &Self) -> bool {
+        if self.is_settled && other.is_settled {
+            return true;
+        }
+        let is_known = self.is_seen && other.is_seen;
+        let is_near = self.simhash != 0
+            && other.simhash != 0
+            && (self.simhash ^ other.simhash).count_ones() <= MAX_CHANGED_BITS;
+        is_known && !(is_near && self.title == other.title)
+    }
 }
 
 /// The label of a row whose page is not known.
@@ -87,6 +131,10 @@ impl Corpus {
     /// The smallest and the largest response seen for a row, in bytes.
     pub fn size_range(&self, row: u32) -> Option<(u64, u64)> {
         self.sizes[row as usize]
+    }
+
+    pub(crate) fn content(&self, row: u32) -> &Content {
+        &self.contents[row as usize]
     }
 
     /// The number of distinct pages among the labelled rows.

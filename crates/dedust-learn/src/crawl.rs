@@ -10,7 +10,7 @@ use dedust::{ParsedUrl, Value, site_of};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use crate::corpus::{Corpus, NO_LABEL, UrlList};
+use crate::corpus::{Content, Corpus, NO_LABEL, UrlList};
 use crate::evidence::EvidenceKinds;
 use crate::label::{Clues, LabelBuilder};
 use crate::rows::RowBuilder;
@@ -45,6 +45,7 @@ struct SiteCrawl {
     urls: UrlList,
     /// Smallest and largest response, by row.
     sizes: Vec<Option<(u64, u64)>>,
+    contents: Vec<Content>,
     latest: Option<Box<[u8]>>,
 }
 
@@ -126,6 +127,7 @@ impl SiteCrawl {
             rows: FxHashMap::default(),
             urls: UrlList::default(),
             sizes: Vec::new(),
+            contents: Vec::new(),
             latest: None,
         }
     }
@@ -136,9 +138,13 @@ impl SiteCrawl {
         if row == next {
             self.urls.push(url);
             self.sizes.push(None);
+            self.contents.push(Content::default());
         }
         self.labels.observe(row, url, clues);
-        if let Some(size) = clues.size {
+        self.contents[row as usize].observe(clues);
+        // The size of an error page says nothing about the page.
+        let is_success = clues.status.is_none_or(|status| (200..300).contains(&status));
+        if let Some(size) = clues.size.filter(|_| is_success) {
             let interval = self.sizes[row as usize].get_or_insert((size, size));
             *interval = (interval.0.min(size), interval.1.max(size));
         }
@@ -148,7 +154,7 @@ impl SiteCrawl {
     }
 
     fn into_corpus(self, name: &[u8]) -> Corpus {
-        let Self { labels, rows, urls, sizes, latest } = self;
+        let Self { labels, rows, urls, sizes, contents, latest } = self;
         let labels = labels.finish(rows.len());
         drop(rows);
         let mut order: Vec<(u64, u32)> =
@@ -161,7 +167,7 @@ impl SiteCrawl {
         let mut builder = RowBuilder::new(name.len());
         let mut renumbered: FxHashMap<u32, u32> = FxHashMap::default();
         let (mut sorted_urls, mut row_labels) = (UrlList::default(), Vec::new());
-        let (mut kinds, mut row_sizes) = (Vec::new(), Vec::new());
+        let (mut kinds, mut row_sizes, mut row_contents) = (Vec::new(), Vec::new(), Vec::new());
         let mut url = ParsedUrl::default();
         for &(_, row) in &order {
             let text = urls.get(row as usize);
@@ -175,6 +181,7 @@ impl SiteCrawl {
             }));
             kinds.push(labels.kinds_of(row));
             row_sizes.push(sizes[row as usize]);
+            row_contents.push(contents[row as usize]);
         }
         let labelled_count = row_labels.iter().filter(|&&label| label != NO_LABEL).count();
         let RowBuilder { row_pairs, row_ends, keys, pair_keys, pair_values, texts, .. } = builder.sort_keys();
@@ -192,6 +199,7 @@ impl SiteCrawl {
             values,
             labels: row_labels,
             sizes: row_sizes,
+            contents: row_contents,
             kinds,
             page_count: renumbered.len(),
             labelled_count,

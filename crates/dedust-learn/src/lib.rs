@@ -12,11 +12,16 @@ Learns how websites spell their URLs: a crawl with duplicate evidence in, normal
 The same observations give the same rules, in any order and on any number of threads.
 */
 
+mod canonfd;
+pub mod compare;
 mod confidence;
 mod corpus;
 mod crawl;
+mod decision_tree;
+pub mod dustbuster;
 mod evaluate;
 mod evidence;
+mod fanout;
 mod interner;
 mod label;
 mod method;
@@ -27,13 +32,17 @@ mod propose;
 mod rows;
 mod select;
 mod simhash;
+pub mod simulate;
 mod trainer;
 mod union_find;
 
+pub use canonfd::{Mode, learn_canonfd};
 pub use corpus::Corpus;
 pub use crawl::Crawl;
+pub use decision_tree::{DecisionTreeOptions, learn_decision_tree};
 pub use evaluate::{Evaluation, Evaluator, Scores};
 pub use evidence::{EvidenceKind, EvidenceKinds};
+pub use fanout::{FanoutOptions, learn_fanout};
 pub use label::{Clues, LabelBuilder, Labels};
 pub use method::{Learned, Method};
 pub use pattern_tree::{BuildOptions, Node, NodeId, PatternTree, Salience};
@@ -44,6 +53,7 @@ pub use trainer::{SiteReport, Trainer, TrainerBuilder, Training};
 
 /// Every error of this crate.
 pub mod errors {
+    pub use crate::compare::{InvalidSplit, RefusedRules};
     pub use crate::evidence::ParseEvidenceError;
     pub use crate::method::UnknownMethod;
     pub use crate::trainer::{InvalidSettings, TrainError};

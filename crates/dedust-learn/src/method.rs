@@ -8,7 +8,11 @@ use std::str::FromStr;
 
 use dedust::{Rule, Substitution};
 
+use crate::canonfd::{Mode, learn_canonfd};
 use crate::corpus::Corpus;
+use crate::decision_tree::{DecisionTreeOptions, learn_decision_tree};
+use crate::dustbuster;
+use crate::fanout::{FanoutOptions, learn_fanout};
 use crate::pattern_tree::{BuildOptions, PatternTree};
 use crate::propose::{ProposeOptions, propose};
 use crate::select::{Nested, SelectOptions, Selection, select};
@@ -17,13 +21,26 @@ use crate::select::{Nested, SelectOptions, Selection, select};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Method {
+    /// Functional dependencies with votes and bounds: our own.
+    CanonFd,
     /// Pattern tree with graph-based selection (WWW 2010).
     #[default]
     TreeGraph,
     /// Pattern tree with the straightforward selection (WWW 2010).
     TreeNaive,
+    /// Substitutions of strings, from a list of URLs (WWW 2007).
+    DustBuster,
+    /// Rewrite rules from pairs of duplicates, widened where five values are seen (after KDD 2008).
+    Fanout5,
+    /// The same, widened where ten values are seen.
+    Fanout10,
+    /// Rewrite rules on parts of values, with contexts from a decision tree (after WSDM 2010).
+    DecisionTree,
     /// Safe normalization only: no rules.
     Standard,
+    /// Nothing at all: no rules, and every URL as met is a page of its own. A rule file cannot say so, because the
+    /// safe tier is always on: comparisons take [`Scores::keep_all`](crate::Scores::keep_all) for this method.
+    KeepAll,
 }
 
 /// What a method made of a corpus.
@@ -41,21 +58,41 @@ pub struct Learned {
 
 /// A name that is no method.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is no method; known are tree-graph, tree-naive and standard")]
+#[error("`{name}` is no method; known are {}", known())]
 pub struct UnknownMethod {
     name: Box<str>,
 }
 
+fn known() -> String {
+    Method::ALL.map(Method::name).join(", ")
+}
+
 impl Method {
     /// All methods, best first.
-    pub const ALL: [Self; 3] = [Self::TreeGraph, Self::TreeNaive, Self::Standard];
+    pub const ALL: [Self; 9] = [
+        Self::CanonFd,
+        Self::TreeGraph,
+        Self::TreeNaive,
+        Self::DecisionTree,
+        Self::Fanout5,
+        Self::Fanout10,
+        Self::DustBuster,
+        Self::Standard,
+        Self::KeepAll,
+    ];
 
     /// The name on the command line and in rule files.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::CanonFd => "canonfd",
             Self::TreeGraph => "tree-graph",
             Self::TreeNaive => "tree-naive",
+            Self::DustBuster => "dustbuster",
+            Self::Fanout5 => "fanout-5",
+            Self::Fanout10 => "fanout-10",
+            Self::DecisionTree => "decision-tree",
             Self::Standard => "standard",
+            Self::KeepAll => "keep-all",
         }
     }
 
@@ -63,9 +100,20 @@ impl Method {
     /// dropped.
     pub fn learn(self, corpus: &Corpus, max_false_pair_rate: f64) -> Learned {
         let selection = match self {
+            Self::CanonFd => return learn_canonfd(corpus, Mode::Balanced),
             Self::TreeGraph => Selection::Graph,
             Self::TreeNaive => Selection::Naive(Nested::default()),
-            Self::Standard => return Learned::default(),
+            Self::DustBuster => return dustbuster::learn(corpus, max_false_pair_rate),
+            Self::Fanout5 | Self::Fanout10 => {
+                let fanout = if self == Self::Fanout5 { 5 } else { 10 };
+                let options = FanoutOptions { fanout, max_false_pair_rate, ..FanoutOptions::default() };
+                return learn_fanout(corpus, &options);
+            }
+            Self::DecisionTree => {
+                let options = DecisionTreeOptions { max_false_pair_rate, ..DecisionTreeOptions::default() };
+                return learn_decision_tree(corpus, &options);
+            }
+            Self::Standard | Self::KeepAll => return Learned::default(),
         };
         let tree = PatternTree::build(corpus, &BuildOptions::default());
         let options = ProposeOptions { max_false_pair_rate, ..ProposeOptions::default() };

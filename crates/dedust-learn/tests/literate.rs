@@ -1,5 +1,7 @@
 //! Runs the lessons in `testdata/learn/*.md`; their README describes the form.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
+
 use std::fs;
 use std::path::Path;
 
@@ -35,8 +37,11 @@ fn check(path: &Path) -> Vec<String> {
         if block.kind == "rules" {
             let found: Vec<String> = rules
                 .sites()
-                .flat_map(|(_, site)| site.rules())
-                .map(|rule| format!("{} -> {}", rule.pattern, rule.rewrite))
+                .flat_map(|(_, site)| {
+                    let substitutions = site.substitutions().iter().map(ToString::to_string);
+                    let rules = site.rules().iter();
+                    substitutions.chain(rules.map(|rule| format!("{} -> {}", rule.pattern, rule.rewrite)))
+                })
                 .collect();
             if found != block.lines {
                 wrong.push(format!(

@@ -1,5 +1,7 @@
 //! The same observations give the same rule file: in any order, and on any number of threads.
 
+#![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
+
 use dedust_learn::{Clues, Crawl, EvidenceKinds, Method, Trainer};
 use proptest::prelude::*;
 

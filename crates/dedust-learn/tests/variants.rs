@@ -1,5 +1,7 @@
 //! The readings of the paper that are switches of the library: each changes what its documentation says it does.
 
+#![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
+
 use dedust::{Normalizer, OtherParams, RuleSet, SiteRules, SiteSummary};
 use dedust_learn::{
     BuildOptions, Clues, CommonValues, Corpus, Crawl, EvidenceKinds, FakeTest, Nested, PatternTree,

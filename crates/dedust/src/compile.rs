@@ -1,5 +1,7 @@
 /*!
 [`SiteRules`] to [`SiteProgram`]: every key gets a slot, every rule its masks, checks and templates.
+
+Refuted rules and substitutions are left out.
 */
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,13 +11,17 @@ use crate::program::{
     Check, CompiledRule, FIXED_SLOTS, HASHBANG_SLOT, Layout, NO_SLOT, NameSlots, PORT_SLOT, SCHEME_SLOT,
     SEPARATOR_SLOT, SiteProgram, TRAILING_SLASH_SLOT,
 };
-use crate::rule::{Op, OtherParams, Part, Rewrite, Rule, SiteRules};
+use crate::rule::{Op, OtherParams, Part, Rule, SiteRules};
 use crate::template::{Source, SourcePart, Template};
 use crate::url::{ParamName, TokenKey, Value, has_subdomains};
 
 pub(crate) fn compile_site(domain: &str, site: &SiteRules) -> SiteProgram {
+    let rules: Vec<(usize, &Rule)> =
+        site.rules().iter().enumerate().filter(|(_, rule)| !rule.evidence.is_refuted()).collect();
+    let substitutions =
+        site.substitutions().iter().enumerate().filter(|(_, text)| !text.evidence.is_refuted());
     let mut keys = BTreeSet::new();
-    for rule in site.rules() {
+    for (_, rule) in &rules {
         keys.extend(rule.pattern.keys().map(|(key, _)| key));
     }
     let slots = assign_slots(&keys);
@@ -38,14 +44,23 @@ pub(crate) fn compile_site(domain: &str, site: &SiteRules) -> SiteProgram {
             _ => None,
         }),
         query_mask: mask(&slots, |key| matches!(key, TokenKey::QueryParam(_))),
-        keeps_others: site.rules().iter().any(|rule| rule.other_params == OtherParams::Keep),
+        keeps_others: rules.iter().any(|(_, rule)| rule.other_params == OtherParams::Keep),
+        keeps_order: rules
+            .iter()
+            .any(|(_, rule)| rule.other_params == OtherParams::Keep || keeps_order(rule)),
     };
     let compiler = Compiler { domain: domain.as_bytes(), slots, words: layout.slot_count.div_ceil(64) };
+    let compiled: Box<[CompiledRule]> = rules.iter().map(|(_, rule)| compiler.compile(rule)).collect();
+    let passing =
+        |rule: &CompiledRule| rule.may[0] | if rule.keeps_others { layout.query_mask[0] } else { 0 };
     SiteProgram {
         domain: domain.as_bytes().into(),
         with_subdomains: has_subdomains(domain.as_bytes()),
-        substitutions: site.substitutions().into(),
-        rules: site.rules().iter().map(|rule| compiler.compile(rule)).collect(),
+        substitution_places: substitutions.clone().map(|(place, _)| place).collect(),
+        substitutions: substitutions.map(|(_, text)| (text.clone(), text.finder())).collect(),
+        rule_places: rules.iter().map(|(place, _)| *place).collect(),
+        masks: compiled.iter().map(|rule| (rule.must[0], passing(rule))).collect(),
+        rules: compiled,
         layout,
     }
 }
@@ -142,8 +157,8 @@ impl Compiler<'_> {
             may: may.into(),
             checks: checks.into(),
             keeps_others: rule.other_params == OtherParams::Keep,
-            key: self.template(&rule.rewrite, false),
-            url: writes.then(|| self.template(&rule.rewrite, true)),
+            key: self.template(rule, false),
+            url: writes.then(|| self.template(rule, true)),
         }
     }
 
@@ -152,8 +167,25 @@ impl Compiler<'_> {
             Op::Keep(value) => Source::Literal(owned(value)),
             Op::Copy(from) => Source::Slot(self.slot(from)),
             Op::Ignore => Source::Star,
+            Op::Map { of, values } => Source::Map(
+                self.slot(of),
+                values
+                    .iter()
+                    .map(|mapped| {
+                        (owned(&mapped.is), mapped.becomes.as_ref().map(|text| text.as_bytes().into()))
+                    })
+                    .collect(),
+            ),
             Op::Join(parts) => Source::Join(parts.iter().map(|part| self.part(part)).collect()),
         }
+    }
+
+    /// Which of the parameters each slot goes to.
+    fn places(&self, query: &[(&TokenKey, &Op)]) -> Box<[(u32, usize)]> {
+        let mut places: Vec<(u32, usize)> =
+            query.iter().enumerate().map(|(at, (key, _))| (self.slot(key), at)).collect();
+        places.sort_unstable();
+        places.into()
     }
 
     fn part(&self, part: &Part) -> SourcePart {
@@ -165,7 +197,8 @@ impl Compiler<'_> {
     }
 
     /// The template of the key, or of the URL, in which query parameters keep the order of the site.
-    fn template(&self, rewrite: &Rewrite, in_site_order: bool) -> Template {
+    fn template(&self, rule: &Rule, in_site_order: bool) -> Template {
+        let rewrite = &rule.rewrite;
         let one = |key: TokenKey| rewrite.get(&key).map(|op| self.source(op));
         let all = |wanted: fn(&TokenKey) -> bool| {
             rewrite.ops().filter(move |(key, _)| wanted(key)).map(|(_, op)| self.source(op))
@@ -199,6 +232,7 @@ impl Compiler<'_> {
                 .collect(),
             trailing_slash: one(TokenKey::TrailingSlash),
             separator: one(TokenKey::QuerySeparator),
+            in_place: (in_site_order && keeps_order(rule)).then(|| self.places(&query)),
             is_sorted: !in_site_order,
             query_params: query.into_iter().filter_map(|(key, op)| named(key, op)).collect(),
             hashbang: one(TokenKey::Hashbang),
@@ -206,6 +240,82 @@ impl Compiler<'_> {
     }
 }
 
+/// Whether every query parameter of the target is one of the source, so that a written URL can keep their order.
+fn keeps_order(rule: &Rule) -> bool {
+    rule.rewrite.ops().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_))).all(|(key, op)| match op {
+        Op::Copy(from) | Op::Map { of: from, .. } => from == key,
+        Op::Keep(value) => rule.pattern.get(key) == Some(&ValuePattern::Is(value.clone())),
+        Op::Ignore | Op::Join(_) => false,
+    })
+}
+
 fn owned(value: &Value) -> Option<Box<[u8]>> {
     value.as_raw().map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        Evidence, Normalizer, Outcome, Rule, RuleSet, SiteRules, SiteSummary, Substitution, Verdict,
+    };
+
+    fn rule(path: &str) -> Rule {
+        serde_json::from_value(serde_json::json!({
+            "pattern": {
+                "scheme": {"is": "http"}, "path_0": {"is": path}, "q.sid": {"any": {"class": "text", "optional": true}}
+            },
+            "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": path}}},
+            "evidence": Evidence::default()
+        }))
+        .unwrap()
+    }
+
+    fn substitution(from: &str) -> Substitution {
+        let (at_start, at_end) = (false, true);
+        Substitution { from: from.into(), to: "".into(), at_start, at_end, evidence: Evidence::default() }
+    }
+
+    fn compiled(rules: Vec<Rule>, substitutions: Vec<Substitution>) -> Normalizer {
+        let site = SiteRules::new(SiteSummary::default(), rules).unwrap();
+        let mut set = RuleSet::new("by hand");
+        set.insert("a.example", site.with_substitutions(substitutions).unwrap()).unwrap();
+        Normalizer::compile(&set)
+    }
+
+    #[test]
+    fn refuted_rules_are_left_out_and_the_others_keep_their_places() {
+        let refuted = Some(Verdict { outcome: Outcome::Refuted, ..Verdict::default() });
+        let mut rules = vec![rule("x"), rule("y")];
+        let mut substitutions = vec![substitution("index.html"), substitution("default.asp")];
+        let (x, y) = ("http://a.example/x?sid=1", "http://a.example/y?sid=1");
+        let (index, default) = ("http://a.example/p/index.html", "http://a.example/p/default.asp");
+        let all = compiled(rules.clone(), substitutions.clone());
+        assert_eq!(all.normalize(x).unwrap(), "http://a.example/x");
+        assert_eq!(all.normalize(index).unwrap(), "http://a.example/p/");
+
+        rules[0].evidence.verdict = refuted.clone();
+        substitutions[0].evidence.verdict = refuted.clone();
+        let some = compiled(rules.clone(), substitutions.clone());
+        assert_eq!(some.normalize(x).unwrap(), x);
+        assert_eq!(some.normalize(index).unwrap(), index);
+        assert_eq!(some.explain(y).unwrap().rule, Some(1));
+        assert_eq!(some.explain(y).unwrap().canonical, "http://a.example/y");
+        assert_eq!(some.explain(default).unwrap().substitutions, [1]);
+
+        rules[1].evidence.verdict = refuted.clone();
+        substitutions[1].evidence.verdict = refuted;
+        let none = compiled(rules, substitutions);
+        assert_eq!(none.explain(y).unwrap().site, None);
+        assert_eq!(none.key(y).unwrap(), y);
+    }
+
+    #[test]
+    fn rules_of_any_other_verdict_are_applied() {
+        for outcome in [Outcome::Confirmed, Outcome::Unknown] {
+            let mut rule = rule("x");
+            rule.evidence.verdict = Some(Verdict { outcome, ..Verdict::default() });
+            let normalizer = compiled(vec![rule], Vec::new());
+            assert_eq!(normalizer.normalize("http://a.example/x?sid=1").unwrap(), "http://a.example/x");
+        }
+    }
 }

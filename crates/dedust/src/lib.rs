@@ -39,8 +39,8 @@ mod url_shape;
 pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
 pub use rule::{
-    Atom, Evidence, Example, FORMAT_VERSION, MAX_PASSES, Op, OtherParams, Part, Rewrite, Rule, RuleSet,
-    SiteRules, SiteSummary, Substitution, find_cycle,
+    Atom, Evidence, Example, FORMAT_VERSION, MAX_PASSES, Mapped, Op, OtherParams, Outcome, Part, Rewrite,
+    Rule, RuleSet, SiteRules, SiteSummary, Substitution, Verdict, find_cycle,
 };
 pub use url::{
     ParamName, ParsedUrl, RawKey, RawValue, TokenKey, Value, extension, site_of, tokenize, visit_tokens,

@@ -19,7 +19,7 @@ use rustc_hash::FxBuildHasher;
 use crate::compile::compile_site;
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::program::{CompiledRule, SiteProgram, Slots};
-use crate::rule::{MAX_PASSES, RuleSet, Substitution, substitute};
+use crate::rule::{MAX_PASSES, Prepared, RuleSet, substitute};
 use crate::url::{ParseUrlError, ParsedUrl};
 
 /// Compiled rules of any number of sites. Immutable and cheap to share between threads.
@@ -84,12 +84,12 @@ pub struct Explanation {
 }
 
 impl Normalizer {
-    /// Compiles a checked rule set.
+    /// Compiles a checked rule set. Rules that were refuted are left out.
     pub fn compile(rules: &RuleSet) -> Self {
         let programs: Vec<SiteProgram> = rules
             .sites()
-            .filter(|(_, site)| !site.is_empty())
             .map(|(domain, site)| compile_site(domain, site))
+            .filter(|program| !program.rules.is_empty() || !program.substitutions.is_empty())
             .collect();
         let program_by_domain =
             programs.iter().zip(0..).map(|(program, index)| (program.domain.clone(), index)).collect();
@@ -111,8 +111,9 @@ impl Normalizer {
     /// Like [`Normalizer::key`], in the buffers of `scratch`.
     pub fn key_with<'s>(&self, url: &[u8], scratch: &'s mut Scratch) -> Result<&'s [u8], ParseUrlError> {
         let Scratch { url: parsed, work, out, .. } = scratch;
-        self.parse(url, parsed, work)?;
-        self.write_key(parsed, work, out);
+        let program = self.parse(url, parsed, work)?;
+        let rule = program.and_then(|program| program.covering_rule(parsed, &mut work.slots));
+        write_key(rule.map(|(_, rule)| rule), parsed, work, out);
         Ok(out)
     }
 
@@ -123,17 +124,29 @@ impl Normalizer {
         scratch: &'s mut Scratch,
     ) -> Result<&'s [u8], ParseUrlError> {
         let Scratch { url: parsed, work, out, again, again_out, key } = scratch;
-        self.parse(url, parsed, work)?;
-        let written = parsed.userinfo().is_none() && self.write_url(parsed, work, out) && {
-            // A URL is only handed out if it stands for the same page by the rules themselves and stays as it is.
-            self.write_key(parsed, work, key);
-            let stays = |again: &ParsedUrl, work: &mut Work, again_out: &mut Vec<u8>| {
-                self.write_key(again, work, again_out);
-                again_out == key && (!self.write_url(again, work, again_out) || again_out == again.as_bytes())
-            };
-            self.parse(out, again, work).is_ok() && again.as_bytes() == *out && stays(again, work, again_out)
+        let program = self.parse(url, parsed, work)?;
+        let rule = program.and_then(|program| program.covering_rule(parsed, &mut work.slots));
+        let Some((_, rule)) = rule.filter(|(_, rule)| rule.url.is_some() && parsed.userinfo().is_none())
+        else {
+            return Ok(parsed.as_bytes());
         };
-        Ok(if written { out } else { parsed.as_bytes() })
+        // A URL is only handed out if it stands for the same page by the rules themselves and stays as it is.
+        let stays = write_url(rule, parsed, work, out) && {
+            write_key(Some(rule), parsed, work, key);
+            match self.parse(out, again, work) {
+                Ok(program) if again.as_bytes() == *out => {
+                    let rule = program.and_then(|program| program.covering_rule(again, &mut work.slots));
+                    let rule = rule.map(|(_, rule)| rule);
+                    write_key(rule, again, work, again_out);
+                    again_out == key
+                        && rule.is_none_or(|rule| {
+                            !write_url(rule, again, work, again_out) || again_out == again.as_bytes()
+                        })
+                }
+                _ => false,
+            }
+        };
+        Ok(if stays { out } else { parsed.as_bytes() })
     }
 
     /// What is done to `url`, and by which rule.
@@ -143,11 +156,17 @@ impl Normalizer {
         self.parse(url.as_ref(), &mut parsed, &mut work)?;
         let program = self.program_of(safe.host());
         let rule = self.program_of(parsed.host()).and_then(|program| {
-            let index = covering_rule(program, &parsed, &mut work.slots)?;
-            program.rules[index].key.write(&parsed, &mut work.slots, &mut Vec::new()).ok().map(|()| index)
+            let (index, rule) = program.covering_rule(&parsed, &mut work.slots)?;
+            rule.key
+                .write(&parsed, &mut work.slots, &mut Vec::new())
+                .ok()
+                .map(|()| program.rule_places[index])
         });
         let substitutions = match program {
-            Some(program) if parsed != safe => firing(&program.substitutions, safe.as_bytes()),
+            Some(program) if parsed != safe => firing(&program.substitutions, safe.as_bytes())
+                .into_iter()
+                .map(|index| program.substitution_places[index])
+                .collect(),
             _ => Vec::new(),
         };
         Ok(Explanation {
@@ -160,13 +179,18 @@ impl Normalizer {
         })
     }
 
-    /// Reads `url` and applies the substitutions of its site. What they make of it counts only if it is a URL in
-    /// safe form, and comes to an end.
-    fn parse(&self, url: &[u8], parsed: &mut ParsedUrl, work: &mut Work) -> Result<(), ParseUrlError> {
+    /// Reads `url` and applies the substitutions of its site, whose program is returned. What they make of it counts
+    /// only if it is a URL in safe form, and comes to an end.
+    fn parse(
+        &self,
+        url: &[u8],
+        parsed: &mut ParsedUrl,
+        work: &mut Work,
+    ) -> Result<Option<&SiteProgram>, ParseUrlError> {
         parsed.parse_from(url)?;
-        let Some(program) = self.program_of(parsed.host()) else { return Ok(()) };
+        let Some(program) = self.program_of(parsed.host()) else { return Ok(None) };
         if program.substitutions.is_empty() || parsed.userinfo().is_some() {
-            return Ok(());
+            return Ok(Some(program));
         }
         let Work { text, substituted, .. } = work;
         text.clear();
@@ -179,31 +203,7 @@ impl Normalizer {
         {
             std::mem::swap(parsed, substituted);
         }
-        Ok(())
-    }
-
-    fn write_key(&self, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) {
-        out.clear();
-        if let Some(rule) = self.rule_for(url, &mut work.slots)
-            && rule.key.write(url, &mut work.slots, out).is_ok()
-        {
-            return;
-        }
-        out.clear();
-        write_identity_key(url, &mut work.params, out);
-    }
-
-    /// Writes what a rule makes of `url`; false when no rule writes one.
-    fn write_url(&self, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) -> bool {
-        out.clear();
-        self.rule_for(url, &mut work.slots)
-            .and_then(|rule| rule.url.as_ref())
-            .is_some_and(|template| template.write(url, &mut work.slots, out).is_ok())
-    }
-
-    fn rule_for(&self, url: &ParsedUrl, slots: &mut Slots) -> Option<&CompiledRule> {
-        let program = self.program_of(url.host())?;
-        covering_rule(program, url, slots).map(|index| &program.rules[index])
+        Ok(Some(program))
     }
 
     /// The program of the longest domain that `host` is or ends with.
@@ -224,21 +224,30 @@ impl Normalizer {
     }
 }
 
-fn covering_rule(program: &SiteProgram, url: &ParsedUrl, slots: &mut Slots) -> Option<usize> {
-    (url.is_hierarchical() && slots.read(url, program.domain.len(), &program.layout))
-        .then(|| program.rules.iter().position(|rule| rule.covers(url, slots, &program.layout)))
-        .flatten()
-        .inspect(|&index| slots.gather_others(&program.rules[index]))
+/// Writes the key of a URL that `rule` covers, if any does. Its slots are those in `work`.
+fn write_key(rule: Option<&CompiledRule>, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) {
+    out.clear();
+    if rule.is_some_and(|rule| rule.key.write(url, &mut work.slots, out).is_ok()) {
+        return;
+    }
+    out.clear();
+    write_identity_key(url, &mut work.params, out);
+}
+
+/// Writes what `rule` makes of `url`; false when it writes nothing.
+fn write_url(rule: &CompiledRule, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) -> bool {
+    out.clear();
+    rule.url.as_ref().is_some_and(|template| template.write(url, &mut work.slots, out).is_ok())
 }
 
 /// The places of the substitutions that change `url`, in the order in which they fire.
-fn firing(substitutions: &[Substitution], url: &[u8]) -> Vec<usize> {
+fn firing(substitutions: &[Prepared], url: &[u8]) -> Vec<usize> {
     let mut url = url.to_vec();
     let mut fired = Vec::new();
     for _ in 0..MAX_PASSES {
         let before = fired.len();
-        for (index, substitution) in substitutions.iter().enumerate() {
-            if substitution.apply(&mut url) {
+        for (index, (substitution, finder)) in substitutions.iter().enumerate() {
+            if substitution.apply(finder, &mut url) {
                 fired.push(index);
             }
         }

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::pattern::ValueClass;
-use crate::rule::Substitution;
+use crate::rule::Prepared;
 use crate::template::Template;
 use crate::url::{ParsedUrl, RawKey, RawValue, visit_tokens};
 
@@ -22,8 +22,14 @@ pub(crate) struct SiteProgram {
     /// Whether hosts that end with the domain are meant too.
     pub(crate) with_subdomains: bool,
     pub(crate) layout: Layout,
-    pub(crate) substitutions: Box<[Substitution]>,
+    pub(crate) substitutions: Box<[Prepared]>,
+    /// Where each of them stands in the site's list, which may hold refuted ones too.
+    pub(crate) substitution_places: Box<[usize]>,
+    /// The first words of `must` and of what a rule lets pass, side by side: most rules are ruled out here.
+    pub(crate) masks: Box<[(u64, u64)]>,
     pub(crate) rules: Box<[CompiledRule]>,
+    /// Likewise for the rules.
+    pub(crate) rule_places: Box<[usize]>,
 }
 
 /// Which key is kept in which slot. A key without a slot is unknown to all rules of the site.
@@ -38,6 +44,8 @@ pub(crate) struct Layout {
     pub(crate) query_mask: Box<[u64]>,
     /// Whether some rule passes query parameters through that it does not name.
     pub(crate) keeps_others: bool,
+    /// Whether query parameters are remembered in the order of the URL.
+    pub(crate) keeps_order: bool,
 }
 
 /// Slots by name, one for each occurrence that the rules know.
@@ -77,7 +85,7 @@ pub(crate) struct Slots {
     values: Vec<Span>,
     /// Whether there are query parameters that no rule of the site knows.
     has_unknown: bool,
-    /// All query parameters with their slots; kept only if some rule passes parameters through.
+    /// All query parameters with their slots, in the order of the URL; kept only if some rule needs them.
     params: Vec<(Param, u32)>,
     /// Those that the rule at hand passes through.
     pub(crate) others: Vec<Param>,
@@ -135,11 +143,11 @@ impl Slots {
                 RawKey::QueryParam(name) => self.next_free(&layout.query_params, name),
             };
             if let RawKey::QueryParam(name) = key
-                && layout.keeps_others
+                && layout.keeps_order
             {
                 let (name, value) = (Span::of(name, url), Span::of_value(value, url));
                 self.params.push((Param { name, value }, slot));
-                if slot == NO_SLOT {
+                if slot == NO_SLOT && layout.keeps_others {
                     self.has_unknown = true;
                     return ControlFlow::Continue(());
                 }
@@ -169,6 +177,16 @@ impl Slots {
         }
     }
 
+    /// All query parameters with their slots, in the order of the URL.
+    pub(crate) fn params(&self) -> &[(Param, u32)] {
+        &self.params
+    }
+
+    /// Whether a parameter is one that the rule at hand passes through.
+    pub(crate) fn is_other(&self, param: &Param) -> bool {
+        self.others.iter().any(|other| other.name.start == param.name.start)
+    }
+
     /// By name, or as they stand in the URL.
     pub(crate) fn arrange_others(&mut self, url: &ParsedUrl, by_name: bool) {
         let name = |param: &Param| if by_name { param.name.get(url) } else { None };
@@ -190,6 +208,21 @@ impl Slots {
             SEPARATOR_SLOT => Some(b";"),
             _ => self.values[slot as usize].get(url),
         }
+    }
+}
+
+impl SiteProgram {
+    /// The first rule that covers `url`, with its place. Leaves the values of the URL in `slots`.
+    pub(crate) fn covering_rule(&self, url: &ParsedUrl, slots: &mut Slots) -> Option<(usize, &CompiledRule)> {
+        if !url.is_hierarchical() || !slots.read(url, self.domain.len(), &self.layout) {
+            return None;
+        }
+        let present = slots.present[0];
+        let fits = |&(must, may): &(u64, u64)| must & !present == 0 && present & !may == 0;
+        let mut likely = self.masks.iter().zip(&self.rules).enumerate().filter(|(_, (masks, _))| fits(masks));
+        let (index, (_, rule)) = likely.find(|(_, (_, rule))| rule.covers(url, slots, &self.layout))?;
+        slots.gather_others(rule);
+        Some((index, rule))
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Template {
     pub(crate) query_params: Box<[(Box<[u8]>, Source)]>,
     /// Whether parameters come in the order of their names, as in keys.
     pub(crate) is_sorted: bool,
+    /// Set when parameters keep the order that they have in the URL: which of `query_params` each slot goes to.
+    pub(crate) in_place: Option<Box<[(u32, usize)]>>,
     pub(crate) hashbang: Option<Source>,
 }
 
@@ -31,7 +33,12 @@ pub(crate) enum Source {
     Slot(u32),
     Star,
     Join(Box<[SourcePart]>),
+    /// A slot, and what becomes of some of its values.
+    Map(u32, Box<[Mapping]>),
 }
+
+/// A value, `None` for a bare one, and what it becomes, `None` for nothing.
+type Mapping = (Option<Box<[u8]>>, Option<Box<[u8]>>);
 
 /// A part of a value that is put together.
 #[derive(Clone, Debug)]
@@ -108,6 +115,32 @@ impl Template {
         Ok(())
     }
 
+    /// Writes the parameters as they stand in the URL, less those that are dropped.
+    fn write_in_place(
+        &self,
+        places: &[(u32, usize)],
+        mut next: impl FnMut(&mut Vec<u8>),
+        writer: &mut Writer<'_>,
+    ) -> Result<(), Refused> {
+        let slots = writer.slots;
+        for (param, slot) in slots.params() {
+            let source = places.binary_search_by_key(slot, |(slot, _)| *slot).ok().map(|at| places[at].1);
+            match source.map(|at| &self.query_params[at]) {
+                Some((name, source)) if !writer.is_absent(source) => {
+                    next(writer.out);
+                    writer.put_param(name, source)?;
+                }
+                Some(_) => {}
+                None if slots.is_other(param) => {
+                    next(writer.out);
+                    writer.put_other(param);
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
     fn write_query(&self, writer: &mut Writer<'_>) -> Result<(), Refused> {
         let separator = match writer.present(self.separator.as_ref()) {
             Some(Source::Star) => b'*',
@@ -116,6 +149,9 @@ impl Template {
         };
         let mut lead = b'?';
         let mut next = |out: &mut Vec<u8>| out.push(std::mem::replace(&mut lead, separator));
+        if let Some(places) = &self.in_place {
+            return self.write_in_place(places, next, writer);
+        }
         let (url, slots) = (writer.url, writer.slots);
         let mut others = slots.others.iter().peekable();
         for (name, source) in &self.query_params {
@@ -129,11 +165,7 @@ impl Template {
                 writer.put_other(other);
             }
             next(writer.out);
-            writer.out.extend_from_slice(name);
-            if !writer.is_bare(source) {
-                writer.out.push(b'=');
-                writer.put(source)?;
-            }
+            writer.put_param(name, source)?;
         }
         for other in others {
             next(writer.out);
@@ -150,15 +182,30 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Only a copied value can be absent.
+    /// Only a copied value can be absent, or one that becomes nothing.
     fn is_absent(&self, source: &Source) -> bool {
-        matches!(source, Source::Slot(slot) if !self.slots.has(*slot))
+        match source {
+            Source::Slot(slot) => !self.slots.has(*slot),
+            Source::Map(slot, values) => {
+                !self.slots.has(*slot) || self.mapped(*slot, values).is_some_and(Option::is_none)
+            }
+            Source::Literal(_) | Source::Star | Source::Join(_) => false,
+        }
+    }
+
+    /// What becomes of the value of a slot, if it is one of those that become another.
+    fn mapped<'m>(&self, slot: u32, values: &'m [Mapping]) -> Option<&'m Option<Box<[u8]>>> {
+        let value = self.slots.get(self.url, slot);
+        values.iter().find(|(is, _)| is.as_deref() == value).map(|(_, becomes)| becomes)
     }
 
     fn is_bare(&self, source: &Source) -> bool {
         match source {
             Source::Literal(value) => value.is_none(),
             Source::Slot(slot) => self.slots.get(self.url, *slot).is_none(),
+            Source::Map(slot, values) => {
+                self.mapped(*slot, values).is_none() && self.slots.get(self.url, *slot).is_none()
+            }
             Source::Star | Source::Join(_) => false,
         }
     }
@@ -179,6 +226,13 @@ impl Writer<'_> {
                 let value = self.slots.get(self.url, *slot).unwrap_or_default();
                 self.out.extend_from_slice(value);
             }
+            Source::Map(slot, values) => {
+                let value = match self.mapped(*slot, values) {
+                    Some(becomes) => becomes.as_deref(),
+                    None => self.slots.get(self.url, *slot),
+                };
+                self.out.extend_from_slice(value.unwrap_or_default());
+            }
             Source::Join(parts) => {
                 for part in parts {
                     let (url, slots) = (self.url, self.slots);
@@ -196,6 +250,15 @@ impl Writer<'_> {
                     self.out.extend_from_slice(text);
                 }
             }
+        }
+        Ok(())
+    }
+
+    fn put_param(&mut self, name: &[u8], source: &Source) -> Result<(), Refused> {
+        self.out.extend_from_slice(name);
+        if !self.is_bare(source) {
+            self.out.push(b'=');
+            self.put(source)?;
         }
         Ok(())
     }

@@ -1,11 +1,14 @@
 //! The compiled normalizer against an interpreter of rules that is obviously right, on random rules and URLs; and what
 //! must hold of keys and canonical URLs whatever the rules are.
 
+#![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
+
 use std::collections::BTreeMap;
 
 use dedust::{
-    AnyValue, Atom, Evidence, Normalizer, Op, OtherParams, ParamName, ParsedUrl, Part, Pattern, Rewrite,
-    Rule, RuleSet, SiteRules, SiteSummary, Substitution, TokenKey, Value, ValueClass, ValuePattern, tokenize,
+    AnyValue, Atom, Evidence, Mapped, Normalizer, Op, OtherParams, ParamName, ParsedUrl, Part, Pattern,
+    Rewrite, Rule, RuleSet, SiteRules, SiteSummary, Substitution, TokenKey, Value, ValueClass, ValuePattern,
+    tokenize,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -31,6 +34,16 @@ fn interpret(rules: &[Rule], url: &str) -> String {
                 match op {
                     Op::Keep(value) => target.insert(key.clone(), Some(value.clone())),
                     Op::Ignore => target.insert(key.clone(), None),
+                    Op::Map { of, values } => match tokens.get(of) {
+                        None => continue,
+                        Some(value) => match values.iter().find(|mapped| mapped.is == *value) {
+                            None => target.insert(key.clone(), Some(value.clone())),
+                            Some(Mapped { becomes: None, .. }) => continue,
+                            Some(Mapped { becomes: Some(text), .. }) => {
+                                target.insert(key.clone(), Some(Value::from(&**text)))
+                            }
+                        },
+                    },
                     Op::Join(parts) => match join(parts, &tokens) {
                         Some(value) => target.insert(key.clone(), Some(value)),
                         None => return interpret(&[], url),
@@ -197,7 +210,16 @@ fn rule(free_keys: Vec<TokenKey>, ignores: bool) -> impl Strategy<Value = Rule> 
                 ]),
                 other => other,
             });
-            prop_oneof![1 => keep, 4 => copy, 1 => join, u32::from(ignores) => Just(Op::Ignore)]
+            let map = (copy.clone(), select(values(key)), option::of(select(values(key)))).prop_map(
+                |(copy, is, becomes)| match copy {
+                    Op::Copy(of) => {
+                        let becomes = becomes.and_then(|value| value.as_text().map(Into::into));
+                        Op::Map { of, values: vec![Mapped { is, becomes }] }
+                    }
+                    other => other,
+                },
+            );
+            prop_oneof![1 => keep, 4 => copy, 1 => map, 1 => join, u32::from(ignores) => Just(Op::Ignore)]
         };
         let targets = prop_oneof![Just(in_place), subsequence(free_keys.clone(), 0..=free_keys.len().min(9))];
         (Just(pattern), targets).prop_flat_map(move |(pattern, mut targets)| {

@@ -13,7 +13,7 @@ use crate::ExitStatus;
 use crate::args::{EvaluateArgs, ReportFormat};
 use crate::failure::Refusal;
 use crate::number::{count, counted, figure};
-use crate::observe::{clues_of, read_all};
+use crate::observe::{clues_of, read_all_of};
 use crate::printer::Printer;
 use crate::rule_file;
 use crate::table::Table;
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
     let normalizer = Normalizer::compile(&rules);
     let mut evaluator = Evaluator::new(&normalizer, args.evidence);
     let mut url = ParsedUrl::default();
-    read_all(&args.inputs, printer, |observation| {
+    read_all_of(&args.inputs, &args.host, printer, |observation| {
         url.parse_from(observation.url())?;
         evaluator.observe(observation.url(), &clues_of(observation));
         Ok(())

@@ -6,7 +6,7 @@ use std::io;
 
 use anyhow::Context as _;
 use dedust::errors::ParseUrlError;
-use dedust::{Evidence, Explanation, Normalizer, ParsedUrl, Rule, RuleSet, Substitution, site_of};
+use dedust::{Evidence, Explanation, Normalizer, ParsedUrl, Rule, RuleSet, SiteRules, Substitution, site_of};
 use serde::Serialize;
 
 use crate::ExitStatus;
@@ -68,6 +68,8 @@ struct Case<'a> {
     site: String,
     explanation: Explanation,
     site_rules: usize,
+    /// Those of them that are not applied.
+    refuted_rules: usize,
     substitutions: Vec<&'a Substitution>,
     rule: Option<(usize, &'a Rule)>,
 }
@@ -120,6 +122,7 @@ impl<'a> Case<'a> {
             substitutions: explanation.substitutions.iter().filter_map(|&at| substitutions.get(at)).collect(),
             rule: explanation.rule.and_then(|at| Some((at, known?.rules().get(at)?))),
             site_rules: known.map_or(0, |site| site.len()),
+            refuted_rules: known.map_or(0, refuted_rules),
             site,
             explanation,
         })
@@ -183,7 +186,11 @@ impl<'a> Case<'a> {
         if self.site.is_empty() {
             "none: the URL has no host".into()
         } else {
-            format!("{}, {}", self.site, counted(self.site_rules as u64, "rule", "rules"))
+            let rules = counted(self.site_rules as u64, "rule", "rules");
+            match self.refuted_rules {
+                0 => format!("{}, {rules}", self.site),
+                refuted => format!("{}, {rules}, {} of them refuted", self.site, count(refuted as u64)),
+            }
         }
     }
 
@@ -207,6 +214,12 @@ impl<'a> Case<'a> {
     }
 }
 
+fn refuted_rules(site: &SiteRules) -> usize {
+    let rules = site.rules().iter().map(|rule| &rule.evidence);
+    let evidence = rules.chain(site.substitutions().iter().map(|text| &text.evidence));
+    evidence.filter(|evidence| evidence.is_refuted()).count()
+}
+
 /// Why a rule is trusted, one sentence per line.
 fn trust(evidence: &Evidence) -> Vec<String> {
     let kinds: Vec<String> = evidence.kinds.iter().map(ToString::to_string).collect();
@@ -224,6 +237,15 @@ fn trust(evidence: &Evidence) -> Vec<String> {
     }
     if let Some(time) = &evidence.observed_until {
         sentences.push(format!("seen until {time}"));
+    }
+    if let Some(verdict) = &evidence.verdict {
+        let date = verdict.date.as_ref().map_or(String::new(), |date| format!(" on {date}"));
+        sentences.push(format!(
+            "{} by fetching{date}: {} showed the same page, {} different ones",
+            verdict.outcome.name(),
+            counted(verdict.same, "pair", "pairs"),
+            count(verdict.different),
+        ));
     }
     sentences
 }

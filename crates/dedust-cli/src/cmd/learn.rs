@@ -14,7 +14,7 @@ use crate::ExitStatus;
 use crate::args::{LearnArgs, ReportFormat};
 use crate::failure::Refusal;
 use crate::number::counted;
-use crate::observe::{clues_of, read_all};
+use crate::observe::{clues_of, read_all_of};
 use crate::printer::Printer;
 use crate::progress::Learning;
 
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
 
     let started = Instant::now();
     let mut crawl = Crawl::new(args.evidence);
-    read_all(&args.inputs, printer, |observation| {
+    read_all_of(&args.inputs, &args.host, printer, |observation| {
         let time = observation.time().map(str::as_bytes);
         crawl.observe_at(observation.url(), &clues_of(observation), time)
     })?;

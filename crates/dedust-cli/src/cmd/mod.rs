@@ -2,8 +2,11 @@
 One file per command, each with `run(args, &mut Printer) -> anyhow::Result<ExitStatus>`.
 */
 
+pub(crate) mod compare;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod learn;
 pub(crate) mod normalize;
+pub(crate) mod simulate;
 pub(crate) mod tree;
+pub(crate) mod validate;

@@ -14,7 +14,7 @@ use crate::ExitStatus;
 use crate::args::{TreeArgs, TreeFormat};
 use crate::failure::Refusal;
 use crate::number::{count, counted};
-use crate::observe::{clues_of, read_all};
+use crate::observe::{clues_of, read_all_of};
 use crate::printer::Printer;
 
 const SHOWN_SITES: usize = 10;
@@ -24,7 +24,9 @@ const SHOWN_EXCEPTIONS: usize = 3;
 /// Builds and prints a tree.
 pub(crate) fn run(args: &TreeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let mut crawl = Crawl::new(args.evidence);
-    read_all(&args.inputs, printer, |observation| crawl.observe(observation.url(), &clues_of(observation)))?;
+    read_all_of(&args.inputs, &args.host, printer, |observation| {
+        crawl.observe(observation.url(), &clues_of(observation))
+    })?;
     let corpora = crawl.into_corpora();
     let corpus = choose(&corpora, args.site.as_deref(), printer)?;
     let tree = PatternTree::build(corpus, &BuildOptions::default());

@@ -106,12 +106,12 @@ fn binary_data() {
     assert_snapshot!(learn_from(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), @r"
     exit 2
     --- stderr
-    error: crawl does not look like any supported format, expected JSON Lines, CSV, TSV or a list of URLs, plain or compressed with gzip or zstd
+    error: crawl does not look like any supported format, expected JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd
     ");
     assert_snapshot!(learn_from(b"PAR1\x15\x04"), @r"
     exit 2
     --- stderr
-    error: crawl is a Parquet file, which is not read yet by this version (it reads JSON Lines, CSV, TSV and lists of URLs)
+    error: crawl is a Parquet file, which is not read yet by this version (it reads JSON Lines, CSV, TSV, access logs and lists of URLs)
     ");
     let sandbox = Sandbox::with_rules();
     sandbox.write("urls", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");

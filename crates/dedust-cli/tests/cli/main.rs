@@ -7,6 +7,7 @@ their path.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 mod command_line;
+mod comparing;
 mod hostile_input;
 mod hostile_output;
 mod hostile_rules;
@@ -14,3 +15,6 @@ mod learning;
 mod looking;
 mod normalizing;
 mod sandbox;
+#[path = "../../../dedust-fetch/tests/server/mod.rs"]
+mod server;
+mod validating;

@@ -41,12 +41,8 @@ impl Operations {
         if s == t {
             let side = facts.of(s);
             let sample = Sample::of_one(&side);
-            let ops = write_ops(
-                tree,
-                s,
-                Some,
-                |key, _| is_fake(corpus, &sample, &side, key, None, key, options),
-            );
+            let ops =
+                write_ops(tree, s, Some, |key, _| is_fake(corpus, &sample, &side, key, None, key, options));
             return Self { forth: ops, back: None };
         }
         let (left, right) = (facts.of(s), facts.of(t));

@@ -100,6 +100,7 @@ fn evidence(tree: &PatternTree<'_>, rule: &DeployedRule, forth: &Projection) -> 
     examples.sort_unstable_by_key(|&(row, _)| (corpus.url(row).len(), corpus.url(row)));
     let text = |row| String::from_utf8_lossy(corpus.url(row)).into();
     Evidence {
+        verdict: None,
         urls,
         support_pairs: count(rule.counts.support),
         false_pairs: count(rule.counts.false_pairs()),

@@ -4,6 +4,8 @@ Why a rule is trusted: what the training URLs said about it.
 
 use serde::{Deserialize, Serialize};
 
+use super::{Outcome, Verdict};
+
 /// What was seen of a rule in training.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -28,6 +30,9 @@ pub struct Evidence {
     /// Some URLs it covers, each with a duplicate that it brings to the same form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Example>,
+    /// What fetching pages said about the rule, if that was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
 }
 
 /// Two URLs of one page that a rule brings together.
@@ -40,6 +45,11 @@ pub struct Example {
 }
 
 impl Evidence {
+    /// Whether fetching pages showed that the rule does not hold.
+    pub fn is_refuted(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.outcome == Outcome::Refuted)
+    }
+
     /// The share of false pairs among the supporting ones; 0 without support.
     pub fn false_pair_rate(&self) -> f64 {
         if self.support_pairs == 0 { 0.0 } else { self.false_pairs as f64 / self.support_pairs as f64 }

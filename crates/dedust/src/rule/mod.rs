@@ -9,14 +9,16 @@ mod file;
 mod rewrite;
 mod set;
 mod substitution;
+mod verdict;
 
 pub use atom::Atom;
 pub use evidence::{Evidence, Example};
 pub use file::{FORMAT_VERSION, LoadRulesError};
-pub use rewrite::{Op, Part, Rewrite};
+pub use rewrite::{Mapped, Op, Part, Rewrite};
 pub use set::{InvalidRule, InvalidSite, RuleSet, SiteRules, SiteSummary, find_cycle};
-pub(crate) use substitution::substitute;
 pub use substitution::{MAX_PASSES, Substitution};
+pub(crate) use substitution::{Prepared, substitute};
+pub use verdict::{Outcome, Verdict};
 
 use std::collections::BTreeMap;
 
@@ -85,7 +87,7 @@ impl Rule {
                 }
                 Op::Copy(from) => from == key,
                 Op::Ignore => self.pattern.get(key).is_some(),
-                Op::Join(_) => false,
+                Op::Join(_) | Op::Map { .. } => false,
             })
     }
 }

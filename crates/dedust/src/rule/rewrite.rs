@@ -32,6 +32,23 @@ pub enum Op {
     Ignore,
     /// These parts, one after the other. A URL that lacks one of them is not covered.
     Join(Vec<Part>),
+    /// The value of a key of the source, with some values standing for others.
+    Map {
+        /// The key of the source.
+        of: TokenKey,
+        /// What becomes of which value; others are copied.
+        values: Vec<Mapped>,
+    },
+}
+
+/// A value that stands for another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mapped {
+    /// The value.
+    pub is: Value,
+    /// What it becomes; the key is left out when there is nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub becomes: Option<Box<str>>,
 }
 
 /// A part of a value that is put together.
@@ -103,6 +120,14 @@ impl fmt::Display for Op {
             Self::Copy(from) => write!(f, "{{{from}}}"),
             Self::Ignore => f.write_str("*"),
             Self::Join(parts) => parts.iter().try_for_each(|part| write!(f, "{part}")),
+            Self::Map { of, values } => {
+                write!(f, "{{{of}:")?;
+                for (index, Mapped { is, becomes }) in values.iter().enumerate() {
+                    let becomes = becomes.as_deref().unwrap_or("(none)");
+                    write!(f, "{}{is}={becomes}", if index == 0 { " " } else { ", " })?;
+                }
+                f.write_str("}")
+            }
         }
     }
 }

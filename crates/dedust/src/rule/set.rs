@@ -2,11 +2,13 @@
 Rules in a fixed order, checked: only a [`RuleSet`] can be compiled.
 */
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Op, Part, Rule, Substitution};
+use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::url::{TokenKey, Value};
 
 /// Rules for any number of sites.
@@ -65,6 +67,9 @@ pub enum InvalidRule {
         /// Its value.
         value: Box<str>,
     },
+    /// A bound that is no share.
+    #[error("the failure bound must be from 0 to 1")]
+    FailureBound,
     /// A target parameter that the rule would also pass through.
     #[error("the target writes `{0}`, which the rule also passes through")]
     PassedThrough(TokenKey),
@@ -206,6 +211,9 @@ impl Rule {
 
 fn check(rule: &Rule) -> Result<(), InvalidRule> {
     let target = &rule.rewrite;
+    if !(0.0..=1.0).contains(&rule.evidence.failure_bound) {
+        return Err(InvalidRule::FailureBound);
+    }
     if target.get(&TokenKey::Scheme).is_none() {
         return Err(InvalidRule::NoScheme);
     }
@@ -242,6 +250,14 @@ fn check(rule: &Rule) -> Result<(), InvalidRule> {
                         }
                         Part::Copy(_) | Part::Atom { .. } => {}
                     }
+                }
+            }
+            Op::Map { of, .. } if rule.pattern.get(of).is_none() => {
+                return Err(InvalidRule::UnknownSource { to: key.clone(), from: of.clone() });
+            }
+            Op::Map { values, .. } => {
+                for text in values.iter().filter_map(|mapped| mapped.becomes.clone()) {
+                    check_text(key, Some(&Value::Text(text)))?;
                 }
             }
             Op::Copy(_) | Op::Ignore => {}
@@ -308,14 +324,21 @@ pub fn find_cycle(rules: &[Rule]) -> Option<Vec<usize>> {
         (0..rules.len()).filter(|&at| rules[at].rewrite.is_writable() && !rules[at].is_in_place()).collect();
     let copies_in_place = |rule: &Rule| {
         rule.rewrite.ops().all(|(key, op)| match op {
-            Op::Copy(from) => from == key,
+            Op::Copy(from) | Op::Map { of: from, .. } => from == key,
             Op::Keep(_) | Op::Ignore => true,
             Op::Join(_) => false,
         })
     };
     let next = |at: usize| {
         writers.iter().copied().filter(move |&other| {
-            feeds(&rules[at], &rules[other]) && (at != other || !copies_in_place(&rules[at]))
+            feeds(&rules[at], &rules[other])
+                && match other.cmp(&at) {
+                    // The URL was covered by the earlier rule before, unless something that it looks at was changed.
+                    Ordering::Less => !leaves_alone(&rules[at], &rules[other]),
+                    Ordering::Equal => !copies_in_place(&rules[at]),
+                    // The URL is still covered by the rule that wrote it.
+                    Ordering::Greater => !leaves_alone(&rules[at], &rules[at]),
+                }
         })
     };
     let mut state = vec![State::New; rules.len()];
@@ -356,6 +379,21 @@ enum State {
     Done,
 }
 
+/// Whether `writer` changes nothing that decides whether `reader` covers a URL.
+fn leaves_alone(writer: &Rule, reader: &Rule) -> bool {
+    reader.pattern.keys().all(|(key, pattern)| {
+        let is_free = matches!(pattern, ValuePattern::Any(AnyValue { class: ValueClass::Text, except, optional: true })
+            if except.is_empty());
+        is_free
+            || match writer.rewrite.get(key) {
+                Some(Op::Copy(from)) => from == key,
+                Some(Op::Keep(value)) => *pattern == ValuePattern::Is(value.clone()) && writer.pattern.get(key) == Some(pattern),
+                Some(_) => false,
+                None => writer.is_other_param(key) || (writer.pattern.get(key).is_none()),
+            }
+    })
+}
+
 /// Whether a URL written by `from` may be covered by `to`.
 fn feeds(from: &Rule, to: &Rule) -> bool {
     let written = from.rewrite.ops().all(|(key, op)| match (op, to.pattern.get(key)) {
@@ -364,9 +402,10 @@ fn feeds(from: &Rule, to: &Rule) -> bool {
         (Op::Copy(source), Some(pattern)) => {
             from.pattern.get(source).is_some_and(|source| source.overlaps(pattern))
         }
-        (Op::Join(_), Some(_)) => true,
+        (Op::Join(_) | Op::Map { .. }, Some(_)) => true,
         (_, None) if to.is_other_param(key) => true,
         (Op::Keep(_) | Op::Join(_), None) => false,
+        (Op::Map { .. }, None) => true,
         (Op::Copy(source), None) => from.pattern.get(source).is_some_and(|source| source.is_optional()),
     });
     written

@@ -30,6 +30,9 @@ pub struct Substitution {
     pub evidence: Evidence,
 }
 
+/// A substitution with the search for its text.
+pub(crate) type Prepared = (Substitution, memmem::Finder<'static>);
+
 /// Passes over the list of substitutions after which a URL that still changes is given up.
 pub const MAX_PASSES: usize = 10;
 
@@ -39,8 +42,13 @@ impl Substitution {
         (self.to.len(), &self.to) < (self.from.len(), &self.from)
     }
 
+    /// The search for `from`, prepared once.
+    pub(crate) fn finder(&self) -> memmem::Finder<'static> {
+        memmem::Finder::new(self.from.as_bytes()).into_owned()
+    }
+
     /// Where `from` stands first in `url`, between whole tokens.
-    pub(crate) fn find(&self, url: &[u8]) -> Option<usize> {
+    fn find(&self, finder: &memmem::Finder<'_>, url: &[u8]) -> Option<usize> {
         let from = self.from.as_bytes();
         let fits = |&at: &usize| {
             let end = at + from.len();
@@ -49,12 +57,12 @@ impl Substitution {
                 && is_boundary(url, at)
                 && is_boundary(url, end)
         };
-        memmem::find_iter(url, from).find(fits)
+        finder.find_iter(url).find(fits)
     }
 
     /// Replaces the first occurrence in `url`, in place; whether there was one.
-    pub(crate) fn apply(&self, url: &mut Vec<u8>) -> bool {
-        match self.find(url) {
+    pub(crate) fn apply(&self, finder: &memmem::Finder<'_>, url: &mut Vec<u8>) -> bool {
+        match self.find(finder, url) {
             Some(at) => {
                 url.splice(at..at + self.from.len(), self.to.bytes());
                 true
@@ -70,11 +78,11 @@ fn is_boundary(url: &[u8], at: usize) -> bool {
 }
 
 /// Applies `substitutions` in order, over and over, until none changes `url`; false when there is no end in sight.
-pub(crate) fn substitute(substitutions: &[Substitution], url: &mut Vec<u8>) -> bool {
+pub(crate) fn substitute(substitutions: &[Prepared], url: &mut Vec<u8>) -> bool {
     (0..MAX_PASSES).any(|_| {
         let mut changed = false;
-        for substitution in substitutions {
-            changed |= substitution.apply(url);
+        for (substitution, finder) in substitutions {
+            changed |= substitution.apply(finder, url);
         }
         !changed
     })
@@ -97,7 +105,7 @@ mod tests {
 
     fn apply(substitution: &Substitution, url: &str) -> String {
         let mut url = url.as_bytes().to_vec();
-        substitution.apply(&mut url);
+        substitution.apply(&substitution.finder(), &mut url);
         String::from_utf8(url).unwrap()
     }
 
@@ -119,7 +127,8 @@ mod tests {
 
     #[test]
     fn substitutions_are_repeated_until_nothing_changes() {
-        let list = [substitution("/a/b", "/a", false, false)];
+        let shorten = substitution("/a/b", "/a", false, false);
+        let list = [(shorten.clone(), shorten.finder())];
         let mut url = b"http://x.example/a/b/b/b".to_vec();
         assert!(substitute(&list, &mut url));
         assert_eq!(url, b"http://x.example/a");

@@ -1,0 +1,228 @@
+/*!
+`dedust compare`: observations in, all methods side by side out: figures, rules, time and memory.
+*/
+
+mod bar;
+mod chart;
+mod json;
+mod memory;
+mod page;
+mod text;
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+
+use anyhow::Context as _;
+use dedust_io::{OutputFile, WriteError};
+use dedust_learn::Method;
+use dedust_learn::compare::{
+    Comparison, Draw, SWEPT_RATES, Sample, Scope, SiteSample, Split, SweepPoint, compare, sweep,
+};
+
+use crate::ExitStatus;
+use crate::args::{CompareArgs, Drawing, ReportFormat};
+use crate::failure::Refusal;
+use crate::number::{count, counted, percent};
+use crate::observe::{clues_of, read_all};
+use crate::printer::Printer;
+
+/// URLs, learned from and scored, above which `--html` does without the sweep.
+const SWEPT_URLS: usize = 2_000_000;
+
+/// After the help of `compare`.
+pub(crate) const HELP: &str = r#"Examples:
+  dedust compare crawl.jsonl.gz
+  dedust compare pages.jsonl.gz --truth truth.jsonl.gz --html compare.html
+  dedust compare crawl.jsonl.gz --methods tree-graph,standard --split order -v
+
+Every method learns from the same share of each site's URLs and is scored twice: on the unseen rest, and on the whole, which contains what was learned from. Pages are known from --truth (columns `url` and `page` or `cluster`), whose URLs are then the ones scored, or else from the evidence of the input itself, of which methods saw the training share.
+
+  raw, qualified   candidates; those that merged few enough different pages
+  rules            those that are used
+  learn s          CPU seconds to learn, all sites together
+  peak MB          the most memory a process took that learned one site
+  ns/URL           CPU nanoseconds for the key of one URL
+The other figures are those of `dedust evaluate`. With -v, tables per site on standard error.
+
+With --format json, one line for the split, one per site, per method and site, per method pooled and averaged, and with --sweep per method and limit:
+  {"type":"split","split":"random","train":0.2,"seed":0,"labels":"truth",..}
+  {"type":"site","site":"a.example","urls":..,"train_urls":..,"unseen":{..},..}
+  {"type":"method","site":"a.example","method":"tree-graph","raw_rules":..,
+   "qualified_rules":..,"rules":..,"learn_seconds":..,"peak_bytes":..,
+   "nanoseconds_per_url":..,"unseen":{"urls":..,"f1":..,"url_f1":..},"whole":{..}}
+  {"type":"micro","method":"tree-graph",..}
+  {"type":"macro","method":"tree-graph",..}
+  {"type":"sweep","method":"tree-graph","max_fpr":0.01,"qualified_rate":..,
+   "micro":{"unseen":{..},"whole":{..}},"macro":{..}}"#;
+
+/// What was compared, and what came of it.
+struct Findings<'a> {
+    args: &'a CompareArgs,
+    methods: Vec<Method>,
+    /// Those with labelled URLs.
+    sites: Vec<SiteSample>,
+    comparison: Comparison,
+    /// Peak memory in bytes, by row of the comparison.
+    peaks: Vec<Option<u64>>,
+    sweep: Vec<SweepPoint>,
+    /// Why there is no sweep, where one could be expected.
+    no_sweep: Option<String>,
+}
+
+/// Compares methods.
+pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    if !(0.0..=1.0).contains(&args.max_fpr) {
+        return Err(
+            Refusal::new(format!("--max-fpr is {}", args.max_fpr), "expected a share from 0 to 1").into()
+        );
+    }
+    if args.weigh {
+        return memory::weigh(args, printer);
+    }
+    let draw = match args.split {
+        Drawing::Random => Draw::Random { seed: args.seed },
+        Drawing::Order => Draw::Order,
+    };
+    let split =
+        Split::new(draw, args.train, args.max_train).context("--train or --max-train is out of range")?;
+    let methods = methods(&args.methods);
+    let mut html = args.html.as_ref().map(|path| OutputFile::create(path, args.force)).transpose()?;
+
+    let sites = gather(args, split, printer)?;
+    printer.note(summary(args, &sites));
+    let tasks = (sites.len() * methods.len()) as u64;
+    let bar = bar::bar(printer, 2 * tasks);
+    let comparison = compare(&sites, &methods, args.max_fpr, &|| bar.inc(1))?;
+    let peaks = memory::peaks(args, &sites, &methods, &|| bar.inc(1));
+    let urls: usize = sites.iter().map(|site| site.training().len() + site.scored().len()).sum();
+    let (mut points, mut no_sweep) = (Vec::new(), None);
+    if args.sweep || (html.is_some() && urls <= SWEPT_URLS) {
+        bar.set_length(3 * tasks);
+        bar.set_message("methods on sites, with all limits");
+        points = sweep(&sites, &methods, &SWEPT_RATES, &|| bar.inc(1))?;
+    } else if html.is_some() {
+        let many = counted(urls as u64, "URL", "URLs");
+        no_sweep = Some(format!("not swept over fpr_max: {many} would take long; ask for it with --sweep"));
+    }
+    bar.finish_and_clear();
+
+    let findings = Findings { args, methods, sites, comparison, peaks, sweep: points, no_sweep };
+    match args.format {
+        ReportFormat::Text => text::print(&findings, printer)?,
+        ReportFormat::Json => json::print(&findings, printer)?,
+    }
+    printer.finish()?;
+    if let Some(mut file) = html.take() {
+        let path = file.path().to_owned();
+        file.write_all(page::page(&findings).as_bytes())
+            .map_err(|source| WriteError::Write { path: path.clone(), source })?;
+        file.commit()?;
+        if let Some(why) = &findings.no_sweep {
+            printer.note(why);
+        }
+        printer.note(format_args!("page written to {}", path.display()));
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn methods(names: &[String]) -> Vec<Method> {
+    let is_asked_for = |method: &Method| names.iter().any(|name| name == "all" || name == method.name());
+    Method::ALL.into_iter().filter(is_asked_for).collect()
+}
+
+/// Reads the inputs and the truth; keeps the sites that can be scored.
+fn gather(args: &CompareArgs, split: Split, printer: &mut Printer) -> anyhow::Result<Vec<SiteSample>> {
+    let has_truth = !args.truth.is_empty();
+    let new = if has_truth { Sample::with_truth } else { Sample::new };
+    let mut sample = new(split, args.evidence);
+    read_all(&args.inputs, printer, |observation| {
+        let time = observation.time().map(str::as_bytes);
+        sample.observe(observation.url(), &clues_of(observation), time)
+    })?;
+    let mut elsewhere = 0;
+    if has_truth {
+        read_all(&args.truth, printer, |observation| {
+            let page = observation.cluster().map(str::as_bytes);
+            elsewhere += u64::from(!sample.observe_truth(observation.url(), page)?);
+            Ok(())
+        })?;
+    }
+    let mut sites = sample.into_sites();
+    let unlabelled: usize = sites.iter().map(|site| site.scored().unlabelled()).sum();
+    let all_sites = sites.len();
+    sites.retain(|site| !site.scored().is_empty());
+    if sites.is_empty() {
+        return Err(if has_truth {
+            Refusal::new(
+                "no URL of --truth has a known page and a site that is in the input",
+                "the truth needs the columns `url` and `page` or `cluster`, with URLs of the same sites",
+            )
+        } else {
+            Refusal::new(
+                "the pages of all URLs are unknown, so there is nothing to compare with",
+                "name a file with the columns `url` and `page` with --truth, or add evidence to the input",
+            )
+        }
+        .into());
+    }
+    if elsewhere > 0 {
+        let urls = counted(elsewhere, "URL", "URLs");
+        printer.warning(format_args!("{urls} of --truth left out, whose site is not in the input"));
+    }
+    if unlabelled > 0 {
+        let urls = counted(unlabelled as u64, "URL", "URLs");
+        printer.warning(format_args!("{urls} not scored, whose page is not known"));
+    }
+    if sites.len() < all_sites {
+        let left_out = counted((all_sites - sites.len()) as u64, "site", "sites");
+        printer.warning(format_args!("{left_out} left out, of which no page is known"));
+    }
+    Ok(sites)
+}
+
+/// What is compared on what, in one sentence.
+fn summary(args: &CompareArgs, sites: &[SiteSample]) -> String {
+    let sum = |of: fn(&SiteSample) -> usize| sites.iter().map(of).sum::<usize>() as u64;
+    let learned_from = sum(|site| site.corpus().map_or(0, |corpus| corpus.len()));
+    format!(
+        "{}, {}; learned from {} ({}); scored on {}, {} of them unseen; pages known from {}",
+        counted(sites.len() as u64, "site", "sites"),
+        counted(sum(SiteSample::urls), "URL", "URLs"),
+        count(learned_from),
+        share_in_words(args),
+        count(sum(|site| site.scored().len())),
+        count(sum(|site| site.scored().urls(Scope::Unseen).count())),
+        labels_in_words(args),
+    )
+}
+
+/// `20 % at random, seed 0`.
+fn share_in_words(args: &CompareArgs) -> String {
+    match args.split {
+        Drawing::Random => format!("{} at random, seed {}", percent(args.train), args.seed),
+        Drawing::Order => format!("the first {}", percent(args.train)),
+    }
+}
+
+fn labels_in_words(args: &CompareArgs) -> String {
+    if args.truth.is_empty() {
+        return "the evidence of the input itself".into();
+    }
+    let names: BTreeSet<String> = args.truth.iter().map(|path| crate::line_source::name_of(path)).collect();
+    match names.into_iter().collect::<Vec<_>>().as_slice() {
+        [name] => format!("--truth {name}"),
+        names => format!("--truth, {} files", names.len()),
+    }
+}
+
+impl Findings<'_> {
+    /// The most memory that a method took for any site.
+    fn peak(&self, method: Method) -> Option<u64> {
+        let rows = self.comparison.rows.iter().zip(&self.peaks);
+        rows.filter(|(row, _)| row.method == method).filter_map(|(_, peak)| *peak).max()
+    }
+
+    fn unseen_is_empty(&self) -> bool {
+        self.sites.iter().all(|site| site.scored().urls(Scope::Unseen).next().is_none())
+    }
+}

@@ -1,0 +1,132 @@
+/*!
+How much memory methods need: each learns once more, one site at a time, in a process of its own.
+
+A process tells its own peak, as the kernel counts it, so that neither what other methods left behind nor what the
+comparison itself holds is in it. What the training share takes is in it, as it is when `dedust learn` is run.
+*/
+
+use std::fs;
+use std::io::{BufWriter, Write as _};
+use std::process::{Command, Stdio};
+
+use dedust_learn::compare::{SavedObservation, SiteSample};
+use dedust_learn::{Crawl, Method};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::methods;
+use crate::ExitStatus;
+use crate::args::CompareArgs;
+use crate::observe::{clues_of, read_all};
+use crate::printer::Printer;
+
+/// What a weighing process prints.
+#[derive(Debug, Serialize, Deserialize)]
+struct Weight {
+    peak_bytes: Option<u64>,
+}
+
+/// An observation as the readers take it.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    canonical: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redirect: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text_digest: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    simhash: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+}
+
+impl<'a> Line<'a> {
+    /// `None` for URLs that JSON cannot hold.
+    fn of(observation: &'a SavedObservation) -> Option<Self> {
+        let clues = observation.clues();
+        let text = |bytes: Option<&'a [u8]>| bytes.and_then(|bytes| std::str::from_utf8(bytes).ok());
+        Some(Self {
+            url: std::str::from_utf8(observation.url()).ok()?,
+            cluster: text(clues.cluster),
+            canonical: text(clues.canonical),
+            redirect: text(clues.redirect),
+            digest: text(clues.digest),
+            text_digest: text(clues.text_digest),
+            simhash: clues.simhash.map(|fingerprint| format!("{fingerprint:016x}")),
+            title: text(clues.title),
+            status: clues.status,
+            size: clues.size,
+        })
+    }
+}
+
+/// The peak memory of every method on every site, in bytes, in the order of the comparison; `None` where it cannot
+/// be told.
+pub(super) fn peaks(
+    args: &CompareArgs,
+    sites: &[SiteSample],
+    methods: &[Method],
+    done: &(dyn Fn() + Sync),
+) -> Vec<Option<u64>> {
+    let tasks: Vec<(&SiteSample, Method)> =
+        sites.iter().flat_map(|site| methods.iter().map(move |&method| (site, method))).collect();
+    tasks
+        .into_par_iter()
+        .map(|(site, method)| {
+            let peak = peak(args, site, method);
+            done();
+            peak
+        })
+        .collect()
+}
+
+fn peak(args: &CompareArgs, site: &SiteSample, method: Method) -> Option<u64> {
+    let mut child = Command::new(std::env::current_exe().ok()?)
+        .args(["compare", "-", "--weigh", "--threads", "1", "--quiet", "--methods", method.name()])
+        .args(["--max-fpr", &args.max_fpr.to_string(), "--evidence", &args.evidence.to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let mut input = BufWriter::new(child.stdin.take()?);
+    let written = site.training().iter().filter_map(Line::of).try_for_each(|line| {
+        serde_json::to_writer(&mut input, &line)?;
+        input.write_all(b"\n")
+    });
+    drop(input);
+    let output = child.wait_with_output().ok()?;
+    written.ok()?;
+    serde_json::from_slice::<Weight>(&output.stdout).ok()?.peak_bytes
+}
+
+/// What a process of [`peaks`] does: learns with one method, and prints its own peak.
+pub(super) fn weigh(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    let mut crawl = Crawl::new(args.evidence);
+    read_all(&args.inputs, printer, |observation| crawl.observe(observation.url(), &clues_of(observation)))?;
+    for corpus in crawl.into_corpora() {
+        for method in methods(&args.methods) {
+            std::hint::black_box(method.learn(&corpus, args.max_fpr));
+        }
+    }
+    printer.json(&Weight { peak_bytes: own_peak_bytes() })?;
+    Ok(ExitStatus::Success)
+}
+
+/// The most memory this process had resident; `None` where there is no `/proc`.
+fn own_peak_bytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+    Some(kibibytes << 10)
+}

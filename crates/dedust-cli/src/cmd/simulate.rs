@@ -1,0 +1,160 @@
+/*!
+`dedust simulate`: synthetic sites, as observations for learners and as the truth to judge them by.
+*/
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use dedust_io::{OutputFile, WriteError};
+use dedust_learn::simulate::{Noise, Phenomenon, Profile, Site, Statistics};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rayon::prelude::*;
+
+use crate::ExitStatus;
+use crate::args::{ObservationFormat, SimulateArgs};
+use crate::failure::Refusal;
+use crate::number::{count, percent};
+use crate::printer::Printer;
+use crate::table::Table;
+
+/// Makes the sites and writes them.
+pub(crate) fn run(args: &SimulateArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    let ObservationFormat::Jsonl = args.format;
+    let sites = plan(args)?;
+    let statistics = Statistics::of(&sites);
+    let started = Instant::now();
+    let bar = progress_bar(printer, statistics.urls);
+    if args.output.as_os_str() == "-" {
+        for site in &sites {
+            site.write_json_lines(printer.data(), io::sink())?;
+            bar.inc(site.urls());
+        }
+    } else {
+        prepare(&args.output, args.force)?;
+        sites.par_iter().try_for_each(|site| write_files(site, args, &bar))?;
+    }
+    bar.finish_and_clear();
+    let seconds = started.elapsed().as_secs_f64();
+    for site in &sites {
+        printer.detail(format_args!(
+            "{}: {} URLs, {} pages, {}",
+            site.spec().domain(),
+            count(site.urls()),
+            count(site.pages()),
+            site.spec().chosen_phenomena()
+        ));
+    }
+    printer.note(summary(args.profile, sites.len(), &statistics, seconds));
+    Ok(ExitStatus::Success)
+}
+
+fn plan(args: &SimulateArgs) -> anyhow::Result<Vec<Site>> {
+    let profile = args.profile;
+    let sites = args.sites.map_or(profile.default_sites(), |sites| sites as usize);
+    let urls = args.urls.unwrap_or(profile.default_mean_urls());
+    let noise = Noise { fake: args.fake, fragmented: args.fragmented };
+    let specs = profile.site_specs_of(args.phenomena, sites, urls, args.seed).into_iter().map(|spec| {
+        let spec = spec.noise(noise);
+        match args.singletons {
+            Some(share) => spec.dilute(share),
+            None => spec,
+        }
+    });
+    Profile::plan(specs).context("no such sites can be made")
+}
+
+/// URLs written so far; hidden where no one can see it.
+fn progress_bar(printer: &Printer, urls: u64) -> ProgressBar {
+    if !printer.shows_bars() {
+        return ProgressBar::hidden();
+    }
+    let style =
+        ProgressStyle::with_template("simulating [{wide_bar}] {human_pos}/{human_len} URLs, {elapsed}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(Some(urls), ProgressDrawTarget::stderr())
+        .with_style(style.progress_chars("=> "))
+}
+
+/// Makes sure that there is a folder, and nothing in it that is not to be lost.
+fn prepare(folder: &Path, force: bool) -> anyhow::Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let mut entries =
+        fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
+    if !force && entries.next().is_some() {
+        return Err(Refusal::new(
+            format!("the folder {} is not empty", folder.display()),
+            "choose another one, or overwrite files in it with --force",
+        )
+        .into());
+    }
+    Ok(())
+}
+
+/// `DOMAIN.jsonl` and `DOMAIN.truth.jsonl`, each complete or not there.
+fn write_files(site: &Site, args: &SimulateArgs, bar: &ProgressBar) -> Result<(), WriteError> {
+    let path = args.output.join(format!("{}.jsonl", site.spec().domain()));
+    let mut observations = OutputFile::create(&path, args.force)?;
+    let mut truth = OutputFile::create(path.with_extension("truth.jsonl"), args.force)?;
+    site.write_json_lines(&mut observations, &mut truth)
+        .map_err(|source| WriteError::Write { path, source })?;
+    observations.commit()?;
+    truth.commit()?;
+    bar.inc(site.urls());
+    Ok(())
+}
+
+fn summary(profile: Profile, sites: usize, statistics: &Statistics, seconds: f64) -> Table {
+    let mut table = Table::new(&[
+        "profile",
+        "sites",
+        "URLs",
+        "pages",
+        "duplicates",
+        "largest cluster",
+        "seconds",
+        "URLs/s",
+    ]);
+    let spared = 1.0 - statistics.pages as f64 / statistics.urls.max(1) as f64;
+    table.push([
+        profile.to_string(),
+        count(sites as u64),
+        count(statistics.urls),
+        count(statistics.pages),
+        percent(spared),
+        count(statistics.urls_per_page.max),
+        format!("{seconds:.1}"),
+        count((statistics.urls as f64 / seconds) as u64),
+    ]);
+    table
+}
+
+/// What `--help` says beyond the list of options.
+pub(crate) fn long_help() -> String {
+    let mut text = String::from(
+        r#"Examples:
+  dedust simulate -o sites --sites 20 --urls 10000
+  dedust simulate -o sites --profile small --fake 0.05 --fragmented 0.02
+  dedust simulate -o - --sites 1 --phenomena mirrors,glued-slug | head
+
+DIR/DOMAIN.jsonl is for learners and has a line {"url":..,"cluster":..} per URL, in the order a crawler might meet them. DIR/DOMAIN.truth.jsonl has {"url":..,"page":..}, in the same order: the page, where `cluster` is what a hash of its content would say. All domains are reserved for examples. The same options give the same bytes.
+
+Profiles:
+  www10  the statistics of the WWW 2010 paper on pattern trees: 24,147 to
+         3,000,000 URLs per site, 3.8 per page; eight phenomena per site
+  small  one phenomenon per site, to test learners
+
+Phenomena:
+"#,
+    );
+    let width = Phenomenon::ALL.map(|phenomenon| phenomenon.name().len()).into_iter().max().unwrap_or(0);
+    for phenomenon in Phenomenon::ALL {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {:<width$}  {}", phenomenon.name(), phenomenon.description());
+    }
+    text.truncate(text.trim_end().len());
+    text
+}

@@ -1,0 +1,186 @@
+/*!
+`dedust validate`: rules and URLs in; pages are fetched and compared, verdicts go into the rule file.
+*/
+
+mod args;
+mod report;
+mod sample;
+mod state;
+mod survey;
+mod trial;
+mod verdicts;
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use dedust::{Outcome, ParsedUrl, RuleSet, Verdict};
+use dedust_fetch::Fetcher;
+use dedust_io::{Compression, OutputFile, WriteError};
+
+pub(crate) use self::args::ValidateArgs;
+use self::report::Report;
+use self::sample::{Sampler, Target};
+use self::state::State;
+use self::survey::{Finding, SiteSamples, Survey};
+use self::trial::Limits;
+use self::verdicts::with_verdicts;
+use crate::ExitStatus;
+use crate::args::ReportFormat;
+use crate::failure::Refusal;
+use crate::number::counted;
+use crate::observe::read_all;
+use crate::printer::Printer;
+use crate::progress::Validating;
+use crate::{line_source, rule_file};
+
+/// Fetches pairs of URLs and writes what they say about the rules.
+pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    if !(0.0..=1.0).contains(&args.max_fail) {
+        let problem = format!("--max-fail is {}", args.max_fail);
+        return Err(Refusal::new(problem, "expected a share from 0 to 1").into());
+    }
+    let rules = rule_file::load(&args.rules, is_dash(&args.urls))?;
+    let output = Output::of(args)?;
+    // Before the work, which may take hours: a target that cannot be written is known now.
+    drop(output.create()?);
+    let limits = Limits::new(args.samples, args.max_fail);
+
+    let sites = draw(args, &rules, limits, printer)?;
+    let state = output.state_path(args).map_or_else(|| Ok(State::none()), |path| State::open(&path))?;
+    if state.len() > 0 {
+        printer.note(format_args!("{} known from before", counted(state.len() as u64, "pair", "pairs")));
+    }
+    let fetcher = Fetcher::builder()
+        .delay(args.delay)
+        .timeout(args.timeout)
+        .max_bytes(args.max_bytes)
+        .max_redirects(args.max_redirects)
+        .allow_private(args.allow_private)
+        .user_agent(&args.user_agent)
+        .build();
+    let bars = Validating::new(printer);
+    let findings = Survey { fetcher: &fetcher, state: &state, limits, bars: &bars }.run(&sites)?;
+    drop(bars);
+
+    let judged = judge(&rules, &findings, limits, args.date.as_deref())?;
+    let mut file = output.create()?;
+    judged.save(&mut file).map_err(|source| WriteError::Write { path: output.path.clone(), source })?;
+    file.commit()?;
+    state.remove().context("cannot remove the state file")?;
+
+    let report = Report { rules: &rules, findings: &findings, limits, requests: fetcher.requests() };
+    match args.format {
+        ReportFormat::Text => {
+            report.text(printer);
+            printer.note(format_args!("verdicts written to {}", output.name()));
+        }
+        ReportFormat::Json => report.json(printer)?,
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// Reads the URLs and draws the pairs for every rule.
+fn draw(
+    args: &ValidateArgs,
+    rules: &RuleSet,
+    limits: Limits,
+    printer: &mut Printer,
+) -> anyhow::Result<Vec<SiteSamples>> {
+    let mut sampler = Sampler::new(rules, args.seed, limits.max_pairs())?;
+    let mut url = ParsedUrl::default();
+    read_all(std::slice::from_ref(&args.urls), printer, |observation| {
+        url.parse_from(observation.url())?;
+        sampler.observe(&url);
+        Ok(())
+    })?;
+    let sites: Vec<SiteSamples> = rules
+        .sites()
+        .map(|(site, _)| Ok(SiteSamples { site: site.to_owned(), samples: sampler.draw(site)? }))
+        .collect::<anyhow::Result<_>>()?;
+    if sites.iter().flat_map(|site| &site.samples).all(|sample| sample.pairs.is_empty()) {
+        printer.warning(format_args!("no rule changes any URL of {}", line_source::name_of(&args.urls)));
+    }
+    Ok(sites)
+}
+
+/// The rules with their new verdicts. One that says nothing does not replace one that did.
+fn judge(
+    rules: &RuleSet,
+    findings: &[Finding],
+    limits: Limits,
+    date: Option<&str>,
+) -> anyhow::Result<RuleSet> {
+    let found: HashMap<(&str, Target), &Finding> =
+        findings.iter().map(|finding| ((&*finding.site, finding.target), finding)).collect();
+    let judged = with_verdicts(rules, |site, target, evidence| {
+        let before = evidence.verdict.clone();
+        let Some(Finding { trial, .. }) = found.get(&(site, target)) else { return before };
+        let outcome = trial.outcome(limits);
+        match before {
+            Some(before) if outcome == Outcome::Unknown && before.outcome != outcome => Some(before),
+            _ => Some(Verdict {
+                outcome,
+                same: trial.same,
+                different: trial.different,
+                failed: trial.failed,
+                date: date.map(Into::into),
+            }),
+        }
+    })?;
+    Ok(judged)
+}
+
+/// Where the rules go.
+struct Output {
+    path: PathBuf,
+    force: bool,
+}
+
+impl Output {
+    fn of(args: &ValidateArgs) -> anyhow::Result<Self> {
+        let Some(path) = args.output.clone() else {
+            if is_dash(&args.rules) {
+                let problem =
+                    "the rules come from standard input, so that verdicts cannot be written into them";
+                return Err(Refusal::new(problem, "name the file to write with -o").into());
+            }
+            if dedust_io::open_text(&args.rules)?.origin().compression() != Compression::None {
+                let problem = format!("{} is compressed, and rules are written plain", args.rules.display());
+                return Err(Refusal::new(problem, "name the file to write with -o").into());
+            }
+            return Ok(Self { path: args.rules.clone(), force: true });
+        };
+        if is_dash(&path) && args.format == ReportFormat::Json {
+            return Err(Refusal::new(
+                "`-o -` and `--format json` both write to standard output",
+                "write the rules to a file",
+            )
+            .into());
+        }
+        Ok(Self { path, force: args.force })
+    }
+
+    fn create(&self) -> Result<OutputFile, WriteError> {
+        OutputFile::create(&self.path, self.force)
+    }
+
+    fn name(&self) -> String {
+        if is_dash(&self.path) { "standard output".into() } else { self.path.display().to_string() }
+    }
+
+    /// Beside the output, or else beside the rules; nowhere if both are streams.
+    fn state_path(&self, args: &ValidateArgs) -> Option<PathBuf> {
+        args.state.clone().or_else(|| {
+            let beside = [&self.path, &args.rules].into_iter().find(|path| !is_dash(path))?;
+            let mut name = OsString::from(beside);
+            name.push(".validate-state.jsonl");
+            Some(name.into())
+        })
+    }
+}
+
+fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}

@@ -1,0 +1,293 @@
+/*!
+Which pairs of URLs put a rule to the test.
+
+A pair is a URL that the rule changes and what it becomes: the canonical URL that is written, or, where the rule only
+forgets values, another URL of the list with the same key. Pairs come in an order that depends on the URLs and the seed
+alone, and no group of URLs has a second pair before all others had their first.
+
+Each rule is tested as it is applied: on the URLs that no rule before it covers, and without the substitutions;
+each substitution by itself. Earlier verdicts do not count.
+*/
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use dedust::errors::InvalidSite;
+use dedust::{Normalizer, ParsedUrl, RuleSet, SiteRules, SiteSummary, UrlKey};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::verdicts::with_verdicts;
+
+/// Pairs of one group of URLs that may be drawn.
+const MAX_PAIRS_OF_GROUP: usize = 16;
+
+/// Two URLs of one page, if the rule is right.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Pair {
+    /// A URL that the rule changes.
+    pub(super) url: String,
+    /// What it becomes.
+    pub(super) other: String,
+}
+
+/// A rule or substitution by its place in the list of its site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Target {
+    Rule(usize),
+    Substitution(usize),
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rule(index) => write!(f, "rule {index}"),
+            Self::Substitution(index) => write!(f, "substitution {index}"),
+        }
+    }
+}
+
+/// The pairs for one rule, in the order in which they are to be fetched.
+#[derive(Debug)]
+pub(super) struct Sample {
+    pub(super) target: Target,
+    pub(super) pairs: Vec<Pair>,
+}
+
+/// Draws pairs from a list of URLs.
+pub(super) struct Sampler {
+    /// The rules of all sites, whatever was said about them before.
+    rules: RuleSet,
+    /// The same without substitutions, ready to run.
+    keyed: Normalizer,
+    /// No rules at all.
+    plain: Normalizer,
+    seed: u64,
+    max_pairs: usize,
+    urls_by_site: HashMap<Box<str>, HashSet<Box<[u8]>>>,
+}
+
+/// Pairs by how many of their group were drawn before.
+#[derive(Default)]
+struct Rounds {
+    pairs: Vec<Vec<Pair>>,
+    drawn_of_group: HashMap<Box<[u8]>, usize>,
+}
+
+impl Sampler {
+    /// A sampler of at most `max_pairs` pairs for each rule.
+    pub(super) fn new(rules: &RuleSet, seed: u64, max_pairs: usize) -> Result<Self, InvalidSite> {
+        let rules = with_verdicts(rules, |_, _, _| None)?;
+        let mut keyed = RuleSet::new(rules.method());
+        for (name, site) in rules.sites() {
+            keyed.insert(name, SiteRules::new(site.summary().clone(), site.rules().to_vec())?)?;
+        }
+        let (keyed, plain) = (Normalizer::compile(&keyed), Normalizer::default());
+        Ok(Self { rules, keyed, plain, seed, max_pairs, urls_by_site: HashMap::new() })
+    }
+
+    /// Adds a URL of the list; of interest are those of sites with rules, without credentials.
+    pub(super) fn observe(&mut self, url: &ParsedUrl) {
+        if !is_web(url) {
+            return;
+        }
+        let Some(site) = self.site_of(url.host()) else { return };
+        let site = site.into();
+        self.urls_by_site.entry(site).or_default().insert(url.as_bytes().into());
+    }
+
+    /// The longest domain with rules that `host` is or ends with.
+    fn site_of<'a>(&self, host: &'a [u8]) -> Option<&'a str> {
+        let mut suffix = std::str::from_utf8(host).ok()?;
+        loop {
+            if self.rules.site(suffix).is_some() {
+                return Some(suffix);
+            }
+            suffix = suffix.split_once('.')?.1;
+        }
+    }
+
+    /// The samples for the rules of a site, in the order of the file; substitutions come last.
+    pub(super) fn draw(&self, site: &str) -> Result<Vec<Sample>, InvalidSite> {
+        let Some(rules) = self.rules.site(site) else { return Ok(Vec::new()) };
+        let mut urls: Vec<&[u8]> =
+            self.urls_by_site.get(site).into_iter().flatten().map(|url| &**url).collect();
+        urls.sort_unstable_by_key(|url| (xxh3_64_with_seed(url, self.seed), *url));
+        let mut samples = self.draw_for_rules(&urls, rules.rules().len());
+        for index in 0..rules.substitutions().len() {
+            samples.push(self.draw_for_substitution(&urls, site, rules, index)?);
+        }
+        Ok(samples)
+    }
+
+    fn draw_for_rules(&self, urls: &[&[u8]], count: usize) -> Vec<Sample> {
+        let mut rounds: Vec<Rounds> = (0..count).map(|_| Rounds::default()).collect();
+        // The first URL of each key, and the rule that made it so.
+        let mut first_of_key: HashMap<UrlKey, (&[u8], Option<usize>)> = HashMap::new();
+        for &url in urls {
+            let Ok(explanation) = self.keyed.explain(url) else { continue };
+            if let (true, Some(rule)) = (explanation.canonical != explanation.safe, explanation.rule) {
+                let canonical = explanation.canonical.as_bytes();
+                rounds[rule].push(canonical.into(), url, canonical, self.max_pairs);
+                continue;
+            }
+            let is_changed = self.plain.key(url).is_ok_and(|key| key != explanation.key);
+            let rule = explanation.rule.filter(|_| is_changed);
+            let group: Box<[u8]> = explanation.key.as_bytes().into();
+            let (first, first_rule) = *first_of_key.entry(explanation.key).or_insert((url, rule));
+            match (rule, first_rule) {
+                _ if first == url => {}
+                (Some(rule), _) => rounds[rule].push(group, url, first, self.max_pairs),
+                (None, Some(rule)) => rounds[rule].push(group, first, url, self.max_pairs),
+                (None, None) => {}
+            }
+        }
+        let into_sample = |(index, rounds): (usize, Rounds)| Sample {
+            target: Target::Rule(index),
+            pairs: rounds.into_pairs(self.max_pairs),
+        };
+        rounds.into_iter().enumerate().map(into_sample).collect()
+    }
+
+    fn draw_for_substitution(
+        &self,
+        urls: &[&[u8]],
+        name: &str,
+        site: &SiteRules,
+        index: usize,
+    ) -> Result<Sample, InvalidSite> {
+        let substitution = site.substitutions()[index].clone();
+        let text = substitution.from.clone();
+        let mut alone = RuleSet::new("");
+        let rules = SiteRules::new(SiteSummary::default(), Vec::new())?;
+        alone.insert(name, rules.with_substitutions(vec![substitution])?)?;
+        let normalizer = Normalizer::compile(&alone);
+        let mut rounds = Rounds::default();
+        let finder = memchr::memmem::Finder::new(text.as_bytes());
+        for &url in urls.iter().filter(|url| finder.find(url).is_some()) {
+            let Ok(canonical) = normalizer.normalize(url) else { continue };
+            let canonical = canonical.as_bytes();
+            if canonical != url {
+                rounds.push(canonical.into(), url, canonical, self.max_pairs);
+            }
+        }
+        let pairs = rounds.into_pairs(self.max_pairs);
+        Ok(Sample { target: Target::Substitution(index), pairs })
+    }
+}
+
+impl Rounds {
+    /// Adds a pair of `group`, unless its round is full.
+    fn push(&mut self, group: Box<[u8]>, url: &[u8], other: &[u8], max_pairs: usize) {
+        let drawn = self.drawn_of_group.entry(group).or_default();
+        let round = *drawn;
+        let (Ok(url), Ok(other)) = (std::str::from_utf8(url), std::str::from_utf8(other)) else { return };
+        if round == MAX_PAIRS_OF_GROUP {
+            return;
+        }
+        *drawn += 1;
+        if self.pairs.len() == round {
+            self.pairs.push(Vec::new());
+        }
+        if self.pairs[round].len() < max_pairs {
+            self.pairs[round].push(Pair { url: url.into(), other: other.into() });
+        }
+    }
+
+    fn into_pairs(self, max_pairs: usize) -> Vec<Pair> {
+        let mut pairs: Vec<Pair> = self.pairs.into_iter().flatten().collect();
+        pairs.truncate(max_pairs);
+        pairs
+    }
+}
+
+fn is_web(url: &ParsedUrl) -> bool {
+    matches!(url.scheme(), b"http" | b"https") && url.userinfo().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: &str = r#"{"version": 1, "sites": {"a.example": {
+        "rules": [
+            {"pattern": {"scheme": {"is": "http"}, "path_0": {"is": "old"}, "q.id": {"any": {"class": "digits"}}},
+             "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "new"}, "path_1": {"copy": "q.id"}}},
+             "evidence": {"urls": 0, "support_pairs": 0, "false_pairs": 0, "groups": 0, "failed_groups": 0,
+                          "failure_bound": 1.0, "kinds": [], "verdict":
+                          {"outcome": "refuted", "same": 0, "different": 9, "failed": 0}}},
+            {"pattern": {"scheme": {"is": "http"}, "path_0": {"is": "view"}, "q.id": {"any": {"class": "digits"}},
+                         "q.sid": {"any": {"class": "digits"}}},
+             "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "view"},
+                         "q.id": {"copy": "q.id"}, "q.sid": "ignore"}},
+             "evidence": {"urls": 0, "support_pairs": 0, "false_pairs": 0, "groups": 0, "failed_groups": 0,
+                          "failure_bound": 1.0, "kinds": []}}
+        ],
+        "substitutions": [
+            {"from": "index.html", "to": "", "at_end": true,
+             "evidence": {"urls": 0, "support_pairs": 0, "false_pairs": 0, "groups": 0, "failed_groups": 0,
+                          "failure_bound": 1.0, "kinds": []}}
+        ]
+    }}}"#;
+
+    fn samples(urls: &[String], seed: u64, max_pairs: usize) -> Vec<Sample> {
+        let rules = RuleSet::load(RULES.as_bytes()).unwrap();
+        let mut sampler = Sampler::new(&rules, seed, max_pairs).unwrap();
+        for url in urls {
+            sampler.observe(&ParsedUrl::parse(url).unwrap());
+        }
+        sampler.draw("a.example").unwrap()
+    }
+
+    fn pairs(samples: &[Sample], at: usize) -> Vec<(&str, &str)> {
+        samples[at].pairs.iter().map(|pair| (&*pair.url, &*pair.other)).collect()
+    }
+
+    #[test]
+    fn a_rule_is_paired_with_what_it_writes() {
+        let urls = ["http://a.example/old?id=7", "http://a.example/new/7", "http://b.example/old?id=7"];
+        let samples = samples(&urls.map(Into::into), 0, 10);
+        assert_eq!(
+            samples.iter().map(|sample| sample.target).collect::<Vec<_>>(),
+            [Target::Rule(0), Target::Rule(1), Target::Substitution(0)]
+        );
+        assert_eq!(pairs(&samples, 0), [("http://a.example/old?id=7", "http://a.example/new/7")]);
+        assert!(samples[1].pairs.is_empty() && samples[2].pairs.is_empty());
+    }
+
+    #[test]
+    fn a_rule_that_forgets_is_paired_with_another_url_of_the_list() {
+        let mut urls = vec!["http://a.example/view?id=9&sid=00".to_owned()];
+        for id in 0..4 {
+            urls.extend((0..3).map(|sid| format!("http://a.example/view?id={id}&sid=0{sid}")));
+        }
+        let samples = samples(&urls, 0, 10);
+        let pairs = pairs(&samples, 1);
+        assert_eq!(pairs.len(), 8);
+        let id = |url: &str| url.split(['=', '&']).nth(1).map(str::to_owned);
+        assert!(pairs.iter().all(|(url, other)| url != other && id(url) == id(other)));
+        let first: HashSet<_> = pairs[..4].iter().map(|(url, _)| id(url)).collect();
+        assert_eq!(first.len(), 4);
+    }
+
+    #[test]
+    fn a_substitution_is_tested_by_itself() {
+        let urls = [
+            "http://a.example/p/index.html",
+            "http://www.a.example/p/index.html?x",
+            "ftp://a.example/index.html",
+        ];
+        let samples = samples(&urls.map(Into::into), 0, 10);
+        assert_eq!(pairs(&samples, 2), [("http://a.example/p/index.html", "http://a.example/p/")]);
+    }
+
+    #[test]
+    fn the_order_depends_on_urls_and_seed_alone() {
+        let mut urls: Vec<String> = (0..50).map(|id| format!("http://a.example/old?id={id}")).collect();
+        let drawn = samples(&urls, 1, 20);
+        urls.reverse();
+        urls.extend(urls.clone());
+        assert_eq!(samples(&urls, 1, 20)[0].pairs, drawn[0].pairs);
+        assert_ne!(samples(&urls, 2, 20)[0].pairs, drawn[0].pairs);
+        assert_eq!(drawn[0].pairs.len(), 20);
+    }
+}

@@ -1,0 +1,166 @@
+/*!
+When enough pairs were compared, and what follows from them.
+
+Pairs are compared until (1 - e)N were the same or eN were different, where N is the number of samples and e the share
+that may differ. Where pairs run out before, at least [`MIN_COMPARED`] must have been compared, of which fewer than the
+share e may differ. After the validation of DustBuster, Bar-Yossef, Keidar and Schonfeld, WWW 2007.
+*/
+
+use std::collections::BTreeMap;
+
+use dedust::Outcome;
+
+use super::sample::Pair;
+
+/// Pairs without which nothing is said.
+const MIN_COMPARED: u64 = 20;
+
+/// Differing pairs that are kept to be shown.
+const SHOWN_PAIRS: usize = 3;
+
+/// Attempts for each sample that was asked for.
+const ATTEMPTS_PER_SAMPLE: usize = 3;
+
+/// What comparing a pair came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    /// One page.
+    Same,
+    /// Two pages, or a page and none.
+    Different,
+    /// Nothing was learned, for this reason.
+    Failed(String),
+}
+
+/// How many pairs are to be compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    samples: u64,
+    max_fail: f64,
+}
+
+/// What is known of a rule so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Trial {
+    pub(super) same: u64,
+    pub(super) different: u64,
+    pub(super) failed: u64,
+    /// How often pairs failed, by reason.
+    pub(super) failures: BTreeMap<String, u64>,
+    /// Some pairs of different pages.
+    pub(super) differing: Vec<Pair>,
+}
+
+impl Limits {
+    /// `max_fail` is from 0 to 1.
+    pub(super) fn new(samples: u32, max_fail: f64) -> Self {
+        Self { samples: samples.into(), max_fail }
+    }
+
+    /// Pairs to try at most.
+    pub(super) fn max_pairs(self) -> usize {
+        ATTEMPTS_PER_SAMPLE * self.samples as usize
+    }
+
+    /// Pairs of the same page that confirm a rule.
+    pub(super) fn same_needed(self) -> u64 {
+        at_least((1.0 - self.max_fail) * self.samples as f64)
+    }
+
+    /// Pairs of different pages that refute a rule, if `compared` pairs are looked at.
+    fn different_needed(self, compared: u64) -> u64 {
+        at_least(self.max_fail * compared as f64)
+    }
+}
+
+/// The smallest positive whole number that is not below `number`, as people compute it.
+fn at_least(number: f64) -> u64 {
+    ((number - 1e-9).ceil() as u64).max(1)
+}
+
+impl Trial {
+    /// Counts a pair.
+    pub(super) fn count(&mut self, pair: &Pair, comparison: &Comparison) {
+        match comparison {
+            Comparison::Same => self.same += 1,
+            Comparison::Different => {
+                self.different += 1;
+                if self.differing.len() < SHOWN_PAIRS {
+                    self.differing.push(pair.clone());
+                }
+            }
+            Comparison::Failed(reason) => {
+                self.failed += 1;
+                *self.failures.entry(reason.clone()).or_default() += 1;
+            }
+        }
+    }
+
+    /// What can be said before all pairs were tried.
+    pub(super) fn decided(&self, limits: Limits) -> Option<Outcome> {
+        if self.different >= limits.different_needed(limits.samples) {
+            Some(Outcome::Refuted)
+        } else if self.same >= limits.same_needed() {
+            Some(Outcome::Confirmed)
+        } else {
+            None
+        }
+    }
+
+    /// What can be said at the end.
+    pub(super) fn outcome(&self, limits: Limits) -> Outcome {
+        let compared = self.same + self.different;
+        self.decided(limits).unwrap_or(match compared {
+            ..MIN_COMPARED => Outcome::Unknown,
+            _ if self.different >= limits.different_needed(compared) => Outcome::Refuted,
+            _ => Outcome::Confirmed,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial(same: u64, different: u64) -> Trial {
+        Trial { same, different, ..Trial::default() }
+    }
+
+    #[test]
+    fn a_rule_is_decided_as_soon_as_it_can_be() {
+        let limits = Limits::new(100, 0.05);
+        assert_eq!(trial(94, 4).decided(limits), None);
+        assert_eq!(trial(95, 4).decided(limits), Some(Outcome::Confirmed));
+        assert_eq!(trial(0, 5).decided(limits), Some(Outcome::Refuted));
+        let strict = Limits::new(100, 0.0);
+        assert_eq!(trial(99, 0).decided(strict), None);
+        assert_eq!(trial(100, 0).decided(strict), Some(Outcome::Confirmed));
+        assert_eq!(trial(50, 1).decided(strict), Some(Outcome::Refuted));
+        assert_eq!(trial(0, 0).decided(Limits::new(20, 1.0)), None);
+        assert_eq!(trial(1, 0).decided(Limits::new(20, 1.0)), Some(Outcome::Confirmed));
+    }
+
+    #[test]
+    fn few_pairs_decide_nothing() {
+        let limits = Limits::new(100, 0.05);
+        assert_eq!(trial(19, 0).outcome(limits), Outcome::Unknown);
+        assert_eq!(trial(15, 4).outcome(limits), Outcome::Unknown);
+        assert_eq!(trial(20, 0).outcome(limits), Outcome::Confirmed);
+        assert_eq!(trial(19, 1).outcome(limits), Outcome::Refuted);
+        assert_eq!(trial(39, 1).outcome(limits), Outcome::Confirmed);
+    }
+
+    #[test]
+    fn some_differing_pairs_are_kept() {
+        let mut trial = Trial::default();
+        let pair = Pair { url: "http://a.example/1".into(), other: "http://a.example/2".into() };
+        for comparison in [Comparison::Same, Comparison::Failed("timed out".into())] {
+            trial.count(&pair, &comparison);
+        }
+        for _ in 0..5 {
+            trial.count(&pair, &Comparison::Different);
+        }
+        assert_eq!((trial.same, trial.different, trial.failed), (1, 5, 1));
+        assert_eq!((trial.differing.len(), trial.failures["timed out"]), (3, 1));
+    }
+}

@@ -1,0 +1,137 @@
+/*!
+Document to [`Fingerprint`]: all that is kept of a page to tell whether another one is the same.
+
+Two pages are the same when their bytes are, when a reader sees the same text, or when the text differs little and the
+title not at all. Short texts say nothing: frames, scripts and error pages have them.
+
+Simhash after Charikar, STOC 2002, over runs of three words; the limit of three bits and the condition on the title
+after Xu, Liu and Callan, SIGIR 2017.
+*/
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use crate::page::Page;
+
+/// Characters below which a text is no evidence.
+const MIN_TEXT_CHARS: usize = 64;
+
+/// Bits in which the simhashes of two versions of a page may differ.
+const MAX_HAMMING_BITS: u32 = 3;
+
+/// Words that make one feature of a text.
+const SHINGLE_WORDS: usize = 3;
+
+/// What is kept of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fingerprint {
+    body: u128,
+    /// Of a text that is long enough.
+    text: Option<Text>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Text {
+    signature: u128,
+    simhash: u64,
+    title: Box<str>,
+}
+
+impl Fingerprint {
+    /// The fingerprint of a document.
+    pub fn of(body: &[u8], content_type: Option<&str>) -> Self {
+        let text = Page::read(body, content_type)
+            .filter(|page| page.text.chars().nth(MIN_TEXT_CHARS - 1).is_some())
+            .map(|page| Text {
+                signature: xxh3_128(page.text.as_bytes()),
+                simhash: simhash(&page.text),
+                title: page.title.into(),
+            });
+        Self { body: xxh3_128(body), text }
+    }
+
+    /// Whether both are versions of one page.
+    pub fn is_same_page(&self, other: &Self) -> bool {
+        self.body == other.body
+            || match (&self.text, &other.text) {
+                (Some(text), Some(other)) => {
+                    let distance = (text.simhash ^ other.simhash).count_ones();
+                    text.signature == other.signature
+                        || !text.title.is_empty() && text.title == other.title && distance <= MAX_HAMMING_BITS
+                }
+                _ => false,
+            }
+    }
+}
+
+/// Every feature votes on every bit with its hash; the majority decides, a tie gives 0.
+fn simhash(text: &str) -> u64 {
+    let words: Vec<&str> = text.split(' ').collect();
+    let mut votes = [0i64; 64];
+    for shingle in words.windows(SHINGLE_WORDS.min(words.len())) {
+        let hash = xxh3_64(shingle.join(" ").as_bytes());
+        for (bit, vote) in votes.iter_mut().enumerate() {
+            *vote += if hash >> bit & 1 == 1 { 1 } else { -1 };
+        }
+    }
+    votes.iter().enumerate().fold(0, |hash, (bit, &vote)| hash | u64::from(vote > 0) << bit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text of `words` words; texts of two seeds have hardly a run of words in common.
+    fn article(seed: u32, words: u32) -> String {
+        (0..words).map(|i| format!("w{} ", (seed + i).wrapping_mul(2_654_435_761) >> 20)).collect()
+    }
+
+    fn html(title: &str, text: &str) -> Fingerprint {
+        Fingerprint::of(format!("<title>{title}</title><body>{text}").as_bytes(), Some("text/html"))
+    }
+
+    #[test]
+    fn equal_bytes_are_the_same_page_whatever_they_are() {
+        let of = |body: &[u8], kind| Fingerprint::of(body, kind);
+        assert!(of(b"short", None).is_same_page(&of(b"short", Some("text/html"))));
+        assert!(of(b"\x89PNG", Some("image/png")).is_same_page(&of(b"\x89PNG", Some("image/png"))));
+        assert!(!of(b"\x89PNG1", Some("image/png")).is_same_page(&of(b"\x89PNG2", Some("image/png"))));
+    }
+
+    #[test]
+    fn equal_text_in_other_markup_is_the_same_page() {
+        let text = article(1, 40);
+        let one = html("", &format!("<a href='/?sid=1'>home</a><p>{text}"));
+        assert!(
+            one.is_same_page(&html("other title", &format!("<a href='/?sid=2'>home</a>\n<p>{text}</p>")))
+        );
+        assert!(!one.is_same_page(&html("", &format!("<a href='/?sid=1'>home</a><p>{text} more"))));
+    }
+
+    #[test]
+    fn short_texts_say_nothing() {
+        let text = "x".repeat(MIN_TEXT_CHARS);
+        assert!(html("t", &text).is_same_page(&html("t", &format!("<p>{text}"))));
+        assert!(!html("t", &text[1..]).is_same_page(&html("t", &format!("<p>{}", &text[1..]))));
+    }
+
+    #[test]
+    fn a_small_difference_needs_the_same_title() {
+        let text = article(1, 2000);
+        let other = format!("{text} seen 17 times");
+        assert!(html("story", &text).is_same_page(&html("story", &other)));
+        assert!(!html("story", &text).is_same_page(&html("another story", &other)));
+        assert!(!html("", &text).is_same_page(&html("", &other)));
+    }
+
+    #[test]
+    fn other_texts_under_the_same_title_are_other_pages() {
+        assert!(!html("shop", &article(1, 400)).is_same_page(&html("shop", &article(5000, 400))));
+    }
+
+    #[test]
+    fn few_words_have_a_simhash_too() {
+        assert_ne!(simhash("a b"), simhash("a c"));
+        assert_eq!(simhash("a b"), simhash("a b"));
+        assert_ne!(simhash("a"), 0);
+    }
+}

@@ -1,0 +1,45 @@
+/*!
+Fetches web pages politely and tells whether two of them are the same.
+
+1. [`Fetcher`] takes a URL and gives the [`Fingerprint`] of the page there, or says why there is none.
+2. [`Page`] is what a reader sees of a document: title and text.
+3. [`Fingerprint::is_same_page`] compares two pages that are long gone.
+
+```no_run
+use dedust_fetch::Fetcher;
+
+let fetcher = Fetcher::builder().build();
+let page = fetcher.fetch("http://a.example/view?id=1")?;
+let other = fetcher.fetch("http://a.example/view?id=1&sid=9")?;
+println!("{}", if page.is_same_page(&other) { "same" } else { "different" });
+# Ok::<(), dedust_fetch::FetchError>(())
+```
+
+Polite: robots.txt is obeyed, a host sees one request at a time with a pause between two, and a host that does not
+answer is left alone. Safe to point at a list of URLs that strangers wrote: addresses that are not public are refused
+([`is_public`]) at the very place where the connection is made, for every hop of a redirect; size, time and the
+number of hops are bounded; no cookies, credentials or proxies are used.
+
+The client is `ureq`: requests to a host must wait for each other anyhow, so that threads do, and no asynchronous
+runtime has to be built. Its resolver can be replaced, and the addresses it returns are those connected to, which
+leaves no room for a name that resolves to another address the second time. Markup is read by the tokenizer of
+`html5ever` alone: text needs no tree.
+
+Knows nothing of rules and decides nothing about them.
+*/
+
+mod address;
+mod error;
+mod fetcher;
+mod fingerprint;
+mod host;
+mod markup;
+mod page;
+mod robots;
+mod transport;
+
+pub use address::is_public;
+pub use error::FetchError;
+pub use fetcher::{Fetcher, FetcherBuilder};
+pub use fingerprint::Fingerprint;
+pub use page::Page;

@@ -1,0 +1,126 @@
+/*!
+What is known of edits before a site has said anything: families of parameter names, and how often they are wrong.
+
+The lists are data (`families.txt`). A family never applies an edit by itself: it lowers the number of groups that a
+site must show before the edit is believed.
+*/
+
+use dedust::TokenKey;
+use statrs::distribution::{Beta, ContinuousCDF};
+
+/// A kind of edit, by what it is done to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Family {
+    /// Campaign and click identifiers.
+    Tracking,
+    /// Session identifiers, nonces and clocks.
+    Session,
+    /// Where to go after logging in.
+    Return,
+    /// Another look at the same page.
+    View,
+    /// The first page of several.
+    FirstPage,
+    /// Scheme, `www`, port.
+    Host,
+    /// Trailing slashes and empty parameters.
+    Spelling,
+    /// Pages that ask to log in.
+    Login,
+    /// Anything else.
+    Other,
+}
+
+const LISTS: &str = include_str!("families.txt");
+
+impl Family {
+    /// The family of forgetting a key altogether.
+    pub(super) fn of_drop(key: &TokenKey) -> Self {
+        match key {
+            TokenKey::Scheme | TokenKey::Subdomain(_) | TokenKey::Port => Self::Host,
+            TokenKey::TrailingSlash => Self::Spelling,
+            TokenKey::QueryParam(name) | TokenKey::PathParam(name) => {
+                let named = |family| is_listed(family, &name.name);
+                [
+                    ("tracking", Self::Tracking),
+                    ("session", Self::Session),
+                    ("return", Self::Return),
+                    ("view", Self::View),
+                ]
+                .into_iter()
+                .find(|(list, _)| named(list))
+                .map_or(Self::Other, |(_, family)| family)
+            }
+            _ => Self::Other,
+        }
+    }
+
+    /// The family of taking a value for the absence of its key.
+    pub(super) fn of_default(key: &TokenKey, value: Option<&str>) -> Self {
+        match (Self::of_drop(key), key, value) {
+            (Self::Other, _, None | Some("")) => Self::Spelling,
+            (Self::Other, TokenKey::QueryParam(name), Some("0" | "1")) if is_listed("paging", &name.name) => {
+                Self::FirstPage
+            }
+            (family, _, _) => family,
+        }
+    }
+
+    /// Beta parameters of the share of groups in which such an edit merges different pages.
+    fn prior(self) -> (f64, f64) {
+        match self {
+            Self::Tracking | Self::Session => (0.5, 50.0),
+            Self::Return | Self::View | Self::Host => (0.5, 30.0),
+            Self::FirstPage | Self::Spelling => (0.5, 20.0),
+            Self::Login => (0.5, 60.0),
+            Self::Other => (0.5, 12.0),
+        }
+    }
+
+    /// The chance that the edit fails in more than a share `limit` of groups, after `failed` of `groups`.
+    pub(super) fn doubt(self, failed: u64, groups: u64, limit: f64) -> f64 {
+        let (a, b) = self.prior();
+        let posterior = Beta::new(a + failed as f64, b + (groups - failed) as f64);
+        posterior.map_or(1.0, |beta| 1.0 - beta.cdf(limit))
+    }
+}
+
+/// Whether a word of `text` is on the list of pages that ask to log in.
+pub(super) fn speaks_of_login(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| is_listed("login", word))
+}
+
+fn is_listed(family: &str, name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let lists = LISTS.lines().filter(|line| !line.starts_with('#'));
+    let mut names = lists.filter_map(|line| line.split_once(' ')).filter(|(list, _)| *list == family);
+    names.any(|(_, names)| {
+        names.split_whitespace().any(|listed| match listed.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => listed == name,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_belong_to_families() {
+        assert_eq!(Family::of_drop(&TokenKey::query("utm_source")), Family::Tracking);
+        assert_eq!(Family::of_drop(&TokenKey::query("PHPSESSID")), Family::Session);
+        assert_eq!(Family::of_drop(&TokenKey::query("id")), Family::Other);
+        assert_eq!(Family::of_default(&TokenKey::query("page"), Some("1")), Family::FirstPage);
+        assert_eq!(Family::of_default(&TokenKey::query("page"), Some("2")), Family::Other);
+        assert_eq!(Family::of_default(&TokenKey::query("x"), Some("")), Family::Spelling);
+        assert!(speaks_of_login("Special:UserLogin") && !speaks_of_login("Special:Log"));
+    }
+
+    #[test]
+    fn a_family_lowers_the_number_of_groups_needed() {
+        let needed = |family: Family| (0..200).find(|&groups| family.doubt(0, groups, 0.05) <= 0.05).unwrap();
+        assert_eq!(needed(Family::Other), 26);
+        assert!(needed(Family::Host) < 10 && needed(Family::Tracking) == 0);
+    }
+}
