@@ -107,13 +107,23 @@ impl<'c> Search<'c> {
         if votes.all_failed() > 0
             && candidate.edit.context.is_none()
             && candidate.edit.except.is_empty()
-            && 2 * votes.all_failed() < votes.all()
+            && 3 * votes.all_failed() < 2 * votes.all()
         {
             candidate.edit.except = self.state.exceptions(&candidate.edit, |pair| self.is_context(pair));
             if candidate.edit.except.len() > MAX_EXCEPTIONS {
                 candidate.edit.except.clear();
             }
             if !candidate.edit.except.is_empty() {
+                // A value that was never seen may be an exception too.
+                let corpus = self.state.corpus();
+                let Edit { pairs, forgotten, except, .. } = &mut candidate.edit;
+                forgotten.retain(|key| !except.iter().any(|&pair| corpus.pair_key(pair) == *key));
+                // A value that is an exception to its own edit is not part of it.
+                let is_own =
+                    |pair: u32, pairs: &[(u32, Option<u32>)]| pairs.iter().any(|(own, _)| *own == pair);
+                let foreign: Vec<u32> = except.iter().copied().filter(|&pair| !is_own(pair, pairs)).collect();
+                pairs.retain(|(pair, _)| !except.contains(pair));
+                *except = foreign;
                 votes = self.state.votes(&candidate.edit);
             }
         }
@@ -124,8 +134,11 @@ impl<'c> Search<'c> {
     /// Whether a pair may be the context of an edit, or an exception to one.
     fn is_context(&self, pair: u32) -> bool {
         let corpus = self.state.corpus();
-        let is_query = matches!(corpus.keys()[corpus.pair_key(pair) as usize], TokenKey::QueryParam(_));
-        is_query && self.state.rows_of(pair).len() >= 10
+        let can_be = matches!(
+            corpus.keys()[corpus.pair_key(pair) as usize],
+            TokenKey::QueryParam(_) | TokenKey::PathSegment(0 | 1) | TokenKey::Subdomain(_)
+        );
+        can_be && self.state.rows_of(pair).len() >= 10
     }
 
     fn of_the_whole_site(&self) -> Vec<Candidate> {

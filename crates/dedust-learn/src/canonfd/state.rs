@@ -14,6 +14,9 @@ use crate::corpus::Corpus;
 /// The share of groups that is held out, in 1/256.
 const HELD_OUT: u64 = 102;
 
+/// The most that one group counts.
+const MAX_WEIGHT: u64 = 50;
+
 /// What groups that an edit would join say about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Votes {
@@ -153,23 +156,22 @@ impl<'c> State<'c> {
     pub(super) fn exceptions(&self, edit: &Edit, is_context: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut tally: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
         for group in self.joined(edit).chunk_by(|a, b| a.0 == b.0) {
-            let votes = count(self.corpus, group);
-            if votes.all() == 0 {
-                continue;
-            }
-            let first = self.corpus.pairs(group[0].3);
-            let shared = first.iter().filter(|pair| {
-                is_context(**pair) && group.iter().all(|row| self.corpus.pairs(row.3).contains(pair))
-            });
-            for &pair in shared {
-                let (groups, failed) = tally.entry(pair).or_default();
-                *groups += 1;
-                *failed += votes.all_failed();
+            let Some(Group { leader, voices }) = Group::of(self.corpus, group) else { continue };
+            let has = |row: u32, pair: &u32| self.corpus.pairs(row).contains(pair);
+            for &(label, row) in voices.iter().filter(|voice| voices.len() == 2 || **voice != leader) {
+                let differs = u64::from(label != leader.0 || voices.len() == 2 && voices[0].0 != voices[1].0);
+                let company = self.corpus.pairs(row).iter().filter(|pair| is_context(**pair));
+                // In a group of two no one knows who is wrong: what they share is in question, and what either has.
+                for &pair in company.filter(|pair| voices.len() == 2 || !has(leader.1, pair)) {
+                    let (groups, failed) = tally.entry(pair).or_default();
+                    *groups += 1;
+                    *failed += differs;
+                }
             }
         }
         let mut pairs: Vec<u32> = tally
             .into_iter()
-            .filter(|(_, (groups, failed))| *failed >= 2 && 4 * failed >= *groups)
+            .filter(|(_, (groups, failed))| *failed >= 2 && 2 * failed >= *groups)
             .map(|(pair, _)| pair)
             .collect();
         pairs.sort_unstable();
@@ -218,47 +220,56 @@ impl<'c> State<'c> {
 /// A row of a joined group: its new place, its old place, its label and its number.
 type Joined = (u64, u64, u32, u32);
 
-/// Counts the votes of rows, sorted.
-fn count(corpus: &Corpus, rows: &[Joined]) -> Votes {
-    let mut votes = Votes::default();
-    let mut pages: FxHashSet<u32> = FxHashSet::default();
-    let mut voices: Vec<(u32, u32)> = Vec::new();
-    for group in rows.chunk_by(|a, b| a.0 == b.0) {
-        voices.clear();
+/// A group that an edit would join.
+struct Group {
+    /// The label of most parts, with a row that has it.
+    leader: (u32, u32),
+    /// One label and row for each part that says something, sorted.
+    voices: Vec<(u32, u32)>,
+}
+
+impl Group {
+    /// Reads the sorted rows of one group; `None` when nothing is joined, or nothing is known.
+    fn of(corpus: &Corpus, rows: &[Joined]) -> Option<Self> {
         let mut parts = 0;
-        for part in group.chunk_by(|a, b| a.1 == b.1) {
+        let mut voices: Vec<(u32, u32)> = Vec::new();
+        for part in rows.chunk_by(|a, b| a.1 == b.1) {
             parts += 1;
             voices.extend(majority(part));
         }
-        if parts < 2 {
-            continue;
-        }
-        votes.merged += parts - 1;
         voices.sort_unstable();
-        let Some(leader) = voices.chunk_by(|a, b| a.0 == b.0).max_by_key(|run| run.len()).map(|run| run[0])
-        else {
-            continue;
-        };
+        let leader = voices.chunk_by(|a, b| a.0 == b.0).max_by_key(|run| run.len()).map(|run| run[0])?;
         // A part whose page may be the same after all says nothing.
         voices.retain(|voice| {
             voice.0 == leader.0 || corpus.content(leader.1).contradicts(corpus.content(voice.1))
         });
+        (parts > 1).then_some(Self { leader, voices })
+    }
+}
+
+/// Counts the votes of rows, sorted.
+fn count(corpus: &Corpus, rows: &[Joined]) -> Votes {
+    let mut votes = Votes::default();
+    let mut pages: FxHashSet<u32> = FxHashSet::default();
+    for rows in rows.chunk_by(|a, b| a.0 == b.0) {
+        votes.merged += rows.chunk_by(|a, b| a.1 == b.1).count() as u64 - 1;
+        let Some(Group { leader, voices }) = Group::of(corpus, rows) else { continue };
         if voices.len() < 2 {
             continue;
         }
-        let agreeing = voices.iter().filter(|voice| voice.0 == leader.0).count();
-        let others = voices.chunk_by(|a, b| a.0 == b.0).filter(|run| run[0].0 != leader.0);
-        let second = others.map(<[_]>::len).max().unwrap_or(0);
-        let fails = 2 * agreeing <= voices.len() || second >= 2;
-        if !fails {
+        // A group of many different pages is as bad as that many groups of two.
+        let different = (voices.chunk_by(|a, b| a.0 == b.0).count() as u64 - 1).min(MAX_WEIGHT);
+        let agrees = voices.iter().filter(|voice| voice.0 == leader.0).count() > 1;
+        if agrees && different == 0 {
             pages.insert(leader.0);
         }
-        if group[0].0 >> 56 < HELD_OUT {
-            votes.held_out += 1;
-            votes.held_out_failed += u64::from(fails);
+        let weight = different + u64::from(agrees);
+        if rows[0].0 >> 56 < HELD_OUT {
+            votes.held_out += weight;
+            votes.held_out_failed += different;
         } else {
-            votes.groups += 1;
-            votes.failed += u64::from(fails);
+            votes.groups += weight;
+            votes.failed += different;
         }
     }
     votes.pages = pages.len() as u64;
