@@ -108,7 +108,7 @@ pub(crate) struct LearnArgs {
     /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub(crate) max_fpr: f64,
-    /// Seed for methods that use chance; the tree methods use none
+    /// Seed for methods that use chance; none so far does
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
     /// Overwrite RULES if it exists
@@ -288,10 +288,10 @@ pub(crate) struct CompareArgs {
     /// Files that say for sure which page a URL shows, to score by [default: the evidence of INPUT]
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pub(crate) truth: Vec<PathBuf>,
-    /// The learners, joined by commas, or `all`
-    #[arg(long, value_delimiter = ',', default_value = "all", value_parser = methods_parser())]
+    /// The learners of `dedust learn`, joined by commas, or `all`
+    #[arg(long, value_delimiter = ',', default_value = "all", value_parser = methods_parser(), hide_possible_values = true)]
     pub(crate) methods: Vec<String>,
-    /// Share of each site's URLs to learn from, above 0 and at most 1
+    /// Share of each site's URLs to learn from, up to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
     pub(crate) train: f64,
     /// URLs of a site to learn from, at most
@@ -315,7 +315,9 @@ pub(crate) struct CompareArgs {
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
-    /// Write a page with tables and charts, the sweep included unless there are too many URLs
+    /// Write a page with tables and charts
+    ///
+    /// It shows the sweep too, unless there are too many URLs.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Overwrite the page if it exists

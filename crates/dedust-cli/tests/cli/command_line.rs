@@ -6,7 +6,8 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 5] = ["learn", "normalize", "evaluate", "explain", "tree"];
+const COMMANDS: [&str; 8] =
+    ["learn", "normalize", "evaluate", "compare", "explain", "tree", "validate", "simulate"];
 
 #[test]
 fn unknown_values_are_refused_with_the_known_ones() {
@@ -15,7 +16,7 @@ fn unknown_values_are_refused_with_the_known_ones() {
     exit 2
     --- stderr
     error: invalid value 'tree-graf' for '--method <METHOD>'
-      [possible values: tree-graph, tree-naive, standard]
+      [possible values: canonfd, tree-graph, tree-naive, decision-tree, fanout-5, fanout-10, dustbuster, standard, keep-all]
 
       tip: a similar value exists: 'tree-graph'
 
@@ -61,7 +62,8 @@ fn long_help_has_examples() {
         let run = sandbox.run(&[command, "--help"]);
         let help = String::from_utf8(run.stdout).unwrap();
         assert!(help.contains(&format!("  dedust {command} ")), "{help}");
-        assert!(help.contains("With --format json"), "{help}");
+        // What `simulate` writes is JSON Lines in any case.
+        assert!(command == "simulate" || help.contains("With --format json"), "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
     }
     assert_snapshot!(sandbox.dedust(&["-h"]), @r"
@@ -75,8 +77,11 @@ fn long_help_has_examples() {
       learn      Learn rules for every site of a crawl
       normalize  Rewrite URLs, one per line, to their canonical form
       evaluate   Tell how good rules are on URLs whose pages are known
+      compare    Put methods side by side: what they save, lose and cost
       explain    Say which rule covers a URL, why it is trusted and what it does
+      validate   Fetch pages to confirm or refute rules
       tree       Print the pattern tree of a site
+      simulate   Make synthetic sites whose pages are known
       help       Print this message or the help of the given subcommand(s)
 
     Options:

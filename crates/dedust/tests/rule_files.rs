@@ -1,0 +1,107 @@
+//! Rule files of every released format still load, and do what they did; files that make no sense are refused by name.
+
+#![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use dedust::errors::LoadRulesError;
+use dedust::{Normalizer, RuleSet};
+
+fn every_operation() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rules-v1/every-operation.json");
+    fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn version_1_loads_and_is_saved_as_it_is() {
+    let file = every_operation();
+    let rules = RuleSet::load(file.as_bytes()).unwrap();
+    let mut saved = Vec::new();
+    rules.save(&mut saved).unwrap();
+    assert_eq!(String::from_utf8(saved).unwrap(), file);
+}
+
+#[test]
+fn version_1_does_what_it_did() {
+    let normalizer = Normalizer::compile(&RuleSet::load(every_operation().as_bytes()).unwrap());
+    for (url, canonical) in [
+        ("http://a.example/thread_7.html", "http://a.example/showthread.php?t=7"),
+        ("https://www.a.example/view?x=1&sid=0123abcd&id=5", "http://a.example/view?x=1&id=5"),
+        ("http://a.example/view?id=5&new", "http://a.example/view?id=5"),
+        ("http://a.example/p/index.html", "http://a.example/p/"),
+        ("http://a.example/view?id=0", "http://a.example/view?id=0"),
+        ("http://a.example/thread_x.html", "http://a.example/thread_x.html"),
+        ("http://de.a.example/manual/intro", "http://de.a.example/manual/intro"),
+    ] {
+        assert_eq!(normalizer.normalize(url).unwrap(), canonical);
+    }
+    assert_eq!(
+        normalizer.key("http://de.a.example/manual/intro").unwrap(),
+        "http://*.a.example/manual/intro"
+    );
+}
+
+/// The message of an error and of its causes.
+fn refusal(file: &str) -> String {
+    let error: LoadRulesError = RuleSet::load(file.as_bytes()).unwrap_err();
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text += &format!(": {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// The file with a rule whose target lacks its first segment.
+fn with_a_gap(file: &str) -> String {
+    let mut file: serde_json::Value = serde_json::from_str(file).unwrap();
+    let target = file.pointer_mut("/sites/a.example/rules/2/rewrite/target").unwrap();
+    target.as_object_mut().unwrap().remove("path_0").unwrap();
+    file.to_string()
+}
+
+#[test]
+fn files_that_make_no_sense_are_refused_by_name() {
+    let file = every_operation();
+    assert_eq!(
+        refusal(&file.replacen("\"version\": 1", "\"version\": 2", 1)),
+        "rule file has format version 2, this build reads up to 1"
+    );
+    assert_eq!(
+        refusal(&with_a_gap(&file)),
+        "the rules of site `a.example` are refused: rule 2 is invalid: the target has `path_1` but not the one before it"
+    );
+    assert_eq!(
+        refusal(&file.replace("\"to\": \"\"", "\"to\": \"index.html/\"")),
+        "the rules of site `a.example` are refused: substitution 0 makes URLs no shorter: `index.html` to `index.html/`"
+    );
+    assert!(
+        refusal(&file.replace("\"q.id\"", "\"colour\""))
+            .starts_with("rule 1 of site `a.example` is malformed: ")
+    );
+    assert!(refusal("[]").starts_with("not a rule file; expected JSON that starts with {\"version\": 1"));
+}
+
+#[test]
+fn rules_that_undo_each_other_are_refused() {
+    let rule = |from: &str, to: &str| {
+        format!(
+            r#"{{"pattern": {{"scheme": {{"is": "http"}}, "path_0": {{"is": "{from}"}}}},
+                "rewrite": {{"target": {{"scheme": {{"keep": "http"}}, "path_0": {{"keep": "{to}"}}}}}},
+                "evidence": {{"urls": 1, "support_pairs": 1, "false_pairs": 0, "groups": 1, "failed_groups": 0,
+                              "failure_bound": 0.95, "kinds": []}}}}"#
+        )
+    };
+    let file = |rules: &[String]| {
+        format!(r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{}]}}}}}}"#, rules.join(","))
+    };
+    let circle = file(&[rule("x", "y"), rule("z", "x"), rule("y", "x")]);
+    assert_eq!(
+        refusal(&circle),
+        "the rules of site `a.example` are refused: rules 0, 2 rewrite into each other without end"
+    );
+    assert!(RuleSet::load(file(&[rule("x", "y"), rule("z", "x")]).as_bytes()).is_ok());
+}
