@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
 
-use dedust::Rule;
+use dedust::Evidence;
 use dedust_learn::{EvidenceKinds, SiteReport, Training};
 use serde::Serialize;
 
@@ -132,19 +132,25 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
     }
     let mut shown = 0;
     for report in sites {
-        let rules = training.rules.site(&report.site).map_or(&[][..], |site| site.rules());
-        let room = SHOWN_RULES - shown;
-        if rules.is_empty() || room == 0 {
-            continue;
+        let Some(site) = training.rules.site(&report.site).filter(|site| !site.is_empty()) else { continue };
+        if shown == SHOWN_RULES {
+            break;
         }
         printer.note(format_args!(
             "\nrules of {}, which is ~ in them; bounds hold with 95 % confidence:",
             report.site
         ));
-        let mut rules: Vec<(usize, &Rule)> = rules.iter().enumerate().collect();
-        rules.sort_by_key(|(_, rule)| Reverse(rule.evidence.urls));
-        for (index, rule) in rules.into_iter().take(room) {
-            printer.note(in_words(index, rule));
+        let keyed = site.rules().iter().enumerate().map(|(index, rule)| {
+            let text = format!("  rule {index}: {}\n    -> {}", rule.pattern, rule.rewrite);
+            (text, &rule.evidence)
+        });
+        let substitutions = site.substitutions().iter().enumerate().map(|(index, substitution)| {
+            (format!("  substitution {index}: {substitution}"), &substitution.evidence)
+        });
+        let mut rules: Vec<(String, &Evidence)> = keyed.chain(substitutions).collect();
+        rules.sort_by_key(|(_, evidence)| Reverse(evidence.urls));
+        for (rule, evidence) in rules.into_iter().take(SHOWN_RULES - shown) {
+            printer.note(in_words(&rule, evidence));
             shown += 1;
         }
     }
@@ -158,14 +164,9 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
     }
 }
 
-fn in_words(index: usize, rule: &Rule) -> String {
-    let mut text = format!(
-        "  rule {index}: {}\n    -> {}\n    {}",
-        rule.pattern,
-        rule.rewrite,
-        words::record(&rule.evidence)
-    );
-    if let Some(example) = rule.evidence.examples.first() {
+fn in_words(rule: &str, evidence: &Evidence) -> String {
+    let mut text = format!("{rule}\n    {}", words::record(evidence));
+    if let Some(example) = evidence.examples.first() {
         text += &format!("\n    e.g. {}\n       = {}", example.url, example.duplicate);
     }
     text
@@ -173,7 +174,8 @@ fn in_words(index: usize, rule: &Rule) -> String {
 
 /// Says what is missing where nothing could be learned for lack of evidence.
 pub(super) fn missing_evidence(training: &Training, kinds: EvidenceKinds, printer: &mut Printer) {
-    if training.sites.iter().any(|report| report.labelled > 0) {
+    // Sizes are enough for one method.
+    if training.rules.rule_count() > 0 || training.sites.iter().any(|report| report.labelled > 0) {
         return;
     }
     if kinds == EvidenceKinds::AUTO {
