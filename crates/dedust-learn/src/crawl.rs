@@ -61,7 +61,7 @@ impl Crawl {
         }
     }
 
-    /// Adds one URL with what is known of it. Targets of canonical links and redirects may be relative to the
+    /// Adds one URL with what is known of it; one whose scheme is not of the web is passed over. Targets of canonical links and redirects may be relative to the
     /// host; any that are not URLs are taken as unknown.
     pub fn observe(&mut self, url: &[u8], clues: &Clues<'_>) -> Result<(), ParseUrlError> {
         self.observe_at(url, clues, None)
@@ -76,6 +76,10 @@ impl Crawl {
     ) -> Result<(), ParseUrlError> {
         let Self { kinds, sites, url: parsed, canonical, redirect } = self;
         parsed.parse_from(url)?;
+        // Of others, such as `mailto:`, there is nothing to learn.
+        if !matches!(parsed.scheme(), b"http" | b"https" | b"ftp" | b"ws" | b"wss") {
+            return Ok(());
+        }
         let clues = Clues {
             canonical: resolve(parsed, clues.canonical, canonical),
             redirect: resolve(parsed, clues.redirect, redirect),

@@ -28,6 +28,10 @@ const DOUBT: f64 = 0.05;
 /// Pages that must agree, for an edit without a family.
 const MIN_PAGES: u64 = 5;
 
+/// URLs that such an edit may join for each page that agrees. More than that is one empty page, shown for every value of
+/// a key that would matter if there were anything to show.
+const MAX_MERGED_PER_PAGE: u64 = 8;
+
 /// Why an edit is not believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
@@ -44,7 +48,8 @@ impl Mode {
             Family::Login => 1,
             _ => 2,
         };
-        if votes.pages < min_pages {
+        let shows_little = family == Family::Other && votes.merged > MAX_MERGED_PER_PAGE * votes.pages;
+        if votes.pages < min_pages || shows_little {
             return Err(Refusal::FewPages);
         }
         let holds = match self {
