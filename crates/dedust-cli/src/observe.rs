@@ -15,7 +15,7 @@ use dedust_learn::Clues;
 use crate::args::HostArgs;
 use crate::failure::Refusal;
 use crate::number::{count, counted};
-use crate::printer::{Printer, excerpt};
+use crate::printer::Printer;
 use crate::progress::Reading;
 
 /// Messages shown of each kind; the others are counted.
@@ -105,7 +105,7 @@ impl Intake {
                     self.rows.bad += 1;
                     remember(&mut self.bad_urls, || {
                         let (file, line) = (reader.name(), observation.line());
-                        let url = excerpt(observation.url());
+                        let url = dedust_io::shorten(observation.url());
                         format!("{file}:{line}: {error}, row skipped: {url}")
                     });
                 }

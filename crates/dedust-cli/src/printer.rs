@@ -112,24 +112,3 @@ impl Printer {
 fn message(text: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
-
-/// The beginning of some input, on one line of any terminal.
-pub(crate) fn excerpt(bytes: &[u8]) -> String {
-    const SHOWN_CHARS: usize = 80;
-    // A character is at most four bytes, so a longer piece could not be shown anyway.
-    let head = &bytes[..bytes.len().min(4 * SHOWN_CHARS + 4)];
-    let text = String::from_utf8_lossy(head);
-    let mut shown = String::new();
-    for (at, character) in text.chars().enumerate() {
-        if at == SHOWN_CHARS {
-            shown.push_str("...");
-            break;
-        }
-        if character.is_control() {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
-        }
-    }
-    shown
-}

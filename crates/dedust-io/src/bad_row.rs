@@ -124,8 +124,8 @@ impl Place<'_> {
     }
 }
 
-/// The first [`SHOWN_CHARS`] characters, on one line.
-pub(crate) fn shorten(bytes: &[u8]) -> String {
+/// The first 80 characters of some input, on one line of any terminal.
+pub fn shorten(bytes: &[u8]) -> String {
     // A character is at most four bytes, so a longer piece could not be shown anyway.
     let head = &bytes[..bytes.len().min(SHOWN_CHARS * 4 + 4)];
     let text = String::from_utf8_lossy(head);

@@ -49,7 +49,7 @@ mod output;
 mod reader;
 mod sniff;
 
-pub use bad_row::{BadColumn, BadRow, BadRowReason};
+pub use bad_row::{BadColumn, BadRow, BadRowReason, shorten};
 pub use column::Column;
 pub use error::{ReadError, Unsupported, WriteError};
 pub use input::{Input, open};

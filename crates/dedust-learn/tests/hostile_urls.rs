@@ -1,7 +1,5 @@
 //! URLs that no one should write: they are learned from or left out, and nothing breaks.
 
-#![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
-
 use dedust::Normalizer;
 use dedust_learn::{Clues, Crawl, EvidenceKinds, Method, Trainer};
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::ExitStatus;
 use crate::args::{ExplainArgs, ReportFormat};
 use crate::number::{count, counted, percent};
-use crate::printer::{Printer, excerpt};
+use crate::printer::Printer;
 use crate::{rule_file, words};
 
 /// One line of `--format json`.
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<E
                     let error = error.to_string();
                     printer.json(&Record::Error { input, error })?;
                 }
-                let problem = format!("`{}` is no URL", excerpt(input.as_bytes()));
+                let problem = format!("`{}` is no URL", dedust_io::shorten(input.as_bytes()));
                 printer.failure(&anyhow::Error::new(error).context(problem));
                 status = ExitStatus::Failure;
             }

@@ -18,7 +18,7 @@ use crate::ExitStatus;
 use crate::args::{NormalizeArgs, UrlFormat};
 use crate::line_source::{Batch, Batches, name_of};
 use crate::number::{count, counted};
-use crate::printer::{Printer, excerpt};
+use crate::printer::Printer;
 use crate::rule_file;
 
 /// Bytes of lines that are worth a worker of their own.
@@ -146,7 +146,7 @@ impl Workers<'_> {
     /// its result is empty in `tsv`, and JSON tells its place only.
     fn pass_through(&mut self, part: &[u8], is_last: bool, printer: &mut Printer) -> io::Result<()> {
         let line = self.tally.lines + 1;
-        let start = self.long_line.take().unwrap_or_else(|| excerpt(part));
+        let start = self.long_line.take().unwrap_or_else(|| dedust_io::shorten(part));
         let data = printer.data();
         if let Output::Lines { format, .. } = self.output {
             match format {

@@ -12,7 +12,6 @@ use serde::Serialize;
 use crate::args::UrlFormat;
 use crate::line_source::MAX_LINE_BYTES;
 use crate::observe::SHOWN;
-use crate::printer::excerpt;
 
 /// What is made of a line.
 #[derive(Clone, Copy, Debug)]
@@ -211,11 +210,11 @@ impl Tally {
                 if *written != line {
                     self.changed += 1;
                     if self.first_changed.is_none() {
-                        self.first_changed = Some((self.lines, excerpt(line)));
+                        self.first_changed = Some((self.lines, dedust_io::shorten(line)));
                     }
                 }
             }
-            Err(error) => self.bad_line(|| (error.to_string(), excerpt(line))),
+            Err(error) => self.bad_line(|| (error.to_string(), dedust_io::shorten(line))),
         }
     }
 
