@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Op, Part, Rule, Substitution};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
-use crate::url::{TokenKey, Value};
+use crate::url::{ParamName, TokenKey, Value};
 
 /// Rules for any number of sites.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,8 +53,8 @@ pub enum InvalidRule {
         /// The key that is missing in the pattern.
         from: TokenKey,
     },
-    /// The target form has no scheme.
-    #[error("the target has no `scheme`")]
+    /// The target form has no scheme, or may lack it.
+    #[error("the target has no `scheme`, or may lack it")]
     NoScheme,
     /// The target form skips a path segment or host label.
     #[error("the target has `{0}` but not the one before it")]
@@ -214,7 +214,14 @@ fn check(rule: &Rule) -> Result<(), InvalidRule> {
     if !(0.0..=1.0).contains(&rule.evidence.failure_bound) {
         return Err(InvalidRule::FailureBound);
     }
-    if target.get(&TokenKey::Scheme).is_none() {
+    let may_lack = |from: &TokenKey| rule.pattern.get(from).is_none_or(|source| source.is_optional());
+    let has_scheme = match target.get(&TokenKey::Scheme) {
+        None => false,
+        Some(Op::Keep(_) | Op::Ignore | Op::Join(_)) => true,
+        Some(Op::Copy(from)) => !may_lack(from),
+        Some(Op::Map { of, values }) => !may_lack(of) && values.iter().all(|mapped| mapped.becomes.is_some()),
+    };
+    if !has_scheme {
         return Err(InvalidRule::NoScheme);
     }
     for (key, op) in target.ops() {
@@ -265,6 +272,13 @@ fn check(rule: &Rule) -> Result<(), InvalidRule> {
     }
     for (key, _) in rule.pattern.keys() {
         check_text(key, None)?;
+        // Else an earlier parameter of the name would be passed through, and come after this one.
+        if let TokenKey::QueryParam(ParamName { name, occurrence: occurrence @ 2.. }) = key {
+            let before = TokenKey::QueryParam(ParamName { name: name.clone(), occurrence: occurrence - 1 });
+            if rule.is_other_param(&before) {
+                return Err(InvalidRule::PassedThrough(before));
+            }
+        }
     }
     for key in target.query_order() {
         if !matches!(key, TokenKey::QueryParam(_)) || target.get(key).is_none() {
