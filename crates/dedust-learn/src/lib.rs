@@ -22,6 +22,7 @@ pub mod dustbuster;
 mod evaluate;
 mod evidence;
 mod fanout;
+mod fitting;
 mod interner;
 mod label;
 mod method;

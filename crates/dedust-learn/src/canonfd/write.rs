@@ -13,6 +13,7 @@ use super::search::{Accepted, Search};
 use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
+use crate::fitting::fitting;
 use crate::metrics::PairCounter;
 
 /// Examples kept with a rule.
@@ -31,13 +32,7 @@ pub(super) fn write(corpus: &Corpus, search: &Search<'_>) -> Vec<Rule> {
     let mut rules: Vec<Rule> = contexts.into_iter().map(|context| writer.rule(Some(context))).collect();
     rules.sort_by_key(|rule| std::cmp::Reverse(rule.evidence.urls));
     rules.push(writer.rule(None));
-    rules.retain(|rule| rule.check().is_ok());
-    while let Some(cycle) = dedust::find_cycle(&rules) {
-        if let Some(&last) = cycle.first() {
-            rules.remove(last);
-        }
-    }
-    rules
+    fitting(rules)
 }
 
 struct Writer<'a, 'c> {

@@ -6,6 +6,8 @@ use std::cmp::Reverse;
 
 use dedust::{AnyValue, OtherParams, Rule, TokenKey, ValueClass, ValuePattern};
 
+use crate::fitting::fitting;
+
 /// Rules in the order in which they are to be tried: those that ask for most first.
 pub(super) fn select(mut rules: Vec<Rule>) -> Vec<Rule> {
     let name = |rule: &Rule| format!("{} -> {}", rule.pattern, rule.rewrite);
@@ -29,12 +31,7 @@ pub(super) fn select(mut rules: Vec<Rule>) -> Vec<Rule> {
         rule.pattern.keys().filter(|(_, pattern)| matches!(pattern, ValuePattern::Is(_))).count()
     };
     rules.sort_by_cached_key(|rule| (Reverse(values(rule)), Reverse(rule.pattern.keys().count())));
-    while let Some(cycle) = dedust::find_cycle(&rules) {
-        if let Some(weakest) = cycle.into_iter().min_by_key(|&at| (rules[at].evidence.urls, at)) {
-            rules.remove(weakest);
-        }
-    }
-    rules
+    fitting(rules)
 }
 
 /// Whether every URL that `inner` covers is covered by `outer`, as far as their patterns say.

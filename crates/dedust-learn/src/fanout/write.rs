@@ -3,6 +3,8 @@ Chosen rules in the language of rule files, proven once more as they are applied
 */
 
 use dedust::{AnyValue, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, ValueClass, ValuePattern};
+
+use crate::fitting::fitting;
 use rustc_hash::FxHashMap;
 
 use super::prove::Prover;
@@ -46,7 +48,7 @@ pub(super) fn rules(
     all.sort_by_cached_key(|(candidate, _)| order(&candidate.rule));
 
     let places = Places::of(table);
-    let mut rules: Vec<Rule> = all
+    let rules: Vec<Rule> = all
         .iter()
         .map(|(Candidate { rule, counts, .. }, rows)| {
             let merges = prover.merges(rows, ops(rule), rule.shape);
@@ -59,12 +61,7 @@ pub(super) fn rules(
             }
         })
         .collect();
-    while let Some(cycle) = dedust::find_cycle(&rules) {
-        if let Some(weakest) = cycle.into_iter().min_by_key(|&at| (rules[at].evidence.urls, at)) {
-            rules.remove(weakest);
-        }
-    }
-    rules
+    fitting(rules)
 }
 
 fn text(table: &Table<'_>, places: &Places, rule: &WideRule, ops: &[(u32, FanoutOp)]) -> (Pattern, Rewrite) {

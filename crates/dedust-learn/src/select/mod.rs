@@ -17,6 +17,7 @@ mod write_rules;
 
 use dedust::{OtherParams, Rule};
 
+use crate::fitting::fitting;
 use crate::pattern_tree::{NodeId, PatternTree};
 use crate::propose::{CandidateRule, Proposal, TreeOp};
 
@@ -84,18 +85,8 @@ pub fn select(tree: &PatternTree<'_>, proposal: &Proposal, options: &SelectOptio
             deployed.sort_by_key(|rule| (std::cmp::Reverse(tree.nodes()[rule.source].depth()), rule.source));
         }
     }
-    let mut rules: Vec<Rule> = deployed
-        .iter()
-        .map(|rule| write_rules::write(tree, rule, other_params))
-        // Joined rules may leave out a segment between others.
-        .filter(|rule| rule.check().is_ok())
-        .collect();
-    while let Some(cycle) = dedust::find_cycle(&rules) {
-        if let Some(weakest) = cycle.into_iter().min_by_key(|&at| (rules[at].evidence.urls, at)) {
-            rules.remove(weakest);
-        }
-    }
-    rules
+    // Joined rules may leave out a segment between others.
+    fitting(deployed.iter().map(|rule| write_rules::write(tree, rule, other_params)).collect())
 }
 
 /// The candidate from a node to itself, if there is one.
