@@ -31,13 +31,14 @@ mod pattern_tree;
 mod progress;
 mod propose;
 mod rows;
+mod rule_evidence;
 mod select;
 mod simhash;
 pub mod simulate;
 mod trainer;
 mod union_find;
 
-pub use canonfd::{Mode, learn_canonfd};
+pub use canonfd::learn_canonfd;
 pub use corpus::Corpus;
 pub use crawl::Crawl;
 pub use decision_tree::{DecisionTreeOptions, learn_decision_tree};

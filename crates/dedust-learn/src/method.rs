@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use dedust::{Rule, Substitution};
 
-use crate::canonfd::{Mode, learn_canonfd};
+use crate::canonfd::learn_canonfd;
 use crate::corpus::Corpus;
 use crate::decision_tree::{DecisionTreeOptions, learn_decision_tree};
 use crate::dustbuster;
@@ -100,7 +100,7 @@ impl Method {
     /// dropped.
     pub fn learn(self, corpus: &Corpus, max_false_pair_rate: f64) -> Learned {
         let selection = match self {
-            Self::CanonFd => return learn_canonfd(corpus, Mode::Balanced),
+            Self::CanonFd => return learn_canonfd(corpus),
             Self::TreeGraph => Selection::Graph,
             Self::TreeNaive => Selection::Naive(Nested::default()),
             Self::DustBuster => return dustbuster::learn(corpus, max_false_pair_rate),

@@ -8,7 +8,6 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::corpus::Corpus;
-use crate::fitting::fitting;
 use crate::method::Method;
 use crate::metrics::{Score, Tally};
 use crate::progress::Progress;
@@ -125,7 +124,7 @@ impl Trainer {
             raw_rules: learned.raw_rules as u64,
             qualified_rules: learned.qualified_rules as u64,
         };
-        let rules = SiteRules::new(summary, fitting(learned.rules))
+        let rules = SiteRules::new(summary, learned.rules)
             .and_then(|rules| rules.with_substitutions(learned.substitutions))
             .map_err(refused)?;
         let mut alone = RuleSet::new(self.method.name());

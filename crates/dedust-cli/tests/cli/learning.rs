@@ -31,7 +31,7 @@ fn the_report_shows_sites_and_rules() {
     news.example     1                 0      0           0   0.0 %  0.0000
     total          121                80      1          80  66.1 %  0.0000
 
-    rules of shop.example, which is ~ in them; bounds hold with 95 % confidence:
+    rules of shop.example, which is ~ in them; bounds are for URLs like those learned from, at 95 %:
       rule 0: http://www.~/view?id=<digits>&sid=<hex>
         -> http://www.~/view?id={q.id}&sid=*
         120 URLs covered, 0 of 40 groups failed: at most 7.2 % wrong

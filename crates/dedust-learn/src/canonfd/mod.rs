@@ -13,14 +13,12 @@ mod search;
 mod state;
 mod write;
 
-pub use accept::Mode;
-
 use crate::corpus::Corpus;
 use crate::method::Learned;
 
 /// Learns rules for one site.
-pub fn learn_canonfd(corpus: &Corpus, mode: Mode) -> Learned {
-    let mut search = search::Search::new(corpus, mode);
+pub fn learn_canonfd(corpus: &Corpus) -> Learned {
+    let mut search = search::Search::new(corpus);
     search.run();
     Learned {
         raw_rules: search.tried,

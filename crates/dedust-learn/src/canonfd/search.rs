@@ -9,7 +9,7 @@ Finds edits that do not change which page is meant, best first, each judged in t
 use dedust::TokenKey;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::accept::Mode;
+use super::accept::is_believed;
 use super::families::{Family, speaks_of_login};
 use super::state::{Edit, State, Votes, mix};
 use crate::corpus::Corpus;
@@ -29,13 +29,6 @@ const MAX_EXCEPTIONS: usize = 12;
 /// Members of a cluster that are compared.
 const MEMBERS_PER_CLUSTER: usize = 8;
 
-/// An edit that was believed, with what spoke for it.
-#[derive(Clone, Debug)]
-pub(super) struct Accepted {
-    pub(super) edit: Edit,
-    pub(super) votes: Votes,
-}
-
 #[derive(Clone, Debug)]
 struct Candidate {
     edit: Edit,
@@ -44,14 +37,14 @@ struct Candidate {
 
 pub(super) struct Search<'c> {
     pub(super) state: State<'c>,
-    pub(super) accepted: Vec<Accepted>,
+    /// Edits that were believed, in the order in which they were applied.
+    pub(super) accepted: Vec<Edit>,
     pub(super) tried: usize,
-    mode: Mode,
     pairs_by_key: Vec<Vec<u32>>,
 }
 
 impl<'c> Search<'c> {
-    pub(super) fn new(corpus: &'c Corpus, mode: Mode) -> Self {
+    pub(super) fn new(corpus: &'c Corpus) -> Self {
         let mut pairs_by_key = vec![Vec::new(); corpus.keys().len()];
         for pair in 0..corpus.pair_count() as u32 {
             pairs_by_key[corpus.pair_key(pair) as usize].push(pair);
@@ -60,7 +53,7 @@ impl<'c> Search<'c> {
         for pairs in &mut pairs_by_key {
             pairs.sort_by_key(|&pair| (std::cmp::Reverse(state.rows_of(pair).len()), pair));
         }
-        Self { state, accepted: Vec::new(), tried: 0, mode, pairs_by_key }
+        Self { state, accepted: Vec::new(), tried: 0, pairs_by_key }
     }
 
     pub(super) fn run(&mut self) {
@@ -96,7 +89,7 @@ impl<'c> Search<'c> {
                 && votes.merged > 0
             {
                 self.state.apply(&candidate.edit);
-                self.accepted.push(Accepted { edit: candidate.edit, votes });
+                self.accepted.push(candidate.edit);
             }
         }
     }
@@ -104,10 +97,10 @@ impl<'c> Search<'c> {
     /// The candidate with its votes if it is believed, perhaps with exceptions.
     fn judged(&self, mut candidate: Candidate) -> Option<(Votes, Candidate)> {
         let mut votes = self.state.votes(&candidate.edit);
-        if votes.all_failed() > 0
+        if votes.failed > 0
             && candidate.edit.context.is_none()
             && candidate.edit.except.is_empty()
-            && 3 * votes.all_failed() < 2 * votes.all()
+            && 3 * votes.failed < 2 * votes.groups
         {
             candidate.edit.except = self.state.exceptions(&candidate.edit, |pair| self.is_context(pair));
             if candidate.edit.except.len() > MAX_EXCEPTIONS {
@@ -127,8 +120,7 @@ impl<'c> Search<'c> {
                 votes = self.state.votes(&candidate.edit);
             }
         }
-        let verdict = self.mode.judge(candidate.family, &votes);
-        verdict.ok().map(|()| (votes, candidate))
+        is_believed(candidate.family, &votes).then_some((votes, candidate))
     }
 
     /// Whether a pair may be the context of an edit, or an exception to one.

@@ -11,35 +11,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::corpus::Corpus;
 
-/// The share of groups that is held out, in 1/256.
-const HELD_OUT: u64 = 102;
-
 /// The most that one group counts.
 const MAX_WEIGHT: u64 = 50;
 
 /// What groups that an edit would join say about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Votes {
-    /// Groups joined, of those that were not held out.
+    /// Groups joined; one of many different pages counts as many.
     pub(super) groups: u64,
+    /// Those that hold different pages.
     pub(super) failed: u64,
-    /// The same for the groups that were held out.
-    pub(super) held_out: u64,
-    pub(super) held_out_failed: u64,
     /// Distinct pages among the groups that agreed.
     pub(super) pages: u64,
     /// URLs that would no longer stand alone.
     pub(super) merged: u64,
-}
-
-impl Votes {
-    pub(super) fn all(&self) -> u64 {
-        self.groups + self.held_out
-    }
-
-    pub(super) fn all_failed(&self) -> u64 {
-        self.failed + self.held_out_failed
-    }
 }
 
 /// One edit: what some pairs count for from now on, in some rows.
@@ -263,14 +248,8 @@ fn count(corpus: &Corpus, rows: &[Joined]) -> Votes {
         if agrees && different == 0 {
             pages.insert(leader.0);
         }
-        let weight = different + u64::from(agrees);
-        if rows[0].0 >> 56 < HELD_OUT {
-            votes.held_out += weight;
-            votes.held_out_failed += different;
-        } else {
-            votes.groups += weight;
-            votes.failed += different;
-        }
+        votes.groups += different + u64::from(agrees);
+        votes.failed += different;
     }
     votes.pages = pages.len() as u64;
     votes

@@ -5,19 +5,17 @@ Believed edits as rules: one for each context, and one for the rest of the site.
 use std::collections::{BTreeMap, BTreeSet};
 
 use dedust::{
-    AnyValue, Evidence, Example, Mapped, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, Value,
-    ValueClass, ValuePattern,
+    AnyValue, Mapped, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, Value, ValueClass, ValuePattern,
 };
 
-use super::search::{Accepted, Search};
-use crate::confidence::failure_bound;
+use super::search::Search;
+use super::state::Edit;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::fitting::fitting;
 use crate::metrics::PairCounter;
+use crate::rule_evidence::rule_evidence;
 
-/// Examples kept with a rule.
-const EXAMPLES: usize = 3;
 /// Path segments that rules speak of at most.
 const MAX_DEPTH: u16 = 12;
 
@@ -26,7 +24,7 @@ pub(super) fn write(corpus: &Corpus, search: &Search<'_>) -> Vec<Rule> {
         return Vec::new();
     }
     let writer = Writer { corpus, search };
-    let edits = search.accepted.iter().map(|accepted| &accepted.edit);
+    let edits = search.accepted.iter();
     let contexts: BTreeSet<u32> =
         edits.flat_map(|edit| edit.context.iter().chain(&edit.except)).copied().collect();
     let mut rules: Vec<Rule> = contexts.into_iter().map(|context| writer.rule(Some(context))).collect();
@@ -63,12 +61,11 @@ impl Writer<'_, '_> {
             pattern.insert(key.clone(), any(key != TokenKey::Scheme));
             ops.insert(key.clone(), Op::Copy(key));
         }
-        let holds = |accepted: &&Accepted| {
-            accepted.edit.context.is_none()
-                && context.is_none_or(|context| !accepted.edit.except.contains(&context))
+        let holds = |edit: &&Edit| {
+            edit.context.is_none() && context.is_none_or(|context| !edit.except.contains(&context))
         };
-        let edits: Vec<&Accepted> = self.search.accepted.iter().filter(holds).collect();
-        for pair in edits.iter().flat_map(|accepted| &accepted.edit.pairs).map(|(pair, _)| *pair) {
+        let edits: Vec<&Edit> = self.search.accepted.iter().filter(holds).collect();
+        for pair in edits.iter().flat_map(|edit| &edit.pairs).map(|(pair, _)| *pair) {
             let key = key_of(pair);
             pattern.entry(key.clone()).or_insert_with(|| any(true));
             if let Some(op) = self.op(key, &edits) {
@@ -78,10 +75,9 @@ impl Writer<'_, '_> {
             }
         }
         if let Some(context) = context {
-            let inside =
-                self.search.accepted.iter().filter(|accepted| accepted.edit.context == Some(context));
+            let inside = self.search.accepted.iter().filter(|edit| edit.context == Some(context));
             let keys: BTreeSet<&TokenKey> =
-                inside.flat_map(|accepted| &accepted.edit.pairs).map(|(pair, _)| key_of(*pair)).collect();
+                inside.flat_map(|edit| &edit.pairs).map(|(pair, _)| key_of(*pair)).collect();
             for key in keys {
                 pattern.entry(key.clone()).or_insert_with(|| any(true));
                 match key {
@@ -93,71 +89,45 @@ impl Writer<'_, '_> {
             pattern.insert(key_of(context).clone(), ValuePattern::Is(value.clone()));
             ops.insert(key_of(context).clone(), Op::Keep(value));
         }
-        let relevant =
-            |accepted: &&Accepted| accepted.edit.context.is_none() || accepted.edit.context == context;
-        let votes: Vec<_> =
-            self.search.accepted.iter().filter(relevant).map(|accepted| accepted.votes).collect();
-        let (groups, failed) =
-            votes.iter().fold((0, 0), |sum, votes| (sum.0 + votes.held_out, sum.1 + votes.held_out_failed));
         let rows: Vec<u32> = match context {
             Some(context) => state.rows_of(context).to_vec(),
             None => (0..corpus.len() as u32).collect(),
         };
         let labelled = rows.iter().filter_map(|&row| Some((state.place(row), corpus.label(row)?)));
         let pairs = PairCounter::default().count(labelled);
-        let count = |pairs: u128| u64::try_from(pairs).unwrap_or(u64::MAX);
         let kinds = rows.iter().fold(EvidenceKinds::NONE, |kinds, &row| kinds | corpus.kinds(row));
         Rule {
             pattern: Pattern::new(pattern),
             other_params: OtherParams::Keep,
             rewrite: Rewrite::new(ops, Vec::new()),
-            evidence: Evidence {
-                urls: rows.len() as u64,
-                support_pairs: count(pairs.support),
-                false_pairs: count(pairs.false_pairs()),
-                groups,
-                failed_groups: failed,
-                failure_bound: failure_bound(failed, groups),
-                kinds: kinds.iter().map(|kind| kind.name().into()).collect(),
-                observed_until: corpus.latest().map(Into::into),
-                examples: self.examples(rows),
-                verdict: None,
-            },
+            evidence: rule_evidence(corpus, rows.len(), &pairs, kinds, self.examples(rows)),
         }
     }
 
-    /// Some of `rows` with duplicates that stand where they stand: the shortest.
-    fn examples(&self, mut rows: Vec<u32>) -> Vec<Example> {
+    /// For every place that several of `rows` share, one of them and the shortest duplicate of it.
+    fn examples(&self, mut rows: Vec<u32>) -> Vec<(u32, u32)> {
         let (corpus, state) = (self.corpus, &self.search.state);
         rows.sort_by_key(|&row| (state.place(row), corpus.url(row).len(), row));
-        let text = |row| String::from_utf8_lossy(corpus.url(row)).into();
-        let mut pairs: Vec<(u32, u32)> = rows
-            .chunk_by(|&a, &b| state.place(a) == state.place(b))
+        rows.chunk_by(|&a, &b| state.place(a) == state.place(b))
             .filter_map(|group| {
                 let label = corpus.label(group[0])?;
                 let other = group[1..].iter().find(|&&row| corpus.label(row) == Some(label))?;
                 Some((*other, group[0]))
             })
-            .collect();
-        pairs.sort_by_key(|&(row, _)| (corpus.url(row).len(), row));
-        pairs
-            .into_iter()
-            .take(EXAMPLES)
-            .map(|(row, duplicate)| Example { url: text(row), duplicate: text(duplicate) })
             .collect()
     }
 
     /// What becomes of a key after `edits`; `None` when it is left out.
-    fn op(&self, key: &TokenKey, edits: &[&Accepted]) -> Option<Op> {
+    fn op(&self, key: &TokenKey, edits: &[&Edit]) -> Option<Op> {
         let corpus = self.corpus;
         let number = corpus.keys().binary_search(key).ok()? as u32;
         let mut becomes: BTreeMap<u32, Option<u32>> = BTreeMap::new();
-        for &(pair, new) in edits.iter().flat_map(|accepted| &accepted.edit.pairs) {
+        for &(pair, new) in edits.iter().flat_map(|edit| &edit.pairs) {
             if corpus.pair_key(pair) == number {
                 becomes.insert(pair, new);
             }
         }
-        if edits.iter().any(|accepted| accepted.edit.forgotten.contains(&number)) {
+        if edits.iter().any(|edit| edit.forgotten.contains(&number)) {
             // A label can only be left out if none stands to its left.
             let is_leftmost = |label: u16| {
                 !corpus.keys().iter().any(|key| matches!(key, TokenKey::Subdomain(other) if *other > label))

@@ -5,16 +5,13 @@ Shared by the learners that rewrite single URLs. URLs that the rule covers count
 a result already stand beside them. All others keep their identity and cannot meet.
 */
 
-use dedust::{Evidence, Example};
+use dedust::Evidence;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::metrics::{PairCounter, PairCounts};
-
-/// Examples kept with a rule.
-const EXAMPLES: usize = 3;
+use crate::rule_evidence::rule_evidence;
 
 /// The URLs of a site by a hash of their form.
 pub(crate) struct Forms {
@@ -98,25 +95,7 @@ impl Merges {
                 examples.push((row, duplicate));
             }
         }
-        examples.sort_unstable_by_key(|&(row, _)| order(row));
-        let text = |row| String::from_utf8_lossy(corpus.url(row)).into();
-        let count = |pairs: u128| u64::try_from(pairs).unwrap_or(u64::MAX);
-        Evidence {
-            urls: self.sources.len() as u64,
-            support_pairs: count(counts.support),
-            false_pairs: count(counts.false_pairs()),
-            groups: counts.groups,
-            failed_groups: counts.mixed_groups,
-            failure_bound: failure_bound(counts.mixed_groups, counts.groups),
-            verdict: None,
-            kinds: kinds.iter().map(|kind| kind.name().into()).collect(),
-            observed_until: corpus.latest().map(Into::into),
-            examples: examples
-                .into_iter()
-                .take(EXAMPLES)
-                .map(|(row, duplicate)| Example { url: text(row), duplicate: text(duplicate) })
-                .collect(),
-        }
+        rule_evidence(corpus, self.sources.len(), counts, kinds, examples)
     }
 }
 

@@ -2,19 +2,16 @@
 A chosen rule in the language of rule files: patterns of text instead of nodes and numbers, with its evidence.
 */
 
-use dedust::{AnyValue, Evidence, Example, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, ValuePattern};
+use dedust::{AnyValue, Evidence, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, ValuePattern};
 use rustc_hash::FxHashMap;
 
 use super::deploy::DeployedRule;
-use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::pattern_tree::{NodeId, PatternTree};
 use crate::propose::TreeOp;
 use crate::propose::proof::{Projection, staying_ops};
-
-/// Examples kept with a rule.
-const EXAMPLES: usize = 3;
+use crate::rule_evidence::rule_evidence;
 
 pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule, other_params: OtherParams) -> Rule {
     let corpus = tree.corpus();
@@ -97,30 +94,9 @@ fn evidence(tree: &PatternTree<'_>, rule: &DeployedRule, forth: &Projection) -> 
             examples.push((row, duplicate));
         }
     }
-    examples.sort_unstable_by_key(|&(row, _)| (corpus.url(row).len(), corpus.url(row)));
-    let text = |row| String::from_utf8_lossy(corpus.url(row)).into();
-    Evidence {
-        verdict: None,
-        urls,
-        support_pairs: count(rule.counts.support),
-        false_pairs: count(rule.counts.false_pairs()),
-        groups: rule.counts.groups,
-        failed_groups: rule.counts.mixed_groups,
-        failure_bound: failure_bound(rule.counts.mixed_groups, rule.counts.groups),
-        kinds: kinds.iter().map(|kind| kind.name().into()).collect(),
-        observed_until: corpus.latest().map(Into::into),
-        examples: examples
-            .into_iter()
-            .take(EXAMPLES)
-            .map(|(row, duplicate)| Example { url: text(row), duplicate: text(duplicate) })
-            .collect(),
-    }
+    rule_evidence(corpus, urls, &rule.counts, kinds, examples)
 }
 
 fn shorter(corpus: &Corpus, a: u32, b: u32) -> u32 {
     if (corpus.url(b).len(), corpus.url(b)) < (corpus.url(a).len(), corpus.url(a)) { b } else { a }
-}
-
-fn count(pairs: u128) -> u64 {
-    u64::try_from(pairs).unwrap_or(u64::MAX)
 }

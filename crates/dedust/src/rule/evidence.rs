@@ -19,7 +19,8 @@ pub struct Evidence {
     pub groups: u64,
     /// Those of the groups that hold more than one page.
     pub failed_groups: u64,
-    /// The share of failing groups is at most this, with 95 % confidence.
+    /// The share of failing groups is at most this, with 95 % confidence; from the URLs that the rule was learned
+    /// from, so too low by as much as they chose it.
     #[serde(serialize_with = "four_digits")]
     pub failure_bound: f64,
     /// Where the duplicate labels came from.

@@ -137,7 +137,7 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
             break;
         }
         printer.note(format_args!(
-            "\nrules of {}, which is ~ in them; bounds hold with 95 % confidence:",
+            "\nrules of {}, which is ~ in them; bounds are for URLs like those learned from, at 95 %:",
             report.site
         ));
         let keyed = site.rules().iter().enumerate().map(|(index, rule)| {

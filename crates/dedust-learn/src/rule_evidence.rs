@@ -1,0 +1,45 @@
+/*!
+What training saw of a rule, as it is written into a rule file.
+*/
+
+use dedust::{Evidence, Example};
+
+use crate::confidence::failure_bound;
+use crate::corpus::Corpus;
+use crate::evidence::EvidenceKinds;
+use crate::metrics::PairCounts;
+
+/// Examples kept with a rule.
+const EXAMPLES: usize = 3;
+
+/// The evidence of a rule that covers `urls` rows, merges as `counts` says, and brings together the rows of `examples`,
+/// of which the shortest are kept.
+pub(crate) fn rule_evidence(
+    corpus: &Corpus,
+    urls: usize,
+    counts: &PairCounts,
+    kinds: EvidenceKinds,
+    mut examples: Vec<(u32, u32)>,
+) -> Evidence {
+    examples.sort_unstable_by_key(|&(row, duplicate)| {
+        (corpus.url(row).len(), corpus.url(row), corpus.url(duplicate))
+    });
+    let text = |row| String::from_utf8_lossy(corpus.url(row)).into();
+    let pairs = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
+    Evidence {
+        urls: urls as u64,
+        support_pairs: pairs(counts.support),
+        false_pairs: pairs(counts.false_pairs()),
+        groups: counts.groups,
+        failed_groups: counts.mixed_groups,
+        failure_bound: failure_bound(counts.mixed_groups, counts.groups),
+        kinds: kinds.iter().map(|kind| kind.name().into()).collect(),
+        observed_until: corpus.latest().map(Into::into),
+        examples: examples
+            .into_iter()
+            .take(EXAMPLES)
+            .map(|(row, duplicate)| Example { url: text(row), duplicate: text(duplicate) })
+            .collect(),
+        verdict: None,
+    }
+}
