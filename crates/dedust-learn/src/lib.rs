@@ -38,7 +38,7 @@ pub mod simulate;
 mod trainer;
 mod union_find;
 
-pub use canonfd::learn_canonfd;
+pub use canonfd::{Mode, Refusal, learn_canonfd};
 pub use corpus::Corpus;
 pub use crawl::Crawl;
 pub use decision_tree::{DecisionTreeOptions, learn_decision_tree};

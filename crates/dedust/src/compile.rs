@@ -1,7 +1,7 @@
 /*!
 [`SiteRules`] to [`SiteProgram`]: every key gets a slot, every rule its masks, checks and templates.
 
-Refuted rules and substitutions are left out.
+Refuted rules, substitutions and edits are left out.
 */
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +20,7 @@ pub(crate) fn compile_site(domain: &str, site: &SiteRules) -> SiteProgram {
         site.rules().iter().enumerate().filter(|(_, rule)| !rule.evidence.is_refuted()).collect();
     let substitutions =
         site.substitutions().iter().enumerate().filter(|(_, text)| !text.evidence.is_refuted());
+    let edits = site.edits().iter().enumerate().filter(|(_, edit)| !edit.evidence.is_refuted());
     let mut keys = BTreeSet::new();
     for (_, rule) in &rules {
         keys.extend(rule.pattern.keys().map(|(key, _)| key));
@@ -61,6 +62,8 @@ pub(crate) fn compile_site(domain: &str, site: &SiteRules) -> SiteProgram {
         rule_places: rules.iter().map(|(place, _)| *place).collect(),
         masks: compiled.iter().map(|rule| (rule.must[0], passing(rule))).collect(),
         rules: compiled,
+        edit_places: edits.clone().map(|(place, _)| place).collect(),
+        edits: edits.map(|(_, edit)| edit.clone()).collect(),
         layout,
     }
 }

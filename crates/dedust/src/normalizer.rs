@@ -17,6 +17,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::compile::compile_site;
+use crate::form::Form;
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::program::{CompiledRule, SiteProgram, Slots};
 use crate::rule::{MAX_PASSES, Prepared, RuleSet, substitute};
@@ -56,6 +57,7 @@ struct Work {
     params: ParamOrder,
     text: Vec<u8>,
     substituted: ParsedUrl,
+    form: Form,
 }
 
 /// A URL in canonical form.
@@ -77,6 +79,8 @@ pub struct Explanation {
     pub substitutions: Vec<usize>,
     /// The place of the rule that covers the URL in the site's list.
     pub rule: Option<usize>,
+    /// The places of the edits that changed the URL or its key in the site's list, in order.
+    pub edits: Vec<usize>,
     /// The key.
     pub key: UrlKey,
     /// The canonical URL.
@@ -89,7 +93,9 @@ impl Normalizer {
         let programs: Vec<SiteProgram> = rules
             .sites()
             .map(|(domain, site)| compile_site(domain, site))
-            .filter(|program| !program.rules.is_empty() || !program.substitutions.is_empty())
+            .filter(|program| {
+                !program.rules.is_empty() || !program.substitutions.is_empty() || !program.edits.is_empty()
+            })
             .collect();
         let program_by_domain =
             programs.iter().zip(0..).map(|(program, index)| (program.domain.clone(), index)).collect();
@@ -112,8 +118,7 @@ impl Normalizer {
     pub fn key_with<'s>(&self, url: &[u8], scratch: &'s mut Scratch) -> Result<&'s [u8], ParseUrlError> {
         let Scratch { url: parsed, work, out, .. } = scratch;
         let program = self.parse(url, parsed, work)?;
-        let rule = program.and_then(|program| program.covering_rule(parsed, &mut work.slots));
-        write_key(rule.map(|(_, rule)| rule), parsed, work, out);
+        write_key_of(program, parsed, work, out);
         Ok(out)
     }
 
@@ -125,6 +130,20 @@ impl Normalizer {
     ) -> Result<&'s [u8], ParseUrlError> {
         let Scratch { url: parsed, work, out, again, again_out, key } = scratch;
         let program = self.parse(url, parsed, work)?;
+        if let Some(program) = program.filter(|program| !program.edits.is_empty()) {
+            let stays = write_edited_url(program, parsed, work, out) && {
+                write_key_of(Some(program), parsed, work, key);
+                match self.parse(out, again, work) {
+                    Ok(Some(program)) if again.as_bytes() == *out => {
+                        let stays = !write_edited_url(program, again, work, again_out);
+                        write_key_of(Some(program), again, work, again_out);
+                        stays && again_out == key
+                    }
+                    _ => false,
+                }
+            };
+            return Ok(if stays { out } else { parsed.as_bytes() });
+        }
         let rule = program.and_then(|program| program.covering_rule(parsed, &mut work.slots));
         let Some((_, rule)) = rule.filter(|(_, rule)| rule.url.is_some() && parsed.userinfo().is_none())
         else {
@@ -169,7 +188,24 @@ impl Normalizer {
                 .collect(),
             _ => Vec::new(),
         };
+        let mut edits = Vec::new();
+        if let Some(program) = program.filter(|_| safe.is_hierarchical())
+            && work.form.read(&safe, program.domain.len())
+        {
+            let (mut before, mut after) = (Vec::new(), Vec::new());
+            work.form.write_key(&mut before);
+            for (edit, &place) in program.edits.iter().zip(&program.edit_places) {
+                work.form.apply(edit);
+                after.clear();
+                work.form.write_key(&mut after);
+                if before != after {
+                    edits.push(place);
+                    std::mem::swap(&mut before, &mut after);
+                }
+            }
+        }
         Ok(Explanation {
+            edits,
             site: program.map(|program| String::from_utf8_lossy(&program.domain).into()),
             substitutions,
             rule,
@@ -222,6 +258,43 @@ impl Normalizer {
             suffix = &suffix[memchr::memchr(b'.', suffix)? + 1..];
         }
     }
+}
+
+/// Writes the key that the rules or edits of `program` give a URL.
+fn write_key_of(program: Option<&SiteProgram>, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) {
+    match program {
+        Some(program) if !program.edits.is_empty() && url.is_hierarchical() => {
+            out.clear();
+            if work.form.read(url, program.domain.len()) {
+                for edit in &program.edits {
+                    work.form.apply(edit);
+                }
+                work.form.write_key(out);
+            } else {
+                write_identity_key(url, &mut work.params, out);
+            }
+        }
+        _ => {
+            let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
+            write_key(rule.map(|(_, rule)| rule), url, work, out);
+        }
+    }
+}
+
+/// Writes what the edits of `program` that give fetchable URLs make of `url`; false when that is `url` itself.
+fn write_edited_url(program: &SiteProgram, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) -> bool {
+    out.clear();
+    if !url.is_hierarchical() || url.userinfo().is_some() || !work.form.read(url, program.domain.len()) {
+        return false;
+    }
+    for edit in program.edits.iter().filter(|edit| edit.fetchable) {
+        work.form.apply(edit);
+    }
+    if !work.form.is_writable() {
+        return false;
+    }
+    work.form.write_url(out);
+    out != url.as_bytes()
 }
 
 /// Writes the key of a URL that `rule` covers, if any does. Its slots are those in `work`.

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::pattern::ValueClass;
-use crate::rule::Prepared;
+use crate::rule::{Edit, Prepared};
 use crate::template::Template;
 use crate::url::{ParsedUrl, RawKey, RawValue, visit_tokens};
 
@@ -30,6 +30,9 @@ pub(crate) struct SiteProgram {
     pub(crate) rules: Box<[CompiledRule]>,
     /// Likewise for the rules.
     pub(crate) rule_places: Box<[usize]>,
+    pub(crate) edits: Box<[Edit]>,
+    /// Likewise for the edits.
+    pub(crate) edit_places: Box<[usize]>,
 }
 
 /// Which key is kept in which slot. A key without a slot is unknown to all rules of the site.
