@@ -38,7 +38,8 @@ pub enum Refusal {
 
 /// The share of failing votes that is put up with.
 const LIMIT: f64 = 0.05;
-/// The same for edits of a family: wrong ones fail nearly always, right ones as often as labels are wrong.
+/// The same for edits of a family, where wrong ones fail nearly always and right ones as often as labels are wrong, and
+/// for edits that can do little harm.
 const TRUSTED_LIMIT: f64 = 0.1;
 const STRICT_LIMIT: f64 = 0.01;
 /// The chance of being wrong about that.
@@ -49,16 +50,24 @@ const MIN_PAGES: u64 = 5;
 /// would matter if there were anything to show.
 const MAX_GROUPS_PER_PAGE: u64 = 4;
 
-pub(super) fn judge(mode: Mode, family: Family, votes: &Votes, max_false_rate: f64) -> Result<(), Refusal> {
+/// Judges an edit by its votes.
+pub(super) fn judge(
+    mode: Mode,
+    family: Family,
+    votes: &Votes,
+    is_harmless: bool,
+    max_false_rate: f64,
+) -> Result<(), Refusal> {
     if votes.merged == 0 {
         return Err(Refusal::JoinsNothing);
     }
     let share = votes.against as f64 / votes.all.max(1) as f64;
-    let is_known = !matches!(family, Family::Other);
-    let limit = if is_known { TRUSTED_LIMIT } else { LIMIT };
+    let is_known = !matches!(family, Family::Other | Family::Relevant);
+    let limit = if is_known || (is_harmless && votes.against == 0) { TRUSTED_LIMIT } else { LIMIT };
     let min_pages = match family {
-        Family::Other => MIN_PAGES,
+        Family::Other | Family::Relevant => MIN_PAGES,
         Family::Login => 1,
+        Family::Referral => 3,
         _ => 2,
     };
     let is_proven = match mode {

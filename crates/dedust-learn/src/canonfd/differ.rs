@@ -554,6 +554,22 @@ impl<'t> Differ<'t, '_> {
                 change: change.clone(),
             });
         }
+        // The name of the page alone, not the folders it is in.
+        let (ours, theirs) = (a.texts(), b.texts());
+        if forgets_path
+            && let (Some((_, ours)), Some((_, theirs))) = (ours.split_last(), theirs.split_last())
+            && ours == theirs
+        {
+            let mut name_only = change.clone();
+            name_only[0] = Change::Forget(Spot::FromRight(0));
+            for &pair in shared {
+                let spot = Spot::Key(self.table.key_of(pair).clone());
+                found.drafts.push(Draft {
+                    when: BTreeMap::from([(spot, Test::Is(self.table.value_of(pair).clone()))]),
+                    change: name_only.clone(),
+                });
+            }
+        }
         // A parameter that is there, whatever it says.
         if forgets_path && change.len() == 1 {
             for &pair in a.params.iter().filter(|pair| b.params.contains(pair)) {

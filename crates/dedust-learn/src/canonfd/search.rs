@@ -31,7 +31,7 @@ const MAX_SUGGESTIONS: usize = 300;
 /// Conditions under which a failing edit is tried again.
 const MAX_CONTEXTS: usize = 8;
 /// Exceptions that an edit may have.
-const MAX_EXCEPTIONS: usize = 12;
+const MAX_EXCEPTIONS: usize = 6;
 /// URLs of a cluster that are compared.
 const MEMBERS_PER_CLUSTER: usize = 8;
 /// The share of numbers that a way of counting must explain.
@@ -97,6 +97,8 @@ impl<'c> Search<'c> {
     /// Tries candidates and makes those that are believed, those that join most first.
     fn take(&mut self, candidates: Vec<Candidate>) {
         self.tried += candidates.len();
+        let mut candidates = candidates;
+        candidates.retain(|candidate| !self.is_made(&candidate.draft));
         let judged: Vec<Vec<Judged>> =
             candidates.into_par_iter().map(|candidate| self.judged(candidate)).collect();
         let mut believed = Vec::new();
@@ -124,16 +126,55 @@ impl<'c> Search<'c> {
         }
     }
 
+    /// Whether a value counts as none of a key of which another value does so already. A key has one default: if it has
+    /// two, it does not matter at all, which is more to prove.
+    fn has_default(&self, draft: &Draft) -> bool {
+        let defaults = |draft: &Draft| -> Vec<TokenKey> {
+            let keys = draft.change.iter().filter_map(|change| match change {
+                Change::Map { of, values } if values.iter().any(|mapped| mapped.becomes.is_none()) => Some(of.clone()),
+                Change::Drop(Spot::Key(key)) => Some(key.clone()),
+                _ => None,
+            });
+            keys.collect()
+        };
+        let made: Vec<TokenKey> =
+            self.accepted.iter().flat_map(|judged| defaults(&judged.candidate.draft)).collect();
+        defaults(draft).iter().any(|key| made.contains(key))
+    }
+
+    /// Whether its change is made already, wherever it holds.
+    fn is_made(&self, draft: &Draft) -> bool {
+        let mut made = self.accepted.iter().map(|judged| &judged.candidate.draft);
+        let is_wide = |made: &Draft| made.when.values().all(|test| matches!(test, Test::Not(_)));
+        made.any(|made| is_wide(made) && made.change == draft.change)
+    }
+
     fn vote(&self, candidate: Candidate) -> Judged {
-        let votes = count(self.table.corpus(), &joined(&self.table, &candidate.draft));
-        let refusal = judge(self.mode, candidate.family, &votes, self.max_false_rate).err();
+        let votes = count(&self.table, &joined(&self.table, &candidate.draft));
+        let harmless = is_harmless(&candidate.draft) && !self.has_default(&candidate.draft);
+        let mut refusal = judge(self.mode, candidate.family, &votes, harmless, self.max_false_rate).err();
+        // Of several changes at once, each must hold by itself: the votes may all be about one of them.
+        if refusal.is_none()
+            && candidate.draft.change.len() > 1
+            && self.parts_of(&candidate).any(|part| self.vote(part).refusal == Some(Refusal::Fails))
+        {
+            refusal = Some(Refusal::Fails);
+        }
         Judged { candidate, votes, refusal }
     }
 
     /// The candidate if it is believed; if not, it and what is believed of it under a condition.
     fn judged(&self, candidate: Candidate) -> Vec<Judged> {
         let judged = self.vote(candidate);
-        if judged.refusal != Some(Refusal::Fails) || judged.votes.agreeing < 2 {
+        let is_settled = match judged.refusal {
+            None => judged.votes.against < 2,
+            Some(Refusal::Fails) => {
+                judged.votes.agreeing < 3 || 10 * judged.votes.agreeing < judged.votes.against
+            }
+            Some(_) => true,
+        };
+        if std::env::var("DBG").is_ok() { eprintln!("{:?} {:?} {:?}", judged.candidate.draft, judged.votes, judged.refusal); }
+        if is_settled {
             return vec![judged];
         }
         let candidate = &judged.candidate;
@@ -163,10 +204,15 @@ impl<'c> Search<'c> {
         }
         tally.retain(|&pair, _| differ.is_context(pair));
         let test = |pair: u32| (Spot::Key(self.table.key_of(pair).clone()), self.table.value_of(pair).clone());
+        if std::env::var("DBG").is_ok() { let mut t: Vec<_> = tally.iter().collect(); t.sort_by_key(|x| std::cmp::Reverse(x.1.1)); for (p,(w,a)) in t.iter().take(6) { eprintln!("      {}={} {w} {a}", self.table.key_of(**p), self.table.value_of(**p)); } }
         let mut results = Vec::new();
+        let share = judged.votes.against as f64 / judged.votes.all as f64;
         let mut exceptions: Vec<u32> = tally
             .iter()
-            .filter(|(_, (with, against))| *against >= 2 && against >= with)
+            .filter(|&(&pair, &(with, against))| {
+                let is_near = !matches!(self.table.key_of(pair), TokenKey::PathSegment(2..));
+                is_near && against >= 2 && (against >= with || is_surprising(against, with + against, share))
+            })
             .map(|(pair, _)| *pair)
             .collect();
         exceptions.sort_unstable();
@@ -180,7 +226,7 @@ impl<'c> Search<'c> {
                 results.push(self.vote(Candidate { draft, ..candidate.clone() }));
             }
         }
-        if results.iter().all(|result| result.refusal.is_some()) {
+        if judged.refusal.is_some() && results.iter().all(|result| result.refusal.is_some()) {
             let mut contexts: Vec<(u64, u32)> = tally
                 .iter()
                 .filter(|(_, (with, against))| *with >= 3 && 10 * against <= *with)
@@ -190,7 +236,9 @@ impl<'c> Search<'c> {
             for &(_, pair) in contexts.iter().take(MAX_CONTEXTS) {
                 let (spot, value) = test(pair);
                 if let Some(draft) = candidate.draft.and(spot, Test::Is(value)) {
-                    results.push(self.vote(Candidate { draft, ..candidate.clone() }));
+                    // Where it was found to hold, it must be proven to.
+                    let family = candidate.family.chosen();
+                    results.push(self.vote(Candidate { draft, family, ..candidate.clone() }));
                 }
             }
         }
@@ -198,6 +246,19 @@ impl<'c> Search<'c> {
             results.push(judged);
         }
         results
+    }
+
+    /// The changes of an edit one by one, where each could be made without the others.
+    fn parts_of(&self, candidate: &Candidate) -> impl Iterator<Item = Candidate> {
+        let Draft { when, change } = &candidate.draft;
+        let is_apart = |change: &Change| {
+            matches!(change, Change::Map { .. } | Change::Drop(_) | Change::Forget(_) | Change::ForgetPath)
+        };
+        let parts = if change.iter().all(is_apart) { change.as_slice() } else { &[] };
+        parts.iter().map(|part| Candidate {
+            draft: Draft { when: when.clone(), change: vec![part.clone()] },
+            ..candidate.clone()
+        })
     }
 
     /// Edits that make sense on any site.
@@ -230,8 +291,8 @@ impl<'c> Search<'c> {
                         continue;
                     }
                     // Values that were never seen are forgotten only if the key is known for it, or enough were seen.
-                    let family = Family::of_drop(key);
-                    let is_enough = !matches!(family, Family::Other | Family::Host) || values.len() >= MIN_VALUES;
+                    let family = self.family_of_drop(key);
+                    let is_enough = !matches!(family, Family::Other | Family::Relevant | Family::Host) || values.len() >= MIN_VALUES;
                     if is_enough || *key == TokenKey::TrailingSlash {
                         let whole = match key {
                             TokenKey::Subdomain(_) => Change::Forget(key.clone().into()),
@@ -242,7 +303,7 @@ impl<'c> Search<'c> {
                     }
                     let frequent = values.iter().filter(|(count, _)| *count >= MIN_SUPPORT && 20 * count >= total);
                     for &(count, pair) in frequent.take(MAX_VALUES) {
-                        let family = Family::of_default(key, value(pair).as_text());
+                        let family = self.family_of_default(key, value(pair).as_text());
                         let mapped = Mapped { is: value(pair), becomes: None };
                         offer(vec![Change::Map { of: key.clone(), values: vec![mapped] }], family, count);
                     }
@@ -347,10 +408,36 @@ impl<'c> Search<'c> {
                 // What is read elsewhere is not lost.
                 let is_read = draft.change.iter().any(|change| reads(change, key));
                 let is_fixed = matches!(draft.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)));
-                is_read || is_fixed || Family::of_drop(key) != Family::Other || self.has_values(key)
+                is_read || is_fixed || self.family_of_drop(key) != Family::Other || self.has_values(key)
             }
             _ => true,
         })
+    }
+
+    /// The family of forgetting a key. The values of a session do not repeat themselves and are no words.
+    fn family_of_drop(&self, key: &TokenKey) -> Family {
+        match Family::of_drop(key) {
+            Family::Session if !self.looks_random(key) => Family::Other,
+            family => family,
+        }
+    }
+
+    fn family_of_default(&self, key: &TokenKey, value: Option<&str>) -> Family {
+        match Family::of_default(key, value) {
+            Family::Session if !self.looks_random(key) => Family::Other,
+            family => family,
+        }
+    }
+
+    fn looks_random(&self, key: &TokenKey) -> bool {
+        let Some(number) = self.table.keys().iter().position(|other| other == key) else { return false };
+        let values = self.table.values_of_key(number as u32);
+        let is_random = |text: &str| {
+            let digits = text.bytes().filter(u8::is_ascii_digit).count();
+            digits > 0 && (text.len() >= 8 || digits == text.len())
+        };
+        let texts = values.iter().filter_map(|&(_, pair)| self.table.value_of(pair).as_text());
+        10 * texts.filter(|text| is_random(text)).count() >= 8 * values.len()
     }
 
     fn has_values(&self, key: &TokenKey) -> bool {
@@ -369,13 +456,13 @@ impl<'c> Search<'c> {
         }
         let family = |change: &Change| match change {
             Change::Drop(Spot::Key(key)) => match draft.when.get(&Spot::Key(key.clone())) {
-                Some(Test::Is(value)) => Family::of_default(key, value.as_text()),
-                _ => Family::of_drop(key),
+                Some(Test::Is(value)) => self.family_of_default(key, value.as_text()),
+                _ => self.family_of_drop(key),
             },
             Change::Map { of, values } => values
                 .iter()
                 .map(|mapped| match mapped.becomes {
-                    None => Family::of_default(of, mapped.is.as_text()),
+                    None => self.family_of_default(of, mapped.is.as_text()),
                     Some(_) if *of == TokenKey::Scheme => Family::Host,
                     Some(_) => Family::Other,
                 })
@@ -385,6 +472,46 @@ impl<'c> Search<'c> {
         };
         draft.change.iter().map(family).max().unwrap_or(Family::Other)
     }
+}
+
+/// Whether an edit only says the same in another way: what it takes away is a fixed text, or is written elsewhere.
+fn is_harmless(draft: &Draft) -> bool {
+    draft.change.iter().all(|change| match change {
+        Change::Map { values, .. } => values.iter().all(|mapped| mapped.becomes.is_none()),
+        Change::Fold { to, .. } => *to != Spelling::Lowercase,
+        Change::Drop(Spot::Key(key)) => {
+            matches!(draft.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)))
+                || draft.change.iter().any(|change| reads(change, key))
+        }
+        Change::Path(parts) => is_shorter(parts),
+        Change::Set { .. } | Change::Unrepeat => true,
+        Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => false,
+    })
+}
+
+/// Whether a path keeps all that varies, and has fewer fixed segments than it had.
+fn is_shorter(parts: &[dedust::PathPart]) -> bool {
+    use dedust::PathPart::{First, Last, Segments, Text, Value};
+    let (mut texts, mut kept, mut left_out, mut has_value, mut has_rest) = (0, 0, 0, false, false);
+    for part in parts {
+        match part {
+            Text(_) => texts += 1,
+            First(count) | Last(count) => kept += count,
+            Segments { from, but_last } => {
+                left_out += from + but_last;
+                has_rest = true;
+            }
+            Value { .. } => has_value = true,
+        }
+    }
+    has_value || (has_rest && texts < left_out - kept.min(left_out))
+}
+
+/// Whether so many failures would hardly be seen if they were no more frequent than elsewhere.
+fn is_surprising(failures: u64, trials: u64, share: f64) -> bool {
+    use statrs::distribution::{Binomial, DiscreteCDF};
+    let expected = Binomial::new(share.clamp(0.02, 1.0), trials);
+    failures >= 3 && expected.is_ok_and(|expected| expected.sf(failures - 1) < 0.001)
 }
 
 /// Whether a change reads the value of a key.

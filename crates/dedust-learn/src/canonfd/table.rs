@@ -34,6 +34,9 @@ pub(super) struct Table<'c> {
     /// The first row at each place, and the next one after each row.
     first_at: FxHashMap<u64, u32>,
     next: Vec<u32>,
+    /// Rows by label, and where those of each label end.
+    rows_by_label: Vec<u32>,
+    label_ends: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -74,7 +77,17 @@ impl<'c> Table<'c> {
             places: Vec::with_capacity(corpus.len()),
             first_at: FxHashMap::default(),
             next: vec![END; corpus.len()],
+            rows_by_label: Vec::new(),
+            label_ends: Vec::new(),
         };
+        let mut labelled: Vec<(u32, u32)> =
+            (0..corpus.len() as u32).filter_map(|row| Some((corpus.label(row)?, row))).collect();
+        labelled.sort_unstable();
+        table.label_ends = vec![0; corpus.page_count()];
+        for (at, &(label, row)) in labelled.iter().enumerate() {
+            table.rows_by_label.push(row);
+            table.label_ends[label as usize] = at as u32 + 1;
+        }
         for key in corpus.keys() {
             table.key(key);
         }
@@ -225,6 +238,13 @@ impl<'c> Table<'c> {
         }
     }
 
+    /// The rows that have a label.
+    pub(super) fn rows_with_label(&self, label: u32) -> &[u32] {
+        let label = label as usize;
+        let start = if label == 0 { 0 } else { self.label_ends[label - 1] };
+        &self.rows_by_label[start as usize..self.label_ends[label] as usize]
+    }
+
     /// What stands at a spot of a row.
     fn get(&self, row: u32, spot: &SpotNumber) -> Option<u32> {
         let pairs = self.row(row);
@@ -269,7 +289,12 @@ impl<'c> Table<'c> {
             }
         };
         for (spot, test) in &edit.when {
-            let Spot::Key(key) = spot else { continue };
+            let Spot::Key(key) = spot else {
+                if let Test::Is(value) = test {
+                    offer(self.segments_with(value));
+                }
+                continue;
+            };
             let find = |value: &Value| self.find_pair(key, value);
             match test {
                 Test::Is(value) => offer(find(value).into_iter().collect()),
@@ -308,6 +333,13 @@ impl<'c> Table<'c> {
             tests.iter().all(|(spot, test)| test.holds(self.get(row, spot).map(|pair| self.raw(pair))))
         });
         rows
+    }
+
+    /// The pairs of any path segment with this value.
+    fn segments_with(&self, value: &Value) -> Vec<u32> {
+        let Some(&value) = self.value_numbers.get(value) else { return Vec::new() };
+        let segments = self.keys.iter().zip(0..).filter(|(key, _)| matches!(key, TokenKey::PathSegment(_)));
+        segments.filter_map(|(_, key)| self.pair_numbers.get(&(key, value)).copied()).collect()
     }
 
     /// The rows that `edit` would move, with where to.

@@ -21,13 +21,18 @@ const MAX_AGAINST: u64 = 50;
 const MAX_FOR: u64 = 4;
 /// A label that contradicts its company so often, and more often than not, is not heard.
 const MAX_CONTRADICTIONS: u32 = 3;
+/// Rows of a label that are looked at.
+const MAX_ROWS_OF_LABEL: usize = 64;
+/// For each label that is provably wrong, so many more are likely to be: pages with a label of their own that should
+/// share one.
+const LIKELY_WRONG: f64 = 0.6;
 
 /// What groups that an edit would join say about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Votes {
     /// Votes in all.
     pub(super) all: u64,
-    /// Those against it.
+    /// Those against it that are to be taken seriously.
     pub(super) against: u64,
     /// Groups in which all agree.
     pub(super) agreeing: u64,
@@ -58,6 +63,8 @@ pub(super) struct Group {
     parts: usize,
     /// Those that say something, sorted.
     voices: Vec<Voice>,
+    /// Those that say something and are not believed.
+    disbelieved: usize,
 }
 
 impl Group {
@@ -79,6 +86,12 @@ impl Group {
             }
         }
         (with, against)
+    }
+
+    fn believe_only(&mut self, is_believed: impl Fn(&Voice) -> bool) {
+        let before = self.voices.len();
+        self.voices.retain(is_believed);
+        self.disbelieved += before - self.voices.len();
     }
 
     fn is_held_out(&self) -> bool {
@@ -109,10 +122,11 @@ pub(super) fn joined(table: &Table<'_>, edit: &Draft) -> Vec<Group> {
         if count > 1 {
             let mut voices: Vec<Voice> = parts.filter_map(majority).collect();
             voices.sort_unstable();
-            groups.push(Group { place: group[0].0, parts: count, voices });
+            groups.push(Group { place: group[0].0, parts: count, voices, disbelieved: 0 });
         }
     }
-    silence(table, &mut groups);
+    silence(&mut groups);
+    misplace(table, &moves, &mut groups);
     groups
 }
 
@@ -124,9 +138,9 @@ fn majority(rows: &[(u64, u64, u32, u32)]) -> Option<Voice> {
     (2 * count > labelled).then_some(Voice { label, row, rows: count as u32 })
 }
 
-/// Takes the voice from labels that contradict their company wherever they stand. Judged by the groups that are not
-/// held out.
-fn silence(_table: &Table<'_>, groups: &mut [Group]) {
+/// Takes the voice from labels that contradict their company wherever they stand: those of error pages and of empty
+/// lists. Judged by the groups that are not held out.
+fn silence(groups: &mut [Group]) {
     let mut tally: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
     for group in groups.iter().filter(|group| !group.is_held_out() && group.voices.len() > 1) {
         let labels = group.voices.chunk_by(|a, b| a.label == b.label);
@@ -147,36 +161,74 @@ fn silence(_table: &Table<'_>, groups: &mut [Group]) {
     });
     if !tally.is_empty() {
         for group in groups {
-            group.voices.retain(|voice| !tally.contains_key(&voice.label));
+            group.believe_only(|voice| !tally.contains_key(&voice.label));
         }
     }
 }
 
+/// Takes the voice from labels whose page stands elsewhere: more URLs with that label would stand at another place than
+/// at this one, so this one has got the label of another page.
+fn misplace(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Group]) {
+    let contested = |group: &Group| group.voices.first().map(|voice| voice.label) != group.voices.last().map(|voice| voice.label);
+    if !groups.iter().any(contested) {
+        return;
+    }
+    let moved: FxHashMap<u32, u64> = moves.iter().copied().collect();
+    let place = |row: u32| moved.get(&row).copied().unwrap_or_else(|| table.place(row));
+    for group in groups {
+        if !contested(group) {
+            continue;
+        }
+        let here = group.place;
+        group.believe_only(|voice| {
+            let mut places: Vec<u64> =
+                table.rows_with_label(voice.label).iter().take(MAX_ROWS_OF_LABEL).map(|&row| place(row)).collect();
+            places.sort_unstable();
+            let run = |run: &[u64]| (run[0], run.len());
+            let mut counts = places.chunk_by(|a, b| a == b).map(run);
+            let there = counts.clone().filter(|(place, _)| *place != here).map(|(_, count)| count).max();
+            let count = counts.find(|(place, _)| *place == here).map_or(0, |(_, count)| count);
+            there.is_none_or(|there| there <= count)
+        });
+    }
+}
+
 /// Counts votes.
-pub(super) fn count(corpus: &Corpus, groups: &[Group]) -> Votes {
+pub(super) fn count(table: &Table<'_>, groups: &[Group]) -> Votes {
+    let corpus = table.corpus();
+    let label = |row: u32| corpus.labels()[row as usize];
+    let is_alone = |row: u32| table.rows_with_label(label(row)).len() == 1;
     let mut votes = Votes::default();
     let mut pages: FxHashSet<u32> = FxHashSet::default();
+    // Votes against by labels that no other URL has, and labels that are provably wrong.
+    let (mut loose, mut disbelieved) = (0u64, 0u64);
     for group in groups {
         votes.merged += group.parts as u64 - 1;
+        disbelieved += group.disbelieved as u64;
         let (with, against) = group.sides(corpus);
         if with.len() + against.len() < 2 {
             continue;
         }
-        let mut labels: Vec<u32> = against.iter().map(|&row| corpus.labels()[row as usize]).collect();
+        let mut labels: Vec<u32> = against.iter().map(|&row| label(row)).collect();
         labels.sort_unstable();
         labels.dedup();
-        let against = (labels.len() as u64).min(MAX_AGAINST);
-        votes.all += against + (with.len() as u64 - 1).min(MAX_FOR);
-        votes.against += against;
-        if against == 0 {
+        let count = (labels.len() as u64).min(MAX_AGAINST);
+        votes.all += count + (with.len() as u64 - 1).min(MAX_FOR);
+        if count > 0 && (against.iter().all(|&row| is_alone(row)) || (with.len() == 1 && is_alone(with[0]))) {
+            loose += count;
+        } else {
+            votes.against += count;
+        }
+        if count == 0 {
             votes.agreeing += 1;
-            pages.extend(with.first().map(|&row| corpus.labels()[row as usize]));
+            pages.extend(with.first().map(|&row| label(row)));
         }
         if group.is_held_out() {
             votes.held_out += 1;
-            votes.held_out_failures += u64::from(against > 0);
+            votes.held_out_failures += u64::from(count > 0);
         }
     }
+    votes.against += loose.saturating_sub((disbelieved as f64 * LIKELY_WRONG) as u64);
     votes.pages = pages.len() as u64;
     votes
 }
