@@ -42,6 +42,8 @@ const LIMIT: f64 = 0.05;
 /// for edits that can do little harm.
 const TRUSTED_LIMIT: f64 = 0.1;
 const STRICT_LIMIT: f64 = 0.01;
+/// The most that is put up with on top of that for wrong labels.
+const MAX_NOISE: f64 = 0.15;
 /// The chance of being wrong about that.
 const DOUBT: f64 = 0.05;
 /// Pages that must agree, for an edit without a family.
@@ -50,12 +52,13 @@ const MIN_PAGES: u64 = 5;
 /// would matter if there were anything to show.
 const MAX_GROUPS_PER_PAGE: u64 = 4;
 
-/// Judges an edit by its votes.
+/// Judges an edit by its votes, on a site of whose labels a share of `noise` is wrong.
 pub(super) fn judge(
     mode: Mode,
     family: Family,
     votes: &Votes,
     is_harmless: bool,
+    noise: f64,
     max_false_rate: f64,
 ) -> Result<(), Refusal> {
     if votes.merged == 0 {
@@ -64,6 +67,8 @@ pub(super) fn judge(
     let share = votes.against as f64 / votes.all.max(1) as f64;
     let is_known = !matches!(family, Family::Other | Family::Relevant);
     let limit = if is_known || (is_harmless && votes.against == 0) { TRUSTED_LIMIT } else { LIMIT };
+    // Where labels are provably wrong, others are that nobody can tell.
+    let limit = limit + votes.disbelieved_share().min(noise).min(MAX_NOISE);
     let min_pages = match family {
         Family::Other | Family::Relevant => MIN_PAGES,
         Family::Login => 1,

@@ -192,9 +192,12 @@ impl<'t> Differ<'t, '_> {
         fixed.dedup();
         let extra: Vec<u32> = params.ours.iter().chain(&params.theirs).copied().collect();
         // Each value counts as none, or stands for the other; or else the whole keys do not matter.
+        let is_one_sided = params.ours.is_empty() || params.theirs.is_empty();
         let values = fixed.iter().cloned().chain(extra.iter().map(|&pair| self.nothing_for(pair)));
         let values = values.chain(params.changed.iter().map(|&(ours, theirs)| self.one_for_other(ours, theirs)));
-        found.drafts.push(Draft::everywhere(values.collect()));
+        if is_one_sided {
+            found.drafts.push(Draft::everywhere(values.collect()));
+        }
         if !extra.is_empty() || !params.changed.is_empty() {
             let mut keys: Vec<u32> = extra;
             keys.extend(params.changed.iter().map(|(ours, _)| *ours));
@@ -469,10 +472,11 @@ impl<'t> Differ<'t, '_> {
         let mut counted: Option<(i64, i64)> = None;
         let mut read = 0usize;
         let mut derive = |text: &str, is_constant: bool| -> Option<Source> {
-            if is_constant {
+            let source = from_value(&sources, text);
+            if source.is_none() && is_constant {
                 return Some(Source::text(text));
             }
-            let source = from_value(&sources, text)
+            let source = source
                 .or_else(|| from_digits(&sources, text))
                 .or_else(|| {
                     let (y, spot, x) = uncounted(&sources, text)?;
@@ -509,14 +513,24 @@ impl<'t> Differ<'t, '_> {
         let is_read = read > 0 || !sets.is_empty();
         // Parameters are read before the path they may come from is changed.
         change.splice(0..0, sets);
-        for &param in &params.ours {
-            change.push(self.drop_key(param));
-        }
         if !is_read {
             return;
         }
         let mut when = self.template(a);
-        when.extend(params.ours.iter().map(|&param| any(self.table.key_of(param).clone().into())));
+        for &param in &params.ours {
+            let key = self.table.key_of(param);
+            let spot = Spot::Key(key.clone());
+            // What is not read is dropped only where it says just this.
+            if change.iter().any(|change| reads(change, key)) {
+                when.extend([any(spot)]);
+            } else {
+                when.insert(spot, Test::Is(self.table.value_of(param).clone()));
+            }
+            change.push(self.drop_key(param));
+        }
+        if a.has_slash && !b.has_slash {
+            change.push(Change::Drop(TokenKey::TrailingSlash.into()));
+        }
         let draft = Draft { when, change };
         match counted {
             Some((x, y)) => found.counted.push((draft, x, y)),
@@ -605,7 +619,8 @@ impl<'t> Differ<'t, '_> {
         let text = self.table.value_of(pair).as_text().unwrap_or_default();
         let (count, all) = (self.table.count(pair), self.table.corpus().len());
         let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
-        count >= 5 && (20 * count >= all || (200 * count >= all && !has_digit))
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        !is_number && count >= 5 && (20 * count >= all || (200 * count >= all && !has_digit))
     }
 
     /// What is the same in all URLs built like this one.
@@ -640,6 +655,18 @@ impl ParamDifference {
             theirs: self.ours.clone(),
             changed: self.changed.iter().map(|&(ours, theirs)| (theirs, ours)).collect(),
         }
+    }
+}
+
+/// Whether a change reads the value of a key.
+pub(super) fn reads(change: &Change, key: &TokenKey) -> bool {
+    let is_it = |source: &Source| source.of == Some(Spot::Key(key.clone()));
+    match change {
+        Change::Set { to, .. } => to.iter().any(is_it),
+        Change::Path(parts) => {
+            parts.iter().any(|part| matches!(part, PathPart::Value { from, .. } if is_it(from)))
+        }
+        _ => false,
     }
 }
 

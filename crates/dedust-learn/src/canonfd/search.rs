@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::accept::{Mode, Refusal, judge};
-use super::differ::{Differ, Suggestions, Translation, UNCOUNTED, View};
+use super::differ::{Differ, Suggestions, Translation, UNCOUNTED, View, reads};
 use super::families::Family;
 use super::table::{Draft, Table};
 use super::vote::{Votes, count, joined};
@@ -34,6 +34,8 @@ const MAX_CONTEXTS: usize = 8;
 const MAX_EXCEPTIONS: usize = 6;
 /// URLs of a cluster that are compared.
 const MEMBERS_PER_CLUSTER: usize = 8;
+/// Groups that must agree for an edit to tell how many labels are wrong.
+const MIN_AGREEING: u64 = 30;
 /// The share of numbers that a way of counting must explain.
 const MIN_COUNTED: f64 = 0.9;
 
@@ -57,6 +59,8 @@ pub(super) struct Search<'c> {
     pub(super) table: Table<'c>,
     mode: Mode,
     max_false_rate: f64,
+    /// The share of labels that are wrong.
+    noise: f64,
     /// Edits that were believed, in the order in which they were made.
     pub(super) accepted: Vec<Judged>,
     /// Edits that were not, as they were last judged.
@@ -70,6 +74,7 @@ impl<'c> Search<'c> {
             table: Table::new(corpus),
             mode,
             max_false_rate,
+            noise: 0.0,
             accepted: Vec::new(),
             refused: FxHashMap::default(),
             tried: 0,
@@ -77,6 +82,7 @@ impl<'c> Search<'c> {
     }
 
     pub(super) fn run(&mut self) {
+        self.noise = self.estimate_noise();
         for _ in 0..MAX_ROUNDS {
             let before = self.accepted.len();
             let offered = self.offered();
@@ -92,6 +98,20 @@ impl<'c> Search<'c> {
                 break;
             }
         }
+    }
+
+    /// How many labels are wrong. An edit that is right fails as often as labels are wrong, and one that is wrong more
+    /// often: so the edit that fails least tells, of those with many votes.
+    fn estimate_noise(&self) -> f64 {
+        let mut candidates = self.offered();
+        candidates.extend(self.suggested().into_iter().take(MAX_SUGGESTIONS));
+        let shares: Vec<f64> = candidates
+            .par_iter()
+            .map(|candidate| count(&self.table, &joined(&self.table, &candidate.draft)))
+            .filter(|votes| votes.agreeing >= MIN_AGREEING)
+            .map(|votes| votes.contested_share())
+            .collect();
+        shares.into_iter().reduce(f64::min).unwrap_or(0.0)
     }
 
     /// Tries candidates and makes those that are believed, those that join most first.
@@ -152,7 +172,7 @@ impl<'c> Search<'c> {
     fn vote(&self, candidate: Candidate) -> Judged {
         let votes = count(&self.table, &joined(&self.table, &candidate.draft));
         let harmless = is_harmless(&candidate.draft) && !self.has_default(&candidate.draft);
-        let mut refusal = judge(self.mode, candidate.family, &votes, harmless, self.max_false_rate).err();
+        let mut refusal = judge(self.mode, candidate.family, &votes, harmless, self.noise, self.max_false_rate).err();
         // Of several changes at once, each must hold by itself: the votes may all be about one of them.
         if refusal.is_none()
             && candidate.draft.change.len() > 1
@@ -512,19 +532,6 @@ fn is_surprising(failures: u64, trials: u64, share: f64) -> bool {
     use statrs::distribution::{Binomial, DiscreteCDF};
     let expected = Binomial::new(share.clamp(0.02, 1.0), trials);
     failures >= 3 && expected.is_ok_and(|expected| expected.sf(failures - 1) < 0.001)
-}
-
-/// Whether a change reads the value of a key.
-fn reads(change: &Change, key: &TokenKey) -> bool {
-    let is_it = |source: &dedust::Source| source.of == Some(Spot::Key(key.clone()));
-    match change {
-        Change::Set { to, .. } => to.iter().any(is_it),
-        Change::Path(parts) => parts.iter().any(|part| match part {
-            dedust::PathPart::Value { from, .. } => is_it(from),
-            _ => false,
-        }),
-        _ => false,
-    }
 }
 
 /// The edit, but not where the key has this value.

@@ -34,6 +34,10 @@ pub(super) struct Votes {
     pub(super) all: u64,
     /// Those against it that are to be taken seriously.
     pub(super) against: u64,
+    /// Voices that are provably wrong, and were not counted.
+    pub(super) disbelieved: u64,
+    /// All voices against it, believed or not.
+    pub(super) contested: u64,
     /// Groups in which all agree.
     pub(super) agreeing: u64,
     /// Distinct pages of those groups.
@@ -44,6 +48,18 @@ pub(super) struct Votes {
     pub(super) held_out: u64,
     /// Those of them that hold more than one page.
     pub(super) held_out_failures: u64,
+}
+
+impl Votes {
+    /// The share of voices against it, believed or not.
+    pub(super) fn contested_share(&self) -> f64 {
+        self.contested as f64 / (self.all + self.disbelieved).max(1) as f64
+    }
+
+    /// The share of voices that are provably wrong.
+    pub(super) fn disbelieved_share(&self) -> f64 {
+        self.disbelieved as f64 / (self.all + self.disbelieved).max(1) as f64
+    }
 }
 
 /// A place that an edit would join to others: the label of its majority, and a row that has it.
@@ -197,7 +213,11 @@ fn misplace(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Group]) {
 pub(super) fn count(table: &Table<'_>, groups: &[Group]) -> Votes {
     let corpus = table.corpus();
     let label = |row: u32| corpus.labels()[row as usize];
-    let is_alone = |row: u32| table.rows_with_label(label(row)).len() == 1;
+    // No more than one URL at this place has the label, whatever others do: the label may be wrong.
+    let is_alone = |row: u32| {
+        let rows = table.rows_with_label(label(row)).iter().take(MAX_ROWS_OF_LABEL);
+        rows.filter(|&&other| table.place(other) == table.place(row)).count() == 1
+    };
     let mut votes = Votes::default();
     let mut pages: FxHashSet<u32> = FxHashSet::default();
     // Votes against by labels that no other URL has, and labels that are provably wrong.
@@ -228,7 +248,9 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group]) -> Votes {
             votes.held_out_failures += u64::from(count > 0);
         }
     }
+    votes.contested = votes.against + loose + disbelieved;
     votes.against += loose.saturating_sub((disbelieved as f64 * LIKELY_WRONG) as u64);
     votes.pages = pages.len() as u64;
+    votes.disbelieved = disbelieved;
     votes
 }
