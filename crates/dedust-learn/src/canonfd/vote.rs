@@ -104,7 +104,16 @@ impl Group {
         (with, against)
     }
 
+    /// Whether it holds so many pages that wrong labels are no excuse.
+    fn is_incoherent(&self) -> bool {
+        let labels = self.voices.chunk_by(|a, b| a.label == b.label).count();
+        labels >= 4 && 2 * labels > self.voices.len()
+    }
+
     fn believe_only(&mut self, is_believed: impl Fn(&Voice) -> bool) {
+        if self.is_incoherent() {
+            return;
+        }
         let before = self.voices.len();
         self.voices.retain(is_believed);
         self.disbelieved += before - self.voices.len();
@@ -159,11 +168,10 @@ fn majority(rows: &[(u64, u64, u32, u32)]) -> Option<Voice> {
 fn silence(groups: &mut [Group]) {
     let mut tally: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
     for group in groups.iter().filter(|group| !group.is_held_out() && group.voices.len() > 1) {
-        let labels = group.voices.chunk_by(|a, b| a.label == b.label);
-        if labels.clone().count() > 8 {
+        if group.is_incoherent() {
             continue;
         }
-        for run in labels {
+        for run in group.voices.chunk_by(|a, b| a.label == b.label) {
             let (agreeing, contradicting) = tally.entry(run[0].label).or_default();
             if 2 * run.len() > group.voices.len() {
                 *agreeing += 1;
@@ -234,7 +242,7 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group]) -> Votes {
         labels.dedup();
         let count = (labels.len() as u64).min(MAX_AGAINST);
         votes.all += count + (with.len() as u64 - 1).min(MAX_FOR);
-        if count > 0 && (against.iter().all(|&row| is_alone(row)) || (with.len() == 1 && is_alone(with[0]))) {
+        if count > 0 && count < 3 && (against.iter().all(|&row| is_alone(row)) || (with.len() == 1 && is_alone(with[0]))) {
             loose += count;
         } else {
             votes.against += count;
