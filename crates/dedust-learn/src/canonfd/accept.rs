@@ -42,6 +42,12 @@ const LIMIT: f64 = 0.05;
 /// for edits that can do little harm.
 const TRUSTED_LIMIT: f64 = 0.1;
 const STRICT_LIMIT: f64 = 0.01;
+/// The same for edits with many votes that lose next to nothing where they fail: pages that changed between two fetches.
+const CHEAP_LIMIT: f64 = 0.15;
+/// Many votes.
+const MANY: u64 = 100;
+/// Next to nothing, as a share of the URLs of a site.
+const CHEAP: f64 = 0.002;
 /// The most that is put up with on top of that for wrong labels.
 const MAX_NOISE: f64 = 0.15;
 /// The chance of being wrong about that.
@@ -58,6 +64,7 @@ pub(super) fn judge(
     family: Family,
     votes: &Votes,
     is_harmless: bool,
+    urls: usize,
     noise: f64,
     max_false_rate: f64,
 ) -> Result<(), Refusal> {
@@ -66,7 +73,13 @@ pub(super) fn judge(
     }
     let share = votes.against as f64 / votes.all.max(1) as f64;
     let is_known = !matches!(family, Family::Other | Family::Relevant);
-    let limit = if is_known || (is_harmless && votes.against == 0) { TRUSTED_LIMIT } else { LIMIT };
+    let is_cheap = votes.all >= MANY && share * votes.merged as f64 <= CHEAP * urls as f64;
+    let limit = match is_harmless {
+        true if is_cheap => CHEAP_LIMIT,
+        true if votes.against == 0 => TRUSTED_LIMIT,
+        _ if is_known => TRUSTED_LIMIT,
+        _ => LIMIT,
+    };
     // Where labels are provably wrong, others are that nobody can tell.
     let limit = limit + votes.disbelieved_share().min(noise).min(MAX_NOISE);
     let min_pages = match family {

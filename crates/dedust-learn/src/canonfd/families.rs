@@ -91,7 +91,7 @@ impl Family {
             Self::FirstPage | Self::Spelling => (0.5, 20.0),
             Self::Login => (0.5, 60.0),
             Self::Other => (0.5, 12.0),
-            Self::Relevant => (2.0, 12.0),
+            Self::Relevant => (1.0, 12.0),
         }
     }
 

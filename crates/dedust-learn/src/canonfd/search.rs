@@ -149,17 +149,26 @@ impl<'c> Search<'c> {
     /// Whether a value counts as none of a key of which another value does so already. A key has one default: if it has
     /// two, it does not matter at all, which is more to prove.
     fn has_default(&self, draft: &Draft) -> bool {
-        let defaults = |draft: &Draft| -> Vec<TokenKey> {
-            let keys = draft.change.iter().filter_map(|change| match change {
-                Change::Map { of, values } if values.iter().any(|mapped| mapped.becomes.is_none()) => Some(of.clone()),
-                Change::Drop(Spot::Key(key)) => Some(key.clone()),
-                _ => None,
-            });
-            keys.collect()
+        let defaults = |draft: &Draft| -> Vec<(TokenKey, Option<Value>)> {
+            let mut found = Vec::new();
+            for change in &draft.change {
+                match change {
+                    Change::Map { of, values } => {
+                        let none = values.iter().filter(|mapped| mapped.becomes.is_none());
+                        found.extend(none.map(|mapped| (of.clone(), Some(mapped.is.clone()))));
+                    }
+                    Change::Drop(Spot::Key(key)) => match draft.when.get(&Spot::Key(key.clone())) {
+                        Some(Test::Is(value)) => found.push((key.clone(), Some(value.clone()))),
+                        _ => found.push((key.clone(), None)),
+                    },
+                    _ => {}
+                }
+            }
+            found
         };
-        let made: Vec<TokenKey> =
+        let made: Vec<(TokenKey, Option<Value>)> =
             self.accepted.iter().flat_map(|judged| defaults(&judged.candidate.draft)).collect();
-        defaults(draft).iter().any(|key| made.contains(key))
+        defaults(draft).iter().any(|(key, value)| made.iter().any(|(other, made)| key == other && value != made))
     }
 
     /// Whether its change is made already, wherever it holds.
@@ -171,8 +180,9 @@ impl<'c> Search<'c> {
 
     fn vote(&self, candidate: Candidate) -> Judged {
         let votes = count(&self.table, &joined(&self.table, &candidate.draft));
+        let urls = self.table.corpus().len();
         let harmless = is_harmless(&candidate.draft) && !self.has_default(&candidate.draft);
-        let mut refusal = judge(self.mode, candidate.family, &votes, harmless, self.noise, self.max_false_rate).err();
+        let mut refusal = judge(self.mode, candidate.family, &votes, harmless, urls, self.noise, self.max_false_rate).err();
         // Of several changes at once, each must hold by itself: the votes may all be about one of them.
         if refusal.is_none()
             && candidate.draft.change.len() > 1
@@ -243,7 +253,8 @@ impl<'c> Search<'c> {
                 draft = draft.and_then(|draft| except(draft, spot, value));
             }
             if let Some(draft) = draft.filter(|draft| !draft.change.is_empty()) {
-                results.push(self.vote(Candidate { draft, ..candidate.clone() }));
+                let family = if forgets_path(&draft) { Family::Relevant } else { candidate.family };
+                results.push(self.vote(Candidate { draft, family, ..candidate.clone() }));
             }
         }
         if judged.refusal.is_some() && results.iter().all(|result| result.refusal.is_some()) {
@@ -257,7 +268,8 @@ impl<'c> Search<'c> {
                 let (spot, value) = test(pair);
                 if let Some(draft) = candidate.draft.and(spot, Test::Is(value)) {
                     // Where it was found to hold, it must be proven to.
-                    let family = candidate.family.chosen();
+                    let chosen = candidate.family.chosen();
+                    let family = if forgets_path(&draft) { Family::Relevant } else { chosen };
                     results.push(self.vote(Candidate { draft, family, ..candidate.clone() }));
                 }
             }
@@ -506,6 +518,16 @@ fn is_harmless(draft: &Draft) -> bool {
         Change::Path(parts) => is_shorter(parts),
         Change::Set { .. } | Change::Unrepeat => true,
         Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => false,
+    })
+}
+
+/// Whether an edit forgets what pages are named by.
+fn forgets_path(draft: &Draft) -> bool {
+    draft.change.iter().any(|change| {
+        matches!(
+            change,
+            Change::ForgetPath | Change::Forget(Spot::FromRight(_) | Spot::Key(TokenKey::PathSegment(_)))
+        )
     })
 }
 
