@@ -108,6 +108,11 @@ pub(super) fn speaks_of_login(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| is_listed("login", word))
 }
 
+/// Whether a page is listed as one that shows something else from one visit to the next.
+pub(super) fn is_volatile(value: &str) -> bool {
+    is_listed("volatile", value)
+}
+
 fn is_listed(family: &str, name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let lists = LISTS.lines().filter(|line| !line.starts_with('#'));

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::accept::{Mode, Refusal, judge};
 use super::differ::{Differ, Suggestions, Translation, UNCOUNTED, View, reads};
-use super::families::Family;
+use super::families::{Family, is_volatile};
 use super::table::{Draft, Table};
 use super::vote::{Votes, count, joined};
 use crate::corpus::Corpus;
@@ -30,6 +30,8 @@ const MAX_ROUNDS: usize = 8;
 const MAX_SUGGESTIONS: usize = 300;
 /// Conditions under which a failing edit is tried again.
 const MAX_CONTEXTS: usize = 8;
+/// An edit that fails more often is not easily believed anywhere.
+const MAX_SUSPECT: f64 = 0.12;
 /// Exceptions that an edit may have.
 const MAX_EXCEPTIONS: usize = 6;
 /// URLs of a cluster that are compared.
@@ -45,6 +47,8 @@ pub(super) struct Candidate {
     pub(super) draft: Draft,
     pub(super) family: Family,
     pub(super) support: usize,
+    /// Whether it fails where less is asked for.
+    pub(super) is_suspect: bool,
 }
 
 /// A candidate that was judged.
@@ -181,7 +185,8 @@ impl<'c> Search<'c> {
     fn vote(&self, candidate: Candidate) -> Judged {
         let votes = count(&self.table, &joined(&self.table, &candidate.draft));
         let urls = self.table.corpus().len();
-        let harmless = is_harmless(&candidate.draft) && !self.has_default(&candidate.draft);
+        let harmless =
+            !candidate.is_suspect && is_harmless(&candidate.draft) && !self.has_default(&candidate.draft);
         let mut refusal = judge(self.mode, candidate.family, &votes, harmless, urls, self.noise, self.max_false_rate).err();
         // Of several changes at once, each must hold by itself: the votes may all be about one of them.
         if refusal.is_none()
@@ -197,7 +202,7 @@ impl<'c> Search<'c> {
     fn judged(&self, candidate: Candidate) -> Vec<Judged> {
         let judged = self.vote(candidate);
         let is_settled = match judged.refusal {
-            None => judged.votes.against < 2,
+            None => judged.votes.against < 1,
             Some(Refusal::Fails) => {
                 judged.votes.agreeing < 3 || 10 * judged.votes.agreeing < judged.votes.against
             }
@@ -241,7 +246,10 @@ impl<'c> Search<'c> {
             .iter()
             .filter(|&(&pair, &(with, against))| {
                 let is_near = !matches!(self.table.key_of(pair), TokenKey::PathSegment(2..));
-                is_near && against >= 2 && (against >= with || is_surprising(against, with + against, share))
+                let value = self.table.value_of(pair).as_text().unwrap_or_default();
+                let is_frequent = against >= 2 && (against >= with || is_surprising(against, with + against, share));
+                let is_expected = against >= 1 && 2 * against >= with && is_volatile(value);
+                is_near && (is_frequent || is_expected)
             })
             .map(|(pair, _)| *pair)
             .collect();
@@ -263,6 +271,7 @@ impl<'c> Search<'c> {
                 .filter(|(_, (with, against))| *with >= 3 && 10 * against <= *with)
                 .map(|(pair, (with, _))| (*with, *pair))
                 .collect();
+            let is_suspect = share > MAX_SUSPECT;
             contexts.sort_unstable_by_key(|&(with, pair)| (std::cmp::Reverse(with), pair));
             for &(_, pair) in contexts.iter().take(MAX_CONTEXTS) {
                 let (spot, value) = test(pair);
@@ -270,7 +279,7 @@ impl<'c> Search<'c> {
                     // Where it was found to hold, it must be proven to.
                     let chosen = candidate.family.chosen();
                     let family = if forgets_path(&draft) { Family::Relevant } else { chosen };
-                    results.push(self.vote(Candidate { draft, family, ..candidate.clone() }));
+                    results.push(self.vote(Candidate { draft, family, is_suspect, ..candidate.clone() }));
                 }
             }
         }
@@ -298,7 +307,7 @@ impl<'c> Search<'c> {
         let corpus = self.table.corpus();
         let mut candidates = Vec::new();
         let mut offer = |change: Vec<Change>, family: Family, support: usize| {
-            candidates.push(Candidate { draft: Draft::everywhere(change), family, support });
+            candidates.push(Candidate { draft: Draft::everywhere(change), family, support, is_suspect: false });
         };
         for (number, key) in self.table.keys().iter().enumerate() {
             let values = self.table.values_of_key(number as u32);
@@ -405,7 +414,7 @@ impl<'c> Search<'c> {
             .filter(|(draft, support)| *support >= MIN_SUPPORT && self.is_sound(draft))
             .map(|(draft, support)| {
                 let family = self.family_of(&draft);
-                (format!("{draft:?}"), Candidate { draft, family, support })
+                (format!("{draft:?}"), Candidate { draft, family, support, is_suspect: false })
             })
             .collect();
         candidates.sort_by(|a, b| b.1.support.cmp(&a.1.support).then_with(|| a.0.cmp(&b.0)));
