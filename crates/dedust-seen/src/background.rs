@@ -5,7 +5,7 @@ They are two so that a merge, which may take long, holds up no table. Only when 
 keys come do tables queue up, and whoever fills the next one waits.
 */
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -14,7 +14,6 @@ use crate::error::SeenError;
 use crate::folder::{Folder, Span};
 use crate::merge;
 use crate::run::{Run, RunWriter};
-use crate::stats::Counters;
 use crate::view::{Frozen, View};
 
 /// Full tables that may wait while another is written.
@@ -24,7 +23,7 @@ const WAITING_TABLES: usize = 1;
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) folder: Folder,
-    pub(crate) counters: Counters,
+    merges: AtomicU64,
     view: Mutex<Arc<View>>,
     view_changed: Condvar,
     failure: Mutex<Option<SeenError>>,
@@ -53,6 +52,11 @@ impl Shared {
         *view = Arc::new(changed);
         drop(view);
         self.view_changed.notify_all();
+    }
+
+    /// Merges so far.
+    pub(crate) fn merges(&self) -> u64 {
+        self.merges.load(Ordering::Relaxed)
     }
 
     /// What went wrong in a thread, once.
@@ -106,7 +110,7 @@ impl Shared {
             let place = view.runs.partition_point(|run| run.span < span);
             view.runs.insert(place, merged);
         });
-        Counters::add(&self.counters.merges, 1);
+        self.merges.fetch_add(1, Ordering::Relaxed);
         runs.iter().try_for_each(|run| Folder::remove(run.path()))
     }
 }
@@ -121,7 +125,7 @@ impl Background {
     pub(crate) fn start(folder: Folder, runs: Vec<Arc<Run>>) -> Result<Self, SeenError> {
         let shared = Arc::new(Shared {
             folder,
-            counters: Counters::default(),
+            merges: AtomicU64::new(0),
             view: Mutex::new(Arc::new(View { frozen: Vec::new(), runs })),
             view_changed: Condvar::new(),
             failure: Mutex::new(None),

@@ -8,23 +8,16 @@ use std::io;
 use crate::key::KEY_BYTES;
 
 /// The number at the start of `bytes`, which are long enough.
-macro_rules! number_at_start {
-    ($name:ident, $number:ty) => {
-        pub(crate) fn $name(bytes: &[u8]) -> $number {
-            let mut number = [0; size_of::<$number>()];
-            number.copy_from_slice(&bytes[..size_of::<$number>()]);
-            <$number>::from_le_bytes(number)
-        }
-    };
+pub(crate) fn u64_of(bytes: &[u8]) -> u64 {
+    let mut number = [0; size_of::<u64>()];
+    number.copy_from_slice(&bytes[..size_of::<u64>()]);
+    u64::from_le_bytes(number)
 }
-number_at_start!(u16_of, u16);
-number_at_start!(u32_of, u32);
-number_at_start!(u64_of, u64);
-number_at_start!(u128_of, u128);
 
 /// The keys in `bytes`, which hold whole keys.
 pub(crate) fn keys_of(bytes: &[u8]) -> impl ExactSizeIterator<Item = u128> {
-    bytes.chunks_exact(KEY_BYTES).map(u128_of)
+    let (keys, _) = bytes.as_chunks::<KEY_BYTES>();
+    keys.iter().map(|&key| u128::from_le_bytes(key))
 }
 
 /// Fills `buffer` from a place in a file. Any number of threads may do so at once.

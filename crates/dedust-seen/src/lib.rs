@@ -29,16 +29,17 @@ bounds the table:
 insert -> recent keys (hash table) + log (appended before the answer)
              | full: frozen, sorted and written by one thread
              v
-          runs: sorted keys in files, never changed; two bytes of each key in memory
+          runs: sorted keys in files, never changed; six bytes of each key in memory
              | four of a size: merged into one by another thread
              v
           fewer, larger runs
 ```
 
-A key that is in no hash table is looked for in each run by its two bytes: in all but one of some thousand
-cases they tell that a new key is new, and they tell where the file must have an old one, so that 16 bytes are read to
-be sure. Nothing else is read from disk. Runs are written beside and renamed, and the name of a file says which
-logs it replaces: there is no list of files that could be wrong.
+A key that is in no hash table is looked for in the memory of each run, which says for all practical purposes
+whether it is there: no answer waits for the disk. Runs are written beside and renamed, and the name of a file says
+which logs it replaces: there is no list of files that could be wrong.
+
+Memory is 6.4 bytes for a key and some 150 MB; while the largest runs are merged, up to twice as much.
 
 Keys are hashes, all equally likely; nothing is ever removed. That is why a general storage engine, which sorts and
 finds keys of any kind, is several times slower here.

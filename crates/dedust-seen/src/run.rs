@@ -2,17 +2,17 @@
 Keys of some generations, sorted, in a file that never changes.
 
 The naive way to find a key is binary search in the file. As keys are hashes, their first bits tell about where each
-lies: keys are put into buckets by them, about a dozen in each. Memory holds where every bucket starts, and the last 16
-bits of every key. A key whose bits are not in its bucket is not in the file; where they are is the one place in the
-file to look.
+lies: keys are put into buckets by them, about a dozen in each. Memory holds where every bucket starts, and the last 48
+bits of every key, in two parts: 16 bits that are searched, and 32 that are looked at where those agree. So the file
+is read when it is opened and when it is merged, and never to answer.
+
+That is exact but for chance: a new key agrees with one of a dozen others in 48 bits once in 2 * 10^13 times, and is
+then taken for seen. Rules that are right 999 times in 1,000 lose a page more often by far.
 
 ```text
-file    header  key:u128*  bucket start:u32*  last bits:u16*               all little-endian
-header  "dedustR1" count:u64 bucket bits:u64 check of keys:u64 check of the rest:u64 check of header:u64
+file    header  key:u128*                                             all little-endian
+header  "dedustR1" count:u64 check of keys:u64 check of header:u64
 ```
-
-What is kept in memory is stored with its checksum and checked when the file is opened; the keys are checked when they
-are merged into another run, so that damage does not spread.
 */
 
 use std::fs::File;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::bytes::{keys_of, read_at, u16_of, u32_of, u64_of, u128_of};
+use crate::bytes::{keys_of, read_at, u64_of};
 use crate::error::{Damage, SeenError, failed};
 use crate::folder::{Folder, Span};
 use crate::key::KEY_BYTES;
@@ -30,7 +30,7 @@ use crate::key::KEY_BYTES;
 pub(crate) const MAX_KEYS: u64 = u32::MAX as u64;
 
 const MAGIC: &[u8; 8] = b"dedustR1";
-const HEADER_BYTES: usize = 48;
+const HEADER_BYTES: usize = 32;
 /// Buckets hold between this many keys and twice as many, on average.
 const MIN_BUCKET_KEYS: u64 = 8;
 const BUFFER_KEYS: usize = 64 << 10;
@@ -41,6 +41,7 @@ pub(crate) struct Run {
     pub(crate) span: Span,
     path: PathBuf,
     file: File,
+    count: u64,
     keys_checksum: u64,
     index: Index,
 }
@@ -51,21 +52,21 @@ struct Index {
     bucket_bits: u32,
     /// One more than there are buckets.
     starts: Vec<u32>,
-    last_bits: Vec<u16>,
-}
-
-/// Places read in vain and not.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Reads {
-    pub(crate) all: u64,
-    pub(crate) wasted: u64,
+    /// The last 16 bits of every key.
+    low_bits: Vec<u16>,
+    /// The 32 bits before them.
+    more_bits: Vec<u32>,
 }
 
 impl Index {
     fn new(keys: u64) -> Self {
         let bucket_bits = (keys / MIN_BUCKET_KEYS).max(1).ilog2();
-        let starts = Vec::with_capacity((1 << bucket_bits) + 1);
-        Self { bucket_bits, starts, last_bits: Vec::with_capacity(keys as usize) }
+        Self {
+            bucket_bits,
+            starts: Vec::with_capacity((1 << bucket_bits) + 1),
+            low_bits: Vec::with_capacity(keys as usize),
+            more_bits: Vec::with_capacity(keys as usize),
+        }
     }
 
     fn bucket_of(&self, key: u128) -> usize {
@@ -75,30 +76,34 @@ impl Index {
 
     /// Adds the next key in order.
     fn push(&mut self, key: u128) {
-        let place = self.last_bits.len() as u32;
+        let place = self.low_bits.len() as u32;
         while self.starts.len() <= self.bucket_of(key) {
             self.starts.push(place);
         }
-        self.last_bits.push(key as u16);
+        self.low_bits.push(key as u16);
+        self.more_bits.push((key >> 16) as u32);
     }
 
     fn finish(&mut self) {
-        let place = self.last_bits.len() as u32;
+        let place = self.low_bits.len() as u32;
         self.starts.resize((1 << self.bucket_bits) + 1, place);
     }
 
-    fn bytes(&self) -> u64 {
-        (self.starts.len() * size_of::<u32>() + self.last_bits.len() * size_of::<u16>()) as u64
+    fn contains(&self, key: u128) -> bool {
+        let bucket = self.bucket_of(key);
+        let (start, end) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
+        let (low_bits, more_bits) = (key as u16, (key >> 16) as u32);
+        let mut places = (start..end).zip(&self.low_bits[start..end]);
+        places.any(|(place, &bits)| bits == low_bits && self.more_bits[place] == more_bits)
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
-        let starts = self.starts.iter().flat_map(|start| start.to_le_bytes());
-        starts.chain(self.last_bits.iter().flat_map(|bits| bits.to_le_bytes())).collect()
+    fn bytes(&self) -> u64 {
+        (size_of_val(&*self.starts) + size_of_val(&*self.low_bits) + size_of_val(&*self.more_bits)) as u64
     }
 }
 
 impl Run {
-    /// Opens the run of some generations.
+    /// Opens the run of some generations, and checks every byte of it.
     pub(crate) fn open(folder: &Folder, span: Span) -> Result<Self, SeenError> {
         let path = folder.run(span);
         let mut file = File::open(&path).map_err(failed("open", &path))?;
@@ -109,63 +114,35 @@ impl Run {
             return Err(damaged(file_bytes, Damage::Length));
         }
         file.read_exact(&mut header).map_err(failed("read", &path))?;
-        if !header.starts_with(MAGIC) {
+        let [count, keys_checksum, header_checksum] = [8, 16, 24].map(|at| u64_of(&header[at..]));
+        if !header.starts_with(MAGIC) || count > MAX_KEYS {
             return Err(damaged(0, Damage::Header));
         }
-        let [count, bucket_bits, keys_checksum, index_checksum, header_checksum] =
-            [8, 16, 24, 32, 40].map(|at| u64_of(&header[at..]));
-        if xxh3_64(&header[..40]) != header_checksum {
+        if xxh3_64(&header[..24]) != header_checksum {
             return Err(damaged(0, Damage::Checksum));
         }
-        if count > MAX_KEYS || bucket_bits > u64::from(u32::BITS) {
-            return Err(damaged(0, Damage::Header));
-        }
-        let index_at = HEADER_BYTES as u64 + count * KEY_BYTES as u64;
-        let starts_bytes = ((1 << bucket_bits) + 1) * size_of::<u32>();
-        let index_bytes = starts_bytes + count as usize * size_of::<u16>();
-        if file_bytes != index_at + index_bytes as u64 {
+        if file_bytes != HEADER_BYTES as u64 + count * KEY_BYTES as u64 {
             return Err(damaged(file_bytes, Damage::Length));
         }
-        let mut index = vec![0; index_bytes];
-        read_at(&file, &mut index, index_at).map_err(failed("read", &path))?;
-        if xxh3_64(&index) != index_checksum {
-            return Err(damaged(index_at, Damage::Checksum));
+        let mut run = Self { span, path, file, count, keys_checksum, index: Index::new(count) };
+        let mut index = Index::new(count);
+        let mut keys = run.keys();
+        while let Some(key) = keys.next()? {
+            index.push(key);
         }
-        let (starts, last_bits) = index.split_at(starts_bytes);
-        let index = Index {
-            bucket_bits: bucket_bits as u32,
-            starts: starts.chunks_exact(size_of::<u32>()).map(u32_of).collect(),
-            last_bits: last_bits.chunks_exact(size_of::<u16>()).map(u16_of).collect(),
-        };
-        if !index.starts.is_sorted() || index.starts.last().copied() != u32::try_from(count).ok() {
-            return Err(damaged(index_at, Damage::Order));
-        }
-        Ok(Self { span, path, file, keys_checksum, index })
+        index.finish();
+        run.index = index;
+        Ok(run)
     }
 
     /// Whether a key is in the run.
-    pub(crate) fn contains(&self, key: u128, reads: &mut Reads) -> Result<bool, SeenError> {
-        let bucket = self.index.bucket_of(key);
-        let (start, end) = (self.index.starts[bucket] as usize, self.index.starts[bucket + 1] as usize);
-        let last_bits = key as u16;
-        for (place, bits) in (start..).zip(&self.index.last_bits[start..end]) {
-            if *bits == last_bits {
-                let mut found = [0; KEY_BYTES];
-                let offset = (HEADER_BYTES + place * KEY_BYTES) as u64;
-                read_at(&self.file, &mut found, offset).map_err(failed("read", &self.path))?;
-                reads.all += 1;
-                if u128_of(&found) == key {
-                    return Ok(true);
-                }
-                reads.wasted += 1;
-            }
-        }
-        Ok(false)
+    pub(crate) fn contains(&self, key: u128) -> bool {
+        self.index.contains(key)
     }
 
     /// The number of keys.
     pub(crate) fn len(&self) -> u64 {
-        self.index.last_bits.len() as u64
+        self.count
     }
 
     /// Bytes in memory.
@@ -175,7 +152,7 @@ impl Run {
 
     /// Bytes of the file.
     pub(crate) fn disk_bytes(&self) -> u64 {
-        HEADER_BYTES as u64 + self.len() * KEY_BYTES as u64 + self.index.bytes()
+        HEADER_BYTES as u64 + self.count * KEY_BYTES as u64
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -291,23 +268,18 @@ impl<'f> RunWriter<'f> {
         self.write_buffer()?;
         self.index.finish();
         let Self { folder, span, path, mut file, checksum, index, .. } = self;
-        let index_bytes = index.to_bytes();
-        let keys_checksum = checksum.digest();
+        let (count, keys_checksum) = (index.low_bits.len() as u64, checksum.digest());
         let mut header = MAGIC.to_vec();
-        for number in
-            [index.last_bits.len() as u64, u64::from(index.bucket_bits), keys_checksum, xxh3_64(&index_bytes)]
-        {
-            header.extend_from_slice(&number.to_le_bytes());
-        }
+        header.extend_from_slice(&count.to_le_bytes());
+        header.extend_from_slice(&keys_checksum.to_le_bytes());
         let header_checksum = xxh3_64(&header);
         header.extend_from_slice(&header_checksum.to_le_bytes());
-        file.write_all(&index_bytes)
-            .and_then(|()| file.seek(SeekFrom::Start(0)))
+        file.seek(SeekFrom::Start(0))
             .and_then(|_| file.write_all(&header))
             .and_then(|()| file.sync_all())
             .map_err(failed("write", &path))?;
         folder.publish(&path)?;
-        Ok(Run { span, path, file, keys_checksum, index })
+        Ok(Run { span, path, file, count, keys_checksum, index })
     }
 }
 
@@ -346,13 +318,10 @@ mod tests {
             }
             let written = write(&folder, &inside);
             let opened = Run::open(&folder, SPAN).unwrap();
-            let mut reads = Reads::default();
             for run in [&written, &opened] {
-                assert!(inside.iter().all(|&key| run.contains(key, &mut reads).unwrap()));
-                assert!(outside.iter().all(|&key| !run.contains(key, &mut reads).unwrap()));
+                assert!(inside.iter().all(|&key| run.contains(key)));
+                assert!(outside.iter().all(|&key| !run.contains(key)));
             }
-            assert_eq!(reads.all - reads.wasted, 2 * inside.len() as u64);
-            assert!(reads.wasted * 1000 <= reads.all);
             let mut stored = opened.keys();
             assert!(inside.iter().all(|&key| stored.next().unwrap() == Some(key)));
             assert_eq!(stored.next().unwrap(), None);
@@ -367,11 +336,11 @@ mod tests {
         all.insert(0, 0);
         all.push(u128::MAX);
         let run = write(&folder, &all);
-        assert!(all.iter().all(|&key| run.contains(key, &mut Reads::default()).unwrap()));
+        assert!(all.iter().all(|&key| run.contains(key)));
     }
 
     #[test]
-    fn damage_is_noticed_when_opened_or_read() {
+    fn any_changed_byte_and_any_other_length_is_noticed() {
         let temporary = tempfile::tempdir().unwrap();
         let folder = Folder::open(temporary.path()).unwrap();
         let path = write(&folder, &keys(40)).path().to_owned();
@@ -380,12 +349,7 @@ mod tests {
             let mut bytes = whole.clone();
             bytes[at] ^= 0x10;
             fs::write(&path, &bytes).unwrap();
-            let read = Run::open(&folder, SPAN).and_then(|run| {
-                let mut keys = run.keys();
-                while keys.next()?.is_some() {}
-                Ok(())
-            });
-            assert!(matches!(read, Err(SeenError::Damaged { .. })), "byte {at}");
+            assert!(matches!(Run::open(&folder, SPAN), Err(SeenError::Damaged { .. })), "byte {at}");
         }
         for length in 0..whole.len() {
             fs::write(&path, &whole[..length]).unwrap();

@@ -14,7 +14,7 @@ use crate::folder::Folder;
 use crate::key::{KeySet, SeenKey};
 use crate::log::{self, Log};
 use crate::run::Run;
-use crate::stats::{Counters, SeenStats};
+use crate::stats::SeenStats;
 use crate::view::Frozen;
 
 /// Keys that are looked up by one thread at a time.
@@ -65,7 +65,7 @@ impl SeenOptions {
     pub fn open(self, folder: impl AsRef<Path>) -> Result<SeenSet, SeenError> {
         let folder = Folder::open(folder.as_ref())?;
         let contents = folder.contents()?;
-        let runs = contents.runs.iter().map(|&span| Run::open(&folder, span).map(Arc::new));
+        let runs = contents.runs.par_iter().map(|&span| Run::open(&folder, span).map(Arc::new));
         let runs: Vec<Arc<Run>> = runs.collect::<Result<_, _>>()?;
         let run_keys: u64 = runs.iter().map(|run| run.len()).sum();
 
@@ -197,24 +197,20 @@ impl SeenSet {
         disk.check()?;
         hashes.clear();
         hashes.extend(keys.iter().map(|key| key.0));
-        let shared = disk.background.shared();
-        let view = shared.view();
+        let view = disk.background.shared().view();
         let find = |pending: &mut Vec<u32>, keys: &[u128], known: &mut [bool]| {
             for (key, known) in keys.iter().zip(&mut *known) {
                 *known = recent.contains(key);
             }
-            let reads = view.find(keys, known, pending)?;
-            Counters::add(&shared.counters.disk_reads, reads.all);
-            Counters::add(&shared.counters.wasted_reads, reads.wasted);
-            Ok(())
+            view.find(keys, known, pending);
         };
-        let found = if keys.len() <= PIECE_KEYS {
-            find(&mut Vec::new(), hashes, known)
+        if keys.len() <= PIECE_KEYS {
+            find(&mut Vec::new(), hashes, known);
         } else {
             let pieces = hashes.par_chunks(PIECE_KEYS).zip(known.par_chunks_mut(PIECE_KEYS));
-            pieces.try_for_each_init(Vec::new, |pending, (keys, known)| find(pending, keys, known))
-        };
-        found.inspect_err(|_| disk.has_failed = true)
+            pieces.for_each_init(Vec::new, |pending, (keys, known)| find(pending, keys, known));
+        }
+        Ok(())
     }
 
     /// Makes the new keys outlive the process.
@@ -253,9 +249,7 @@ impl SeenSet {
                 + view.frozen.iter().map(|table| table.log_bytes).sum::<u64>()
                 + view.runs.iter().map(|run| run.disk_bytes()).sum::<u64>();
             stats.index_bytes = view.runs.iter().map(|run| run.index_bytes()).sum();
-            stats.disk_reads = Counters::get(&shared.counters.disk_reads);
-            stats.wasted_reads = Counters::get(&shared.counters.wasted_reads);
-            stats.merges = Counters::get(&shared.counters.merges);
+            stats.merges = shared.merges();
         }
         stats
     }

@@ -7,9 +7,8 @@ one keeps its tables and files until done.
 
 use std::sync::Arc;
 
-use crate::error::SeenError;
 use crate::key::KeySet;
-use crate::run::{Reads, Run};
+use crate::run::Run;
 
 /// A table that is full, and waits to be written as a run.
 #[derive(Debug)]
@@ -28,40 +27,23 @@ pub(crate) struct View {
 
 impl View {
     /// Looks for each of `keys` that is not yet known. `pending` is room to work in.
-    pub(crate) fn find(
-        &self,
-        keys: &[u128],
-        known: &mut [bool],
-        pending: &mut Vec<u32>,
-    ) -> Result<Reads, SeenError> {
+    pub(crate) fn find(&self, keys: &[u128], known: &mut [bool], pending: &mut Vec<u32>) {
         pending.clear();
         pending.extend((0..keys.len() as u32).filter(|&place| !known[place as usize]));
-        let mut reads = Reads::default();
-        for table in &self.frozen {
+        let mut look_in = |contains: &dyn Fn(u128) -> bool| {
             pending.retain(|&place| {
-                let found = table.keys.contains(&keys[place as usize]);
-                known[place as usize] = found;
-                !found
+                let is_known = contains(keys[place as usize]);
+                known[place as usize] = is_known;
+                !is_known
             });
-        }
-        // The oldest is the largest, and the likeliest to have a key. All keys are looked for in one run before the
+        };
+        // The oldest is the largest, and the likeliest to have a key. All keys are looked for in one place before the
         // next, so that the memory of several lookups is waited for at the same time.
         for run in &self.runs {
-            let mut failure = None;
-            pending.retain(|&place| match run.contains(keys[place as usize], &mut reads) {
-                Ok(found) => {
-                    known[place as usize] = found;
-                    !found
-                }
-                Err(error) => {
-                    failure = Some(error);
-                    true
-                }
-            });
-            if let Some(error) = failure {
-                return Err(error);
-            }
+            look_in(&|key| run.contains(key));
         }
-        Ok(reads)
+        for table in &self.frozen {
+            look_in(&|key| table.keys.contains(&key));
+        }
     }
 }

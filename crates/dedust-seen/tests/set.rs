@@ -61,7 +61,6 @@ fn many_keys_are_merged_into_few_runs() {
     assert!(ask(&mut set, 0..40_000).iter().all(|&is_new| !is_new));
     let stats = set.stats();
     assert_eq!((stats.keys, stats.new_keys, stats.lookups), (40_000, 40_000, 80_000));
-    assert!(stats.disk_reads >= 30_000 && stats.wasted_reads < 100, "{stats:?}");
     // Whatever was merged when it was closed, opening finds every key again.
     drop(set);
     let mut set = small(folder.path());
