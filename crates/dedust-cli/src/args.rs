@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Learn(LearnArgs),
     /// Rewrite URLs, one per line, to their canonical form
     Normalize(NormalizeArgs),
+    /// Print only URLs of pages that were not met before
+    Dedup(DedupArgs),
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),
     /// Put methods side by side: what they save, lose and cost
@@ -148,6 +150,29 @@ pub(crate) enum UrlFormat {
     Tsv,
     /// A JSON object
     Json,
+}
+
+/// Options of `dedup`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::DEDUP)]
+pub(crate) struct DedupArgs {
+    /// Rules from `dedust learn`
+    pub(crate) rules: PathBuf,
+    /// URLs, one per line; plain, gzip or zstd; `-` is standard input
+    #[arg(default_value = "-")]
+    pub(crate) urls: PathBuf,
+    /// Remember what was seen in this folder, for the next time too; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub(crate) seen: Option<PathBuf>,
+    /// Wait for the disk, so that a loss of power forgets nothing either; slower
+    #[arg(long, requires = "seen")]
+    pub(crate) sync: bool,
+    /// Tell at the end how many URLs were new, and what the set takes
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// What a line of output is
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
 }
 
 /// Options of `evaluate`.

@@ -9,6 +9,7 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
   dedust learn crawl.jsonl.gz -o rules.json     # how each site spells its URLs
   dedust normalize rules.json urls.txt          # URL in, canonical URL out
   dedust normalize rules.json urls.txt --key    # equal keys, equal pages
+  dedust dedup rules.json urls.txt --seen seen  # URLs of pages not met before
   dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
 
@@ -58,6 +59,23 @@ With --format json, one object per line:
   {"type":"url","input":"http://a.example/p?id=1&sid=9",
    "canonical":"http://a.example/p?id=1","site":"a.example","rule":0}
 "key" takes the place of "canonical" with --key; "site" and "rule", counted from 0, are there where a rule covers the URL, "error" where the line is no URL. A blank line is {"type":"blank"}."#;
+
+/// After the help of `dedup`.
+pub(crate) const DEDUP: &str = r#"Examples:
+  dedust dedup rules.json urls.txt > one-url-per-page.txt
+  extract-links | dedust dedup rules.json --seen seen | fetch
+  dedust dedup rules.json /dev/null --seen seen --stats
+
+A URL is printed, as it came, if no URL with its key came before it: in this input or, with --seen, in any that the same folder was used for. Order is kept. Blank lines and lines that are no URLs are left out. Reading from a pipe, every line is answered as soon as it is there.
+
+With --seen, what was printed is never printed again: the key is written before the URL is, so that nothing is forgotten when the command is killed. URLs that were being printed at that moment count as seen; the next run says how many they may be. Keys depend on the rules: pages whose key another rule file changes are met again. One process at a time may use DIR. It takes 16 bytes of disk and 6.4 bytes of memory for a URL; without --seen the set is in memory alone, in 20 to 40 bytes.
+
+With --format json, one object per new URL, and the figures of --stats as the last:
+  {"type":"url","input":"http://a.example/p?id=1&sid=9",
+   "key":"http://a.example/p?id=1&sid=*"}
+  {"type":"stats","lines":9,"urls":8,"new":5,"bad":1,"seen":1205,
+   "recent":5,"runs":2,"disk_bytes":21000,"index_bytes":7800,"merges":1}
+`seen` counts the keys of the set, `recent` those in memory and in logs; `runs` are the sorted files with the others, `merges` those of this run, `index_bytes` the memory they take."#;
 
 /// After the help of `evaluate`.
 pub(crate) const EVALUATE: &str = r#"Examples:

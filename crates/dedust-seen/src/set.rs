@@ -18,7 +18,7 @@ use crate::stats::SeenStats;
 use crate::view::Frozen;
 
 /// Keys that are looked up by one thread at a time.
-const PIECE_KEYS: usize = 4096;
+const PIECE_KEYS: usize = 2048;
 /// Keys of a batch that are answered at once.
 const BATCH_KEYS: usize = 256 << 10;
 /// Tables have twice as many places, and grow beyond 7/8: 2^21 places of 17 bytes, 36 MB.
@@ -237,6 +237,19 @@ impl SeenSet {
         }
     }
 
+    /// Closes the set, and notes that every answer has reached whoever asked: see [`SeenStats::unanswered_keys`].
+    ///
+    /// A set that is dropped loses no key either.
+    pub fn close(mut self) -> Result<(), SeenError> {
+        match &mut self.disk {
+            Some(disk) => {
+                disk.check()?;
+                disk.log.close()
+            }
+            None => Ok(()),
+        }
+    }
+
     /// What the set holds, and what answering took.
     pub fn stats(&self) -> SeenStats {
         let mut stats = SeenStats { recent_keys: self.recent.len() as u64, ..self.figures };
@@ -297,15 +310,6 @@ impl Disk {
         self.background.write(Frozen { generation: self.generation, keys, log_bytes });
         self.generation = next;
         Ok(())
-    }
-}
-
-impl Drop for SeenSet {
-    fn drop(&mut self) {
-        if let Some(disk) = self.disk.as_mut().filter(|disk| !disk.has_failed) {
-            // Without it, the next to open the set is told that it was cut off.
-            let _ = disk.log.close();
-        }
     }
 }
 

@@ -22,7 +22,8 @@ pub struct SeenStats {
     pub new_keys: u64,
     /// Merges of runs.
     pub merges: u64,
-    /// Keys in the last batch before the set was cut off while open, as by `kill -9`; whoever asked for them may not
-    /// have had the answer. None where it was closed, or is new.
+    /// New keys of the last batch before the process ended without [`SeenSet::close`](crate::SeenSet::close), as by
+    /// `kill -9`: they count as seen, but whoever asked may not have had the answer. None where the set was closed, or
+    /// is new.
     pub unanswered_keys: Option<u64>,
 }

@@ -170,7 +170,7 @@ impl Workers<'_> {
 }
 
 /// Cuts a batch at line ends into pieces of about the same size.
-fn cut(lines: &[u8]) -> Vec<&[u8]> {
+pub(super) fn cut(lines: &[u8]) -> Vec<&[u8]> {
     let mut pieces = Vec::new();
     let mut rest = lines;
     while rest.len() > PIECE_BYTES {

@@ -6,8 +6,8 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 8] =
-    ["learn", "normalize", "evaluate", "compare", "explain", "tree", "validate", "simulate"];
+const COMMANDS: [&str; 9] =
+    ["learn", "normalize", "dedup", "evaluate", "compare", "explain", "tree", "validate", "simulate"];
 
 #[test]
 fn unknown_values_are_refused_with_the_known_ones() {
@@ -76,6 +76,7 @@ fn long_help_has_examples() {
     Commands:
       learn      Learn rules for every site of a crawl
       normalize  Rewrite URLs, one per line, to their canonical form
+      dedup      Print only URLs of pages that were not met before
       evaluate   Tell how good rules are on URLs whose pages are known
       compare    Put methods side by side: what they save, lose and cost
       explain    Say which rule covers a URL, why it is trusted and what it does
