@@ -27,15 +27,19 @@ This crate starts no threads, uses no randomness and reads no crawl formats.
 */
 
 mod compile;
+mod compiled;
 mod identity_key;
+mod marks;
 mod normalizer;
 mod pattern;
 mod program;
 mod rule;
 mod template;
+mod text_buffer;
 mod url;
 mod url_shape;
 
+pub use compiled::is_compiled;
 pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
 pub use rule::{
@@ -48,6 +52,7 @@ pub use url::{
 
 /// Every error of this crate.
 pub mod errors {
+    pub use crate::compiled::{DamagedRules, OpenRulesError};
     pub use crate::rule::{InvalidRule, InvalidSite, LoadRulesError};
     pub use crate::url::{ParseUrlError, UnknownKey};
 }

@@ -12,14 +12,17 @@ Both hold for every URL: `key(canonical(u)) == key(u)`, and `canonical(canonical
 */
 
 use std::fmt;
+use std::io;
+use std::path::Path;
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
-
-use crate::compile::compile_site;
+use crate::compile::{compile, is_plain_byte};
+use crate::compiled::encoding::Cursor;
+use crate::compiled::{DamagedRules, Image, OpenRulesError};
 use crate::identity_key::{ParamOrder, write_identity_key};
-use crate::program::{CompiledRule, SiteProgram, Slots};
-use crate::rule::{MAX_PASSES, Prepared, RuleSet, substitute};
+use crate::program::{CoveringRule, Program, Slots};
+use crate::rule::{MAX_PASSES, Replacement, RuleSet, substitute};
+use crate::template;
+use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl};
 
 /// Compiled rules of any number of sites. Immutable and cheap to share between threads.
@@ -35,19 +38,24 @@ use crate::url::{ParseUrlError, ParsedUrl};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Normalizer {
-    programs: Vec<SiteProgram>,
-    program_by_domain: HashMap<Box<[u8]>, u32, FxBuildHasher>,
+    image: Image,
 }
 
 /// Buffers that [`Normalizer`] works in. Keep one per thread: after some URLs it allocates nothing more.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     url: ParsedUrl,
+    desk: Desk,
+}
+
+/// Where results are put together.
+#[derive(Clone, Debug, Default)]
+struct Desk {
     work: Work,
-    out: Vec<u8>,
+    out: TextBuffer,
     again: ParsedUrl,
-    again_out: Vec<u8>,
-    key: Vec<u8>,
+    again_out: TextBuffer,
+    key: TextBuffer,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -86,14 +94,44 @@ pub struct Explanation {
 impl Normalizer {
     /// Compiles a checked rule set. Rules that were refuted are left out.
     pub fn compile(rules: &RuleSet) -> Self {
-        let programs: Vec<SiteProgram> = rules
-            .sites()
-            .map(|(domain, site)| compile_site(domain, site))
-            .filter(|program| !program.rules.is_empty() || !program.substitutions.is_empty())
-            .collect();
-        let program_by_domain =
-            programs.iter().zip(0..).map(|(program, index)| (program.domain.clone(), index)).collect();
-        Self { programs, program_by_domain }
+        Self { image: compile(rules).finish() }
+    }
+
+    /// Opens a file that [`Normalizer::save`] wrote, in the same time for any number of sites. Only what is needed of it is
+    /// read; the file must not be changed while it is in use.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenRulesError> {
+        Image::open(path.as_ref()).map(|image| Self { image })
+    }
+
+    /// Writes the compiled rules, for [`Normalizer::open`].
+    pub fn save(&self, writer: impl io::Write) -> io::Result<()> {
+        self.image.save(writer)
+    }
+
+    /// An error if rules were met that are not as they were written. They were not applied: results since the last
+    /// time this was asked may lack what they do. Never an error for rules that were not [opened](Normalizer::open).
+    pub fn damage(&self) -> Result<(), DamagedRules> {
+        self.image.damage()
+    }
+
+    /// Reads all rules of an [opened](Normalizer::open) file; an error if some are not as they were written.
+    pub fn check_all(&self) -> Result<(), DamagedRules> {
+        self.image.check_all()
+    }
+
+    /// The number of sites that have rules.
+    pub fn site_count(&self) -> u64 {
+        self.image.facts().sites
+    }
+
+    /// The number of rules of all sites, without refuted ones.
+    pub fn rule_count(&self) -> u64 {
+        self.image.facts().rules
+    }
+
+    /// The learner that made the rules.
+    pub fn method(&self) -> &str {
+        &self.image.facts().method
     }
 
     /// The canonical form of `url`.
@@ -110,11 +148,9 @@ impl Normalizer {
 
     /// Like [`Normalizer::key`], in the buffers of `scratch`.
     pub fn key_with<'s>(&self, url: &[u8], scratch: &'s mut Scratch) -> Result<&'s [u8], ParseUrlError> {
-        let Scratch { url: parsed, work, out, .. } = scratch;
-        let program = self.parse(url, parsed, work)?;
-        let rule = program.and_then(|program| program.covering_rule(parsed, &mut work.slots));
-        write_key(rule.map(|(_, rule)| rule), parsed, work, out);
-        Ok(out)
+        let Scratch { url: parsed, desk } = scratch;
+        let program = self.parse(url, parsed, &mut desk.work)?;
+        Ok(self.key_of(parsed, program, desk))
     }
 
     /// Like [`Normalizer::normalize`], in the buffers of `scratch`.
@@ -123,30 +159,62 @@ impl Normalizer {
         url: &[u8],
         scratch: &'s mut Scratch,
     ) -> Result<&'s [u8], ParseUrlError> {
-        let Scratch { url: parsed, work, out, again, again_out, key } = scratch;
-        let program = self.parse(url, parsed, work)?;
-        let rule = program.and_then(|program| program.covering_rule(parsed, &mut work.slots));
-        let Some((_, rule)) = rule.filter(|(_, rule)| rule.url.is_some() && parsed.userinfo().is_none())
-        else {
-            return Ok(parsed.as_bytes());
+        let Scratch { url: parsed, desk } = scratch;
+        let program = self.parse(url, parsed, &mut desk.work)?;
+        Ok(self.canonical_of(parsed, program, desk))
+    }
+
+    #[inline]
+    fn key_of<'s>(&self, url: &'s ParsedUrl, program: Option<Program<'_>>, desk: &'s mut Desk) -> &'s [u8] {
+        let Desk { work, out, .. } = desk;
+        let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
+        write_key(rule.as_ref(), url, work, out)
+    }
+
+    #[inline]
+    fn canonical_of<'s>(
+        &self,
+        url: &'s ParsedUrl,
+        program: Option<Program<'_>>,
+        desk: &'s mut Desk,
+    ) -> &'s [u8] {
+        let Desk { work, out, .. } = desk;
+        let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
+        let Some(rule) = rule.filter(|rule| rule.writes() && url.userinfo().is_none()) else {
+            return url.as_bytes();
         };
-        // A URL is only handed out if it stands for the same page by the rules themselves and stays as it is.
-        let stays = write_url(rule, parsed, work, out) && {
-            write_key(Some(rule), parsed, work, key);
-            match self.parse(out, again, work) {
-                Ok(program) if again.as_bytes() == *out => {
-                    let rule = program.and_then(|program| program.covering_rule(again, &mut work.slots));
-                    let rule = rule.map(|(_, rule)| rule);
-                    write_key(rule, again, work, again_out);
-                    again_out == key
-                        && rule.is_none_or(|rule| {
-                            !write_url(rule, again, work, again_out) || again_out == again.as_bytes()
-                        })
-                }
-                _ => false,
-            }
-        };
-        Ok(if stays { out } else { parsed.as_bytes() })
+        let (is_proven, steps) = guarded(&rule, url, &work.slots);
+        out.clear();
+        if template::write(&rule, steps, url, &mut work.slots, out).is_err() {
+            return url.as_bytes();
+        }
+        if is_proven {
+            debug_assert!(self.stays(&rule, url, desk), "{url:?}");
+        } else if !self.stays(&rule, url, desk) {
+            return url.as_bytes();
+        }
+        desk.out.as_bytes()
+    }
+
+    /// Whether the URL in `out`, which `rule` made of `url`, stands for the same page by the rules themselves and stays
+    /// as it is.
+    fn stays(&self, rule: &CoveringRule<'_>, url: &ParsedUrl, desk: &mut Desk) -> bool {
+        let Desk { work, out, again, again_out, key } = desk;
+        let key = write_key(Some(rule), url, work, key);
+        let Ok(program) = self.parse(out.as_bytes(), again, work) else { return false };
+        if again.as_bytes() != out.as_bytes() {
+            return false;
+        }
+        let rule = program.and_then(|program| program.covering_rule(again, &mut work.slots));
+        if write_key(rule.as_ref(), again, work, again_out) != key {
+            return false;
+        }
+        rule.filter(CoveringRule::writes).is_none_or(|rule| {
+            let (_, steps) = guarded(&rule, again, &work.slots);
+            again_out.clear();
+            template::write(&rule, steps, again, &mut work.slots, again_out).is_err()
+                || again_out.as_bytes() == again.as_bytes()
+        })
     }
 
     /// What is done to `url`, and by which rule.
@@ -154,23 +222,19 @@ impl Normalizer {
         let safe = ParsedUrl::parse(url.as_ref())?;
         let (mut parsed, mut work) = (ParsedUrl::default(), Work::default());
         self.parse(url.as_ref(), &mut parsed, &mut work)?;
-        let program = self.program_of(safe.host());
+        let site = self.image.site(safe.host());
         let rule = self.program_of(parsed.host()).and_then(|program| {
-            let (index, rule) = program.covering_rule(&parsed, &mut work.slots)?;
-            rule.key
-                .write(&parsed, &mut work.slots, &mut Vec::new())
-                .ok()
-                .map(|()| program.rule_places[index])
+            let rule = program.covering_rule(&parsed, &mut work.slots)?;
+            let key = template::write(&rule, rule.key, &parsed, &mut work.slots, &mut TextBuffer::default());
+            key.ok().map(|()| rule.place as usize)
         });
-        let substitutions = match program {
-            Some(program) if parsed != safe => firing(&program.substitutions, safe.as_bytes())
-                .into_iter()
-                .map(|index| program.substitution_places[index])
-                .collect(),
+        let substitutions = match site.and_then(Program::new) {
+            Some(program) if parsed != safe => firing(&program, safe.as_bytes()),
             _ => Vec::new(),
         };
+        let domain = site.map(|site| &safe.host()[safe.host().len() - site.domain_len..]);
         Ok(Explanation {
-            site: program.map(|program| String::from_utf8_lossy(&program.domain).into()),
+            site: domain.map(|domain| String::from_utf8_lossy(domain).into()),
             substitutions,
             rule,
             key: self.key(&url)?,
@@ -181,74 +245,103 @@ impl Normalizer {
 
     /// Reads `url` and applies the substitutions of its site, whose program is returned. What they make of it counts
     /// only if it is a URL in safe form, and comes to an end.
+    #[inline]
     fn parse(
         &self,
         url: &[u8],
         parsed: &mut ParsedUrl,
         work: &mut Work,
-    ) -> Result<Option<&SiteProgram>, ParseUrlError> {
+    ) -> Result<Option<Program<'_>>, ParseUrlError> {
         parsed.parse_from(url)?;
         let Some(program) = self.program_of(parsed.host()) else { return Ok(None) };
-        if program.substitutions.is_empty() || parsed.userinfo().is_some() {
-            return Ok(Some(program));
-        }
-        let Work { text, substituted, .. } = work;
-        text.clear();
-        text.extend_from_slice(parsed.as_bytes());
-        if substitute(&program.substitutions, text)
-            && *text != parsed.as_bytes()
-            && substituted.parse_from(text).is_ok()
-            && substituted.as_bytes() == *text
-            && self.program_of(substituted.host()).is_some_and(|other| other.domain == program.domain)
-        {
-            std::mem::swap(parsed, substituted);
+        if program.substitutions != 0 && parsed.userinfo().is_none() {
+            self.substitute(&program, parsed, work);
         }
         Ok(Some(program))
     }
 
-    /// The program of the longest domain that `host` is or ends with.
-    fn program_of(&self, host: &[u8]) -> Option<&SiteProgram> {
-        let mut suffix = host;
-        if self.program_by_domain.is_empty() {
-            return None;
+    fn substitute(&self, program: &Program<'_>, parsed: &mut ParsedUrl, work: &mut Work) {
+        let Work { text, substituted, .. } = work;
+        text.clear();
+        text.extend_from_slice(parsed.as_bytes());
+        if substitute(Replacement::list(program.bytes, program.substitutions), text)
+            && *text != parsed.as_bytes()
+            && substituted.parse_from(text).is_ok()
+            && substituted.as_bytes() == *text
+            && self.has_same_site(parsed, substituted)
+        {
+            std::mem::swap(parsed, substituted);
         }
-        loop {
-            if let Some(&index) = self.program_by_domain.get(suffix) {
-                let program = &self.programs[index as usize];
-                if program.with_subdomains || suffix.len() == host.len() {
-                    return Some(program);
-                }
+    }
+
+    fn has_same_site(&self, one: &ParsedUrl, other: &ParsedUrl) -> bool {
+        let domain = |url: &'_ ParsedUrl| self.image.site(url.host()).map(|site| site.domain_len);
+        match (domain(one), domain(other)) {
+            (Some(one_len), Some(other_len)) => {
+                one.host()[one.host().len() - one_len..] == other.host()[other.host().len() - other_len..]
             }
-            suffix = &suffix[memchr::memchr(b'.', suffix)? + 1..];
+            _ => false,
         }
     }
+
+    /// The program of the longest domain that `host` is or ends with.
+    #[inline]
+    fn program_of(&self, host: &[u8]) -> Option<Program<'_>> {
+        self.image.site(host).and_then(Program::new)
+    }
 }
 
-/// Writes the key of a URL that `rule` covers, if any does. Its slots are those in `work`.
-fn write_key(rule: Option<&CompiledRule>, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) {
+/// The key of a URL that `rule` covers, if any does. Its slots are those in `work`; `out` may be needed.
+#[inline]
+fn write_key<'s>(
+    rule: Option<&CoveringRule<'_>>,
+    url: &'s ParsedUrl,
+    work: &mut Work,
+    out: &'s mut TextBuffer,
+) -> &'s [u8] {
     out.clear();
-    if rule.is_some_and(|rule| rule.key.write(url, &mut work.slots, out).is_ok()) {
-        return;
+    if rule.is_some_and(|rule| template::write(rule, rule.key, url, &mut work.slots, out).is_ok()) {
+        return out.as_bytes();
     }
     out.clear();
-    write_identity_key(url, &mut work.params, out);
+    write_identity_key(url, &mut work.params, out)
 }
 
-/// Writes what `rule` makes of `url`; false when it writes nothing.
-fn write_url(rule: &CompiledRule, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) -> bool {
-    out.clear();
-    rule.url.as_ref().is_some_and(|template| template.write(url, &mut work.slots, out).is_ok())
+/// URLs longer than this are never taken for proven: what is written may be too long to be a URL.
+const MAX_PROVEN_BYTES: usize = 1 << 20;
+
+/// Whether what `rule` makes of this URL needs no check, and where the template starts.
+#[inline]
+fn guarded(rule: &CoveringRule<'_>, url: &ParsedUrl, slots: &Slots) -> (bool, u32) {
+    let mut cursor = Cursor::new(rule.program.bytes, rule.url as usize);
+    let count = cursor.u16().unwrap_or_default();
+    let mut holds = rule.is_proven()
+        && slots.is_plain()
+        && url.as_bytes().len() <= MAX_PROVEN_BYTES
+        && matches!(url.scheme(), b"http" | b"https");
+    for _ in 0..count {
+        let Some(slot) = cursor.u16() else { return (false, 0) };
+        // A value that is absent is not written.
+        holds = holds && (!slots.has(slot) || slots.get(url, slot).is_some_and(is_plain));
+    }
+    let (_, steps) = cursor.place();
+    (holds, steps as u32)
+}
+
+/// Whether a value can stand anywhere in a URL and be read as it is.
+fn is_plain(value: &[u8]) -> bool {
+    !matches!(value, b"" | b"." | b"..") && value.iter().all(|&byte| is_plain_byte(byte))
 }
 
 /// The places of the substitutions that change `url`, in the order in which they fire.
-fn firing(substitutions: &[Prepared], url: &[u8]) -> Vec<usize> {
+fn firing(program: &Program<'_>, url: &[u8]) -> Vec<usize> {
     let mut url = url.to_vec();
     let mut fired = Vec::new();
     for _ in 0..MAX_PASSES {
         let before = fired.len();
-        for (index, (substitution, finder)) in substitutions.iter().enumerate() {
-            if substitution.apply(finder, &mut url) {
-                fired.push(index);
+        for substitution in Replacement::list(program.bytes, program.substitutions) {
+            if substitution.apply(&mut url) {
+                fired.push(substitution.place as usize);
             }
         }
         if fired.len() == before {

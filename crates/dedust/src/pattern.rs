@@ -10,6 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::compiled::encoding::{Cursor, Encode as _, TooLarge};
 use crate::url::{TokenKey, Value, extension};
 
 /// What a URL must look like, key by key.
@@ -146,22 +147,126 @@ impl ValueClass {
         };
         match self {
             Self::Date => is_date(text),
-            Self::Digits => text.iter().all(u8::is_ascii_digit),
-            Self::Hex => text.len() >= 8 && text.iter().all(u8::is_ascii_hexdigit),
-            Self::Word => text.iter().all(u8::is_ascii_alphanumeric),
-            Self::File(extension) => text
-                .strip_suffix(extension.as_bytes())
-                .is_some_and(|stem| stem.len() > 1 && stem.ends_with(b".")),
-            Self::Framed { prefix, class, suffix } => text
-                .strip_prefix(prefix.as_bytes())
-                .and_then(|text| text.strip_suffix(suffix.as_bytes()))
-                .is_some_and(|text| class.contains_raw(Some(text))),
-            Self::Slug => {
-                text.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+            Self::Digits => is_digits(text),
+            Self::Hex => is_hex(text),
+            Self::Word => is_word(text),
+            Self::File(extension) => is_file(text, extension.as_bytes()),
+            Self::Framed { prefix, class, suffix } => {
+                framed(text, prefix.as_bytes(), suffix.as_bytes()).is_some_and(|text| class.contains_raw(Some(text)))
             }
+            Self::Slug => is_slug(text),
             Self::Text => true,
         }
     }
+
+    /// Appends the class to compiled rules: its code, then its texts.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        let code = match self {
+            Self::Date => ClassCode::DATE,
+            Self::Digits => ClassCode::DIGITS,
+            Self::Hex => ClassCode::HEX,
+            Self::Word => ClassCode::WORD,
+            Self::Slug => ClassCode::SLUG,
+            Self::Text => ClassCode::TEXT,
+            Self::File(_) => ClassCode::FILE,
+            Self::Framed { .. } => ClassCode::FRAMED,
+        };
+        out.put_u8(code.0);
+        match self {
+            Self::File(extension) => out.put_text(Some(extension.as_bytes())),
+            Self::Framed { prefix, class, suffix } => {
+                out.put_text(Some(prefix.as_bytes()))?;
+                out.put_text(Some(suffix.as_bytes()))?;
+                class.encode(out)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A class in compiled rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClassCode(u8);
+
+impl ClassCode {
+    const DATE: Self = Self(0);
+    const DIGITS: Self = Self(1);
+    const HEX: Self = Self(2);
+    const WORD: Self = Self(3);
+    const SLUG: Self = Self(4);
+    const TEXT: Self = Self(5);
+    const FILE: Self = Self(6);
+    const FRAMED: Self = Self(7);
+}
+
+/// Classes within classes that are looked into; JSON allows as many.
+const MAX_CLASS_DEPTH: u32 = 128;
+
+/// Whether `value` is of the class that was [encoded](ValueClass::encode) at `cursor`.
+#[inline(always)]
+pub(crate) fn is_in_class(cursor: &mut Cursor<'_>, value: Option<&[u8]>) -> Option<bool> {
+    let code = ClassCode(cursor.u8()?);
+    let text = value.unwrap_or_default();
+    Some(match code {
+        ClassCode::TEXT => true,
+        ClassCode::DIGITS => !text.is_empty() && is_digits(text),
+        ClassCode::HEX => is_hex(text),
+        ClassCode::WORD => !text.is_empty() && is_word(text),
+        ClassCode::SLUG => !text.is_empty() && is_slug(text),
+        ClassCode::DATE => is_date(text),
+        _ => return is_in_composed(code, cursor, value, MAX_CLASS_DEPTH),
+    })
+}
+
+fn is_in_composed(
+    code: ClassCode,
+    cursor: &mut Cursor<'_>,
+    value: Option<&[u8]>,
+    depth: u32,
+) -> Option<bool> {
+    let text = value.unwrap_or_default();
+    match code {
+        ClassCode::FILE => Some(is_file(text, cursor.text()??)),
+        ClassCode::FRAMED if depth > 0 => {
+            let (prefix, suffix) = (cursor.text()??, cursor.text()??);
+            let inner = if text.is_empty() { None } else { framed(text, prefix, suffix) };
+            let mut class = *cursor;
+            let is_inside = match ClassCode(class.u8()?) {
+                code @ (ClassCode::FILE | ClassCode::FRAMED) => {
+                    *cursor = class;
+                    is_in_composed(code, cursor, inner, depth - 1)?
+                }
+                _ => is_in_class(cursor, inner)?,
+            };
+            Some(inner.is_some() && is_inside)
+        }
+        _ => None,
+    }
+}
+
+fn is_digits(text: &[u8]) -> bool {
+    text.iter().all(u8::is_ascii_digit)
+}
+
+fn is_hex(text: &[u8]) -> bool {
+    text.len() >= 8 && text.iter().all(u8::is_ascii_hexdigit)
+}
+
+fn is_word(text: &[u8]) -> bool {
+    text.iter().all(u8::is_ascii_alphanumeric)
+}
+
+fn is_slug(text: &[u8]) -> bool {
+    text.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+fn is_file(text: &[u8], extension: &[u8]) -> bool {
+    text.strip_suffix(extension).is_some_and(|stem| stem.len() > 1 && stem.ends_with(b"."))
+}
+
+/// What lies between two texts.
+fn framed<'a>(text: &'a [u8], prefix: &[u8], suffix: &[u8]) -> Option<&'a [u8]> {
+    text.strip_prefix(prefix).and_then(|text| text.strip_suffix(suffix))
 }
 
 /// `yyyy-mm` or `yyyy-mm-dd` with a year from 1900 to 2099.

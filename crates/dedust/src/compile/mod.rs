@@ -1,242 +1,291 @@
 /*!
-[`SiteRules`] to [`SiteProgram`]: every key gets a slot, every rule its masks, checks and templates.
+[`SiteRules`] to compiled rules: every key gets a slot, every rule its masks, checks and templates.
 
-Refuted rules and substitutions are left out.
+Refuted rules and substitutions are left out, and so are rules that can cover no URL. A site with more than compiled
+rules have room for (16,000 keys; texts of 64 KiB) is left out as a whole: leaving URLs alone is always safe.
 */
+
+mod layout;
+mod proof;
+mod template;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub(crate) use self::proof::is_plain_byte;
+
+use self::layout::Layout;
+use crate::compiled::ImageBuilder;
+use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::program::{
-    Check, CompiledRule, FIXED_SLOTS, HASHBANG_SLOT, Layout, NO_SLOT, NameSlots, PORT_SLOT, SCHEME_SLOT,
-    SEPARATOR_SLOT, SiteProgram, TRAILING_SLASH_SLOT,
+    ANY_TAG, BARE, CHECK_CLASS, CHECK_IS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS, NO_SLOT,
+    RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES, SEPARATOR_SLOT, TRAILING_SLASH_SLOT, tag,
 };
-use crate::rule::{Op, OtherParams, Part, Rule, SiteRules};
-use crate::template::{Source, SourcePart, Template};
-use crate::url::{ParamName, TokenKey, Value, has_subdomains};
+use crate::rule::{Op, OtherParams, Replacement, Rule, RuleSet, SiteRules, Substitution};
+use crate::url::{TokenKey, Value, has_subdomains};
 
-pub(crate) fn compile_site(domain: &str, site: &SiteRules) -> SiteProgram {
-    let rules: Vec<(usize, &Rule)> =
-        site.rules().iter().enumerate().filter(|(_, rule)| !rule.evidence.is_refuted()).collect();
-    let substitutions =
-        site.substitutions().iter().enumerate().filter(|(_, text)| !text.evidence.is_refuted());
-    let mut keys = BTreeSet::new();
-    for (_, rule) in &rules {
-        keys.extend(rule.pattern.keys().map(|(key, _)| key));
+/// With more rules than this they are listed by tag, so that only a few are looked at.
+const MANY_RULES: usize = 16;
+
+pub(crate) fn compile(rules: &RuleSet) -> ImageBuilder {
+    let mut builder = ImageBuilder::new(rules.method());
+    let names: BTreeSet<&str> = rules.sites().map(|(domain, _)| domain).collect();
+    // Sites within which another one has rules of its own: moving a URL to another host there may change its rules.
+    let has_sites_within: BTreeSet<&str> = rules
+        .sites()
+        .flat_map(|(domain, _)| domain.match_indices('.').map(move |(dot, _)| &domain[dot + 1..]))
+        .filter(|parent| names.contains(parent))
+        .collect();
+    for (domain, site) in rules.sites() {
+        add_site(&mut builder, domain, site, has_sites_within.contains(domain));
     }
-    let slots = assign_slots(&keys);
-    let layout = Layout {
-        slot_count: FIXED_SLOTS + slots.len(),
-        subdomains: by_position(&slots, |key| match key {
-            TokenKey::Subdomain(index) => Some(*index),
-            _ => None,
-        }),
-        segments: by_position(&slots, |key| match key {
-            TokenKey::PathSegment(index) => Some(*index),
-            _ => None,
-        }),
-        path_params: by_name(&slots, |key| match key {
-            TokenKey::PathParam(name) => Some(name),
-            _ => None,
-        }),
-        query_params: by_name(&slots, |key| match key {
-            TokenKey::QueryParam(name) => Some(name),
-            _ => None,
-        }),
-        query_mask: mask(&slots, |key| matches!(key, TokenKey::QueryParam(_))),
-        keeps_others: rules.iter().any(|(_, rule)| rule.other_params == OtherParams::Keep),
-        keeps_order: rules
-            .iter()
-            .any(|(_, rule)| rule.other_params == OtherParams::Keep || keeps_order(rule)),
-    };
-    let compiler = Compiler { domain: domain.as_bytes(), slots, words: layout.slot_count.div_ceil(64) };
-    let compiled: Box<[CompiledRule]> = rules.iter().map(|(_, rule)| compiler.compile(rule)).collect();
-    let passing =
-        |rule: &CompiledRule| rule.may[0] | if rule.keeps_others { layout.query_mask[0] } else { 0 };
-    SiteProgram {
-        domain: domain.as_bytes().into(),
-        with_subdomains: has_subdomains(domain.as_bytes()),
-        substitution_places: substitutions.clone().map(|(place, _)| place).collect(),
-        substitutions: substitutions.map(|(_, text)| (text.clone(), text.finder())).collect(),
-        rule_places: rules.iter().map(|(place, _)| *place).collect(),
-        masks: compiled.iter().map(|rule| (rule.must[0], passing(rule))).collect(),
-        rules: compiled,
-        layout,
+    builder
+}
+
+fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRules, has_sites_within: bool) {
+    let rules: Vec<(usize, &Rule)> = site
+        .rules()
+        .iter()
+        .enumerate()
+        .filter(|(_, rule)| !rule.evidence.is_refuted() && can_cover(rule))
+        .collect();
+    let substitutions: Vec<(usize, &Substitution)> =
+        site.substitutions().iter().enumerate().filter(|(_, text)| !text.evidence.is_refuted()).collect();
+    let count = rules.len() + substitutions.len();
+    if count == 0 {
+        return;
+    }
+    let is_provable = substitutions.is_empty() && !has_sites_within;
+    if let Ok(program) = Compiler::new(rules, is_provable).and_then(|compiler| compiler.finish(&substitutions)) {
+        let with_subdomains = has_subdomains(domain.as_bytes());
+        builder.insert(domain.as_bytes(), with_subdomains, site.summary().urls, count as u64, &program);
     }
 }
 
-/// Slots of the keys that are not fixed.
-fn assign_slots(keys: &BTreeSet<&TokenKey>) -> BTreeMap<TokenKey, u32> {
-    keys.iter()
-        .filter(|key| fixed_slot(key).is_none())
-        .zip(FIXED_SLOTS as u32..)
-        .map(|(key, slot)| ((*key).clone(), slot))
-        .collect()
-}
+/// Positions beyond this are unknown to all rules.
+const MAX_POSITIONS: u16 = 1000;
 
-fn fixed_slot(key: &TokenKey) -> Option<u32> {
-    match key {
-        TokenKey::Scheme => Some(SCHEME_SLOT),
-        TokenKey::Port => Some(PORT_SLOT),
-        TokenKey::TrailingSlash => Some(TRAILING_SLASH_SLOT),
-        TokenKey::QuerySeparator => Some(SEPARATOR_SLOT),
-        TokenKey::Hashbang => Some(HASHBANG_SLOT),
-        _ => None,
-    }
-}
-
-/// The bits of the slots whose keys are `wanted`.
-fn mask(slots: &BTreeMap<TokenKey, u32>, wanted: impl Fn(&TokenKey) -> bool) -> Box<[u64]> {
-    let mut mask = vec![0u64; (FIXED_SLOTS + slots.len()).div_ceil(64)];
-    for (_, &slot) in slots.iter().filter(|(key, _)| wanted(key)) {
-        mask[slot as usize / 64] |= 1 << (slot % 64);
-    }
-    mask.into()
-}
-
-fn by_position(slots: &BTreeMap<TokenKey, u32>, index_of: impl Fn(&TokenKey) -> Option<u16>) -> Box<[u32]> {
-    let mut positions = Vec::new();
-    for (key, &slot) in slots {
-        if let Some(index) = index_of(key) {
-            positions.resize(positions.len().max(usize::from(index) + 1), NO_SLOT);
-            positions[usize::from(index)] = slot;
+/// Whether there are URLs with the keys of the pattern: a segment or label needs those before it.
+fn can_cover(rule: &Rule) -> bool {
+    let has = |key: TokenKey| rule.pattern.get(&key).is_some();
+    rule.pattern.keys().all(|(key, pattern)| match key {
+        TokenKey::PathSegment(index) | TokenKey::Subdomain(index) if *index >= MAX_POSITIONS => {
+            pattern.is_optional()
         }
-    }
-    positions.into()
-}
-
-fn by_name(slots: &BTreeMap<TokenKey, u32>, name_of: impl Fn(&TokenKey) -> Option<&ParamName>) -> NameSlots {
-    let mut names: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-    for (key, &slot) in slots {
-        if let Some(ParamName { name, occurrence }) = name_of(key) {
-            let occurrences = names.entry(name).or_default();
-            // An occurrence that follows one the rules do not know can never be reached.
-            if occurrences.len() + 1 == *occurrence as usize {
-                occurrences.push(slot);
-            }
-        }
-    }
-    names.into_iter().map(|(name, slots)| (name.as_bytes().into(), slots.into())).collect()
+        TokenKey::PathSegment(index @ 1..) => has(TokenKey::PathSegment(index - 1)) || pattern.is_optional(),
+        TokenKey::Subdomain(index @ 1..) => has(TokenKey::Subdomain(index - 1)) || pattern.is_optional(),
+        _ => true,
+    })
 }
 
 struct Compiler<'a> {
-    domain: &'a [u8],
-    slots: BTreeMap<TokenKey, u32>,
-    words: usize,
+    rules: Vec<(usize, &'a Rule)>,
+    layout: Layout,
+    /// The slot by whose value most rules are told apart.
+    tag_slot: u16,
+    is_provable: bool,
+    out: Vec<u8>,
 }
 
-impl Compiler<'_> {
-    fn slot(&self, key: &TokenKey) -> u32 {
-        fixed_slot(key).or_else(|| self.slots.get(key).copied()).unwrap_or(NO_SLOT)
+impl<'a> Compiler<'a> {
+    fn new(rules: Vec<(usize, &'a Rule)>, is_provable: bool) -> Result<Self, TooLarge> {
+        let keys: BTreeSet<&TokenKey> =
+            rules.iter().flat_map(|(_, rule)| rule.pattern.keys().map(|(key, _)| key)).collect();
+        let layout = Layout::new(&keys)?;
+        let mut compiler = Self { rules, layout, tag_slot: NO_SLOT, is_provable, out: Vec::new() };
+        compiler.tag_slot = compiler.find_tag_slot();
+        Ok(compiler)
     }
 
-    fn compile(&self, rule: &Rule) -> CompiledRule {
-        let mut must = vec![0u64; self.words];
-        let mut may = vec![0u64; self.words];
-        let mut checks = Vec::new();
-        for (key, pattern) in rule.pattern.keys() {
-            let slot = self.slot(key);
-            let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
-            may[word] |= bit;
-            if !pattern.is_optional() {
-                must[word] |= bit;
+    /// The program of the site.
+    fn finish(mut self, substitutions: &[(usize, &Substitution)]) -> Result<Vec<u8>, TooLarge> {
+        let rules = std::mem::take(&mut self.rules);
+        let passes = |(_, rule): &(usize, &Rule)| rule.other_params == OtherParams::Keep;
+        let keeps_others = if rules.iter().any(passes) { KEEPS_OTHERS } else { 0 };
+        let has_order = |rule: &(usize, &Rule)| passes(rule) || keeps_order(rule.1);
+        let keeps_order = if rules.iter().any(has_order) { KEEPS_ORDER } else { 0 };
+        let words = self.layout.words();
+
+        self.out.put_u32(0);
+        self.layout.put_counts(&mut self.out)?;
+        let heads_at = self.out.len();
+        self.out.put_u32(0);
+        self.out.put_u32(u32::try_from(rules.len()).map_err(|_| TooLarge)?);
+        self.out.put_u16(self.tag_slot);
+        self.out.put_u16(keeps_others | keeps_order);
+        let substitutions_at = self.out.len();
+        self.out.put_u32(0);
+        let by_tag_at = self.out.len();
+        self.out.put_u32(0);
+        self.out.resize(HEADER_BYTES, 0);
+        self.layout.put_names(&mut self.out)?;
+
+        let heads = self.out.len();
+        self.out.set_u32(heads_at, heads)?;
+        self.out.resize(heads + rules.len() * (8 * words + 8), 0);
+        self.layout.put_long_names(&mut self.out)?;
+        let mut tags = Vec::with_capacity(rules.len());
+        let all: Vec<&Rule> = rules.iter().map(|(_, rule)| *rule).collect();
+        for (index, (place, rule)) in rules.iter().enumerate() {
+            let (at, tag) = (self.out.len(), self.tag(rule));
+            let guards = if self.is_provable { proof::guards(&all, index) } else { None };
+            self.put_rule(*place, rule, guards)?;
+            let mut head = Vec::new();
+            head.put_u32(tag);
+            head.put_u32(u32::try_from(at).map_err(|_| TooLarge)?);
+            for (must, may) in self.layout.masks(rule) {
+                head.put_u32(must);
+                head.put_u32(may);
             }
+            let head_at = heads + index * (8 * words + 8);
+            self.out[head_at..head_at + head.len()].copy_from_slice(&head);
+            tags.push(tag);
+        }
+        if !substitutions.is_empty() {
+            self.out.set_u32(substitutions_at, self.out.len())?;
+            self.out.put_u32(u32::try_from(substitutions.len()).map_err(|_| TooLarge)?);
+            for (place, substitution) in substitutions {
+                let place = u32::try_from(*place).map_err(|_| TooLarge)?;
+                Replacement::encode(substitution, place, &mut self.out)?;
+            }
+        }
+        if rules.len() > MANY_RULES {
+            self.put_lists(by_tag_at, &tags)?;
+        }
+        self.out.set_u32(0, self.out.len())?;
+        Ok(self.out)
+    }
+
+    /// For every tag the rules that ask for it or for none, in their order; last, those that ask for none.
+    fn put_lists(&mut self, by_tag_at: usize, tags: &[u32]) -> Result<(), TooLarge> {
+        let mut rules_by_tag: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (&tag, index) in tags.iter().zip(0..) {
+            if tag != ANY_TAG {
+                rules_by_tag.entry(tag).or_default().push(index);
+            }
+        }
+        let untagged: Vec<u32> =
+            tags.iter().zip(0..).filter(|(tag, _)| **tag == ANY_TAG).map(|(_, index)| index).collect();
+        // Every list holds those too; too many of them are better looked at one after the other.
+        if rules_by_tag.len() < 2 || untagged.len() > MANY_RULES {
+            return Ok(());
+        }
+        self.out.set_u32(by_tag_at, self.out.len())?;
+        self.out.put_u32(u32::try_from(rules_by_tag.len()).map_err(|_| TooLarge)?);
+        for &tag in rules_by_tag.keys() {
+            self.out.put_u32(tag);
+        }
+        let mut end = self.out.len() + 4 * (rules_by_tag.len() + 2);
+        let mut lists = Vec::new();
+        for list in rules_by_tag.into_values().chain([Vec::new()]) {
+            self.out.put_u32(u32::try_from(end).map_err(|_| TooLarge)?);
+            let mut list = [&list[..], &untagged].concat();
+            list.sort_unstable();
+            end += 4 * list.len();
+            lists.extend(list);
+        }
+        self.out.put_u32(u32::try_from(end).map_err(|_| TooLarge)?);
+        lists.into_iter().for_each(|index| self.out.put_u32(index));
+        Ok(())
+    }
+
+    /// The slot with the most different values that rules ask for.
+    fn find_tag_slot(&self) -> u16 {
+        let mut values_by_slot: BTreeMap<u16, BTreeSet<&Value>> = BTreeMap::new();
+        for (_, rule) in &self.rules {
+            for (key, pattern) in rule.pattern.keys() {
+                let slot = self.layout.slot(key);
+                if let ValuePattern::Is(value) = pattern
+                    && !matches!(slot, TRAILING_SLASH_SLOT | SEPARATOR_SLOT)
+                {
+                    values_by_slot.entry(slot).or_default().insert(value);
+                }
+            }
+        }
+        let most = values_by_slot.iter().max_by_key(|(slot, values)| (values.len(), std::cmp::Reverse(**slot)));
+        most.map_or(NO_SLOT, |(slot, _)| *slot)
+    }
+
+    fn tag(&self, rule: &Rule) -> u32 {
+        let mut keys = rule.pattern.keys();
+        match keys.find(|(key, _)| self.layout.slot(key) == self.tag_slot) {
+            Some((_, ValuePattern::Is(value))) => match value.as_raw() {
+                Some(text) => tag(first_word(text, 0, text.len()), text.len()),
+                None => tag(0, usize::MAX),
+            },
+            _ => ANY_TAG,
+        }
+    }
+
+    fn put_rule(&mut self, place: usize, rule: &Rule, guards: Option<Vec<TokenKey>>) -> Result<(), TooLarge> {
+        let writes = rule.rewrite.is_writable() && !rule.is_in_place();
+        let mut flags = 0;
+        if rule.other_params == OtherParams::Keep {
+            flags |= RULE_KEEPS_OTHERS;
+        }
+        if writes {
+            flags |= RULE_WRITES;
+        }
+        if guards.is_some() {
+            flags |= RULE_IS_PROVEN;
+        }
+        self.out.put_u16(flags);
+        let checks_at = self.out.len();
+        self.out.put_u16(0);
+        self.out.put_u32(u32::try_from(place).map_err(|_| TooLarge)?);
+        let templates_at = self.out.len();
+        self.out.put_u32(0);
+        self.out.put_u32(0);
+        if rule.other_params == OtherParams::Keep {
+            for (_, named) in self.layout.named(rule) {
+                self.out.put_u32(named);
+            }
+        }
+        let checks = u16::try_from(self.put_checks(rule)?).map_err(|_| TooLarge)?;
+        self.out[checks_at..checks_at + 2].copy_from_slice(&checks.to_le_bytes());
+        self.out.set_u32(templates_at, self.out.len())?;
+        self.put_template(rule, false)?;
+        if writes {
+            self.out.set_u32(templates_at + 4, self.out.len())?;
+            let guards = guards.unwrap_or_default();
+            self.out.put_small(guards.len())?;
+            guards.iter().for_each(|key| self.out.put_u16(self.layout.slot(key)));
+            self.put_template(rule, true)?;
+        }
+        Ok(())
+    }
+
+    /// Returns their number.
+    fn put_checks(&mut self, rule: &Rule) -> Result<usize, TooLarge> {
+        let mut checks = 0;
+        for (key, pattern) in rule.pattern.keys() {
+            let slot = self.layout.slot(key);
             match pattern {
-                ValuePattern::Is(value) => checks.push(Check::Is { slot, value: owned(value) }),
+                ValuePattern::Is(value) => {
+                    let text = value.as_raw().unwrap_or_default();
+                    let length = u16::try_from(text.len()).ok().filter(|&length| length != BARE).ok_or(TooLarge)?;
+                    self.out.put_u8(CHECK_IS);
+                    self.out.put_u16(slot);
+                    self.out.put_u16(if *value == Value::Bare { BARE } else { length });
+                    self.out.put_u64(first_word(text, 0, text.len()));
+                    self.out.extend_from_slice(text.get(8..).unwrap_or_default());
+                }
                 ValuePattern::Any(AnyValue { class, except, .. }) => {
-                    if *class != ValueClass::Text || !except.is_empty() {
-                        let except = except.iter().map(owned).collect();
-                        checks.push(Check::Class { slot, class: class.clone(), except });
+                    if *class == ValueClass::Text && except.is_empty() {
+                        continue;
+                    }
+                    self.out.put_u8(CHECK_CLASS);
+                    self.out.put_u16(slot);
+                    class.encode(&mut self.out)?;
+                    self.out.put_small(except.len())?;
+                    for value in except {
+                        self.out.put_text(value.as_raw())?;
                     }
                 }
             }
+            checks += 1;
         }
-        let writes = rule.rewrite.is_writable() && !rule.is_in_place();
-        CompiledRule {
-            must: must.into(),
-            may: may.into(),
-            checks: checks.into(),
-            keeps_others: rule.other_params == OtherParams::Keep,
-            key: self.template(rule, false),
-            url: writes.then(|| self.template(rule, true)),
-        }
-    }
-
-    fn source(&self, op: &Op) -> Source {
-        match op {
-            Op::Keep(value) => Source::Literal(owned(value)),
-            Op::Copy(from) => Source::Slot(self.slot(from)),
-            Op::Ignore => Source::Star,
-            Op::Map { of, values } => Source::Map(
-                self.slot(of),
-                values
-                    .iter()
-                    .map(|mapped| {
-                        (owned(&mapped.is), mapped.becomes.as_ref().map(|text| text.as_bytes().into()))
-                    })
-                    .collect(),
-            ),
-            Op::Join(parts) => Source::Join(parts.iter().map(|part| self.part(part)).collect()),
-        }
-    }
-
-    /// Which of the parameters each slot goes to.
-    fn places(&self, query: &[(&TokenKey, &Op)]) -> Box<[(u32, usize)]> {
-        let mut places: Vec<(u32, usize)> =
-            query.iter().enumerate().map(|(at, (key, _))| (self.slot(key), at)).collect();
-        places.sort_unstable();
-        places.into()
-    }
-
-    fn part(&self, part: &Part) -> SourcePart {
-        match part {
-            Part::Text(text) => SourcePart::Literal(text.as_bytes().into()),
-            Part::Copy(from) => SourcePart::Slot(self.slot(from)),
-            Part::Atom { of, which } => SourcePart::Atom(self.slot(of), *which),
-        }
-    }
-
-    /// The template of the key, or of the URL, in which query parameters keep the order of the site.
-    fn template(&self, rule: &Rule, in_site_order: bool) -> Template {
-        let rewrite = &rule.rewrite;
-        let one = |key: TokenKey| rewrite.get(&key).map(|op| self.source(op));
-        let all = |wanted: fn(&TokenKey) -> bool| {
-            rewrite.ops().filter(move |(key, _)| wanted(key)).map(|(_, op)| self.source(op))
-        };
-        let named = |key: &TokenKey, op: &Op| -> Option<(Box<[u8]>, Source)> {
-            match key {
-                TokenKey::PathParam(name) | TokenKey::QueryParam(name) => {
-                    Some((name.name.as_bytes().into(), self.source(op)))
-                }
-                _ => None,
-            }
-        };
-        let mut subdomains: Vec<Source> = all(|key| matches!(key, TokenKey::Subdomain(_))).collect();
-        subdomains.reverse();
-        let mut query: Vec<(&TokenKey, &Op)> =
-            rewrite.ops().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_))).collect();
-        if in_site_order {
-            let place = |key: &TokenKey| rewrite.query_order().iter().position(|other| other == key);
-            query.sort_by_key(|(key, _)| place(key).unwrap_or(usize::MAX));
-        }
-        Template {
-            scheme: one(TokenKey::Scheme).unwrap_or(Source::Star),
-            subdomains: subdomains.into(),
-            domain: self.domain.into(),
-            port: one(TokenKey::Port),
-            segments: all(|key| matches!(key, TokenKey::PathSegment(_))).collect(),
-            path_params: rewrite
-                .ops()
-                .filter(|(key, _)| matches!(key, TokenKey::PathParam(_)))
-                .filter_map(|(key, op)| named(key, op))
-                .collect(),
-            trailing_slash: one(TokenKey::TrailingSlash),
-            separator: one(TokenKey::QuerySeparator),
-            in_place: (in_site_order && keeps_order(rule)).then(|| self.places(&query)),
-            is_sorted: !in_site_order,
-            query_params: query.into_iter().filter_map(|(key, op)| named(key, op)).collect(),
-            hashbang: one(TokenKey::Hashbang),
-        }
+        Ok(checks)
     }
 }
 
@@ -247,10 +296,6 @@ fn keeps_order(rule: &Rule) -> bool {
         Op::Keep(value) => rule.pattern.get(key) == Some(&ValuePattern::Is(value.clone())),
         Op::Ignore | Op::Join(_) => false,
     })
-}
-
-fn owned(value: &Value) -> Option<Box<[u8]>> {
-    value.as_raw().map(Into::into)
 }
 
 #[cfg(test)]

@@ -409,7 +409,7 @@ fn leaves_alone(writer: &Rule, reader: &Rule) -> bool {
 }
 
 /// Whether a URL written by `from` may be covered by `to`.
-fn feeds(from: &Rule, to: &Rule) -> bool {
+pub(crate) fn feeds(from: &Rule, to: &Rule) -> bool {
     let written = from.rewrite.ops().all(|(key, op)| match (op, to.pattern.get(key)) {
         (Op::Ignore, _) => false,
         (Op::Keep(value), Some(pattern)) => pattern.matches(Some(value)),

@@ -1,0 +1,85 @@
+/*!
+Compiled rules of any number of sites as one run of bytes, in memory or mapped from a file: what is looked up while
+normalizing is what lies in the file.
+
+```text
+table     (tag, place) of every site, by a hash of its domain; 0 is an empty place
+sites     record: place of the program, flags, domain      most often seen sites first,
+          program: see `program.rs`                         each program right after the first site that has it
+padding   zeros, so that texts may be copied in steps that do not depend on their length
+```
+
+Numbers are little endian; a place counts eight bytes. Sites with the same rules share a program, which does not name
+the domain. The file adds a header and checksums (`file.rs`).
+*/
+
+pub(crate) mod encoding;
+mod file;
+mod index;
+
+pub use file::{DamagedRules, OpenRulesError, is_compiled};
+pub(crate) use index::{ImageBuilder, Site};
+
+use std::fmt;
+use std::sync::Arc;
+
+use self::file::Mapping;
+
+/// Compiled rules.
+#[derive(Clone)]
+pub(crate) struct Image {
+    body: Body,
+    facts: Facts,
+}
+
+/// What the header of the file says about the rest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// The table has two to the power of this many places.
+    table_bits: u32,
+    pub(crate) sites: u64,
+    pub(crate) rules: u64,
+    /// The learner.
+    pub(crate) method: Box<str>,
+}
+
+#[derive(Clone)]
+enum Body {
+    Memory(Arc<[u8]>),
+    Mapped(Arc<Mapping>),
+}
+
+impl Image {
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        match &self.body {
+            Body::Memory(bytes) => bytes,
+            Body::Mapped(mapping) => mapping.body(),
+        }
+    }
+
+    /// Whether these bytes are as they were written, as far as is known; looks once at each block of a file.
+    #[inline]
+    fn is_sound(&self, start: usize, length: usize) -> bool {
+        match &self.body {
+            Body::Memory(_) => true,
+            Body::Mapped(mapping) => mapping.is_sound(start, length),
+        }
+    }
+}
+
+impl Default for Image {
+    fn default() -> Self {
+        ImageBuilder::new("").finish()
+    }
+}
+
+impl fmt::Debug for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Image").field("facts", &self.facts).finish_non_exhaustive()
+    }
+}
