@@ -113,7 +113,19 @@ pub(crate) struct LearnArgs {
     /// Seed for methods that use chance; none so far does
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Overwrite RULES if it exists
+    /// Share of a site's URLs, from 0 to 1, to learn from; sites of up to 50,000 are used whole
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
+    pub(crate) sample: f64,
+    /// URLs of a site to learn from, at most
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
+    pub(crate) max_sample: u64,
+    /// Memory, in MB, for URLs being read; with more, they are put on disk beside RULES
+    #[arg(long, value_name = "MB", default_value_t = 512, hide_short_help = true)]
+    pub(crate) memory: u32,
+    /// Go on with a run that was interrupted, if it left something behind
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Overwrite RULES if it exists, and what an interrupted run left behind
     #[arg(long)]
     pub(crate) force: bool,
     /// How the closing report is printed: text on standard error, or JSON Lines on standard output

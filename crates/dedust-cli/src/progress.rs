@@ -6,6 +6,7 @@ screen is the report.
 */
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use dedust_learn::{Progress, SiteReport};
@@ -29,6 +30,8 @@ pub(crate) struct Reading {
 /// Sites learned so far.
 pub(crate) struct Learning {
     bar: ProgressBar,
+    sites: AtomicU64,
+    all_sites: AtomicU64,
 }
 
 fn bar(printer: &Printer, template: &str) -> ProgressBar {
@@ -73,7 +76,8 @@ impl Reading {
 impl Learning {
     /// Starts to count sites.
     pub(crate) fn new(printer: &Printer) -> Self {
-        Self { bar: bar(printer, "learning [{wide_bar}] {human_pos}/{human_len} sites, {elapsed}") }
+        let template = "learning {msg} [{wide_bar}] {human_pos}/{human_len} URLs, {rate} URLs/s, {eta} left";
+        Self { bar: bar(printer, template), sites: AtomicU64::new(0), all_sites: AtomicU64::new(0) }
     }
 }
 
@@ -119,12 +123,16 @@ impl Drop for ValidatingRule {
 }
 
 impl Progress for Learning {
-    fn start(&self, sites: usize) {
-        self.bar.set_length(sites as u64);
+    fn start(&self, sites: usize, urls: u64) {
+        self.all_sites.store(sites as u64, Ordering::Relaxed);
+        self.bar.set_length(urls);
     }
 
-    fn site_done(&self, _: &SiteReport) {
-        self.bar.inc(1);
+    fn site_done(&self, report: &SiteReport) {
+        let done = 1 + self.sites.fetch_add(1, Ordering::Relaxed);
+        let all = self.all_sites.load(Ordering::Relaxed);
+        self.bar.set_message(format!("{}/{} sites", count(done), count(all)));
+        self.bar.inc(report.observations);
     }
 }
 

@@ -19,7 +19,7 @@ use dedust_seen::{SeenKey, SeenSet};
 const FOLDER: &str = "DEDUST_KILL_FOLDER";
 const SEED: &str = "DEDUST_KILL_SEED";
 const BATCH: u64 = 300;
-const NUMBERS: u64 = 2_000_000;
+const NUMBERS: u64 = 8_000_000;
 
 fn open(folder: &Path) -> SeenSet {
     SeenSet::options().recent_keys(2000).open(folder).unwrap()
@@ -81,7 +81,7 @@ fn what_was_said_to_be_new_is_never_new_again() {
             is_there
         };
         let mut line = String::new();
-        for _ in 0..chance % 40_000 {
+        for _ in 0..chance % 15_000 {
             assert!(take(&mut line), "the process ended by itself");
         }
         (0..chance >> 44).for_each(|_| std::hint::spin_loop());
