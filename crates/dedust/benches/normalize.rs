@@ -21,12 +21,13 @@ const SITES: usize = 1000;
 const URLS: usize = 1_000_000;
 const ROUNDS: usize = 9;
 
-/// The rules of each site as (pattern, target): sessions, mirrors, print views, tracking, a moved wiki.
+/// The rules of each site as (pattern, target): sessions, mirrors, print views, tracking, a moved wiki. `SITE` is its
+/// number, so that no two sites have the same rules, which would be kept only once.
 const RULES: [(&str, &str); 10] = [
     // Dropped.
     (
         r#""path_0": {"is": "view.php"}, "q.id": {"any": {"class": "digits"}},
-           "q.sid": {"any": {"class": "text", "optional": true}}"#,
+           "q.sidSITE": {"any": {"class": "text", "optional": true}}"#,
         r#""path_0": {"keep": "view.php"}, "q.id": {"copy": "q.id"}"#,
     ),
     // Ignored: never seen without.
@@ -139,7 +140,9 @@ fn rules() -> RuleSet {
         )
     });
     let site_rules = format!(r#"{{"rules": [{}]}}"#, rules.join(", "));
-    let sites: Vec<String> = (0..SITES).map(|index| format!(r#""{}": {site_rules}"#, site(index))).collect();
+    let rules_of = |index: usize| site_rules.replace("SITE", &index.to_string());
+    let sites: Vec<String> =
+        (0..SITES).map(|index| format!(r#""{}": {}"#, site(index), rules_of(index))).collect();
     let file = format!(r#"{{"version": 1, "method": "by hand", "sites": {{{}}}}}"#, sites.join(", "));
     RuleSet::load(file.as_bytes()).expect("the rules are valid")
 }
@@ -164,9 +167,10 @@ fn urls() -> Vec<String> {
 fn covered_url(number: u64) -> String {
     let token = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let id = token >> 40;
-    let site = site((token >> 8) as usize % SITES);
+    let index = (token >> 8) as usize % SITES;
+    let site = site(index);
     match number % 10 {
-        0 => format!("http://{site}/view.php?sid={token:016x}&id={id}"),
+        0 => format!("http://{site}/view.php?sid{index}={token:016x}&id={id}"),
         1 => format!("http://{site}/showthread.php?t={id}&s={token:016x}"),
         2 => format!("http://{site}/index.php?title=The_history_of_{id}"),
         3 => format!("http://www.{site}/wiki/The_history_of_{id}"),

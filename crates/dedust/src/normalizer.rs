@@ -15,10 +15,11 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use crate::compile::{compile, is_plain_byte};
+use crate::compile::compile;
 use crate::compiled::encoding::Cursor;
 use crate::compiled::{DamagedRules, Image, OpenRulesError};
 use crate::identity_key::{ParamOrder, write_identity_key};
+use crate::pattern::is_slug;
 use crate::program::{CoveringRule, Program, Slots};
 use crate::rule::{MAX_PASSES, Replacement, RuleSet, substitute};
 use crate::template;
@@ -313,7 +314,7 @@ const MAX_PROVEN_BYTES: usize = 1 << 20;
 /// Whether what `rule` makes of this URL needs no check, and where the template starts.
 #[inline]
 fn guarded(rule: &CoveringRule<'_>, url: &ParsedUrl, slots: &Slots) -> (bool, u32) {
-    let mut cursor = Cursor::new(rule.program.bytes, rule.url as usize);
+    let mut cursor = Cursor::new(rule.program, rule.url as usize);
     let count = cursor.u16().unwrap_or_default();
     let mut holds = rule.is_proven()
         && slots.is_plain()
@@ -330,7 +331,7 @@ fn guarded(rule: &CoveringRule<'_>, url: &ParsedUrl, slots: &Slots) -> (bool, u3
 
 /// Whether a value can stand anywhere in a URL and be read as it is.
 fn is_plain(value: &[u8]) -> bool {
-    !matches!(value, b"" | b"." | b"..") && value.iter().all(|&byte| is_plain_byte(byte))
+    !matches!(value, b"" | b"." | b"..") && is_slug(value)
 }
 
 /// The places of the substitutions that change `url`, in the order in which they fire.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
 use crate::compiled::encoding::{Cursor, Encode as _, TooLarge};
 use crate::url::{TokenKey, Value, extension};
@@ -245,19 +246,50 @@ fn is_in_composed(
 }
 
 fn is_digits(text: &[u8]) -> bool {
-    text.iter().all(u8::is_ascii_digit)
+    consists_of(text, |bytes| is_between(bytes, b'0', b'9'), u8::is_ascii_digit)
 }
 
 fn is_hex(text: &[u8]) -> bool {
-    text.len() >= 8 && text.iter().all(u8::is_ascii_hexdigit)
+    let in_lanes = |bytes| is_between(bytes, b'0', b'9') | is_between(bytes | lanes(0x20), b'a', b'f');
+    text.len() >= 8 && consists_of(text, in_lanes, u8::is_ascii_hexdigit)
 }
 
 fn is_word(text: &[u8]) -> bool {
-    text.iter().all(u8::is_ascii_alphanumeric)
+    consists_of(text, are_alphanumeric, u8::is_ascii_alphanumeric)
 }
 
-fn is_slug(text: &[u8]) -> bool {
-    text.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+/// Whether there are only letters and digits of ASCII, `-`, `_` and `.`.
+pub(crate) fn is_slug(text: &[u8]) -> bool {
+    let in_lanes = |bytes: i8x16| {
+        let is = |byte: u8| bytes.cmp_eq(lanes(byte));
+        are_alphanumeric(bytes) | is(b'-') | is(b'_') | is(b'.')
+    };
+    consists_of(text, in_lanes, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+/// Whether all bytes are of a kind, told of sixteen at a time and of one.
+#[inline(always)]
+fn consists_of(text: &[u8], in_lanes: impl Fn(i8x16) -> i8x16, is_one: impl Fn(&u8) -> bool) -> bool {
+    const LANES: usize = 16;
+    let all = |bytes: &[u8; LANES]| in_lanes(i8x16::new(bytes.map(u8::cast_signed))).move_mask() == 0xFFFF;
+    let Some(last) = text.last_chunk::<LANES>() else {
+        return text.iter().all(is_one);
+    };
+    // The last lanes overlap with those before.
+    text.chunks_exact(LANES).all(|chunk| chunk.first_chunk().is_some_and(all)) && all(last)
+}
+
+fn are_alphanumeric(bytes: i8x16) -> i8x16 {
+    is_between(bytes, b'0', b'9') | is_between(bytes | lanes(0x20), b'a', b'z')
+}
+
+/// Bytes outside ASCII are negative, and between no two that are not.
+fn is_between(bytes: i8x16, low: u8, high: u8) -> i8x16 {
+    bytes.cmp_gt(lanes(low - 1)) & bytes.cmp_lt(lanes(high + 1))
+}
+
+fn lanes(byte: u8) -> i8x16 {
+    i8x16::splat(byte.cast_signed())
 }
 
 fn is_file(text: &[u8], extension: &[u8]) -> bool {
@@ -326,6 +358,25 @@ impl fmt::Display for Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_bytes_are_told_apart_as_one_is() {
+        let fits: [(fn(&[u8]) -> bool, fn(u8) -> bool); 4] = [
+            (is_digits, |byte| byte.is_ascii_digit()),
+            (is_hex, |byte| byte.is_ascii_hexdigit()),
+            (is_word, |byte| byte.is_ascii_alphanumeric()),
+            (is_slug, |byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)),
+        ];
+        for (is_class, is_one) in fits {
+            for (length, at) in [(8, 3), (16, 15), (17, 16), (40, 20), (40, 39)] {
+                for byte in 0..=u8::MAX {
+                    let mut text = vec![b'7'; length];
+                    text[at] = byte;
+                    assert_eq!(is_class(&text), is_one(byte), "{byte:#x} at {at} of {length}");
+                }
+            }
+        }
+    }
 
     fn class_of(values: &[&str]) -> ValueClass {
         let values: Vec<Value> = values.iter().map(|text| Value::from(*text)).collect();

@@ -15,7 +15,7 @@ Places count bytes from the start of the program.
 */
 
 use crate::compiled::Site;
-use crate::compiled::encoding::{Cursor, first_word};
+use crate::compiled::encoding::{Cursor, first_word, is_same};
 use crate::marks::Marks;
 use crate::pattern::is_in_class;
 use crate::url::{ParsedUrl, RawValue, all_named, path_params, query_params, query_separator};
@@ -25,13 +25,16 @@ pub(crate) const PORT_SLOT: u16 = 1;
 pub(crate) const TRAILING_SLASH_SLOT: u16 = 2;
 pub(crate) const SEPARATOR_SLOT: u16 = 3;
 pub(crate) const HASHBANG_SLOT: u16 = 4;
-pub(crate) const FIXED_SLOTS: u16 = 5;
+/// Present when the scheme is this one: what most rules ask for is then told by the masks alone.
+pub(crate) const HTTP_SLOT: u16 = 5;
+pub(crate) const HTTPS_SLOT: u16 = 6;
+pub(crate) const FIXED_SLOTS: u16 = 7;
 /// Stands for a position, name or occurrence that no rule speaks of.
 pub(crate) const NO_SLOT: u16 = u16::MAX;
 
 pub(crate) const HEADER_BYTES: usize = 40;
 pub(crate) const NAME_BYTES: usize = 16;
-/// The length of a name that is none.
+/// The length of a name that is none; no name is looked for that is as long.
 pub(crate) const NO_NAME: u16 = u16::MAX;
 /// The tag of a rule that asks for no value of the site's tag slot.
 pub(crate) const ANY_TAG: u32 = 0;
@@ -82,12 +85,15 @@ struct Names {
     at: usize,
     /// A power of two, or 0.
     places: usize,
+    seed: u8,
 }
 
 /// A rule that covers a URL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CoveringRule<'a> {
-    pub(crate) program: Program<'a>,
+    /// The bytes of the program.
+    pub(crate) program: &'a [u8],
+    pub(crate) domain_len: usize,
     flags: u16,
     /// Its place in the site's list.
     pub(crate) place: u32,
@@ -100,9 +106,12 @@ pub(crate) struct CoveringRule<'a> {
 /// The values of one URL, by slot, as ranges of its bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
-    present: Vec<u32>,
-    /// Only those of slots that are present are of this URL.
-    values: Vec<Span>,
+    /// Which of the first slots are present, and the values of those that are: most sites need no more.
+    present: u32,
+    values: [Span; NEAR_SLOTS],
+    /// Likewise for all others.
+    far_present: Vec<u32>,
+    far_values: Vec<Span>,
     /// Whether there are query parameters that no rule of the site knows.
     has_unknown: bool,
     /// Whether some name that the rules know stands more than once.
@@ -114,6 +123,9 @@ pub(crate) struct Slots {
     /// Those that the rule at hand passes through.
     pub(crate) others: Vec<Param>,
 }
+
+/// Slots whose presence fits into one word.
+const NEAR_SLOTS: usize = 32;
 
 /// Where a value lies; a value that is none ends before it starts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -171,6 +183,7 @@ impl<'a> Program<'a> {
         let (path_names, query_names) = (usize::from(header.u16()?), usize::from(header.u16()?));
         let (heads, rules, tag_slot, flags) = (header.u32()?, header.u32()?, header.u16()?, header.u16()?);
         let (substitutions, by_tag) = (header.u32()?, header.u32()?);
+        let (path_seed, query_seed) = (header.u8()?, header.u8()?);
         let query_at = HEADER_BYTES + path_names * NAME_BYTES;
         Some(Self {
             bytes: site.program,
@@ -179,8 +192,8 @@ impl<'a> Program<'a> {
             words,
             subdomains,
             segments,
-            path_names: Names { at: HEADER_BYTES, places: path_names },
-            query_names: Names { at: query_at, places: query_names },
+            path_names: Names { at: HEADER_BYTES, places: path_names, seed: path_seed },
+            query_names: Names { at: query_at, places: query_names, seed: query_seed },
             heads,
             rules,
             tag_slot,
@@ -244,9 +257,15 @@ impl<'a> Program<'a> {
         if wanted_tag != ANY_TAG && wanted_tag != tag {
             return None;
         }
-        for &present in &slots.present {
+        let mut fits = |present: u32| {
             let (must, may) = (head.u32()?, head.u32()?);
-            if must & !present != 0 || present & !may != 0 {
+            Some(must & !present == 0 && present & !may == 0)
+        };
+        if !fits(slots.present)? {
+            return None;
+        }
+        for &present in &slots.far_present {
+            if !fits(present)? {
                 return None;
             }
         }
@@ -264,7 +283,7 @@ impl<'a> Program<'a> {
                 return None;
             }
         }
-        Some(CoveringRule { program: *self, flags, place, key, url: url_template, named })
+        Some(CoveringRule { program: self.bytes, domain_len: self.domain_len, flags, place, key, url: url_template, named })
     }
 
     /// The first slot of a name, and how many occurrences of it the rules know.
@@ -274,32 +293,27 @@ impl<'a> Program<'a> {
             return None;
         }
         let word = first_word(padded, start, length);
-        let mut at = name_hash(word, length);
-        for _ in 0..names.places {
-            let mut entry = Cursor::new(self.bytes, names.at + (at & (names.places - 1)) * NAME_BYTES);
-            let (first, named_length, slot, extra) = (entry.u64()?, entry.u16()?, entry.u16()?, entry.u32()?);
-            if named_length == NO_NAME {
+        let at = name_hash(word, length, names.seed) & (names.places - 1);
+        let mut entry = Cursor::new(self.bytes, names.at + at * NAME_BYTES);
+        let (first, named_length, slot, extra) = (entry.u64()?, entry.u16()?, entry.u16()?, entry.u32()?);
+        if first != word || usize::from(named_length) != length {
+            return None;
+        }
+        if length > 8 {
+            let rest = Cursor::new(self.bytes, (extra >> 8) as usize).take(length - 8)?;
+            if !is_same(rest, padded.get(start + 8..start + length)?) {
                 return None;
             }
-            if first == word && usize::from(named_length) == length {
-                let is_rest = || {
-                    let rest = Cursor::new(self.bytes, (extra >> 8) as usize).take(length - 8);
-                    rest.is_some() && padded.get(start + 8..start + length) == rest
-                };
-                if length <= 8 || is_rest() {
-                    return Some((slot, (extra & 0xFF) as u16));
-                }
-            }
-            at += 1;
         }
-        None
+        Some((slot, (extra & 0xFF) as u16))
     }
 }
 
-/// Where a name is looked for first.
+/// Where a name is looked for; the seed is chosen so that no two names of a table are looked for in the same place.
 #[inline(always)]
-pub(crate) fn name_hash(word: u64, length: usize) -> usize {
-    ((word ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as usize
+pub(crate) fn name_hash(word: u64, length: usize, seed: u8) -> usize {
+    let mixed = (word ^ length as u64).wrapping_add(u64::from(seed)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((mixed ^ (mixed >> 32)).wrapping_mul(0xD1B5_4A32_D192_ED03) >> 40) as usize
 }
 
 /// A number for a value, never [`ANY_TAG`]; different values mostly have different ones.
@@ -327,7 +341,7 @@ impl CoveringRule<'_> {
     /// Whether a query parameter is one that is passed through.
     fn passes(&self, slot: u16) -> bool {
         self.flags & RULE_KEEPS_OTHERS != 0 && (slot == NO_SLOT || {
-            let word = Cursor::new(self.program.bytes, self.named + usize::from(slot / 32) * 4).u32();
+            let word = Cursor::new(self.program, self.named + usize::from(slot / 32) * 4).u32();
             word.is_some_and(|word| word & (1 << (slot % 32)) == 0)
         })
     }
@@ -337,16 +351,22 @@ impl Slots {
     /// Reads the pairs of `url`; false when it has a key that no rule knows.
     #[inline]
     fn read(&mut self, url: &ParsedUrl, program: &Program<'_>) -> bool {
-        let words = usize::from(program.words);
-        self.present.clear();
-        self.present.resize(words, 0);
-        if self.values.len() < usize::from(program.slot_count) {
-            self.values.resize(usize::from(program.slot_count), Span::default());
+        self.present = 0;
+        self.far_present.clear();
+        if program.words > 1 {
+            let slots = usize::from(program.slot_count);
+            self.far_present.resize(usize::from(program.words) - 1, 0);
+            self.far_values.resize(self.far_values.len().max(slots.saturating_sub(NEAR_SLOTS)), Span::default());
         }
         (self.has_unknown, self.has_repeated, self.has_semicolon) = (false, false, false);
         self.params.clear();
         let parts = url.parts();
         self.set(SCHEME_SLOT, Span::new(0, parts.scheme_end as usize));
+        match url.scheme() {
+            b"http" => self.present |= 1 << HTTP_SLOT,
+            b"https" => self.present |= 1 << HTTPS_SLOT,
+            _ => {}
+        }
         if parts.path_start > parts.host_end {
             self.set(PORT_SLOT, Span::new(parts.host_end as usize + 1, parts.path_start as usize));
         }
@@ -389,7 +409,7 @@ impl Slots {
         let (padded, parts) = (url.padded(), url.parts());
         let (first, path_end) = (parts.path_start as usize + 1, parts.path_end as usize);
         if padded[path_end - 1] == b'/' {
-            self.set(TRAILING_SLASH_SLOT, Span::default());
+            self.set(TRAILING_SLASH_SLOT, Span::new(path_end - 1, path_end));
             if first == path_end {
                 return Some(());
             }
@@ -443,6 +463,7 @@ impl Slots {
                     let query = &padded[parts.path_end as usize + 1..end];
                     // There is no `&` then, so no parameter was read yet.
                     if query_separator(query) == b';' {
+                        self.set(SEPARATOR_SLOT, Span::new(at, at + 1));
                         return self.read_separated(query, url, program);
                     }
                 }
@@ -454,7 +475,6 @@ impl Slots {
     /// Reads a query whose parameters are separated by semicolons.
     #[cold]
     fn read_separated(&mut self, query: &[u8], url: &ParsedUrl, program: &Program<'_>) -> Option<()> {
-        self.set(SEPARATOR_SLOT, Span::default());
         for (name, value) in query_params(query, b';') {
             let start = Span::of(name, url).start as usize;
             let equals = value.map(|_| start + name.len());
@@ -501,11 +521,21 @@ impl Slots {
 
     #[inline(always)]
     fn set(&mut self, slot: u16, value: Span) {
-        let (word, bit) = (usize::from(slot / 32), 1 << (slot % 32));
+        let near = usize::from(slot);
+        if near < NEAR_SLOTS {
+            self.present |= 1 << near;
+            self.values[near] = value;
+        } else {
+            self.set_far(near - NEAR_SLOTS, value);
+        }
+    }
+
+    #[inline(never)]
+    fn set_far(&mut self, slot: usize, value: Span) {
         if let (Some(present), Some(place)) =
-            (self.present.get_mut(word), self.values.get_mut(usize::from(slot)))
+            (self.far_present.get_mut(slot / 32), self.far_values.get_mut(slot))
         {
-            *present |= bit;
+            *present |= 1 << (slot % 32);
             *place = value;
         }
     }
@@ -517,19 +547,16 @@ impl Slots {
         if kind == CHECK_IS {
             let (length, word) = (cursor.u16()?, cursor.u64()?);
             let rest = if length == BARE { &[][..] } else { cursor.take(usize::from(length).saturating_sub(8))? };
-            let Some(text) = self.fixed_text(slot) else {
-                let span = self.span(slot)?;
-                let (start, found) = span.extent();
-                if length == BARE || span.is_bare() {
-                    return Some(length == BARE && span.is_bare());
-                }
-                return Some(
-                    found == usize::from(length)
-                        && first_word(url.padded(), start, found) == word
-                        && (found <= 8 || url.padded().get(start + 8..start + found) == Some(rest)),
-                );
-            };
-            return Some(usize::from(length) == text.len() && first_word(text, 0, text.len()) == word);
+            let span = self.span(slot)?;
+            let (start, found) = span.extent();
+            if length == BARE || span.is_bare() {
+                return Some(length == BARE && span.is_bare());
+            }
+            return Some(
+                found == usize::from(length)
+                    && first_word(url.padded(), start, found) == word
+                    && (found <= 8 || is_same(&url.padded()[start + 8..start + found], rest)),
+            );
         }
         let value = if self.has(slot) { self.get(url, slot) } else { None };
         let mut passes = is_in_class(cursor, value)?;
@@ -571,31 +598,31 @@ impl Slots {
 
     #[inline(always)]
     pub(crate) fn has(&self, slot: u16) -> bool {
-        self.present.get(usize::from(slot / 32)).is_some_and(|present| present & (1 << (slot % 32)) != 0)
+        let near = usize::from(slot);
+        if near < NEAR_SLOTS { self.present & (1 << near) != 0 } else { self.has_far(near - NEAR_SLOTS) }
+    }
+
+    #[inline(never)]
+    fn has_far(&self, slot: usize) -> bool {
+        self.far_present.get(slot / 32).is_some_and(|present| present & (1 << (slot % 32)) != 0)
     }
 
     /// Where the value of a slot lies, if the URL has that key.
     #[inline(always)]
     pub(crate) fn span(&self, slot: u16) -> Option<Span> {
-        self.has(slot).then(|| self.values[usize::from(slot)])
-    }
-
-    /// The text of a slot that is the same in every URL that has it.
-    #[inline(always)]
-    pub(crate) fn fixed_text(&self, slot: u16) -> Option<&'static [u8]> {
-        match slot {
-            TRAILING_SLASH_SLOT => Some(b"/"),
-            SEPARATOR_SLOT => Some(b";"),
-            _ => None,
+        let near = usize::from(slot);
+        if near < NEAR_SLOTS {
+            (self.present & (1 << near) != 0).then(|| self.values[near])
+        } else if self.has_far(near - NEAR_SLOTS) {
+            self.far_values.get(near - NEAR_SLOTS).copied()
+        } else {
+            None
         }
     }
 
     /// The value of a slot that is present.
     #[inline(always)]
     pub(crate) fn get<'u>(&self, url: &'u ParsedUrl, slot: u16) -> RawValue<'u> {
-        match self.fixed_text(slot) {
-            Some(text) => Some(text),
-            None => self.span(slot)?.get(url),
-        }
+        self.span(slot)?.get(url)
     }
 }

@@ -97,7 +97,7 @@ pub(crate) fn write(
     slots: &mut Slots,
     out: &mut TextBuffer,
 ) -> Result<(), Refused> {
-    let cursor = Cursor::new(rule.program.bytes, at as usize);
+    let cursor = Cursor::new(rule.program, at as usize);
     Writer { rule, url, slots, out }.run(cursor).ok_or(Refused)
 }
 
@@ -125,7 +125,7 @@ impl<'a, 'r> Writer<'a, 'r> {
                 }
                 Step::DOMAIN => {
                     let end = self.url.parts().host_end as usize;
-                    let length = self.rule.program.domain_len;
+                    let length = self.rule.domain_len;
                     self.out.push_part(self.url.padded(), end.checked_sub(length)?, length);
                 }
                 Step::AS_IS => self.copy_as_is(),
@@ -330,13 +330,8 @@ impl<'a, 'r> Writer<'a, 'r> {
     /// Appends the value of a slot that is present.
     #[inline(always)]
     fn copy(&mut self, slot: u16) -> Option<()> {
-        match self.slots.fixed_text(slot) {
-            Some(text) => self.out.push_slice(text),
-            None => {
-                let (start, length) = self.slots.span(slot)?.extent();
-                self.out.push_part(self.url.padded(), start, length);
-            }
-        }
+        let (start, length) = self.slots.span(slot)?.extent();
+        self.out.push_part(self.url.padded(), start, length);
         Some(())
     }
 

@@ -33,7 +33,23 @@ impl TextBuffer {
             self.length += length;
             return;
         }
-        self.push_slowly(source.get(start..).and_then(|rest| rest.get(..length)).unwrap_or_default());
+        self.push_long(source.get(start..).unwrap_or_default(), length);
+    }
+
+    /// Likewise for more bytes than one copy takes, or few that nothing follows.
+    fn push_long(&mut self, source: &[u8], length: usize) {
+        if source.len() >= length.next_multiple_of(PADDING)
+            && let Some(to) = self.bytes.get_mut(self.length..)
+            && to.len() >= length.next_multiple_of(PADDING)
+        {
+            let steps = source.as_chunks::<PADDING>().0.iter().zip(to.as_chunks_mut::<PADDING>().0);
+            for (from, to) in steps.take(length.div_ceil(PADDING)) {
+                *to = *from;
+            }
+            self.length += length;
+        } else {
+            self.push_slowly(source.get(..length).unwrap_or_default());
+        }
     }
 
     #[inline]

@@ -7,14 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::MAX_POSITIONS;
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::program::{
-    FIXED_SLOTS, HASHBANG_SLOT, NAME_BYTES, NO_NAME, NO_SLOT, PORT_SLOT, SCHEME_SLOT, SEPARATOR_SLOT,
+    FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NAME_BYTES, NO_NAME, NO_SLOT, PORT_SLOT, SCHEME_SLOT, SEPARATOR_SLOT,
     TRAILING_SLASH_SLOT, name_hash,
 };
+use crate::pattern::ValuePattern;
 use crate::rule::{OtherParams, Rule};
-use crate::url::{ParamName, TokenKey};
+use crate::url::{ParamName, TokenKey, Value};
 
 /// Slots of one site, at most.
 const MAX_SLOTS: usize = 16_000;
+/// Places of a table of names, at most.
+const MAX_NAME_PLACES: usize = 1 << 15;
 
 /// Which key is kept in which slot. A key without a slot is unknown to all rules of the site.
 pub(super) struct Layout {
@@ -28,10 +31,11 @@ pub(super) struct Layout {
     query: Vec<u32>,
 }
 
-/// A flat table of names, with places to spare unless it is small.
+/// A flat table of names, each of which has a place that no other has.
 #[derive(Default)]
 struct Names {
     places: Vec<Option<Name>>,
+    seed: u8,
     /// Where the table was written.
     at: usize,
 }
@@ -111,8 +115,16 @@ impl Layout {
     /// The keys that a URL must have and those that the pattern names, as pairs of words.
     pub(super) fn named(&self, rule: &Rule) -> Vec<(u32, u32)> {
         let mut masks = vec![(0, 0); self.words()];
+        masks[0].1 |= 1 << HTTP_SLOT | 1 << HTTPS_SLOT;
         for (key, pattern) in rule.pattern.keys() {
             let slot = self.slot(key);
+            // What is asked for is told by masks where it can be.
+            let asked = match pattern {
+                ValuePattern::Is(value) if *key == TokenKey::Scheme && *value == Value::from("http") => HTTP_SLOT,
+                ValuePattern::Is(value) if *key == TokenKey::Scheme && *value == Value::from("https") => HTTPS_SLOT,
+                _ => slot,
+            };
+            masks[0].0 |= if asked == slot { 0 } else { 1 << asked };
             // Only a key that may be missing can have no slot: a position that is never reached.
             if let Some((must, may)) = masks.get_mut(usize::from(slot / 32)) {
                 *may |= 1 << (slot % 32);
@@ -141,6 +153,11 @@ impl Layout {
         out.put_u16(self.segments);
         out.put_small(self.path_names.places.len())?;
         out.put_small(self.query_names.places.len())
+    }
+
+    pub(super) fn put_seeds(&self, out: &mut Vec<u8>) {
+        out.put_u8(self.path_names.seed);
+        out.put_u8(self.query_names.seed);
     }
 
     pub(super) fn put_names(&mut self, out: &mut Vec<u8>) -> Result<(), TooLarge> {
@@ -173,18 +190,28 @@ impl Names {
         if known.is_empty() {
             return Ok(Self::default());
         }
-        let room = if known.len() <= 8 { known.len() } else { known.len() * 3 / 2 };
-        let mut places: Vec<Option<Name>> = Vec::new();
-        places.resize_with(room.next_power_of_two(), || None);
-        let last = places.len() - 1;
-        for name in known {
-            let mut at = name_hash(first_word(name.text.as_bytes(), 0, name.text.len()), name.text.len()) & last;
-            while places[at].is_some() {
-                at = (at + 1) & last;
+        // The smallest table in which every name has a place of its own.
+        let mut room = known.len().next_power_of_two();
+        while room <= MAX_NAME_PLACES {
+            for seed in 0..=u8::MAX {
+                let place = |name: &Name| {
+                    let (text, length) = (name.text.as_bytes(), name.text.len());
+                    name_hash(first_word(text, 0, length), length, seed) & (room - 1)
+                };
+                let mut is_taken = vec![false; room];
+                if known.iter().all(|name| !std::mem::replace(&mut is_taken[place(name)], true)) {
+                    let mut places: Vec<Option<Name>> = Vec::new();
+                    places.resize_with(room, || None);
+                    for name in known {
+                        let at = place(&name);
+                        places[at] = Some(name);
+                    }
+                    return Ok(Self { places, seed, at: 0 });
+                }
             }
-            places[at] = Some(name);
+            room *= 2;
         }
-        Ok(Self { places, at: 0 })
+        Err(TooLarge)
     }
 
     fn put(&mut self, out: &mut Vec<u8>) -> Result<(), TooLarge> {

@@ -11,15 +11,13 @@ mod template;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) use self::proof::is_plain_byte;
-
 use self::layout::Layout;
 use crate::compiled::ImageBuilder;
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::program::{
     ANY_TAG, BARE, CHECK_CLASS, CHECK_IS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS, NO_SLOT,
-    RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES, SEPARATOR_SLOT, TRAILING_SLASH_SLOT, tag,
+    RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES, tag,
 };
 use crate::rule::{Op, OtherParams, Replacement, Rule, RuleSet, SiteRules, Substitution};
 use crate::url::{TokenKey, Value, has_subdomains};
@@ -117,6 +115,7 @@ impl<'a> Compiler<'a> {
         self.out.put_u32(0);
         let by_tag_at = self.out.len();
         self.out.put_u32(0);
+        self.layout.put_seeds(&mut self.out);
         self.out.resize(HEADER_BYTES, 0);
         self.layout.put_names(&mut self.out)?;
 
@@ -196,7 +195,7 @@ impl<'a> Compiler<'a> {
             for (key, pattern) in rule.pattern.keys() {
                 let slot = self.layout.slot(key);
                 if let ValuePattern::Is(value) = pattern
-                    && !matches!(slot, TRAILING_SLASH_SLOT | SEPARATOR_SLOT)
+                    && !is_told_by_masks(key, value)
                 {
                     values_by_slot.entry(slot).or_default().insert(value);
                 }
@@ -261,6 +260,7 @@ impl<'a> Compiler<'a> {
         for (key, pattern) in rule.pattern.keys() {
             let slot = self.layout.slot(key);
             match pattern {
+                ValuePattern::Is(value) if is_told_by_masks(key, value) => continue,
                 ValuePattern::Is(value) => {
                     let text = value.as_raw().unwrap_or_default();
                     let length = u16::try_from(text.len()).ok().filter(|&length| length != BARE).ok_or(TooLarge)?;
@@ -286,6 +286,16 @@ impl<'a> Compiler<'a> {
             checks += 1;
         }
         Ok(checks)
+    }
+}
+
+/// Whether a URL with this key has this value, or the masks tell which.
+fn is_told_by_masks(key: &TokenKey, value: &Value) -> bool {
+    match key {
+        TokenKey::TrailingSlash => *value == Value::from("/"),
+        TokenKey::QuerySeparator => *value == Value::from(";"),
+        TokenKey::Scheme => [Value::from("http"), Value::from("https")].contains(value),
+        _ => false,
     }
 }
 

@@ -15,7 +15,7 @@ What cannot be shown in this way is no error: such a URL is checked when it is w
 with repeated parameters or `;` in the query, which could be read otherwise once something is dropped.
 */
 
-use crate::pattern::{AnyValue, ValueClass, ValuePattern};
+use crate::pattern::{AnyValue, ValueClass, ValuePattern, is_slug};
 use crate::rule::{Op, Part, Rule, feeds};
 use crate::url::{ParsedUrl, TokenKey, Value};
 
@@ -219,14 +219,13 @@ impl Proof<'_> {
                 true
             }
             Op::Join(parts) => {
-                let is_plain_text = |text: &str| text.bytes().all(is_plain_byte);
                 let has_letter = parts.iter().any(|part| match part {
                     Part::Text(text) => text.bytes().any(|byte| byte.is_ascii_alphanumeric()),
                     Part::Copy(_) | Part::Atom { .. } => false,
                 });
                 for part in parts {
                     match part {
-                        Part::Text(text) if is_plain_text(text) => {}
+                        Part::Text(text) if is_slug(text.as_bytes()) => {}
                         Part::Text(_) => return false,
                         Part::Copy(from) | Part::Atom { of: from, .. } => self.guard(from),
                     }
@@ -253,11 +252,6 @@ fn known(pattern: Option<&ValuePattern>) -> Known {
         },
         _ => Known::Nothing,
     }
-}
-
-/// Letters and digits, `-`, `_` and `.`: never escaped, and never the end of anything.
-pub(crate) fn is_plain_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
 }
 
 /// Whether `text`, which is not empty, stands in `url` as it would after safe normalization, and has none of `without`.

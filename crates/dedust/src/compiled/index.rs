@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 
 use memchr::memrchr;
 use rustc_hash::FxHashMap;
+use wide::{CmpEq as _, i8x16};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::encoding::{Cursor, Encode as _};
+use super::encoding::{Cursor, Encode as _, first_word, is_same};
 use super::{Body, Facts, Image};
 use crate::url::PADDING;
 
@@ -50,7 +51,7 @@ impl Image {
         }
         let mut start = last_labels(host);
         let mut found = None;
-        while let Some(record) = self.record(&host[start..], xxh3_64(&host[start..])) {
+        while let Some(record) = self.record(&host[start..], hash_of(&host[start..])) {
             if record.program != 0 && (record.flags & WITH_SUBDOMAINS != 0 || start == 0) {
                 found = Some((host.len() - start, record.program));
             }
@@ -72,7 +73,7 @@ impl Image {
     /// The hash that [`Image::prepare`] takes.
     #[inline]
     pub(crate) fn hash(host: &[u8]) -> u64 {
-        xxh3_64(&host[last_labels(host)..])
+        hash_of(&host[last_labels(host)..])
     }
 
     /// Reads the table where a host with this hash would be. Asked for many hosts one after the other, the machine waits
@@ -120,14 +121,40 @@ impl Image {
         }
         let mut cursor = Cursor::new(self.bytes(), at);
         let (program, flags, _, length) = (cursor.u32()?, cursor.u8()?, cursor.u8()?, cursor.u16()?);
-        (usize::from(length) == domain.len() && cursor.take(domain.len())? == domain)
+        (usize::from(length) == domain.len() && is_same(cursor.take(domain.len())?, domain))
             .then_some(Record { program, flags })
     }
 }
 
+/// The hash that the table goes by; a part of the file format. Domains are short, and are compared anyway.
+#[inline(always)]
+fn hash_of(domain: &[u8]) -> u64 {
+    let fold = |a: u64, b: u64| {
+        let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD1B5_4A32_D192_ED03);
+        (product as u64) ^ (product >> 64) as u64
+    };
+    match (domain.first_chunk::<8>(), domain.last_chunk::<8>()) {
+        (Some(first), Some(last)) if domain.len() <= 16 => {
+            fold(u64::from_le_bytes(*first), u64::from_le_bytes(*last).wrapping_add(domain.len() as u64))
+        }
+        (Some(_), _) => xxh3_64(domain),
+        _ => fold(first_word(domain, 0, domain.len()), domain.len() as u64),
+    }
+}
+
 /// Where the last two labels of a host start.
-#[inline]
+#[inline(always)]
 fn last_labels(host: &[u8]) -> usize {
+    const LANES: usize = 16;
+    // Mostly the end of the host is enough: all dots of it at once, then the last but one.
+    if let Some(end) = host.last_chunk::<LANES>() {
+        let dots = i8x16::new(end.map(u8::cast_signed)).cmp_eq(i8x16::splat(b'.'.cast_signed()));
+        let dots = dots.move_mask().cast_unsigned();
+        if dots.count_ones() >= 2 {
+            let before_last = dots & !(1 << dots.ilog2());
+            return host.len() - LANES + before_last.ilog2() as usize + 1;
+        }
+    }
     let mut dots = 0;
     for (at, &byte) in host.iter().enumerate().rev() {
         dots += u32::from(byte == b'.');
@@ -230,7 +257,7 @@ impl ImageBuilder {
                 });
                 body[at..at + 4].copy_from_slice(&place.to_le_bytes());
             }
-            let hash = xxh3_64(domain);
+            let hash = hash_of(domain);
             let mut slot = (hash >> (64 - table_bits)) as usize;
             while table[slot].1 != 0 {
                 slot = (slot + 1) % places;
