@@ -18,7 +18,7 @@ mod file;
 mod index;
 
 pub use file::{DamagedRules, OpenRulesError, is_compiled};
-pub(crate) use index::{ImageBuilder, Site};
+pub(crate) use index::{HostHash, ImageBuilder, Preparation, Site};
 
 use std::fmt;
 use std::sync::Arc;
