@@ -15,13 +15,13 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use crate::compile::compile;
+use crate::compile::{add_site, compile};
 use crate::compiled::encoding::Cursor;
-use crate::compiled::{DamagedRules, HostHash, Image, OpenRulesError, Preparation};
+use crate::compiled::{DamagedRules, HostHash, Image, ImageBuilder, OpenRulesError, Preparation};
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::pattern::is_slug;
 use crate::program::{CoveringRule, Program, Slots};
-use crate::rule::{MAX_PASSES, Replacement, RuleSet, substitute};
+use crate::rule::{LoadRulesError, MAX_PASSES, Replacement, RuleSet, each_site, substitute};
 use crate::template;
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl};
@@ -108,6 +108,14 @@ impl Normalizer {
     /// Compiles a checked rule set. Rules that were refuted are left out.
     pub fn compile(rules: &RuleSet) -> Self {
         Self { image: compile(rules).finish() }
+    }
+
+    /// Loads a rule file and compiles it site by site, so that a file of any size needs little more memory than the result.
+    pub fn compile_from(reader: impl io::Read) -> Result<Self, LoadRulesError> {
+        let mut builder = ImageBuilder::default();
+        let method = each_site(reader, |domain, site| add_site(&mut builder, domain, &site))?;
+        builder.set_method(&method);
+        Ok(Self { image: builder.finish() })
     }
 
     /// Opens a file that [`Normalizer::save`] wrote, in the same time for any number of sites. Only what is needed of it is

@@ -62,6 +62,7 @@ pub(crate) struct Program<'a> {
     /// From the program on; more may follow.
     pub(crate) bytes: &'a [u8],
     pub(crate) domain_len: usize,
+    has_longer: bool,
     slot_count: u16,
     /// Of 32 bits each, in a mask.
     words: u16,
@@ -188,6 +189,7 @@ impl<'a> Program<'a> {
         Some(Self {
             bytes: site.program,
             domain_len: site.domain_len,
+            has_longer: site.has_longer,
             slot_count,
             words,
             subdomains,
@@ -270,7 +272,11 @@ impl<'a> Program<'a> {
             }
         }
         let mut cursor = Cursor::new(self.bytes, at as usize);
-        let (flags, checks, place) = (cursor.u16()?, cursor.u16()?, cursor.u32()?);
+        let (mut flags, checks, place) = (cursor.u16()?, cursor.u16()?, cursor.u32()?);
+        if self.has_longer {
+            // Nothing was shown of other domains.
+            flags &= !RULE_IS_PROVEN;
+        }
         let (key, url_template) = (cursor.u32()?, cursor.u32()?);
         let (_, named) = cursor.place();
         if flags & RULE_KEEPS_OTHERS != 0 {

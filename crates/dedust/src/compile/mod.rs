@@ -26,21 +26,15 @@ use crate::url::{TokenKey, Value, has_subdomains};
 const MANY_RULES: usize = 16;
 
 pub(crate) fn compile(rules: &RuleSet) -> ImageBuilder {
-    let mut builder = ImageBuilder::new(rules.method());
-    let names: BTreeSet<&str> = rules.sites().map(|(domain, _)| domain).collect();
-    // Sites within which another one has rules of its own: moving a URL to another host there may change its rules.
-    let has_sites_within: BTreeSet<&str> = rules
-        .sites()
-        .flat_map(|(domain, _)| domain.match_indices('.').map(move |(dot, _)| &domain[dot + 1..]))
-        .filter(|parent| names.contains(parent))
-        .collect();
+    let mut builder = ImageBuilder::default();
+    builder.set_method(rules.method());
     for (domain, site) in rules.sites() {
-        add_site(&mut builder, domain, site, has_sites_within.contains(domain));
+        add_site(&mut builder, domain, site);
     }
     builder
 }
 
-fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRules, has_sites_within: bool) {
+pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRules) {
     let rules: Vec<(usize, &Rule)> = site
         .rules()
         .iter()
@@ -53,7 +47,7 @@ fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRules, has_site
     if count == 0 {
         return;
     }
-    let is_provable = substitutions.is_empty() && !has_sites_within;
+    let is_provable = substitutions.is_empty();
     if let Ok(program) = Compiler::new(rules, is_provable).and_then(|compiler| compiler.finish(&substitutions)) {
         let with_subdomains = has_subdomains(domain.as_bytes());
         builder.insert(domain.as_bytes(), with_subdomains, site.summary().urls, count as u64, &program);

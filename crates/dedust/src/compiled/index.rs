@@ -34,6 +34,8 @@ pub(crate) struct Site<'a> {
     pub(crate) domain_len: usize,
     /// All bytes from the program on.
     pub(crate) program: &'a [u8],
+    /// Whether some longer domain has rules of its own, so that another host may have other rules.
+    pub(crate) has_longer: bool,
 }
 
 /// The hash of the last two labels of a host, and where they start.
@@ -97,7 +99,8 @@ impl Image {
             return None;
         }
         let size = Cursor::new(program, 0).u32()? as usize;
-        self.is_sound(at, size).then_some(Site { domain_len, program })
+        let has_longer = record.flags & HAS_LONGER != 0;
+        self.is_sound(at, size).then_some(Site { domain_len, program, has_longer })
     }
 
     /// The length of the longest domain of more than two labels, and the place of its program.
@@ -219,7 +222,7 @@ fn longer(host: &[u8], start: usize) -> usize {
 }
 
 /// Puts the programs of sites together.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ImageBuilder {
     method: Box<str>,
     rules: u64,
@@ -239,14 +242,9 @@ struct Domain {
 }
 
 impl ImageBuilder {
-    pub(crate) fn new(method: &str) -> Self {
-        Self {
-            method: method.into(),
-            rules: 0,
-            programs: Vec::new(),
-            program_by_hash: FxHashMap::default(),
-            domains: BTreeMap::new(),
-        }
+    /// Names the learner.
+    pub(crate) fn set_method(&mut self, method: &str) {
+        self.method = method.into();
     }
 
     /// Adds a site of which `weight` URLs were seen.
@@ -336,7 +334,7 @@ mod tests {
     use super::*;
 
     fn image(domains: &[(&str, bool)]) -> Image {
-        let mut builder = ImageBuilder::new("");
+        let mut builder = ImageBuilder::default();
         for (number, (domain, with_subdomains)) in domains.iter().enumerate() {
             let mut program = Vec::new();
             program.put_u32(8);
@@ -382,7 +380,7 @@ mod tests {
 
     #[test]
     fn sites_with_the_same_rules_share_a_program() {
-        let mut builder = ImageBuilder::new("");
+        let mut builder = ImageBuilder::default();
         let mut program = Vec::new();
         program.put_u32(100);
         program.resize(100, 7);

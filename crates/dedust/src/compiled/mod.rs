@@ -74,7 +74,7 @@ impl Image {
 
 impl Default for Image {
     fn default() -> Self {
-        ImageBuilder::new("").finish()
+        ImageBuilder::default().finish()
     }
 }
 
