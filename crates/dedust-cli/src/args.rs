@@ -57,6 +57,8 @@ pub(crate) enum Command {
     Normalize(NormalizeArgs),
     /// Print only URLs of pages that were not met before
     Dedup(DedupArgs),
+    /// Bring rules into a form that opens at once, for any number of sites
+    Compile(CompileArgs),
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),
     /// Put methods side by side: what they save, lose and cost
@@ -120,7 +122,7 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
     pub(crate) max_sample: u64,
     /// Memory, in MB, for URLs being read; with more, they are put on disk beside RULES
-    #[arg(long, value_name = "MB", default_value_t = 512, hide_short_help = true)]
+    #[arg(long, value_name = "MB", default_value_t = 256, hide_short_help = true)]
     pub(crate) memory: u32,
     /// Go on with a run that was interrupted, if it left something behind
     #[arg(long)]
@@ -150,6 +152,23 @@ pub(crate) struct NormalizeArgs {
     pub(crate) format: UrlFormat,
     /// Print no URLs, exit with 1 if any would change
     #[arg(long, conflicts_with_all = ["key", "format"])]
+    pub(crate) check: bool,
+}
+
+/// Options of `compile`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::COMPILE)]
+pub(crate) struct CompileArgs {
+    /// Rules from `dedust learn`, or compiled ones to be checked; `-` is standard input
+    pub(crate) rules: PathBuf,
+    /// Where the compiled rules go
+    #[arg(short, long, value_name = "RULES.bin", required_unless_present = "check")]
+    pub(crate) output: Option<PathBuf>,
+    /// Overwrite RULES.bin if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Write nothing: read all of a compiled file, exit with 1 if it is damaged
+    #[arg(long, conflicts_with_all = ["output", "force"])]
     pub(crate) check: bool,
 }
 

@@ -119,6 +119,8 @@ pub struct StoredSite {
 
 #[derive(Debug, Default)]
 struct Part {
+    /// The numbers of its sites.
+    sites: Vec<u32>,
     /// What came first, unless all is in `held`.
     file: Option<PathBuf>,
     held: Vec<u8>,
@@ -127,20 +129,15 @@ struct Part {
 impl CrawlStore {
     /// A store whose duplicate labels come from these kinds of evidence.
     pub fn new(kinds: EvidenceKinds, sample: SampleSize) -> Self {
+        let parts = std::iter::repeat_with(Part::default).take(PARTS).collect();
         Self {
-            crawl: StoredCrawl { kinds, sample, sites: Vec::new(), parts: Vec::new() },
+            crawl: StoredCrawl { kinds, sample, sites: Vec::new(), parts },
             numbers_by_site: FxHashMap::default(),
             spill: None,
             held_bytes: 0,
             failure: None,
             url: ParsedUrl::default(),
         }
-        .with_parts()
-    }
-
-    fn with_parts(mut self) -> Self {
-        self.crawl.parts.resize_with(PARTS, Part::default);
-        self
     }
 
     /// Puts observations into files in `folder` whenever those in memory take more than so many bytes. The folder is
@@ -163,18 +160,20 @@ impl CrawlStore {
             return Ok(());
         }
         let name = site_of(self.url.host());
-        let sites = &mut self.crawl.sites;
+        let StoredCrawl { sites, parts, .. } = &mut self.crawl;
+        let part = &mut parts[part_of(name)];
         let site = match self.numbers_by_site.get(name) {
             Some(&number) => number,
             None => {
                 let number = sites.len() as u32;
                 self.numbers_by_site.insert(name.into(), number);
                 sites.push(StoredSite { name: String::from_utf8_lossy(name).into(), rows: 0 });
+                part.sites.push(number);
                 number
             }
         };
         sites[site as usize].rows += 1;
-        let held = &mut self.crawl.parts[part_of(name)].held;
+        let held = &mut part.held;
         let before = held.len();
         Record { site, page: page_hash(self.url.as_bytes(), clues), url, clues: *clues, time }.write(held);
         self.held_bytes += held.len() - before;
@@ -256,9 +255,13 @@ impl StoredCrawl {
         let parts = (0..PARTS).map(|part| {
             let path = part_path(folder, part);
             fs::metadata(&path)?;
-            Ok(Part { file: Some(path), held: Vec::new() })
+            Ok(Part { file: Some(path), ..Part::default() })
         });
-        Ok(Self { kinds, sample, sites, parts: parts.collect::<io::Result<_>>()? })
+        let mut parts: Vec<Part> = parts.collect::<io::Result<_>>()?;
+        for (site, number) in sites.iter().zip(0..) {
+            parts[part_of(site.name.as_bytes())].sites.push(number);
+        }
+        Ok(Self { kinds, sample, sites, parts })
     }
 
     /// All sites, in the order in which they came first.
@@ -293,7 +296,7 @@ impl StoredCrawl {
                 observe(&mut crawl, &Records::new(&drawn).read().ok_or_else(damaged)?);
             }
         }
-        let of_part = self.sites.iter().filter(|site| part_of(site.name.as_bytes()) == part);
+        let of_part = self.parts[part].sites.iter().map(|&number| &self.sites[number as usize]);
         let rows_by_site: FxHashMap<&str, u64> = of_part.map(|site| (&*site.name, site.rows)).collect();
         let with_rows = |corpus: Corpus| {
             let rows = rows_by_site.get(corpus.site()).copied().unwrap_or_default();
@@ -306,8 +309,9 @@ impl StoredCrawl {
     /// whole pages.
     fn pilot(&self, part: usize) -> io::Result<FxHashMap<u32, Draw>> {
         let mut pilots: FxHashMap<u32, (u64, Crawl)> = FxHashMap::default();
-        for (site, number) in self.sites.iter().zip(0..) {
-            if part_of(site.name.as_bytes()) == part && self.sample.of(site.rows) < site.rows {
+        for &number in &self.parts[part].sites {
+            let site = &self.sites[number as usize];
+            if self.sample.of(site.rows) < site.rows {
                 let limit = (PILOT_ROWS as f64 / site.rows as f64 * u64::MAX as f64) as u64;
                 pilots.insert(number, (limit, Crawl::new(self.kinds)));
             }
@@ -334,7 +338,7 @@ impl StoredCrawl {
 
     /// Reads the observations of a part.
     fn read(&self, part: usize, mut take: impl FnMut(Record<'_>) -> io::Result<()>) -> io::Result<()> {
-        let Part { file, held } = &self.parts[part];
+        let Part { file, held, .. } = &self.parts[part];
         if let Some(path) = file {
             record::read_file(path, &mut take)?;
         }
