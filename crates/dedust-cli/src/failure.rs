@@ -8,7 +8,7 @@ is an error of the command line itself, with its remedy.
 use std::io;
 use std::path::Path;
 
-use dedust::errors::{InvalidSite, LoadRulesError};
+use dedust::errors::{DamagedRules, InvalidSite, LoadRulesError, OpenRulesError};
 use dedust_io::{ReadError, WriteError};
 use dedust_learn::errors::TrainError;
 use dedust_seen::SeenError;
@@ -43,6 +43,11 @@ pub(crate) fn remedy(error: &anyhow::Error) -> Option<String> {
         }
         if let Some(error) = cause.downcast_ref::<LoadRulesError>() {
             return rules_remedy(error).map(Into::into);
+        }
+        if cause.is::<OpenRulesError>() || cause.is::<DamagedRules>() {
+            return Some(
+                "make it again from the rule file: dedust compile RULES -o RULES.bin --force".into(),
+            );
         }
         if let Some(WriteError::Create { path, .. }) = cause.downcast_ref::<WriteError>() {
             return Some(create_remedy(path).into());

@@ -79,6 +79,16 @@ With --format json, one object per new URL, and the figures of --stats as the la
    "recent":5,"runs":2,"disk_bytes":21000,"index_bytes":7800,"merges":1}
 `seen` counts the keys of the set, `recent` those in memory and in logs; `runs` are the sorted files with the others, `merges` those of this run, `index_bytes` the memory they take."#;
 
+/// After the help of `compile`.
+pub(crate) const COMPILE: &str = r#"Examples:
+  dedust compile rules.json -o rules.bin
+  dedust normalize rules.bin urls.txt
+  dedust compile rules.bin --check || echo "compile it again"
+
+Every command that applies rules takes either form. Compiled rules are mapped into memory: they open in milliseconds however many sites there are, and only the pages of sites that are met take up memory. They hold no evidence, so keep the rule file for `explain` and `validate`. The same rules give the same bytes.
+
+The file is never trusted: each block of it has a checksum, which is looked at when the block is needed first, and a command that meets a damaged one stops. Do not change a file that is in use; --force puts a new one in its place."#;
+
 /// After the help of `evaluate`.
 pub(crate) const EVALUATE: &str = r#"Examples:
   dedust evaluate rules.json labelled.jsonl.gz

@@ -110,6 +110,11 @@ impl Normalizer {
         Self { image: compile(rules).finish() }
     }
 
+    #[cfg(test)]
+    pub(crate) fn from_image(image: Image) -> Self {
+        Self { image }
+    }
+
     /// Loads a rule file and compiles it site by site, so that a file of any size needs little more memory than the result.
     pub fn compile_from(reader: impl io::Read) -> Result<Self, LoadRulesError> {
         let mut builder = ImageBuilder::default();

@@ -59,7 +59,7 @@ pub(crate) const BARE: u16 = u16::MAX;
 /// The rules of one site, ready to run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Program<'a> {
-    /// From the program on; more may follow.
+    /// The program, and what may be read after it.
     pub(crate) bytes: &'a [u8],
     pub(crate) domain_len: usize,
     has_longer: bool,
@@ -186,6 +186,11 @@ impl<'a> Program<'a> {
         let (substitutions, by_tag) = (header.u32()?, header.u32()?);
         let (path_seed, query_seed) = (header.u8()?, header.u8()?);
         let query_at = HEADER_BYTES + path_names * NAME_BYTES;
+        let heads_end = heads as u64 + u64::from(rules) * (8 * u64::from(words) + 8);
+        let positions = u32::from(FIXED_SLOTS) + u32::from(subdomains) + u32::from(segments);
+        if heads_end > site.program.len() as u64 || words == 0 || positions > u32::from(slot_count) {
+            return None;
+        }
         Some(Self {
             bytes: site.program,
             domain_len: site.domain_len,
@@ -522,7 +527,7 @@ impl Slots {
             return Some(first);
         }
         self.has_repeated = true;
-        (first + 1..first + count).find(|&slot| !self.has(slot))
+        (first.saturating_add(1)..first.saturating_add(count)).find(|&slot| !self.has(slot))
     }
 
     #[inline(always)]

@@ -57,8 +57,7 @@ struct Figures {
 /// Prints new URLs.
 pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let from_stdin = args.urls.as_os_str() == "-";
-    let rules = rule_file::load(&args.rules, from_stdin)?;
-    let normalizer = Normalizer::compile(&rules);
+    let normalizer = rule_file::normalizer(&args.rules, from_stdin)?;
     let mut batches = Batches::new(Box::new(dedust_io::open_text(&args.urls)?), from_stdin);
     let seen = open(args, printer)?;
     if from_stdin && io::stdin().is_terminal() {
@@ -138,6 +137,7 @@ impl Filter<'_> {
         } else {
             busy.par_iter_mut().zip(&texts).for_each(|(piece, text)| piece.read(self.normalizer, text));
         }
+        self.normalizer.damage().context("cannot go on with these rules")?;
         for (pieces, texts) in busy.chunks_mut(PIECES_AT_ONCE).zip(texts.chunks(PIECES_AT_ONCE)) {
             self.keys.clear();
             for piece in &*pieces {

@@ -8,6 +8,7 @@ their path.
 
 mod command_line;
 mod comparing;
+mod compiling;
 mod deduplicating;
 mod hostile_input;
 mod hostile_output;

@@ -32,7 +32,7 @@ const PLACE_BYTES: usize = 8;
 pub(crate) struct Site<'a> {
     /// Length of the domain, with which the host ends.
     pub(crate) domain_len: usize,
-    /// All bytes from the program on.
+    /// The program, and what may be read after it.
     pub(crate) program: &'a [u8],
     /// Whether some longer domain has rules of its own, so that another host may have other rules.
     pub(crate) has_longer: bool,
@@ -99,6 +99,7 @@ impl Image {
             return None;
         }
         let size = Cursor::new(program, 0).u32()? as usize;
+        let program = program.get(..size.checked_add(PADDING)?)?;
         let has_longer = record.flags & HAS_LONGER != 0;
         self.is_sound(at, size).then_some(Site { domain_len, program, has_longer })
     }

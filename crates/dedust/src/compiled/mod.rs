@@ -83,3 +83,35 @@ impl fmt::Debug for Image {
         f.debug_struct("Image").field("facts", &self.facts).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Normalizer, RuleSet, Scratch};
+
+    const EVERY_OPERATION: &[u8] = include_bytes!("../../../../testdata/rules-v1/every-operation.json");
+
+    /// A file may have been made on purpose, with checksums that fit: nothing in it may lead to a panic.
+    #[test]
+    fn any_bytes_are_read_without_a_panic() {
+        let rules = RuleSet::load(EVERY_OPERATION).unwrap();
+        let image = crate::compile::compile(&rules).finish();
+        let urls: Vec<String> = rules
+            .sites()
+            .flat_map(|(site, _)| {
+                ["/", "/view?id=7&sid=9", "/thread_12.html", "/a/b/c/?b&a=1&a=2", "/index.php?title=X", "/x;s=1/"]
+                    .map(|path| format!("http://www.{site}{path}"))
+            })
+            .collect();
+        let mut scratch = Scratch::default();
+        for at in 0..image.bytes().len() {
+            for change in [0x01, 0x80, 0xFF] {
+                let mut bytes = image.bytes().to_vec();
+                bytes[at] ^= change;
+                let changed = Image { body: Body::Memory(bytes.into()), facts: image.facts.clone() };
+                let normalizer = Normalizer::from_image(changed);
+                normalizer.each_key(urls.iter().map(|url| url.as_bytes()), &mut scratch, |_, _| ());
+            }
+        }
+    }
+}
