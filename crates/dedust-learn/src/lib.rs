@@ -39,7 +39,7 @@ pub mod simulate;
 mod trainer;
 mod union_find;
 
-pub use canonfd::learn_canonfd;
+pub use canonfd::{Mode, Refusal, learn_canonfd};
 pub use corpus::Corpus;
 pub use crawl::Crawl;
 pub use crawl_store::{CrawlStore, PARTS, SampleSize, StoredCrawl, StoredSite};

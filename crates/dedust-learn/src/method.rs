@@ -6,9 +6,9 @@ the algorithm alone.
 use std::fmt;
 use std::str::FromStr;
 
-use dedust::{Rule, Substitution};
+use dedust::{Edit, Rule, Substitution};
 
-use crate::canonfd::learn_canonfd;
+use crate::canonfd::{Mode, learn_canonfd};
 use crate::corpus::Corpus;
 use crate::decision_tree::{DecisionTreeOptions, learn_decision_tree};
 use crate::dustbuster;
@@ -50,6 +50,8 @@ pub struct Learned {
     pub rules: Vec<Rule>,
     /// Rules on the text of URLs, in the order in which they are to be applied, before `rules`.
     pub substitutions: Vec<Substitution>,
+    /// Edits in the order in which they are to be made, in place of rules.
+    pub edits: Vec<Edit>,
     /// Candidates before any check.
     pub raw_rules: usize,
     /// Candidates that merged few enough different pages.
@@ -100,7 +102,7 @@ impl Method {
     /// dropped.
     pub fn learn(self, corpus: &Corpus, max_false_pair_rate: f64) -> Learned {
         let selection = match self {
-            Self::CanonFd => return learn_canonfd(corpus),
+            Self::CanonFd => return learn_canonfd(corpus, Mode::Balanced, max_false_pair_rate),
             Self::TreeGraph => Selection::Graph,
             Self::TreeNaive => Selection::Naive(Nested::default()),
             Self::DustBuster => return dustbuster::learn(corpus, max_false_pair_rate),
@@ -121,9 +123,9 @@ impl Method {
         let select_options = SelectOptions { selection, max_false_pair_rate, ..SelectOptions::default() };
         Learned {
             rules: select(&tree, &proposal, &select_options),
-            substitutions: Vec::new(),
             raw_rules: proposal.raw,
             qualified_rules: proposal.qualified.len(),
+            ..Learned::default()
         }
     }
 }

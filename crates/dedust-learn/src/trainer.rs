@@ -174,6 +174,7 @@ impl Trainer {
         };
         let rules = SiteRules::new(summary, learned.rules)
             .and_then(|rules| rules.with_substitutions(learned.substitutions))
+            .and_then(|rules| rules.with_edits(learned.edits))
             .map_err(refused)?;
         let mut alone = RuleSet::new(self.method.name());
         alone.insert(corpus.site(), rules.clone()).map_err(refused)?;

@@ -4,8 +4,9 @@ Applies learned rules to URLs: every URL of a page in, one canonical URL or key 
 1. [`ParsedUrl`] reads bytes and normalizes them safely: nothing that could change which page is meant.
 2. [`tokenize`] shows a URL as pairs of a [`TokenKey`] and a [`Value`], the language of rules.
 3. A [`Rule`] is a [`Pattern`] (which URLs), a [`Rewrite`] (what to make of them) and its [`Evidence`].
-4. A [`RuleSet`] holds checked rules by site; it is loaded from and saved to a JSON rule file.
-5. [`Normalizer`] compiles a rule set and applies it, one pass per URL.
+4. An [`Edit`] changes some parts of a URL and leaves the rest alone; a site has rules, or edits.
+5. A [`RuleSet`] holds checked rules by site; it is loaded from and saved to a JSON rule file.
+6. [`Normalizer`] compiles a rule set and applies it, one pass per URL.
 
 ```
 use dedust::{Normalizer, RuleSet};
@@ -28,23 +29,27 @@ This crate starts no threads, uses no randomness and reads no crawl formats.
 
 mod compile;
 mod compiled;
+mod form;
 mod identity_key;
 mod marks;
 mod normalizer;
 mod pattern;
 mod program;
 mod rule;
+mod stored_edits;
 mod template;
 mod text_buffer;
 mod url;
 mod url_shape;
 
 pub use compiled::is_compiled;
+pub use form::Form;
 pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
 pub use rule::{
-    Atom, Evidence, Example, FORMAT_VERSION, MAX_PASSES, Mapped, Op, OtherParams, Outcome, Part, Rewrite,
-    Rule, RuleSet, SiteRules, SiteSummary, Substitution, Verdict, find_cycle,
+    Area, Atom, Change, Count, Edit, Evidence, Example, FORMAT_VERSION, MAX_PASSES, Mapped, Op, OtherParams,
+    Outcome, Part, PathPart, Rewrite, Rule, RuleSet, SiteRules, SiteSummary, Source, Spelling, Spot, Substitution,
+    Test, Verdict, find_cycle,
 };
 pub use url::{
     ParamName, ParsedUrl, RawKey, RawValue, TokenKey, Value, extension, site_of, tokenize, visit_tokens,

@@ -18,10 +18,12 @@ use std::path::Path;
 use crate::compile::{add_site, compile};
 use crate::compiled::encoding::Cursor;
 use crate::compiled::{DamagedRules, HostHash, Image, ImageBuilder, OpenRulesError, Preparation};
+use crate::form::Form;
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::pattern::is_slug;
 use crate::program::{CoveringRule, Program, Slots};
 use crate::rule::{LoadRulesError, MAX_PASSES, Replacement, RuleSet, each_site, substitute};
+use crate::stored_edits::EditCache;
 use crate::template;
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl};
@@ -69,6 +71,16 @@ struct Desk {
     again: ParsedUrl,
     again_out: TextBuffer,
     key: TextBuffer,
+    edited: Edited,
+}
+
+/// What edits make of a URL, and of what they made of it.
+#[derive(Clone, Debug, Default)]
+struct Edited {
+    url: Vec<u8>,
+    key: Vec<u8>,
+    again: Vec<u8>,
+    again_key: Vec<u8>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -77,6 +89,8 @@ struct Work {
     params: ParamOrder,
     text: Vec<u8>,
     substituted: ParsedUrl,
+    form: Form,
+    edits: EditCache,
 }
 
 /// A URL in canonical form.
@@ -98,6 +112,8 @@ pub struct Explanation {
     pub substitutions: Vec<usize>,
     /// The place of the rule that covers the URL in the site's list.
     pub rule: Option<usize>,
+    /// The places of the edits that changed the URL or its key in the site's list, in order.
+    pub edits: Vec<usize>,
     /// The key.
     pub key: UrlKey,
     /// The canonical URL.
@@ -271,7 +287,12 @@ impl Normalizer {
 
     #[inline]
     fn key_of<'s>(&self, url: &'s ParsedUrl, program: Option<Program<'_>>, desk: &'s mut Desk) -> &'s [u8] {
-        let Desk { work, out, .. } = desk;
+        let Desk { work, out, edited, .. } = desk;
+        if let Some(program) = &program
+            && program.edits != 0
+        {
+            return edited_key(program, url, work, &mut edited.key, out);
+        }
         let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
         write_key(rule.as_ref(), url, work, out)
     }
@@ -283,6 +304,11 @@ impl Normalizer {
         program: Option<Program<'_>>,
         desk: &'s mut Desk,
     ) -> &'s [u8] {
+        if let Some(program) = &program
+            && program.edits != 0
+        {
+            return self.edited_url(program, url, desk);
+        }
         let Desk { work, out, .. } = desk;
         let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
         let Some(rule) = rule.filter(|rule| rule.writes() && url.userinfo().is_none()) else {
@@ -301,10 +327,30 @@ impl Normalizer {
         desk.out.as_bytes()
     }
 
+    /// What edits make of a URL, if that has the same key and stays as it is.
+    fn edited_url<'s>(&self, program: &Program<'_>, url: &'s ParsedUrl, desk: &'s mut Desk) -> &'s [u8] {
+        let Desk { work, out, again, edited, .. } = desk;
+        if !write_edited_url(program, url, work, &mut edited.url) {
+            return url.as_bytes();
+        }
+        let stays = {
+            let key = edited_key(program, url, work, &mut edited.key, out);
+            match self.parse(&edited.url, again, work) {
+                Ok(Some(program)) if again.as_bytes() == edited.url => {
+                    let mut unused = TextBuffer::default();
+                    !write_edited_url(&program, again, work, &mut edited.again)
+                        && edited_key(&program, again, work, &mut edited.again_key, &mut unused) == key
+                }
+                _ => false,
+            }
+        };
+        if stays { &edited.url } else { url.as_bytes() }
+    }
+
     /// Whether the URL in `out`, which `rule` made of `url`, stands for the same page by the rules themselves and stays
     /// as it is.
     fn stays(&self, rule: &CoveringRule<'_>, url: &ParsedUrl, desk: &mut Desk) -> bool {
-        let Desk { work, out, again, again_out, key } = desk;
+        let Desk { work, out, again, again_out, key, .. } = desk;
         let key = write_key(Some(rule), url, work, key);
         let Ok(program) = self.parse(out.as_bytes(), again, work) else { return false };
         if again.as_bytes() != out.as_bytes() {
@@ -337,11 +383,28 @@ impl Normalizer {
             Some(program) if parsed != safe => firing(&program, safe.as_bytes()),
             _ => Vec::new(),
         };
+        let mut edits = Vec::new();
+        if let Some(program) = site.and_then(Program::new).filter(|program| program.edits != 0 && safe.is_hierarchical())
+            && work.form.read(&safe, program.domain_len)
+        {
+            let (mut before, mut after) = (Vec::new(), Vec::new());
+            work.form.write_key(&mut before);
+            for (place, edit) in &*work.edits.of(&program) {
+                work.form.apply(edit);
+                after.clear();
+                work.form.write_key(&mut after);
+                if before != after {
+                    edits.push(*place);
+                    std::mem::swap(&mut before, &mut after);
+                }
+            }
+        }
         let domain = site.map(|site| &safe.host()[safe.host().len() - site.domain_len..]);
         Ok(Explanation {
             site: domain.map(|domain| String::from_utf8_lossy(domain).into()),
             substitutions,
             rule,
+            edits,
             key: self.key(&url)?,
             canonical: self.normalize(&url)?,
             safe: CanonicalUrl(safe.as_bytes().into()),
@@ -394,6 +457,42 @@ impl Normalizer {
     fn program_of(&self, host: &[u8]) -> Option<Program<'_>> {
         self.image.site(host).and_then(Program::new)
     }
+}
+
+/// The key that the edits of a site give a URL.
+fn edited_key<'s>(
+    program: &Program<'_>,
+    url: &'s ParsedUrl,
+    work: &mut Work,
+    key: &'s mut Vec<u8>,
+    out: &'s mut TextBuffer,
+) -> &'s [u8] {
+    key.clear();
+    if !url.is_hierarchical() || !work.form.read(url, program.domain_len) {
+        out.clear();
+        return write_identity_key(url, &mut work.params, out);
+    }
+    for (_, edit) in &*work.edits.of(program) {
+        work.form.apply(edit);
+    }
+    work.form.write_key(key);
+    key
+}
+
+/// Writes what the edits of a site that give fetchable URLs make of `url`; false when that is `url` itself.
+fn write_edited_url(program: &Program<'_>, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) -> bool {
+    out.clear();
+    if !url.is_hierarchical() || url.userinfo().is_some() || !work.form.read(url, program.domain_len) {
+        return false;
+    }
+    for (_, edit) in work.edits.of(program).iter().filter(|(_, edit)| edit.fetchable) {
+        work.form.apply(edit);
+    }
+    if !work.form.is_writable() {
+        return false;
+    }
+    work.form.write_url(out);
+    out != url.as_bytes()
 }
 
 /// The key of a URL that `rule` covers, if any does. Its slots are those in `work`; `out` may be needed.

@@ -45,7 +45,7 @@ pub struct AnyValue {
 }
 
 /// What values are made of. Learned from the values seen, used only to recognize unseen ones.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValueClass {
     /// `2026-11-15` or `2026-11`.

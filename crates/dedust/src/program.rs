@@ -6,7 +6,7 @@ few comparisons, and a template. No regular expressions, no allocation per URL. 
 memory or in a file; see `compile/` for how it is written.
 
 ```text
-header    40 bytes, see `Program::new`
+header    44 bytes, see `Program::new`
 names     of path parameters, then of query parameters: two flat tables of 16 bytes a name
 heads     for every rule: masks of what must and may be there, tag of one value that it asks for, place of the rest
 rules     flags, place in the site's list, places of the templates, checks
@@ -32,7 +32,7 @@ pub(crate) const FIXED_SLOTS: u16 = 7;
 /// Stands for a position, name or occurrence that no rule speaks of.
 pub(crate) const NO_SLOT: u16 = u16::MAX;
 
-pub(crate) const HEADER_BYTES: usize = 40;
+pub(crate) const HEADER_BYTES: usize = 44;
 pub(crate) const NAME_BYTES: usize = 16;
 /// The length of a name that is none; no name is looked for that is as long.
 pub(crate) const NO_NAME: u16 = u16::MAX;
@@ -76,6 +76,11 @@ pub(crate) struct Program<'a> {
     flags: u16,
     /// Where the substitutions lie; 0 when there are none.
     pub(crate) substitutions: u32,
+    /// Where the edits lie; 0 when there are none.
+    pub(crate) edits: u32,
+    /// Which compiled rules it is of, and where it lies in them.
+    pub(crate) image: u64,
+    pub(crate) place: u32,
     /// Where rules are listed by tag; 0 when they are not.
     by_tag: u32,
 }
@@ -185,6 +190,7 @@ impl<'a> Program<'a> {
         let (heads, rules, tag_slot, flags) = (header.u32()?, header.u32()?, header.u16()?, header.u16()?);
         let (substitutions, by_tag) = (header.u32()?, header.u32()?);
         let (path_seed, query_seed) = (header.u8()?, header.u8()?);
+        let (_, edits) = (header.u16()?, header.u32()?);
         let query_at = HEADER_BYTES + path_names * NAME_BYTES;
         let heads_end = heads as u64 + u64::from(rules) * (8 * u64::from(words) + 8);
         let positions = u32::from(FIXED_SLOTS) + u32::from(subdomains) + u32::from(segments);
@@ -206,6 +212,9 @@ impl<'a> Program<'a> {
             tag_slot,
             flags,
             substitutions,
+            edits,
+            image: site.image,
+            place: site.place,
             by_tag,
         })
     }

@@ -118,7 +118,7 @@ fn no_changed_byte_goes_unnoticed() {
 #[test]
 fn no_cut_goes_unnoticed() {
     let (path, bytes) = (folder("cut").join("rules.bin"), compiled());
-    for length in [0, 1, 7, 8, 11, 12, 100, 4095, 4096, 5000, bytes.len() - 1] {
+    for length in [0, 1, 7, 8, 11, 12, 100, 4095, 4096, 4200, bytes.len() - 1] {
         assert!(open(&path, &bytes[..length]).is_err(), "{length}");
     }
     let longer = [&bytes[..], b"\n"].concat();

@@ -1,33 +1,92 @@
 /*!
 When an edit is believed.
 
-The groups that it joins vote. The family of the edit says what to expect of it beforehand; after the votes, the chance
-that it fails in more than a small share of groups must be at most 5 %, and the agreeing groups must show several pages:
-one page that many URLs show proves little. The votes are those of the URLs that the edit was chosen by: no groups are
-held out yet, so this is a filter and not a guarantee for unseen URLs.
+The family of an edit says what to expect of it beforehand; after the votes, the chance that it fails in more than a
+small share of cases must be at most 5 %, and the groups that agree must show several pages: one page that many URLs
+show proves little. The failure rate that is stated comes from the groups that are held out, and from nothing else.
 */
 
 use super::families::Family;
-use super::state::Votes;
+use super::vote::Votes;
+use crate::confidence::failure_bound;
 
-/// The share of failing groups that is put up with.
+/// How much proof is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Mode {
+    /// At most 1 % of groups fail, by the groups that are held out alone, with 95 % confidence.
+    Strict,
+    /// At most 5 % of groups fail, by what is known of such edits and all votes, with 95 % confidence.
+    #[default]
+    Balanced,
+    /// Few false votes, however few votes there are: as in the papers.
+    Paper,
+}
+
+/// Why an edit is not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It brings no URLs together.
+    JoinsNothing,
+    /// URLs that it brings together show different pages.
+    Fails,
+    /// Too few groups of URLs speak for it.
+    TooFewVotes,
+    /// Its groups show the same few pages, as an empty list does.
+    TooFewPages,
+}
+
+/// The share of failing votes that is put up with.
 const LIMIT: f64 = 0.05;
-/// The same for edits of a family: wrong ones fail nearly always, right ones as often as labels are wrong.
+/// The same for edits of a family, where wrong ones fail nearly always and right ones as often as labels are wrong, and
+/// for edits that can do little harm.
 const TRUSTED_LIMIT: f64 = 0.1;
+const STRICT_LIMIT: f64 = 0.01;
 /// The chance of being wrong about that.
 const DOUBT: f64 = 0.05;
 /// Pages that must agree, for an edit without a family.
 const MIN_PAGES: u64 = 5;
-/// URLs that such an edit may join for each page that agrees. More than that is one empty page, shown for every value of
-/// a key that would matter if there were anything to show.
-const MAX_MERGED_PER_PAGE: u64 = 8;
+/// Agreeing groups for each page that they show. More than that is one empty page, shown for every value of a key that
+/// would matter if there were anything to show.
+const MAX_GROUPS_PER_PAGE: u64 = 4;
 
-pub(super) fn is_believed(family: Family, votes: &Votes) -> bool {
-    let (limit, min_pages) = match family {
-        Family::Other => (LIMIT, MIN_PAGES),
-        Family::Login => (TRUSTED_LIMIT, 1),
-        _ => (TRUSTED_LIMIT, 2),
+/// Judges an edit by its votes.
+pub(super) fn judge(
+    mode: Mode,
+    family: Family,
+    votes: &Votes,
+    is_harmless: bool,
+    max_false_rate: f64,
+) -> Result<(), Refusal> {
+    if votes.merged == 0 {
+        return Err(Refusal::JoinsNothing);
+    }
+    let share = votes.against as f64 / votes.all.max(1) as f64;
+    let is_known = !matches!(family, Family::Other | Family::Relevant);
+    let limit = if is_known || (is_harmless && votes.against == 0) { TRUSTED_LIMIT } else { LIMIT };
+    let min_pages = match family {
+        Family::Other | Family::Relevant => MIN_PAGES,
+        Family::Login => 1,
+        Family::Referral => 3,
+        _ => 2,
     };
-    let shows_little = family == Family::Other && votes.merged > MAX_MERGED_PER_PAGE * votes.pages;
-    votes.pages >= min_pages && !shows_little && family.doubt(votes.failed, votes.groups, limit) <= DOUBT
+    let is_proven = match mode {
+        Mode::Strict => failure_bound(votes.held_out_failures, votes.held_out) <= STRICT_LIMIT,
+        Mode::Balanced => family.doubt(votes.against, votes.all, limit) <= DOUBT,
+        Mode::Paper => votes.all > 0 && share <= max_false_rate,
+    };
+    if !is_proven {
+        let could_be = match mode {
+            Mode::Paper => false,
+            _ => share <= limit,
+        };
+        return Err(if could_be { Refusal::TooFewVotes } else { Refusal::Fails });
+    }
+    if mode != Mode::Paper && votes.pages < min_pages {
+        return Err(Refusal::TooFewPages);
+    }
+    if mode != Mode::Paper && !is_known && votes.agreeing > MAX_GROUPS_PER_PAGE * votes.pages {
+        return Err(Refusal::TooFewPages);
+    }
+    Ok(())
 }

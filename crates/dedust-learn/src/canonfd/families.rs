@@ -15,6 +15,8 @@ pub(super) enum Family {
     Tracking,
     /// Session identifiers, nonces and clocks.
     Session,
+    /// Where a visitor came from, by names that other things have too.
+    Referral,
     /// Where to go after logging in.
     Return,
     /// Another look at the same page.
@@ -29,6 +31,8 @@ pub(super) enum Family {
     Login,
     /// Anything else.
     Other,
+    /// Forgetting what decides which page is meant on most sites: even where it seems not to, there was little to show.
+    Relevant,
 }
 
 const LISTS: &str = include_str!("families.txt");
@@ -44,8 +48,11 @@ impl Family {
                 [
                     ("tracking", Self::Tracking),
                     ("session", Self::Session),
+                    ("referral", Self::Referral),
                     ("return", Self::Return),
                     ("view", Self::View),
+                    ("relevant", Self::Relevant),
+                    ("paging", Self::Relevant),
                 ]
                 .into_iter()
                 .find(|(list, _)| named(list))
@@ -58,11 +65,21 @@ impl Family {
     /// The family of taking a value for the absence of its key.
     pub(super) fn of_default(key: &TokenKey, value: Option<&str>) -> Self {
         match (Self::of_drop(key), key, value) {
-            (Self::Other, _, None | Some("")) => Self::Spelling,
-            (Self::Other, TokenKey::QueryParam(name), Some("0" | "1")) if is_listed("paging", &name.name) => {
+            (Self::Other | Self::Relevant, _, None | Some("")) => Self::Spelling,
+            (_, TokenKey::QueryParam(name), Some("0" | "1")) if is_listed("paging", &name.name) => {
                 Self::FirstPage
             }
+            (Self::Relevant, _, _) => Self::Other,
             (family, _, _) => family,
+        }
+    }
+
+    /// The family of an edit that holds only where it was found to: no more than its name says.
+    pub(super) fn chosen(self) -> Self {
+        match self {
+            Self::Tracking | Self::Session | Self::Return | Self::Login => self,
+            Self::Relevant => Self::Relevant,
+            _ => Self::Other,
         }
     }
 
@@ -70,10 +87,11 @@ impl Family {
     fn prior(self) -> (f64, f64) {
         match self {
             Self::Tracking | Self::Session => (0.5, 50.0),
-            Self::Return | Self::View | Self::Host => (0.5, 30.0),
+            Self::Return | Self::View | Self::Host | Self::Referral => (0.5, 30.0),
             Self::FirstPage | Self::Spelling => (0.5, 20.0),
             Self::Login => (0.5, 60.0),
             Self::Other => (0.5, 12.0),
+            Self::Relevant => (2.0, 12.0),
         }
     }
 

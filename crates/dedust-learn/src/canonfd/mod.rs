@@ -1,29 +1,35 @@
 /*!
 CanonFD: our own learner.
 
-A set of keys is irrelevant when the page is determined by what remains. That is tested on all data at once: an edit
-(forget a key, take a value for another, forget keys where a parameter has some value) joins groups of URLs, and the
-joined groups vote, one vote each, whether their pages are the same. Edits are believed when the votes leave little
-doubt, and less is asked of edits that are right on most sites (see [`families`]).
+A part of a URL is irrelevant when the page is determined by what remains. That is tested on all data at once: an edit
+(forget a key, take a value for another, write a parameter as a path) joins groups of URLs, and the joined groups vote
+whether their pages are the same. Edits are believed when the votes leave little doubt, and less is asked of edits that
+are right on most sites. The edits of a site are found one after the other, each in the light of those before it, and
+written in that order.
 */
 
 mod accept;
+mod differ;
 mod families;
 mod search;
-mod state;
+mod table;
+mod vote;
 mod write;
+
+pub use accept::{Mode, Refusal};
 
 use crate::corpus::Corpus;
 use crate::method::Learned;
 
-/// Learns rules for one site.
-pub fn learn_canonfd(corpus: &Corpus) -> Learned {
-    let mut search = search::Search::new(corpus);
+/// Learns edits for one site. In [`Mode::Paper`], edits with a larger share of votes against them than
+/// `max_false_rate` are refused.
+pub fn learn_canonfd(corpus: &Corpus, mode: Mode, max_false_rate: f64) -> Learned {
+    let mut search = search::Search::new(corpus, mode, max_false_rate);
     search.run();
     Learned {
         raw_rules: search.tried,
         qualified_rules: search.accepted.len(),
-        rules: write::write(corpus, &search),
-        substitutions: Vec::new(),
+        edits: write::write(corpus, &search),
+        ..Learned::default()
     }
 }

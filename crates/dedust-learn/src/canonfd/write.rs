@@ -1,154 +1,79 @@
 /*!
-Believed edits as rules: one for each context, and one for the rest of the site.
+Believed edits as they are written into a rule file: with their evidence, and whether what they write can be fetched.
 */
 
-use std::collections::{BTreeMap, BTreeSet};
+use dedust::{Change, Edit, Evidence, Example};
 
-use dedust::{
-    AnyValue, Mapped, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, Value, ValueClass, ValuePattern,
-};
-
-use super::search::Search;
-use super::state::Edit;
+use super::search::{Judged, Search};
+use super::table::{Draft, Table};
+use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
-use crate::fitting::fitting;
-use crate::metrics::PairCounter;
-use crate::rule_evidence::rule_evidence;
 
-/// Path segments that rules speak of at most.
-const MAX_DEPTH: u16 = 12;
+/// Examples kept with an edit.
+const EXAMPLES: usize = 3;
 
-pub(super) fn write(corpus: &Corpus, search: &Search<'_>) -> Vec<Rule> {
-    if search.accepted.is_empty() {
-        return Vec::new();
-    }
-    let writer = Writer { corpus, search };
-    let edits = search.accepted.iter();
-    let contexts: BTreeSet<u32> =
-        edits.flat_map(|edit| edit.context.iter().chain(&edit.except)).copied().collect();
-    let mut rules: Vec<Rule> = contexts.into_iter().map(|context| writer.rule(Some(context))).collect();
-    rules.sort_by_key(|rule| std::cmp::Reverse(rule.evidence.urls));
-    rules.push(writer.rule(None));
-    fitting(rules)
+/// The edits in the order in which they are to be made.
+pub(super) fn write(corpus: &Corpus, search: &Search<'_>) -> Vec<Edit> {
+    // Made again one by one, to see what each of them does.
+    let mut table = Table::new(corpus);
+    search.accepted.iter().map(|judged| write_one(corpus, &mut table, judged)).collect()
 }
 
-struct Writer<'a, 'c> {
-    corpus: &'c Corpus,
-    search: &'a Search<'c>,
+fn write_one(corpus: &Corpus, table: &mut Table<'_>, judged: &Judged) -> Edit {
+    let Judged { candidate, votes, .. } = judged;
+    let moves = table.moves(&candidate.draft);
+    let mut kinds = EvidenceKinds::NONE;
+    let mut examples: Vec<(u32, u32)> = Vec::new();
+    // Of the pages that the edit concerns, those that were seen in the form that it writes.
+    let (mut pages, mut seen) = (0usize, 0usize);
+    let mut by_place: Vec<(u64, u32)> = moves.iter().map(|&(row, place)| (place, row)).collect();
+    by_place.sort_unstable();
+    for group in by_place.chunk_by(|a, b| a.0 == b.0) {
+        pages += 1;
+        let row = group[0].1;
+        let stands = table.at(group[0].0).find(|&other| {
+            corpus.label(other).is_some() && corpus.label(other) == corpus.label(row)
+        });
+        seen += usize::from(stands.is_some());
+        let duplicate = stands.or_else(|| {
+            let mut others = group[1..].iter().map(|&(_, other)| other);
+            others.find(|&other| corpus.label(other).is_some() && corpus.label(other) == corpus.label(row))
+        });
+        if let Some(duplicate) = duplicate {
+            kinds = kinds | corpus.kinds(row) | corpus.kinds(duplicate);
+            examples.push((row, duplicate));
+        }
+    }
+    examples.sort_unstable_by_key(|&(row, duplicate)| {
+        (corpus.url(row).len(), corpus.url(row), corpus.url(duplicate))
+    });
+    let text = |row| String::from_utf8_lossy(corpus.url(row)).into();
+    table.apply(&candidate.draft);
+    Edit {
+        when: candidate.draft.when.clone(),
+        change: candidate.draft.change.clone(),
+        fetchable: writes_all(&candidate.draft) && seen >= 3 && 10 * seen >= pages,
+        evidence: Evidence {
+            urls: moves.len() as u64,
+            support_pairs: votes.all,
+            false_pairs: votes.against,
+            groups: votes.held_out,
+            failed_groups: votes.held_out_failures,
+            failure_bound: failure_bound(votes.held_out_failures, votes.held_out),
+            kinds: kinds.iter().map(|kind| kind.name().into()).collect(),
+            observed_until: corpus.latest().map(Into::into),
+            examples: examples
+                .into_iter()
+                .take(EXAMPLES)
+                .map(|(row, duplicate)| Example { url: text(row), duplicate: text(duplicate) })
+                .collect(),
+            verdict: None,
+        },
+    }
 }
 
-impl Writer<'_, '_> {
-    /// The rule for URLs with the pair `context`, or for all.
-    fn rule(&self, context: Option<u32>) -> Rule {
-        let (corpus, state) = (self.corpus, &self.search.state);
-        let key_of = |pair: u32| &corpus.keys()[corpus.pair_key(pair) as usize];
-        let any =
-            |optional| ValuePattern::Any(AnyValue { class: ValueClass::Text, except: Vec::new(), optional });
-        let mut pattern: BTreeMap<TokenKey, ValuePattern> = BTreeMap::new();
-        let mut ops: BTreeMap<TokenKey, Op> = BTreeMap::new();
-        let fixed = [
-            TokenKey::Scheme,
-            TokenKey::Port,
-            TokenKey::TrailingSlash,
-            TokenKey::QuerySeparator,
-            TokenKey::Hashbang,
-        ];
-        let segments = (0..MAX_DEPTH).map(TokenKey::PathSegment);
-        let labels =
-            corpus.keys().iter().filter(|key| matches!(key, TokenKey::Subdomain(_) | TokenKey::PathParam(_)));
-        for key in fixed.into_iter().chain(segments).chain(labels.cloned()) {
-            pattern.insert(key.clone(), any(key != TokenKey::Scheme));
-            ops.insert(key.clone(), Op::Copy(key));
-        }
-        let holds = |edit: &&Edit| {
-            edit.context.is_none() && context.is_none_or(|context| !edit.except.contains(&context))
-        };
-        let edits: Vec<&Edit> = self.search.accepted.iter().filter(holds).collect();
-        for pair in edits.iter().flat_map(|edit| &edit.pairs).map(|(pair, _)| *pair) {
-            let key = key_of(pair);
-            pattern.entry(key.clone()).or_insert_with(|| any(true));
-            if let Some(op) = self.op(key, &edits) {
-                ops.insert(key.clone(), op);
-            } else {
-                ops.remove(key);
-            }
-        }
-        if let Some(context) = context {
-            let inside = self.search.accepted.iter().filter(|edit| edit.context == Some(context));
-            let keys: BTreeSet<&TokenKey> =
-                inside.flat_map(|edit| &edit.pairs).map(|(pair, _)| key_of(*pair)).collect();
-            for key in keys {
-                pattern.entry(key.clone()).or_insert_with(|| any(true));
-                match key {
-                    TokenKey::QueryParam(_) => ops.remove(key),
-                    _ => ops.insert(key.clone(), Op::Ignore),
-                };
-            }
-            let value = corpus.value(corpus.pair_value(context)).clone();
-            pattern.insert(key_of(context).clone(), ValuePattern::Is(value.clone()));
-            ops.insert(key_of(context).clone(), Op::Keep(value));
-        }
-        let rows: Vec<u32> = match context {
-            Some(context) => state.rows_of(context).to_vec(),
-            None => (0..corpus.len() as u32).collect(),
-        };
-        let labelled = rows.iter().filter_map(|&row| Some((state.place(row), corpus.label(row)?)));
-        let pairs = PairCounter::default().count(labelled);
-        let kinds = rows.iter().fold(EvidenceKinds::NONE, |kinds, &row| kinds | corpus.kinds(row));
-        Rule {
-            pattern: Pattern::new(pattern),
-            other_params: OtherParams::Keep,
-            rewrite: Rewrite::new(ops, Vec::new()),
-            evidence: rule_evidence(corpus, rows.len(), &pairs, kinds, self.examples(rows)),
-        }
-    }
-
-    /// For every place that several of `rows` share, one of them and the shortest duplicate of it.
-    fn examples(&self, mut rows: Vec<u32>) -> Vec<(u32, u32)> {
-        let (corpus, state) = (self.corpus, &self.search.state);
-        rows.sort_by_key(|&row| (state.place(row), corpus.url(row).len(), row));
-        rows.chunk_by(|&a, &b| state.place(a) == state.place(b))
-            .filter_map(|group| {
-                let label = corpus.label(group[0])?;
-                let other = group[1..].iter().find(|&&row| corpus.label(row) == Some(label))?;
-                Some((*other, group[0]))
-            })
-            .collect()
-    }
-
-    /// What becomes of a key after `edits`; `None` when it is left out.
-    fn op(&self, key: &TokenKey, edits: &[&Edit]) -> Option<Op> {
-        let corpus = self.corpus;
-        let number = corpus.keys().binary_search(key).ok()? as u32;
-        let mut becomes: BTreeMap<u32, Option<u32>> = BTreeMap::new();
-        for &(pair, new) in edits.iter().flat_map(|edit| &edit.pairs) {
-            if corpus.pair_key(pair) == number {
-                becomes.insert(pair, new);
-            }
-        }
-        if edits.iter().any(|edit| edit.forgotten.contains(&number)) {
-            // A label can only be left out if none stands to its left.
-            let is_leftmost = |label: u16| {
-                !corpus.keys().iter().any(|key| matches!(key, TokenKey::Subdomain(other) if *other > label))
-            };
-            return match key {
-                TokenKey::Subdomain(label) if !is_leftmost(*label) => Some(Op::Ignore),
-                _ => None,
-            };
-        }
-        let value = |pair: u32| corpus.value(corpus.pair_value(pair)).clone();
-        let mut values: Vec<Mapped> = becomes
-            .into_iter()
-            .map(|(pair, new)| Mapped {
-                is: value(pair),
-                becomes: new.and_then(|other| match value(other) {
-                    Value::Text(text) => Some(text),
-                    Value::Bare => None,
-                }),
-            })
-            .collect();
-        values.sort_by(|a, b| a.is.cmp(&b.is));
-        Some(Op::Map { of: key.clone(), values })
-    }
+/// Whether every value of the new form is known.
+fn writes_all(draft: &Draft) -> bool {
+    !draft.change.iter().any(|change| matches!(change, Change::Forget(_) | Change::ForgetPath))
 }

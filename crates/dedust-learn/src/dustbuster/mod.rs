@@ -121,7 +121,7 @@ pub fn learn_with(corpus: &Corpus, options: &Options) -> Learned {
         .iter()
         .filter_map(|rule| deploy(corpus, &tokens, &store, rule))
         .collect();
-    Learned { rules: Vec::new(), substitutions, raw_rules, qualified_rules: rules.len() }
+    Learned { substitutions, raw_rules, qualified_rules: rules.len(), ..Learned::default() }
 }
 
 /// A rule as text. Nothing if its text is not UTF-8.

@@ -1,7 +1,7 @@
 /*!
 [`SiteRules`] to compiled rules: every key gets a slot, every rule its masks, checks and templates.
 
-Refuted rules and substitutions are left out, and so are rules that can cover no URL. A site with more than compiled
+Refuted rules, substitutions and edits are left out, and so are rules that can cover no URL. A site with more than compiled
 rules have room for (16,000 keys; texts of 64 KiB) is left out as a whole: leaving URLs alone is always safe.
 */
 
@@ -19,7 +19,8 @@ use crate::program::{
     ANY_TAG, BARE, CHECK_CLASS, CHECK_IS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS, NO_SLOT,
     RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES, tag,
 };
-use crate::rule::{Op, OtherParams, Replacement, Rule, RuleSet, SiteRules, Substitution};
+use crate::rule::{Edit, Op, OtherParams, Replacement, Rule, RuleSet, SiteRules, Substitution};
+use crate::stored_edits;
 use crate::url::{TokenKey, Value, has_subdomains};
 
 /// With more rules than this they are listed by tag, so that only a few are looked at.
@@ -43,12 +44,14 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
         .collect();
     let substitutions: Vec<(usize, &Substitution)> =
         site.substitutions().iter().enumerate().filter(|(_, text)| !text.evidence.is_refuted()).collect();
-    let count = rules.len() + substitutions.len();
+    let edits: Vec<(usize, &Edit)> =
+        site.edits().iter().enumerate().filter(|(_, edit)| !edit.evidence.is_refuted()).collect();
+    let count = rules.len() + substitutions.len() + edits.len();
     if count == 0 {
         return;
     }
     let is_provable = substitutions.is_empty();
-    if let Ok(program) = Compiler::new(rules, is_provable).and_then(|compiler| compiler.finish(&substitutions)) {
+    if let Ok(program) = Compiler::new(rules, is_provable).and_then(|compiler| compiler.finish(&substitutions, &edits)) {
         let with_subdomains = has_subdomains(domain.as_bytes());
         builder.insert(domain.as_bytes(), with_subdomains, site.summary().urls, count as u64, &program);
     }
@@ -90,7 +93,11 @@ impl<'a> Compiler<'a> {
     }
 
     /// The program of the site.
-    fn finish(mut self, substitutions: &[(usize, &Substitution)]) -> Result<Vec<u8>, TooLarge> {
+    fn finish(
+        mut self,
+        substitutions: &[(usize, &Substitution)],
+        edits: &[(usize, &Edit)],
+    ) -> Result<Vec<u8>, TooLarge> {
         let rules = std::mem::take(&mut self.rules);
         let passes = |(_, rule): &(usize, &Rule)| rule.other_params == OtherParams::Keep;
         let keeps_others = if rules.iter().any(passes) { KEEPS_OTHERS } else { 0 };
@@ -110,7 +117,10 @@ impl<'a> Compiler<'a> {
         let by_tag_at = self.out.len();
         self.out.put_u32(0);
         self.layout.put_seeds(&mut self.out);
-        self.out.resize(HEADER_BYTES, 0);
+        self.out.put_u16(0);
+        let edits_at = self.out.len();
+        self.out.put_u32(0);
+        debug_assert_eq!(self.out.len(), HEADER_BYTES);
         self.layout.put_names(&mut self.out)?;
 
         let heads = self.out.len();
@@ -141,6 +151,10 @@ impl<'a> Compiler<'a> {
                 let place = u32::try_from(*place).map_err(|_| TooLarge)?;
                 Replacement::encode(substitution, place, &mut self.out)?;
             }
+        }
+        if !edits.is_empty() {
+            self.out.set_u32(edits_at, self.out.len())?;
+            stored_edits::encode(edits, &mut self.out)?;
         }
         if rules.len() > MANY_RULES {
             self.put_lists(by_tag_at, &tags)?;

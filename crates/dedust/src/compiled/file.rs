@@ -159,7 +159,7 @@ impl Image {
         let words = body_len.div_ceil(BLOCK_BYTES).div_ceil(64);
         let sound = std::iter::repeat_with(AtomicU64::default).take(words).collect();
         let mapping = Mapping { map, body_len, sound, damaged: AtomicU64::new(0) };
-        Ok(Self { body: Body::Mapped(Arc::new(mapping)), facts })
+        Ok(Self::new(Body::Mapped(Arc::new(mapping)), facts))
     }
 
     /// Writes the file.

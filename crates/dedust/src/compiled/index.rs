@@ -36,6 +36,9 @@ pub(crate) struct Site<'a> {
     pub(crate) program: &'a [u8],
     /// Whether some longer domain has rules of its own, so that another host may have other rules.
     pub(crate) has_longer: bool,
+    /// Which compiled rules it is of, and where its program lies in them.
+    pub(crate) image: u64,
+    pub(crate) place: u32,
 }
 
 /// The hash of the last two labels of a host, and where they start.
@@ -101,7 +104,7 @@ impl Image {
         let size = Cursor::new(program, 0).u32()? as usize;
         let program = program.get(..size.checked_add(PADDING)?)?;
         let has_longer = record.flags & HAS_LONGER != 0;
-        self.is_sound(at, size).then_some(Site { domain_len, program, has_longer })
+        self.is_sound(at, size).then_some(Site { domain_len, program, has_longer, image: self.number, place })
     }
 
     /// The length of the longest domain of more than two labels, and the place of its program.
@@ -317,7 +320,7 @@ impl ImageBuilder {
         }
         body.resize(body.len() + PADDING, 0);
         let facts = Facts { table_bits, sites, rules: self.rules, method: self.method };
-        Image { body: Body::Memory(body.into()), facts }
+        Image::new(Body::Memory(body.into()), facts)
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) use index::{HostHash, ImageBuilder, Preparation, Site};
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use self::file::Mapping;
 
@@ -30,6 +31,8 @@ use self::file::Mapping;
 pub(crate) struct Image {
     body: Body,
     facts: Facts,
+    /// Tells it from all others of the process.
+    number: u64,
 }
 
 /// What the header of the file says about the rest.
@@ -50,6 +53,11 @@ enum Body {
 }
 
 impl Image {
+    fn new(body: Body, facts: Facts) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self { body, facts, number: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -108,7 +116,7 @@ mod tests {
             for change in [0x01, 0x80, 0xFF] {
                 let mut bytes = image.bytes().to_vec();
                 bytes[at] ^= change;
-                let changed = Image { body: Body::Memory(bytes.into()), facts: image.facts.clone() };
+                let changed = Image::new(Body::Memory(bytes.into()), image.facts.clone());
                 let normalizer = Normalizer::from_image(changed);
                 normalizer.each_key(urls.iter().map(|url| url.as_bytes()), &mut scratch, |_, _| ());
             }

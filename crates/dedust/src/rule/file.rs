@@ -19,6 +19,13 @@ The rule file: JSON for machines and people, format version first, the same byte
   }
 }
 ```
+A site has `rules` (and perhaps `substitutions`), or `edits`:
+
+```json
+{ "when": { "path_0": { "is": "index.php" }, "path_1": "absent" },
+  "change": [ { "path": [ { "text": "wiki" }, { "value": { "from": { "of": "q.title" } } } ] }, { "drop": "q.title" } ],
+  "fetchable": true, "evidence": { "urls": 300, "...": "..." } }
+```
 A value `null` is a parameter without `=`; a key that a pattern does not name must be absent.
 */
 
@@ -31,7 +38,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::set::check_name;
-use super::{InvalidSite, Rule, RuleSet, SiteRules, SiteSummary, Substitution};
+use super::{Edit, InvalidSite, Rule, RuleSet, SiteRules, SiteSummary, Substitution};
 
 /// The format this build writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -64,6 +71,16 @@ pub enum LoadRulesError {
         /// Where and what.
         source: serde_json::Error,
     },
+    /// An edit is not of the form of an edit.
+    #[error("edit {index} of site `{site}` is malformed")]
+    MalformedEdit {
+        /// The site.
+        site: Box<str>,
+        /// The edit's place in the site's list, from 0.
+        index: usize,
+        /// Where and what.
+        source: serde_json::Error,
+    },
     /// The rules of a site do not fit together.
     #[error("the rules of site `{site}` are refused")]
     InvalidSite {
@@ -92,6 +109,8 @@ struct SavedSite<'a> {
     rules: &'a [Rule],
     #[serde(skip_serializing_if = "<[Substitution]>::is_empty")]
     substitutions: &'a [Substitution],
+    #[serde(skip_serializing_if = "<[Edit]>::is_empty")]
+    edits: &'a [Edit],
 }
 
 #[derive(Deserialize)]
@@ -110,6 +129,8 @@ struct LoadedSite<'a> {
     rules: Vec<&'a RawValue>,
     #[serde(default)]
     substitutions: Vec<Substitution>,
+    #[serde(borrow, default)]
+    edits: Vec<&'a RawValue>,
 }
 
 impl RuleSet {
@@ -124,6 +145,7 @@ impl RuleSet {
                         summary: rules.summary(),
                         rules: rules.rules(),
                         substitutions: rules.substitutions(),
+                        edits: rules.edits(),
                     },
                 )
             })
@@ -153,7 +175,7 @@ impl RuleSet {
 
 impl LoadedSite<'_> {
     fn check(self, site: &str) -> Result<SiteRules, LoadRulesError> {
-        let Self { summary, rules, substitutions } = self;
+        let Self { summary, rules, substitutions, edits } = self;
         let rules = rules
             .iter()
             .enumerate()
@@ -165,8 +187,20 @@ impl LoadedSite<'_> {
                 })
             })
             .collect::<Result<_, _>>()?;
+        let edits = edits
+            .iter()
+            .enumerate()
+            .map(|(index, edit)| {
+                serde_json::from_str(edit.get()).map_err(|source| LoadRulesError::MalformedEdit {
+                    site: site.into(),
+                    index,
+                    source,
+                })
+            })
+            .collect::<Result<_, _>>()?;
         SiteRules::new(summary, rules)
             .and_then(|rules| rules.with_substitutions(substitutions))
+            .and_then(|rules| rules.with_edits(edits))
             .map_err(|source| LoadRulesError::InvalidSite { site: site.into(), source })
     }
 }

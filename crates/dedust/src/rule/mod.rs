@@ -4,6 +4,7 @@ that says why to trust it.
 */
 
 mod atom;
+mod edit;
 mod evidence;
 mod file;
 mod rewrite;
@@ -12,6 +13,7 @@ mod substitution;
 mod verdict;
 
 pub use atom::Atom;
+pub use edit::{Area, Change, Count, Edit, PathPart, Source, Spelling, Spot, Test};
 pub use evidence::{Evidence, Example};
 pub use file::{FORMAT_VERSION, LoadRulesError};
 pub use rewrite::{Mapped, Op, Part, Rewrite};

@@ -42,7 +42,7 @@ pub enum Op {
 }
 
 /// A value that stands for another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mapped {
     /// The value.
     pub is: Value,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Op, Part, Rule, Substitution};
+use super::{Change, Edit, Op, Part, PathPart, Rule, Source, Spot, Substitution};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::url::{ParamName, TokenKey, Value};
 
@@ -18,12 +18,14 @@ pub struct RuleSet {
     sites: BTreeMap<Box<str>, SiteRules>,
 }
 
-/// The rules of one site, in order: the first that covers a URL is applied, once.
+/// The rules of one site, in order: the first that covers a URL is applied, once. Or its edits: all that concern a
+/// URL are made, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteRules {
     summary: SiteSummary,
     rules: Vec<Rule>,
     substitutions: Vec<Substitution>,
+    edits: Vec<Edit>,
 }
 
 /// What the rules of a site were learned from.
@@ -67,6 +69,9 @@ pub enum InvalidRule {
         /// Its value.
         value: Box<str>,
     },
+    /// A list that is searched is not sorted.
+    #[error("the values of `{0}` are not sorted, or one stands twice")]
+    Unsorted(Box<str>),
     /// A bound that is no share.
     #[error("the failure bound must be from 0 to 1")]
     FailureBound,
@@ -93,6 +98,17 @@ pub enum InvalidSite {
         /// What is wrong with it.
         source: InvalidRule,
     },
+    /// One edit is malformed.
+    #[error("edit {index} is invalid")]
+    Edit {
+        /// Its place in the site's list, from 0.
+        index: usize,
+        /// What is wrong with it.
+        source: InvalidRule,
+    },
+    /// A site has both.
+    #[error("a site can have rules and substitutions, or edits, but not both")]
+    RulesAndEdits,
     /// A substitution could go on for ever, or looks for nothing.
     #[error("substitution {index} makes URLs no shorter: `{from}` to `{to}`")]
     Substitution {
@@ -157,7 +173,7 @@ impl SiteRules {
         }
         match find_cycle(&rules) {
             Some(indexes) => Err(InvalidSite::Cycle { indexes }),
-            None => Ok(Self { summary, rules, substitutions: Vec::new() }),
+            None => Ok(Self { summary, rules, substitutions: Vec::new(), edits: Vec::new() }),
         }
     }
 
@@ -172,14 +188,30 @@ impl SiteRules {
         }
     }
 
+    /// The same with edits, which a site can only have in place of rules and substitutions.
+    pub fn with_edits(self, edits: Vec<Edit>) -> Result<Self, InvalidSite> {
+        if !edits.is_empty() && !self.is_empty() {
+            return Err(InvalidSite::RulesAndEdits);
+        }
+        for (index, edit) in edits.iter().enumerate() {
+            check_edit(edit).map_err(|source| InvalidSite::Edit { index, source })?;
+        }
+        Ok(Self { edits, ..self })
+    }
+
+    /// The edits in the order in which they are made.
+    pub fn edits(&self) -> &[Edit] {
+        &self.edits
+    }
+
     /// The substitutions in the order in which they are applied.
     pub fn substitutions(&self) -> &[Substitution] {
         &self.substitutions
     }
 
-    /// The number of rules and substitutions.
+    /// The number of rules, substitutions and edits.
     pub fn len(&self) -> usize {
-        self.rules.len() + self.substitutions.len()
+        self.rules.len() + self.substitutions.len() + self.edits.len()
     }
 
     /// Whether nothing was learned for the site.
@@ -291,6 +323,68 @@ fn check(rule: &Rule) -> Result<(), InvalidRule> {
         }
     }
     Ok(())
+}
+
+fn check_edit(edit: &Edit) -> Result<(), InvalidRule> {
+    if !(0.0..=1.0).contains(&edit.evidence.failure_bound) {
+        return Err(InvalidRule::FailureBound);
+    }
+    for spot in edit.when.keys() {
+        check_spot(spot)?;
+    }
+    let check_source = |key: &TokenKey, source: &Source| {
+        let texts = [&source.prefix, &source.suffix].into_iter().chain(source.table.iter().map(|(_, to)| to));
+        for text in texts {
+            check_text(key, Some(&Value::Text(text.clone())))?;
+        }
+        let is_sorted = source.table.is_sorted_by(|a, b| a.0 < b.0);
+        if is_sorted { Ok(()) } else { Err(InvalidRule::Unsorted(key.to_string().into())) }
+    };
+    for change in &edit.change {
+        match change {
+            Change::Drop(spot) | Change::Forget(spot) => check_spot(spot)?,
+            Change::Map { of, values } => {
+                check_text(of, None)?;
+                for text in values.iter().filter_map(|mapped| mapped.becomes.clone()) {
+                    check_text(of, Some(&Value::Text(text)))?;
+                }
+                if *of == TokenKey::Scheme && values.iter().any(|mapped| mapped.becomes.is_none()) {
+                    return Err(InvalidRule::NoScheme);
+                }
+                if !values.is_sorted_by(|a, b| a.is < b.is) {
+                    return Err(InvalidRule::Unsorted(of.to_string().into()));
+                }
+            }
+            Change::Set { key, to } => {
+                check_text(key, None)?;
+                to.iter().try_for_each(|source| check_source(key, source))?;
+            }
+            Change::Path(parts) => {
+                for part in parts {
+                    let key = TokenKey::PathSegment(0);
+                    match part {
+                        PathPart::Text(text) => {
+                            check_text(&key, Some(&Value::Text(text.clone())))?;
+                            if text.is_empty() || **text == *"." || **text == *".." || text.contains(';') {
+                                return Err(InvalidRule::UnsafeText { key, value: text.clone() });
+                            }
+                        }
+                        PathPart::Value { from, .. } => check_source(&key, from)?,
+                        PathPart::Segments { .. } | PathPart::First(_) | PathPart::Last(_) => {}
+                    }
+                }
+            }
+            Change::ForgetPath | Change::Fold { .. } | Change::Unrepeat => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_spot(spot: &Spot) -> Result<(), InvalidRule> {
+    match spot {
+        Spot::Key(key) => check_text(key, None),
+        Spot::FromRight(_) => Ok(()),
+    }
 }
 
 /// Refuses text that would end the place it is written to.

@@ -1,0 +1,234 @@
+/*!
+What the groups of URLs that an edit would join say about it.
+
+Every group that an edit would join votes: the URLs at each place it joins speak with the label of their majority, and
+those that agree with most are for the edit, the others against it. A large cluster counts little more than a small one,
+so that one page with a thousand URLs cannot outvote a site.
+
+Labels lie. One that contradicts its company again and again is that of an error page or of an empty list, and one
+whose page stands elsewhere has been put on the wrong URL: neither is heard. Labels that differ do not contradict when
+the pages look alike. Two groups in five are held out: they say how often the edit fails, and have no part in finding it.
+*/
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::table::{Draft, Table};
+use crate::corpus::{Corpus, NO_LABEL};
+
+/// The most votes that one group has against an edit.
+const MAX_AGAINST: u64 = 50;
+/// The most votes that one group has for it.
+const MAX_FOR: u64 = 4;
+/// A label that contradicts its company so often, and more often than not, is not heard.
+const MAX_CONTRADICTIONS: u32 = 3;
+/// Rows of a label that are looked at.
+const MAX_ROWS_OF_LABEL: usize = 64;
+/// For each label that is provably wrong, so many more are likely to be: pages with a label of their own that should
+/// share one.
+const LIKELY_WRONG: f64 = 0.6;
+
+/// What groups that an edit would join say about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Votes {
+    /// Votes in all.
+    pub(super) all: u64,
+    /// Those against it that are to be taken seriously.
+    pub(super) against: u64,
+    /// Groups in which all agree.
+    pub(super) agreeing: u64,
+    /// Distinct pages of those groups.
+    pub(super) pages: u64,
+    /// Places that would be joined to others.
+    pub(super) merged: u64,
+    /// Groups that vote and are held out.
+    pub(super) held_out: u64,
+    /// Those of them that hold more than one page.
+    pub(super) held_out_failures: u64,
+}
+
+/// A place that an edit would join to others: the label of its majority, and a row that has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Voice {
+    label: u32,
+    row: u32,
+    /// How many rows have the label there.
+    rows: u32,
+}
+
+/// A group that an edit would join.
+pub(super) struct Group {
+    /// Where it would stand.
+    place: u64,
+    /// Its parts.
+    parts: usize,
+    /// Those that say something, sorted.
+    voices: Vec<Voice>,
+    /// Those that say something and are not believed.
+    disbelieved: usize,
+}
+
+impl Group {
+    /// The label that most parts have, with a row that has it.
+    fn leader(&self) -> Option<Voice> {
+        let runs = self.voices.chunk_by(|a, b| a.label == b.label);
+        runs.max_by_key(|run| (run.len(), run.iter().map(|voice| voice.rows).sum::<u32>())).map(|run| run[0])
+    }
+
+    /// Rows for and against, one for each part: those against do not show the page of most.
+    pub(super) fn sides(&self, corpus: &Corpus) -> (Vec<u32>, Vec<u32>) {
+        let Some(leader) = self.leader() else { return (Vec::new(), Vec::new()) };
+        let (mut with, mut against) = (Vec::new(), Vec::new());
+        for voice in &self.voices {
+            if voice.label == leader.label {
+                with.push(voice.row);
+            } else if corpus.content(leader.row).contradicts(corpus.content(voice.row)) {
+                against.push(voice.row);
+            }
+        }
+        (with, against)
+    }
+
+    fn believe_only(&mut self, is_believed: impl Fn(&Voice) -> bool) {
+        let before = self.voices.len();
+        self.voices.retain(is_believed);
+        self.disbelieved += before - self.voices.len();
+    }
+
+    fn is_held_out(&self) -> bool {
+        self.place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 < (u64::from(u32::MAX) / 5) * 2
+    }
+}
+
+/// The groups that `edit` would join.
+pub(super) fn joined(table: &Table<'_>, edit: &Draft) -> Vec<Group> {
+    let corpus = table.corpus();
+    let moves = table.moves(edit);
+    let moved: FxHashSet<u32> = moves.iter().map(|(row, _)| *row).collect();
+    // Its new place, its old place, its label and its number.
+    let mut rows: Vec<(u64, u64, u32, u32)> =
+        moves.iter().map(|&(row, place)| (place, table.place(row), corpus.labels()[row as usize], row)).collect();
+    let mut reached: Vec<u64> = moves.iter().map(|(_, place)| *place).collect();
+    reached.sort_unstable();
+    reached.dedup();
+    for place in reached {
+        let staying = table.at(place).filter(|row| !moved.contains(row));
+        rows.extend(staying.map(|row| (place, place, corpus.labels()[row as usize], row)));
+    }
+    rows.sort_unstable();
+    let mut groups = Vec::new();
+    for group in rows.chunk_by(|a, b| a.0 == b.0) {
+        let parts = group.chunk_by(|a, b| a.1 == b.1);
+        let count = parts.clone().count();
+        if count > 1 {
+            let mut voices: Vec<Voice> = parts.filter_map(majority).collect();
+            voices.sort_unstable();
+            groups.push(Group { place: group[0].0, parts: count, voices, disbelieved: 0 });
+        }
+    }
+    silence(&mut groups);
+    misplace(table, &moves, &mut groups);
+    groups
+}
+
+/// The label that more than half of the labelled rows have; rows come sorted by label, the unlabelled last.
+fn majority(rows: &[(u64, u64, u32, u32)]) -> Option<Voice> {
+    let labelled = rows.partition_point(|row| row.2 != NO_LABEL);
+    let &(_, _, label, row) = rows[..labelled].get(labelled / 2)?;
+    let count = rows[..labelled].iter().filter(|row| row.2 == label).count();
+    (2 * count > labelled).then_some(Voice { label, row, rows: count as u32 })
+}
+
+/// Takes the voice from labels that contradict their company wherever they stand: those of error pages and of empty
+/// lists. Judged by the groups that are not held out.
+fn silence(groups: &mut [Group]) {
+    let mut tally: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
+    for group in groups.iter().filter(|group| !group.is_held_out() && group.voices.len() > 1) {
+        let labels = group.voices.chunk_by(|a, b| a.label == b.label);
+        if labels.clone().count() > 8 {
+            continue;
+        }
+        for run in labels {
+            let (agreeing, contradicting) = tally.entry(run[0].label).or_default();
+            if 2 * run.len() > group.voices.len() {
+                *agreeing += 1;
+            } else {
+                *contradicting += 1;
+            }
+        }
+    }
+    tally.retain(|_, (agreeing, contradicting)| {
+        *contradicting >= MAX_CONTRADICTIONS && contradicting > agreeing
+    });
+    if !tally.is_empty() {
+        for group in groups {
+            group.believe_only(|voice| !tally.contains_key(&voice.label));
+        }
+    }
+}
+
+/// Takes the voice from labels whose page stands elsewhere: more URLs with that label would stand at another place than
+/// at this one, so this one has got the label of another page.
+fn misplace(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Group]) {
+    let contested = |group: &Group| group.voices.first().map(|voice| voice.label) != group.voices.last().map(|voice| voice.label);
+    if !groups.iter().any(contested) {
+        return;
+    }
+    let moved: FxHashMap<u32, u64> = moves.iter().copied().collect();
+    let place = |row: u32| moved.get(&row).copied().unwrap_or_else(|| table.place(row));
+    for group in groups {
+        if !contested(group) {
+            continue;
+        }
+        let here = group.place;
+        group.believe_only(|voice| {
+            let mut places: Vec<u64> =
+                table.rows_with_label(voice.label).iter().take(MAX_ROWS_OF_LABEL).map(|&row| place(row)).collect();
+            places.sort_unstable();
+            let run = |run: &[u64]| (run[0], run.len());
+            let mut counts = places.chunk_by(|a, b| a == b).map(run);
+            let there = counts.clone().filter(|(place, _)| *place != here).map(|(_, count)| count).max();
+            let count = counts.find(|(place, _)| *place == here).map_or(0, |(_, count)| count);
+            there.is_none_or(|there| there <= count)
+        });
+    }
+}
+
+/// Counts votes.
+pub(super) fn count(table: &Table<'_>, groups: &[Group]) -> Votes {
+    let corpus = table.corpus();
+    let label = |row: u32| corpus.labels()[row as usize];
+    let is_alone = |row: u32| table.rows_with_label(label(row)).len() == 1;
+    let mut votes = Votes::default();
+    let mut pages: FxHashSet<u32> = FxHashSet::default();
+    // Votes against by labels that no other URL has, and labels that are provably wrong.
+    let (mut loose, mut disbelieved) = (0u64, 0u64);
+    for group in groups {
+        votes.merged += group.parts as u64 - 1;
+        disbelieved += group.disbelieved as u64;
+        let (with, against) = group.sides(corpus);
+        if with.len() + against.len() < 2 {
+            continue;
+        }
+        let mut labels: Vec<u32> = against.iter().map(|&row| label(row)).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        let count = (labels.len() as u64).min(MAX_AGAINST);
+        votes.all += count + (with.len() as u64 - 1).min(MAX_FOR);
+        if count > 0 && (against.iter().all(|&row| is_alone(row)) || (with.len() == 1 && is_alone(with[0]))) {
+            loose += count;
+        } else {
+            votes.against += count;
+        }
+        if count == 0 {
+            votes.agreeing += 1;
+            pages.extend(with.first().map(|&row| label(row)));
+        }
+        if group.is_held_out() {
+            votes.held_out += 1;
+            votes.held_out_failures += u64::from(count > 0);
+        }
+    }
+    votes.against += loose.saturating_sub((disbelieved as f64 * LIKELY_WRONG) as u64);
+    votes.pages = pages.len() as u64;
+    votes
+}

@@ -1,0 +1,257 @@
+/*!
+Edits: small changes to URLs that leave everything else alone.
+
+A [`Rule`](super::Rule) covers whole URLs and says what to make of every part. An edit names only what it looks at and
+what it changes, so one of them holds on a whole site: `q.sid` does not matter; `/w/index.php?title=X` is `/wiki/X`.
+The edits of a site are applied one after the other, each once, each to what those before it left.
+*/
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Atom, Evidence, Mapped};
+use crate::pattern::ValueClass;
+use crate::url::{RawValue, TokenKey, Value};
+
+/// A change that is made to every URL of which some things are true.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Edit {
+    /// What must be true of a URL.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub when: BTreeMap<Spot, Test>,
+    /// What is changed, in this order. If one of the changes cannot be made, none is.
+    pub change: Vec<Change>,
+    /// Whether the changed URL is known to show the page. An edit that is not fetchable changes keys only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fetchable: bool,
+    /// Why it is trusted.
+    pub evidence: Evidence,
+}
+
+/// A place in a URL that edits speak of. Ordered as [`TokenKey`], with segments from the right last.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Spot {
+    /// A key.
+    Key(TokenKey),
+    /// A path segment, counted from the right: `last_0` is the last.
+    FromRight(u16),
+}
+
+/// What must be true of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Test {
+    /// It is exactly this.
+    Is(Value),
+    /// It is one of these, which are sorted.
+    OneOf(Vec<Value>),
+    /// It is none of these; it may be absent.
+    Not(Vec<Value>),
+    /// It is there and of this class.
+    Any(ValueClass),
+    /// There is none.
+    Absent,
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// Leave it out, if it is there. Segments and labels behind it move up.
+    Drop(Spot),
+    /// Its value does not matter: `*` in the key.
+    Forget(Spot),
+    /// The path does not matter: `*` in the key.
+    ForgetPath,
+    /// Some values stand for others, or for nothing. Others stay.
+    Map {
+        /// Where.
+        of: TokenKey,
+        /// Sorted by value.
+        values: Vec<Mapped>,
+    },
+    /// Write a value in one spelling, where there are several.
+    Fold {
+        /// What is written in one spelling.
+        of: Area,
+        /// How.
+        to: Spelling,
+    },
+    /// Put a value where there may be none, in place of any.
+    Set {
+        /// Where.
+        key: TokenKey,
+        /// What, one after the other.
+        to: Vec<Source>,
+    },
+    /// A new path.
+    Path(Vec<PathPart>),
+    /// `/a/b/a/b/x` is `/a/b/x`.
+    Unrepeat,
+}
+
+/// Where spellings are made one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Area {
+    /// All path segments.
+    Path,
+    /// The values of all query parameters.
+    Params,
+    /// The value of one key.
+    Key(TokenKey),
+}
+
+/// Ways to spell a value that may mean the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spelling {
+    /// `A` is `a`.
+    Lowercase,
+    /// `%3A` is `:`, for characters that mean nothing special where they stand.
+    Unescaped,
+    /// `+` is `%20`, in parameters.
+    PlusAsSpace,
+    /// `%20` is `_`, and in parameters so is `+`.
+    Underscored,
+    /// `007` is `7`.
+    Unpadded,
+    /// Composed and decomposed accents are the same.
+    Composed,
+}
+
+/// A part of a new path.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PathPart {
+    /// A segment.
+    Text(Box<str>),
+    /// Segments of the path as it was, from one of them on.
+    Segments {
+        /// The first of them, counted from 0.
+        from: u16,
+        /// How many at the end are left out.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        but_last: u16,
+    },
+    /// So many segments of the path as it was, from its start.
+    First(u16),
+    /// So many segments of the path as it was, at its end.
+    Last(u16),
+    /// A value, as one segment or as several.
+    Value {
+        /// The value.
+        from: Source,
+        /// The character at which it is taken apart.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        split: Option<char>,
+    },
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Source {
+    /// Text before it.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub prefix: Box<str>,
+    /// The value is read here; without a place there is only the text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of: Option<Spot>,
+    /// Only this part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Atom>,
+    /// Counted another way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<Count>,
+    /// Looked up in this table, sorted by the first of each two. What is not there cannot be translated.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub table: Vec<(Box<str>, Box<str>)>,
+    /// Text after it.
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    pub suffix: Box<str>,
+}
+
+/// `times` n `plus`: pages counted from one as results counted from zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Count {
+    /// The factor.
+    pub times: i64,
+    /// What is added.
+    pub plus: i64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &u16) -> bool {
+    *number == 0
+}
+
+impl Source {
+    /// The value at `spot`, as it is.
+    pub fn of(spot: Spot) -> Self {
+        Self { of: Some(spot), ..Self::text("") }
+    }
+
+    /// Always this text.
+    pub fn text(text: &str) -> Self {
+        Self { prefix: text.into(), of: None, part: None, count: None, table: Vec::new(), suffix: "".into() }
+    }
+}
+
+impl Count {
+    /// What becomes of a number in decimal digits; nothing when that is no number, or less than zero.
+    pub fn of(self, digits: &[u8]) -> Option<i64> {
+        if digits.is_empty() || digits.len() > 15 || !digits.iter().all(u8::is_ascii_digit) {
+            return None;
+        }
+        let number = digits.iter().fold(0i64, |number, digit| number * 10 + i64::from(digit - b'0'));
+        let count = number.checked_mul(self.times)?.checked_add(self.plus)?;
+        (count >= 0).then_some(count)
+    }
+}
+
+impl Test {
+    /// Whether it is true of a value; `None` when there is none, `Some(None)` for a parameter without `=`.
+    pub fn holds(&self, value: Option<RawValue<'_>>) -> bool {
+        let is = |expected: &Value| value == Some(expected.as_raw());
+        match self {
+            Self::Is(expected) => is(expected),
+            Self::OneOf(values) => values.iter().any(is),
+            Self::Not(values) => !values.iter().any(is),
+            Self::Any(class) => value.is_some_and(|value| class.contains_raw(value)),
+            Self::Absent => value.is_none(),
+        }
+    }
+}
+
+impl From<TokenKey> for Spot {
+    fn from(key: TokenKey) -> Self {
+        Self::Key(key)
+    }
+}
+
+impl fmt::Display for Spot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(key) => write!(f, "{key}"),
+            Self::FromRight(index) => write!(f, "last_{index}"),
+        }
+    }
+}
+
+impl Serialize for Spot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Spot {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match text.strip_prefix("last_").and_then(|digits| digits.parse().ok()) {
+            Some(index) => Ok(Self::FromRight(index)),
+            None => text.parse().map(Self::Key).map_err(serde::de::Error::custom),
+        }
+    }
+}
