@@ -16,7 +16,6 @@ use std::io;
 use std::path::Path;
 
 use crate::compile::{add_site, compile};
-use crate::compiled::encoding::Cursor;
 use crate::compiled::{DamagedRules, HostHash, Image, ImageBuilder, OpenRulesError, Preparation};
 use crate::form::Form;
 use crate::identity_key::{ParamOrder, write_identity_key};
@@ -314,9 +313,9 @@ impl Normalizer {
         let Some(rule) = rule.filter(|rule| rule.writes() && url.userinfo().is_none()) else {
             return url.as_bytes();
         };
-        let (is_proven, steps) = guarded(&rule, url, &work.slots);
+        let is_proven = is_proven(&rule, url, &work.slots);
         out.clear();
-        if template::write(&rule, steps, url, &mut work.slots, out).is_err() {
+        if template::write(&rule, rule.url, url, &mut work.slots, out).is_err() {
             return url.as_bytes();
         }
         if is_proven {
@@ -361,9 +360,8 @@ impl Normalizer {
             return false;
         }
         rule.filter(CoveringRule::writes).is_none_or(|rule| {
-            let (_, steps) = guarded(&rule, again, &work.slots);
             again_out.clear();
-            template::write(&rule, steps, again, &mut work.slots, again_out).is_err()
+            template::write(&rule, rule.url, again, &mut work.slots, again_out).is_err()
                 || again_out.as_bytes() == again.as_bytes()
         })
     }
@@ -377,7 +375,7 @@ impl Normalizer {
         let rule = self.program_of(parsed.host()).and_then(|program| {
             let rule = program.covering_rule(&parsed, &mut work.slots)?;
             let key = template::write(&rule, rule.key, &parsed, &mut work.slots, &mut TextBuffer::default());
-            key.ok().map(|()| rule.place as usize)
+            key.ok().map(|()| usize::from(rule.place))
         });
         let substitutions = match site.and_then(Program::new) {
             Some(program) if parsed != safe => firing(&program, safe.as_bytes()),
@@ -514,22 +512,16 @@ fn write_key<'s>(
 /// URLs longer than this are never taken for proven: what is written may be too long to be a URL.
 const MAX_PROVEN_BYTES: usize = 1 << 20;
 
-/// Whether what `rule` makes of this URL needs no check, and where the template starts.
+/// Whether what `rule` makes of this URL needs no check.
 #[inline]
-fn guarded(rule: &CoveringRule<'_>, url: &ParsedUrl, slots: &Slots) -> (bool, u32) {
-    let mut cursor = Cursor::new(rule.program, rule.url as usize);
-    let count = cursor.u16().unwrap_or_default();
-    let mut holds = rule.is_proven()
+fn is_proven(rule: &CoveringRule<'_>, url: &ParsedUrl, slots: &Slots) -> bool {
+    // A value that is absent is not written.
+    let is_plain = |slot: u16| !slots.has(slot) || slots.get(url, slot).is_some_and(is_plain);
+    rule.is_proven()
         && slots.is_plain()
         && url.as_bytes().len() <= MAX_PROVEN_BYTES
-        && matches!(url.scheme(), b"http" | b"https");
-    for _ in 0..count {
-        let Some(slot) = cursor.u16() else { return (false, 0) };
-        // A value that is absent is not written.
-        holds = holds && (!slots.has(slot) || slots.get(url, slot).is_some_and(is_plain));
-    }
-    let (_, steps) = cursor.place();
-    (holds, steps as u32)
+        && matches!(url.scheme(), b"http" | b"https")
+        && rule.guards().all(is_plain)
 }
 
 /// Whether a value can stand anywhere in a URL and be read as it is.

@@ -6,10 +6,11 @@ few comparisons, and a template. No regular expressions, no allocation per URL. 
 memory or in a file; see `compile/` for how it is written.
 
 ```text
-header    44 bytes, see `Program::new`
+header    24 bytes, see `Program::new`, and four for each of what only some sites have
 names     of path parameters, then of query parameters: two flat tables of 16 bytes a name
-heads     for every rule: masks of what must and may be there, tag of one value that it asks for, place of the rest
-rules     flags, place in the site's list, places of the templates, checks
+tags      for every rule: of one value that it asks for
+heads     for every rule: where the rest lies, and masks of what must and may be there
+rules     flags, place in the site's list, checks, template of the key, template of the URL where that is another
 ```
 Places count bytes from the start of the program.
 */
@@ -32,7 +33,7 @@ pub(crate) const FIXED_SLOTS: u16 = 7;
 /// Stands for a position, name or occurrence that no rule speaks of.
 pub(crate) const NO_SLOT: u16 = u16::MAX;
 
-pub(crate) const HEADER_BYTES: usize = 44;
+pub(crate) const HEADER_BYTES: usize = 24;
 pub(crate) const NAME_BYTES: usize = 16;
 /// The length of a name that is none; no name is looked for that is as long.
 pub(crate) const NO_NAME: u16 = u16::MAX;
@@ -40,15 +41,23 @@ pub(crate) const NO_NAME: u16 = u16::MAX;
 pub(crate) const ANY_TAG: u32 = 0;
 
 /// Site: query parameters are remembered in the order of the URL.
-pub(crate) const KEEPS_ORDER: u16 = 1;
+pub(crate) const KEEPS_ORDER: u8 = 1;
 /// Site: some rule passes query parameters through that it does not name.
-pub(crate) const KEEPS_OTHERS: u16 = 2;
+pub(crate) const KEEPS_OTHERS: u8 = 2;
+/// Site: the place of a list follows the header, in this order.
+pub(crate) const HAS_SUBSTITUTIONS: u8 = 4;
+pub(crate) const HAS_EDITS: u8 = 8;
+pub(crate) const HAS_LISTS: u8 = 16;
 /// Rule: query parameters that it does not name are passed through.
-pub(crate) const RULE_KEEPS_OTHERS: u16 = 1;
+pub(crate) const RULE_KEEPS_OTHERS: u8 = 1;
 /// Rule: there is a URL to write, not only a key.
-pub(crate) const RULE_WRITES: u16 = 2;
+pub(crate) const RULE_WRITES: u8 = 2;
 /// Rule: what it writes was proven to be canonical, for the URLs that [`Slots::is_plain`] tells.
-pub(crate) const RULE_IS_PROVEN: u16 = 4;
+pub(crate) const RULE_IS_PROVEN: u8 = 4;
+/// Rule: the URL is written otherwise than the key.
+pub(crate) const RULE_HAS_URL: u8 = 8;
+/// Rule: there are slots whose values must be plain for it to be proven.
+pub(crate) const RULE_HAS_GUARDS: u8 = 16;
 
 /// Checks: the value is this one, or of a class less some values.
 pub(crate) const CHECK_IS: u8 = 0;
@@ -64,16 +73,14 @@ pub(crate) struct Program<'a> {
     pub(crate) domain_len: usize,
     has_longer: bool,
     slot_count: u16,
-    /// Of 32 bits each, in a mask.
-    words: u16,
     subdomains: u16,
     segments: u16,
     path_names: Names,
     query_names: Names,
-    heads: u32,
-    rules: u32,
+    tags: usize,
+    rules: u16,
     tag_slot: u16,
-    flags: u16,
+    flags: u8,
     /// Where the substitutions lie; 0 when there are none.
     pub(crate) substitutions: u32,
     /// Where the edits lie; 0 when there are none.
@@ -100,11 +107,14 @@ pub(crate) struct CoveringRule<'a> {
     /// The bytes of the program.
     pub(crate) program: &'a [u8],
     pub(crate) domain_len: usize,
-    flags: u16,
+    flags: u8,
     /// Its place in the site's list.
-    pub(crate) place: u32,
-    pub(crate) key: u32,
-    pub(crate) url: u32,
+    pub(crate) place: u16,
+    /// Where the templates lie.
+    pub(crate) key: usize,
+    pub(crate) url: usize,
+    /// Where the guards lie, if there are any.
+    guards: usize,
     /// Where the mask lies of the keys that it names.
     named: usize,
 }
@@ -183,31 +193,28 @@ impl Span {
 impl<'a> Program<'a> {
     #[inline]
     pub(crate) fn new(site: Site<'a>) -> Option<Self> {
-        let mut header = Cursor::new(site.program.first_chunk::<HEADER_BYTES>()?, 4);
-        let (slot_count, words) = (header.u16()?, header.u16()?);
-        let (subdomains, segments) = (header.u16()?, header.u16()?);
+        let mut header = Cursor::new(site.program, 4);
+        let (slot_count, subdomains, segments) = (header.u16()?, header.u16()?, header.u16()?);
         let (path_names, query_names) = (usize::from(header.u16()?), usize::from(header.u16()?));
-        let (heads, rules, tag_slot, flags) = (header.u32()?, header.u32()?, header.u16()?, header.u16()?);
-        let (substitutions, by_tag) = (header.u32()?, header.u32()?);
+        let (rules, tag_slot, flags) = (header.u16()?, header.u16()?, header.u8()?);
         let (path_seed, query_seed) = (header.u8()?, header.u8()?);
-        let (_, edits) = (header.u16()?, header.u32()?);
-        let query_at = HEADER_BYTES + path_names * NAME_BYTES;
-        let heads_end = heads as u64 + u64::from(rules) * (8 * u64::from(words) + 8);
+        let mut places = Cursor::new(site.program, HEADER_BYTES);
+        let mut place = |flag: u8| if flags & flag != 0 { places.u32() } else { Some(0) };
+        let (substitutions, edits, by_tag) = (place(HAS_SUBSTITUTIONS)?, place(HAS_EDITS)?, place(HAS_LISTS)?);
+        let (_, path_at) = places.place();
+        let query_at = path_at + path_names * NAME_BYTES;
+        let tags = query_at + query_names * NAME_BYTES;
         let positions = u32::from(FIXED_SLOTS) + u32::from(subdomains) + u32::from(segments);
-        if heads_end > site.program.len() as u64 || words == 0 || positions > u32::from(slot_count) {
-            return None;
-        }
-        Some(Self {
+        let program = Self {
             bytes: site.program,
             domain_len: site.domain_len,
             has_longer: site.has_longer,
             slot_count,
-            words,
             subdomains,
             segments,
-            path_names: Names { at: HEADER_BYTES, places: path_names, seed: path_seed },
+            path_names: Names { at: path_at, places: path_names, seed: path_seed },
             query_names: Names { at: query_at, places: query_names, seed: query_seed },
-            heads,
+            tags,
             rules,
             tag_slot,
             flags,
@@ -216,7 +223,20 @@ impl<'a> Program<'a> {
             image: site.image,
             place: site.place,
             by_tag,
-        })
+        };
+        let heads_end = tags + usize::from(rules) * (4 + program.head_bytes());
+        (heads_end <= site.program.len() && positions <= u32::from(slot_count)).then_some(program)
+    }
+
+    /// Of 32 bits each, in a mask.
+    #[inline(always)]
+    fn words(&self) -> usize {
+        usize::from(self.slot_count).div_ceil(32)
+    }
+
+    #[inline(always)]
+    fn head_bytes(&self) -> usize {
+        4 + 8 * self.words()
     }
 
     /// The first rule that covers `url`. Leaves the values of the URL in `slots`.
@@ -230,15 +250,20 @@ impl<'a> Program<'a> {
             None => ANY_TAG,
         };
         if self.by_tag == 0 {
-            return (0..self.rules).find_map(|index| self.covers(index, tag, url, slots));
+            let tags = self.bytes.get(self.tags..self.tags + 4 * usize::from(self.rules))?;
+            let (tags, _) = tags.as_chunks::<4>();
+            return tags.iter().enumerate().find_map(|(index, wanted)| {
+                let wanted = u32::from_le_bytes(*wanted);
+                if wanted != ANY_TAG && wanted != tag { None } else { self.covers(index, url, slots) }
+            });
         }
         let (mut at, end) = self.listed(tag)?;
         while at < end {
-            let index = Cursor::new(self.bytes, at).u32()?;
-            if let Some(rule) = self.covers(index, tag, url, slots) {
+            let index = Cursor::new(self.bytes, at).u16()?;
+            if let Some(rule) = self.covers(usize::from(index), url, slots) {
                 return Some(rule);
             }
-            at += 4;
+            at += 2;
         }
         None
     }
@@ -265,14 +290,10 @@ impl<'a> Program<'a> {
     }
 
     #[inline(always)]
-    fn covers(&self, index: u32, tag: u32, url: &ParsedUrl, slots: &Slots) -> Option<CoveringRule<'a>> {
-        let words = usize::from(self.words);
-        let mut head = Cursor::new(self.bytes, self.heads as usize + index as usize * (8 * words + 8));
-        let wanted_tag = head.u32()?;
+    fn covers(&self, index: usize, url: &ParsedUrl, slots: &Slots) -> Option<CoveringRule<'a>> {
+        let heads = self.tags + 4 * usize::from(self.rules);
+        let mut head = Cursor::new(self.bytes, heads + index * self.head_bytes());
         let at = head.u32()?;
-        if wanted_tag != ANY_TAG && wanted_tag != tag {
-            return None;
-        }
         let mut fits = |present: u32| {
             let (must, may) = (head.u32()?, head.u32()?);
             Some(must & !present == 0 && present & !may == 0)
@@ -286,15 +307,20 @@ impl<'a> Program<'a> {
             }
         }
         let mut cursor = Cursor::new(self.bytes, at as usize);
-        let (mut flags, checks, place) = (cursor.u16()?, cursor.u16()?, cursor.u32()?);
+        let (mut flags, checks, place) = (cursor.u8()?, cursor.u8()?, cursor.u16()?);
         if self.has_longer {
             // Nothing was shown of other domains.
             flags &= !RULE_IS_PROVEN;
         }
-        let (key, url_template) = (cursor.u32()?, cursor.u32()?);
+        let url_at = if flags & RULE_HAS_URL != 0 { Some(cursor.u32()?) } else { None };
+        let (_, guards) = cursor.place();
+        if flags & RULE_HAS_GUARDS != 0 {
+            let count = cursor.u8()?;
+            cursor.take(2 * usize::from(count))?;
+        }
         let (_, named) = cursor.place();
         if flags & RULE_KEEPS_OTHERS != 0 {
-            cursor.take(4 * words)?;
+            cursor.take(4 * self.words())?;
         } else if slots.has_unknown {
             return None;
         }
@@ -303,7 +329,9 @@ impl<'a> Program<'a> {
                 return None;
             }
         }
-        Some(CoveringRule { program: self.bytes, domain_len: self.domain_len, flags, place, key, url: url_template, named })
+        let (_, key) = cursor.place();
+        let url = url_at.map_or(key, |at| at as usize);
+        Some(CoveringRule { program: self.bytes, domain_len: self.domain_len, flags, place, key, url, guards, named })
     }
 
     /// The first slot of a name, and how many occurrences of it the rules know.
@@ -354,8 +382,16 @@ impl CoveringRule<'_> {
         self.flags & RULE_WRITES != 0
     }
 
+    /// Whether what it writes is canonical for sure, if all [guards](Self::guards) are plain.
     pub(crate) fn is_proven(&self) -> bool {
         self.flags & RULE_IS_PROVEN != 0
+    }
+
+    /// The slots whose values must be plain.
+    pub(crate) fn guards(&self) -> impl Iterator<Item = u16> {
+        let mut cursor = Cursor::new(self.program, self.guards);
+        let count = if self.flags & RULE_HAS_GUARDS != 0 { cursor.u8().unwrap_or_default() } else { 0 };
+        (0..count).map(move |_| cursor.u16().unwrap_or(NO_SLOT))
     }
 
     /// Whether a query parameter is one that is passed through.
@@ -373,9 +409,9 @@ impl Slots {
     fn read(&mut self, url: &ParsedUrl, program: &Program<'_>) -> bool {
         self.present = 0;
         self.far_present.clear();
-        if program.words > 1 {
+        if program.words() > 1 {
             let slots = usize::from(program.slot_count);
-            self.far_present.resize(usize::from(program.words) - 1, 0);
+            self.far_present.resize(program.words() - 1, 0);
             self.far_values.resize(self.far_values.len().max(slots.saturating_sub(NEAR_SLOTS)), Span::default());
         }
         (self.has_unknown, self.has_repeated, self.has_semicolon) = (false, false, false);
@@ -565,17 +601,18 @@ impl Slots {
     fn passes(&self, cursor: &mut Cursor<'_>, url: &ParsedUrl) -> Option<bool> {
         let (kind, slot) = (cursor.u8()?, cursor.u16()?);
         if kind == CHECK_IS {
-            let (length, word) = (cursor.u16()?, cursor.u64()?);
-            let rest = if length == BARE { &[][..] } else { cursor.take(usize::from(length).saturating_sub(8))? };
+            let length = cursor.u16()?;
             let span = self.span(slot)?;
-            let (start, found) = span.extent();
             if length == BARE || span.is_bare() {
                 return Some(length == BARE && span.is_bare());
             }
+            let (start, found) = span.extent();
+            let (bytes, at) = cursor.place();
+            let value = cursor.take(usize::from(length))?;
             return Some(
-                found == usize::from(length)
-                    && first_word(url.padded(), start, found) == word
-                    && (found <= 8 || is_same(&url.padded()[start + 8..start + found], rest)),
+                found == value.len()
+                    && first_word(url.padded(), start, found) == first_word(bytes, at, found)
+                    && (found <= 8 || is_same(&url.padded()[start + 8..start + found], &value[8..])),
             );
         }
         let value = if self.has(slot) { self.get(url, slot) } else { None };

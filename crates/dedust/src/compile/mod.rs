@@ -12,12 +12,13 @@ mod template;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::layout::Layout;
+use self::template::put_template;
 use crate::compiled::ImageBuilder;
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::program::{
-    ANY_TAG, BARE, CHECK_CLASS, CHECK_IS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS, NO_SLOT,
-    RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES, tag,
+    ANY_TAG, BARE, CHECK_CLASS, CHECK_IS, HAS_EDITS, HAS_LISTS, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER,
+    KEEPS_OTHERS, NO_SLOT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES, tag,
 };
 use crate::rule::{Edit, Op, OtherParams, Replacement, Rule, RuleSet, SiteRules, Substitution};
 use crate::stored_edits;
@@ -99,53 +100,47 @@ impl<'a> Compiler<'a> {
         edits: &[(usize, &Edit)],
     ) -> Result<Vec<u8>, TooLarge> {
         let rules = std::mem::take(&mut self.rules);
+        let tags: Vec<u32> = rules.iter().map(|(_, rule)| self.tag(rule)).collect();
+        let lists = if rules.len() > MANY_RULES { rules_by_tag(&tags) } else { None };
         let passes = |(_, rule): &(usize, &Rule)| rule.other_params == OtherParams::Keep;
-        let keeps_others = if rules.iter().any(passes) { KEEPS_OTHERS } else { 0 };
         let has_order = |rule: &(usize, &Rule)| passes(rule) || keeps_order(rule.1);
-        let keeps_order = if rules.iter().any(has_order) { KEEPS_ORDER } else { 0 };
-        let words = self.layout.words();
+        let flags = flag(KEEPS_OTHERS, rules.iter().any(passes))
+            | flag(KEEPS_ORDER, rules.iter().any(has_order))
+            | flag(HAS_SUBSTITUTIONS, !substitutions.is_empty())
+            | flag(HAS_EDITS, !edits.is_empty())
+            | flag(HAS_LISTS, lists.is_some());
 
         self.out.put_u32(0);
         self.layout.put_counts(&mut self.out)?;
-        let heads_at = self.out.len();
-        self.out.put_u32(0);
-        self.out.put_u32(u32::try_from(rules.len()).map_err(|_| TooLarge)?);
+        self.out.put_small(rules.len())?;
         self.out.put_u16(self.tag_slot);
-        self.out.put_u16(keeps_others | keeps_order);
-        let substitutions_at = self.out.len();
-        self.out.put_u32(0);
-        let by_tag_at = self.out.len();
-        self.out.put_u32(0);
+        self.out.put_u8(flags);
         self.layout.put_seeds(&mut self.out);
-        self.out.put_u16(0);
-        let edits_at = self.out.len();
-        self.out.put_u32(0);
-        debug_assert_eq!(self.out.len(), HEADER_BYTES);
+        self.out.resize(HEADER_BYTES, 0);
+        let mut place = HEADER_BYTES;
+        self.out.resize(HEADER_BYTES + 4 * (flags & (HAS_SUBSTITUTIONS | HAS_EDITS | HAS_LISTS)).count_ones() as usize, 0);
         self.layout.put_names(&mut self.out)?;
-
+        tags.iter().for_each(|&tag| self.out.put_u32(tag));
         let heads = self.out.len();
-        self.out.set_u32(heads_at, heads)?;
-        self.out.resize(heads + rules.len() * (8 * words + 8), 0);
+        let head_bytes = 4 + 8 * self.layout.words();
+        self.out.resize(heads + rules.len() * head_bytes, 0);
         self.layout.put_long_names(&mut self.out)?;
-        let mut tags = Vec::with_capacity(rules.len());
         let all: Vec<&Rule> = rules.iter().map(|(_, rule)| *rule).collect();
         for (index, (place, rule)) in rules.iter().enumerate() {
-            let (at, tag) = (self.out.len(), self.tag(rule));
-            let guards = if self.is_provable { proof::guards(&all, index) } else { None };
-            self.put_rule(*place, rule, guards)?;
-            let mut head = Vec::new();
-            head.put_u32(tag);
-            head.put_u32(u32::try_from(at).map_err(|_| TooLarge)?);
+            let mut head = Vec::with_capacity(head_bytes);
+            head.put_u32(u32::try_from(self.out.len()).map_err(|_| TooLarge)?);
             for (must, may) in self.layout.masks(rule) {
                 head.put_u32(must);
                 head.put_u32(may);
             }
-            let head_at = heads + index * (8 * words + 8);
-            self.out[head_at..head_at + head.len()].copy_from_slice(&head);
-            tags.push(tag);
+            let at = heads + index * head_bytes;
+            self.out[at..at + head_bytes].copy_from_slice(&head);
+            let guards = if self.is_provable { proof::guards(&all, index) } else { None };
+            self.put_rule(*place, rule, guards)?;
         }
         if !substitutions.is_empty() {
-            self.out.set_u32(substitutions_at, self.out.len())?;
+            self.out.set_u32(place, self.out.len())?;
+            place += 4;
             self.out.put_u32(u32::try_from(substitutions.len()).map_err(|_| TooLarge)?);
             for (place, substitution) in substitutions {
                 let place = u32::try_from(*place).map_err(|_| TooLarge)?;
@@ -153,46 +148,33 @@ impl<'a> Compiler<'a> {
             }
         }
         if !edits.is_empty() {
-            self.out.set_u32(edits_at, self.out.len())?;
+            self.out.set_u32(place, self.out.len())?;
+            place += 4;
             stored_edits::encode(edits, &mut self.out)?;
         }
-        if rules.len() > MANY_RULES {
-            self.put_lists(by_tag_at, &tags)?;
+        if let Some(lists) = &lists {
+            self.out.set_u32(place, self.out.len())?;
+            self.put_lists(lists)?;
         }
         self.out.set_u32(0, self.out.len())?;
         Ok(self.out)
     }
 
-    /// For every tag the rules that ask for it or for none, in their order; last, those that ask for none.
-    fn put_lists(&mut self, by_tag_at: usize, tags: &[u32]) -> Result<(), TooLarge> {
-        let mut rules_by_tag: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for (&tag, index) in tags.iter().zip(0..) {
-            if tag != ANY_TAG {
-                rules_by_tag.entry(tag).or_default().push(index);
-            }
-        }
-        let untagged: Vec<u32> =
-            tags.iter().zip(0..).filter(|(tag, _)| **tag == ANY_TAG).map(|(_, index)| index).collect();
-        // Every list holds those too; too many of them are better looked at one after the other.
-        if rules_by_tag.len() < 2 || untagged.len() > MANY_RULES {
-            return Ok(());
-        }
-        self.out.set_u32(by_tag_at, self.out.len())?;
+    /// Tags, ends of lists, and the lists.
+    fn put_lists(&mut self, (rules_by_tag, untagged): &RulesByTag) -> Result<(), TooLarge> {
         self.out.put_u32(u32::try_from(rules_by_tag.len()).map_err(|_| TooLarge)?);
-        for &tag in rules_by_tag.keys() {
-            self.out.put_u32(tag);
-        }
+        rules_by_tag.keys().for_each(|&tag| self.out.put_u32(tag));
         let mut end = self.out.len() + 4 * (rules_by_tag.len() + 2);
         let mut lists = Vec::new();
-        for list in rules_by_tag.into_values().chain([Vec::new()]) {
+        for list in rules_by_tag.values().map(|list| &list[..]).chain([&[][..]]) {
             self.out.put_u32(u32::try_from(end).map_err(|_| TooLarge)?);
-            let mut list = [&list[..], &untagged].concat();
+            let mut list = [list, untagged].concat();
             list.sort_unstable();
-            end += 4 * list.len();
+            end += 2 * list.len();
             lists.extend(list);
         }
         self.out.put_u32(u32::try_from(end).map_err(|_| TooLarge)?);
-        lists.into_iter().for_each(|index| self.out.put_u32(index));
+        lists.into_iter().for_each(|index| self.out.put_u16(index));
         Ok(())
     }
 
@@ -226,38 +208,42 @@ impl<'a> Compiler<'a> {
 
     fn put_rule(&mut self, place: usize, rule: &Rule, guards: Option<Vec<TokenKey>>) -> Result<(), TooLarge> {
         let writes = rule.rewrite.is_writable() && !rule.is_in_place();
-        let mut flags = 0;
-        if rule.other_params == OtherParams::Keep {
-            flags |= RULE_KEEPS_OTHERS;
-        }
+        let guards = guards.filter(|_| writes);
+        let has_guards = guards.as_ref().is_some_and(|guards| !guards.is_empty());
+        let (mut key, mut url) = (Vec::new(), Vec::new());
+        put_template(rule, &self.layout, false, &mut key)?;
         if writes {
-            flags |= RULE_WRITES;
+            put_template(rule, &self.layout, true, &mut url)?;
         }
-        if guards.is_some() {
-            flags |= RULE_IS_PROVEN;
-        }
-        self.out.put_u16(flags);
+        let has_url = writes && url != key;
+        self.out.put_u8(
+            flag(RULE_KEEPS_OTHERS, rule.other_params == OtherParams::Keep)
+                | flag(RULE_WRITES, writes)
+                | flag(RULE_IS_PROVEN, guards.is_some())
+                | flag(RULE_HAS_URL, has_url)
+                | flag(RULE_HAS_GUARDS, has_guards),
+        );
         let checks_at = self.out.len();
-        self.out.put_u16(0);
-        self.out.put_u32(u32::try_from(place).map_err(|_| TooLarge)?);
-        let templates_at = self.out.len();
-        self.out.put_u32(0);
-        self.out.put_u32(0);
+        self.out.put_u8(0);
+        self.out.put_small(place)?;
+        let url_at = self.out.len();
+        if has_url {
+            self.out.put_u32(0);
+        }
+        if let Some(guards) = guards.filter(|_| has_guards) {
+            self.out.put_u8(u8::try_from(guards.len()).map_err(|_| TooLarge)?);
+            guards.iter().for_each(|key| self.out.put_u16(self.layout.slot(key)));
+        }
         if rule.other_params == OtherParams::Keep {
             for (_, named) in self.layout.named(rule) {
                 self.out.put_u32(named);
             }
         }
-        let checks = u16::try_from(self.put_checks(rule)?).map_err(|_| TooLarge)?;
-        self.out[checks_at..checks_at + 2].copy_from_slice(&checks.to_le_bytes());
-        self.out.set_u32(templates_at, self.out.len())?;
-        self.put_template(rule, false)?;
-        if writes {
-            self.out.set_u32(templates_at + 4, self.out.len())?;
-            let guards = guards.unwrap_or_default();
-            self.out.put_small(guards.len())?;
-            guards.iter().for_each(|key| self.out.put_u16(self.layout.slot(key)));
-            self.put_template(rule, true)?;
+        self.out[checks_at] = u8::try_from(self.put_checks(rule)?).map_err(|_| TooLarge)?;
+        self.out.extend_from_slice(&key);
+        if has_url {
+            self.out.set_u32(url_at, self.out.len())?;
+            self.out.extend_from_slice(&url);
         }
         Ok(())
     }
@@ -275,8 +261,7 @@ impl<'a> Compiler<'a> {
                     self.out.put_u8(CHECK_IS);
                     self.out.put_u16(slot);
                     self.out.put_u16(if *value == Value::Bare { BARE } else { length });
-                    self.out.put_u64(first_word(text, 0, text.len()));
-                    self.out.extend_from_slice(text.get(8..).unwrap_or_default());
+                    self.out.extend_from_slice(text);
                 }
                 ValuePattern::Any(AnyValue { class, except, .. }) => {
                     if *class == ValueClass::Text && except.is_empty() {
@@ -295,6 +280,23 @@ impl<'a> Compiler<'a> {
         }
         Ok(checks)
     }
+}
+
+fn flag(flag: u8, is_set: bool) -> u8 {
+    if is_set { flag } else { 0 }
+}
+
+/// The rules that ask for a tag, by tag; and those that ask for none.
+type RulesByTag = (BTreeMap<u32, Vec<u16>>, Vec<u16>);
+
+/// Nothing if that would be of no use: a list of rules by tag holds those that ask for none too, so there should be few.
+fn rules_by_tag(tags: &[u32]) -> Option<RulesByTag> {
+    let mut rules_by_tag: BTreeMap<u32, Vec<u16>> = BTreeMap::new();
+    for (&tag, index) in tags.iter().zip(0..) {
+        rules_by_tag.entry(tag).or_default().push(index);
+    }
+    let untagged = rules_by_tag.remove(&ANY_TAG).unwrap_or_default();
+    (rules_by_tag.len() > 1 && untagged.len() <= MANY_RULES).then_some((rules_by_tag, untagged))
 }
 
 /// Whether a URL with this key has this value, or the masks tell which.

@@ -3,7 +3,7 @@ Rewrites to templates: text that is known now is joined, values that are always 
 */
 
 use super::layout::Layout;
-use super::{Compiler, keeps_order};
+use super::keeps_order;
 use crate::compiled::encoding::{Encode as _, TooLarge};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::rule::{Op, OtherParams, Part, Rule};
@@ -13,24 +13,27 @@ use crate::template::{
 };
 use crate::url::{TokenKey, Value};
 
-impl Compiler<'_> {
-    /// The template of the key, or of the URL, in which query parameters keep the order of the site.
-    pub(super) fn put_template(&mut self, rule: &Rule, in_site_order: bool) -> Result<(), TooLarge> {
-        let mut steps = Steps { rule, layout: &self.layout, out: &mut self.out, text: Vec::new() };
-        if steps.leaves_as_is() {
-            steps.step(Step::AS_IS)?;
-        } else {
-            steps.put_or_star(TokenKey::Scheme)?;
-            steps.text.extend_from_slice(b"://");
-            steps.host()?;
-            steps.path()?;
-        }
-        steps.query(in_site_order)?;
-        if let Some(op) = rule.rewrite.get(&TokenKey::Hashbang) {
-            steps.optional(b"#!", op)?;
-        }
-        steps.step(Step::END)
+/// Appends the template of the key, or of the URL, in which query parameters keep the order of the site.
+pub(super) fn put_template(
+    rule: &Rule,
+    layout: &Layout,
+    in_site_order: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), TooLarge> {
+    let mut steps = Steps { rule, layout, out, text: Vec::new() };
+    if steps.leaves_as_is() {
+        steps.step(Step::AS_IS)?;
+    } else {
+        steps.put_or_star(TokenKey::Scheme)?;
+        steps.text.extend_from_slice(b"://");
+        steps.host()?;
+        steps.path()?;
     }
+    steps.query(in_site_order)?;
+    if let Some(op) = rule.rewrite.get(&TokenKey::Hashbang) {
+        steps.optional(b"#!", op)?;
+    }
+    steps.step(Step::END)
 }
 
 struct Steps<'a> {
