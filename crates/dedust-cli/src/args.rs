@@ -55,6 +55,10 @@ pub(crate) enum Command {
     Learn(LearnArgs),
     /// Rewrite URLs, one per line, to their canonical form
     Normalize(NormalizeArgs),
+    /// Print only URLs of pages that were not met before
+    Dedup(DedupArgs),
+    /// Bring rules into a form that opens at once, for any number of sites
+    Compile(CompileArgs),
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),
     /// Put methods side by side: what they save, lose and cost
@@ -111,7 +115,19 @@ pub(crate) struct LearnArgs {
     /// Seed for methods that use chance; none so far does
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Overwrite RULES if it exists
+    /// Share of a site's URLs, from 0 to 1, to learn from; sites of up to 50,000 are used whole
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
+    pub(crate) sample: f64,
+    /// URLs of a site to learn from, at most
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
+    pub(crate) max_sample: u64,
+    /// Memory, in MB, for URLs being read; with more, they are put on disk beside RULES
+    #[arg(long, value_name = "MB", default_value_t = 256, hide_short_help = true)]
+    pub(crate) memory: u32,
+    /// Go on with a run that was interrupted, if it left something behind
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Overwrite RULES if it exists, and what an interrupted run left behind
     #[arg(long)]
     pub(crate) force: bool,
     /// How the closing report is printed: text on standard error, or JSON Lines on standard output
@@ -139,6 +155,23 @@ pub(crate) struct NormalizeArgs {
     pub(crate) check: bool,
 }
 
+/// Options of `compile`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::COMPILE)]
+pub(crate) struct CompileArgs {
+    /// Rules from `dedust learn`, or compiled ones to be checked; `-` is standard input
+    pub(crate) rules: PathBuf,
+    /// Where the compiled rules go
+    #[arg(short, long, value_name = "RULES.bin", required_unless_present = "check")]
+    pub(crate) output: Option<PathBuf>,
+    /// Overwrite RULES.bin if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Write nothing: read all of a compiled file, exit with 1 if it is damaged
+    #[arg(long, conflicts_with_all = ["output", "force"])]
+    pub(crate) check: bool,
+}
+
 /// What a line of `normalize` is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum UrlFormat {
@@ -148,6 +181,29 @@ pub(crate) enum UrlFormat {
     Tsv,
     /// A JSON object
     Json,
+}
+
+/// Options of `dedup`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::DEDUP)]
+pub(crate) struct DedupArgs {
+    /// Rules from `dedust learn`
+    pub(crate) rules: PathBuf,
+    /// URLs, one per line; plain, gzip or zstd; `-` is standard input
+    #[arg(default_value = "-")]
+    pub(crate) urls: PathBuf,
+    /// Remember what was seen in this folder, for the next time too; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub(crate) seen: Option<PathBuf>,
+    /// Wait for the disk, so that a loss of power forgets nothing either; slower
+    #[arg(long, requires = "seen")]
+    pub(crate) sync: bool,
+    /// Tell at the end how many URLs were new, and what the set takes
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// What a line of output is
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
 }
 
 /// Options of `evaluate`.

@@ -8,9 +8,10 @@ is an error of the command line itself, with its remedy.
 use std::io;
 use std::path::Path;
 
-use dedust::errors::{InvalidSite, LoadRulesError};
+use dedust::errors::{DamagedRules, InvalidSite, LoadRulesError, OpenRulesError};
 use dedust_io::{ReadError, WriteError};
 use dedust_learn::errors::TrainError;
+use dedust_seen::SeenError;
 
 /// Why a command cannot do what it was asked to, and what to do instead.
 #[derive(Debug)]
@@ -43,8 +44,16 @@ pub(crate) fn remedy(error: &anyhow::Error) -> Option<String> {
         if let Some(error) = cause.downcast_ref::<LoadRulesError>() {
             return rules_remedy(error).map(Into::into);
         }
+        if cause.is::<OpenRulesError>() || cause.is::<DamagedRules>() {
+            return Some(
+                "make it again from the rule file: dedust compile RULES -o RULES.bin --force".into(),
+            );
+        }
         if let Some(WriteError::Create { path, .. }) = cause.downcast_ref::<WriteError>() {
             return Some(create_remedy(path).into());
+        }
+        if let Some(error) = cause.downcast_ref::<SeenError>() {
+            return seen_remedy(error).map(Into::into);
         }
         if cause.is::<TrainError>() {
             return Some("this is a fault of dedust, not of the input; another --method may do".into());
@@ -74,6 +83,20 @@ fn rules_remedy(error: &LoadRulesError) -> Option<&'static str> {
         }
         LoadRulesError::MalformedRule { .. } | LoadRulesError::InvalidSite { .. } => {
             "correct or remove it in the file (rules are counted from 0), or learn the rules again"
+        }
+        _ => return None,
+    })
+}
+
+fn seen_remedy(error: &SeenError) -> Option<&'static str> {
+    Some(match error {
+        SeenError::InUse { .. } => "wait until it ends, or give each process a folder of its own",
+        SeenError::Foreign { .. } => "name an empty folder, or one that is not there yet",
+        SeenError::UnsupportedVersion { .. } => {
+            "use the version of dedust that wrote it, or start with a new folder"
+        }
+        SeenError::Missing { .. } | SeenError::Damaged { .. } => {
+            "put the folder back from a copy, or start with a new one: all pages will be new once more"
         }
         _ => return None,
     })

@@ -9,6 +9,7 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
   dedust learn crawl.jsonl.gz -o rules.json     # how each site spells its URLs
   dedust normalize rules.json urls.txt          # URL in, canonical URL out
   dedust normalize rules.json urls.txt --key    # equal keys, equal pages
+  dedust dedup rules.json urls.txt --seen seen  # URLs of pages not met before
   dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
 
@@ -39,6 +40,8 @@ pub(crate) const LEARN: &str = r#"Examples:
 
 The crawl may hold any number of sites, in any order; each gets its own rules. The same observations give the same bytes, in any order and on any number of threads. RULES is written when all is done, or not at all.
 
+A crawl of any size is read once. What exceeds --memory is put on disk, in the folder RULES.unfinished, together with the rules of sites as they are learned; if the run is interrupted after reading, the same command with --resume goes on from there. Of a site with more than 50,000 URLs a sample is learned from, --sample of its URLs but at least 50,000 and at most --max-sample. URLs that rules may bring together are drawn together, so that duplicates stay in sight, and so do the pages that a wrong rule would confuse.
+
 With --format json, one line per site, then one for all:
   {"type":"site","site":"a.example","urls":900,"labelled":900,"pages":300,
    "rules":2,"saved":590,"fpr":0.0}
@@ -58,6 +61,33 @@ With --format json, one object per line:
   {"type":"url","input":"http://a.example/p?id=1&sid=9",
    "canonical":"http://a.example/p?id=1","site":"a.example","rule":0}
 "key" takes the place of "canonical" with --key; "site" and "rule", counted from 0, are there where a rule covers the URL, "error" where the line is no URL. A blank line is {"type":"blank"}."#;
+
+/// After the help of `dedup`.
+pub(crate) const DEDUP: &str = r#"Examples:
+  dedust dedup rules.json urls.txt > one-url-per-page.txt
+  extract-links | dedust dedup rules.json --seen seen | fetch
+  dedust dedup rules.json /dev/null --seen seen --stats
+
+A URL is printed, as it came, if no URL with its key came before it: in this input or, with --seen, in any that the same folder was used for. Order is kept. Blank lines and lines that are no URLs are left out. Reading from a pipe, every line is answered as soon as it is there.
+
+With --seen, what was printed is never printed again: the key is written before the URL is, so that nothing is forgotten when the command is killed. URLs that were being printed at that moment count as seen; the next run says how many they may be. Keys depend on the rules: pages whose key another rule file changes are met again. One process at a time may use DIR. It takes 16 bytes of disk and 6.4 bytes of memory for a URL; without --seen the set is in memory alone, in 20 to 40 bytes.
+
+With --format json, one object per new URL, and the figures of --stats as the last:
+  {"type":"url","input":"http://a.example/p?id=1&sid=9",
+   "key":"http://a.example/p?id=1&sid=*"}
+  {"type":"stats","lines":9,"urls":8,"new":5,"bad":1,"seen":1205,
+   "recent":5,"runs":2,"disk_bytes":21000,"index_bytes":7800,"merges":1}
+`seen` counts the keys of the set, `recent` those in memory and in logs; `runs` are the sorted files with the others, `merges` those of this run, `index_bytes` the memory they take."#;
+
+/// After the help of `compile`.
+pub(crate) const COMPILE: &str = r#"Examples:
+  dedust compile rules.json -o rules.bin
+  dedust normalize rules.bin urls.txt
+  dedust compile rules.bin --check || echo "compile it again"
+
+Every command that applies rules takes either form. Compiled rules are mapped into memory: they open in milliseconds however many sites there are, and only the pages of sites that are met take up memory. They hold no evidence, so keep the rule file for `explain` and `validate`. The same rules give the same bytes.
+
+The file is never trusted: each block of it has a checksum, which is looked at when the block is needed first, and a command that meets a damaged one stops. Do not change a file that is in use; --force puts a new one in its place."#;
 
 /// After the help of `evaluate`.
 pub(crate) const EVALUATE: &str = r#"Examples:

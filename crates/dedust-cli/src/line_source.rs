@@ -10,6 +10,8 @@ use std::path::Path;
 
 use memchr::{memchr, memrchr};
 
+use crate::read_ahead::ReadAhead;
+
 /// Longest line that is handed out whole.
 pub(crate) const MAX_LINE_BYTES: usize = dedust_io::MAX_ROW_BYTES;
 
@@ -62,6 +64,14 @@ impl Batches {
             ended: false,
             failed: None,
         }
+    }
+
+    /// Likewise, with a thread that reads while others work, if there are to be several.
+    pub(crate) fn read_ahead(source: Box<dyn Read + Send>, is_dialogue: bool) -> io::Result<Self> {
+        Ok(match rayon::current_num_threads() {
+            1 => Self::new(source, is_dialogue),
+            _ => Self::new(Box::new(ReadAhead::start(source)?), is_dialogue),
+        })
     }
 
     /// The next batch; `None` at the end.

@@ -14,6 +14,7 @@ mod number;
 mod observe;
 mod printer;
 mod progress;
+mod read_ahead;
 mod rule_file;
 mod table;
 mod words;
@@ -82,6 +83,8 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     match args.command {
         Command::Learn(args) => cmd::learn::run(&args, printer),
         Command::Normalize(args) => cmd::normalize::run(&args, printer),
+        Command::Compile(args) => cmd::compile::run(&args, printer),
+        Command::Dedup(args) => cmd::dedup::run(&args, printer),
         Command::Evaluate(args) => cmd::evaluate::run(&args, printer),
         Command::Compare(args) => cmd::compare::run(&args, printer),
         Command::Explain(args) => cmd::explain::run(&args, printer),

@@ -49,7 +49,7 @@ pub(crate) fn read_all_of(
     mut observe: impl FnMut(&Observation) -> Result<(), ParseUrlError>,
 ) -> anyhow::Result<()> {
     let mut intake = Intake::default();
-    let mut reading = Reading::new(printer);
+    let mut reading = Reading::new(printer, inputs);
     let read = inputs.iter().try_for_each(|input| {
         let mut input = dedust_io::open(input)?;
         if let Some(host) = &host.host {

@@ -6,7 +6,10 @@ screen is the report.
 */
 
 use std::fmt;
-use std::time::Duration;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use dedust_learn::{Progress, SiteReport};
 use indicatif::{
@@ -18,17 +21,24 @@ use crate::printer::Printer;
 
 const REDRAW: Duration = Duration::from_millis(100);
 /// Rows counted before the bar is told.
-const ROWS_AT_ONCE: u64 = 4096;
+const ROWS_AT_ONCE: u64 = 1 << 14;
 
-/// Rows read so far, of unknown many.
+/// Rows read so far, of unknown many, and the time that is left, told by the size of the inputs that are done.
 pub(crate) struct Reading {
     bar: ProgressBar,
-    untold: u64,
+    rows: u64,
+    started: Instant,
+    /// The size of each input that is still to be opened, the next one last; 0 where it is not known.
+    sizes: Vec<u64>,
+    /// The size of the one that is being read.
+    size: u64,
 }
 
 /// Sites learned so far.
 pub(crate) struct Learning {
     bar: ProgressBar,
+    sites: AtomicU64,
+    all_sites: AtomicU64,
 }
 
 fn bar(printer: &Printer, template: &str) -> ProgressBar {
@@ -51,29 +61,42 @@ fn write_rate(state: &ProgressState, out: &mut dyn fmt::Write) {
 }
 
 impl Reading {
-    /// Starts to count rows.
-    pub(crate) fn new(printer: &Printer) -> Self {
-        Self { bar: bar(printer, "{spinner} reading {wide_msg} {human_pos} rows, {rate} rows/s"), untold: 0 }
+    /// Starts to count the rows of these inputs.
+    pub(crate) fn new(printer: &Printer, inputs: &[PathBuf]) -> Self {
+        let sizes: Vec<u64> = inputs.iter().rev().map(|path| size_of_file(path)).collect();
+        let time_left = if sizes.len() > 1 && !sizes.contains(&0) { ", {eta} left" } else { "" };
+        let bar = bar(printer, &format!("{{spinner}} reading {{wide_msg}} {{prefix}}{time_left}"));
+        bar.set_length(sizes.iter().sum());
+        Self { bar, rows: 0, started: Instant::now(), sizes, size: 0 }
     }
 
-    /// Names the input being read.
-    pub(crate) fn open(&self, name: &str) {
+    /// Names the input being read. The one before it is done.
+    pub(crate) fn open(&mut self, name: &str) {
+        self.bar.inc(self.size);
+        self.size = self.sizes.pop().unwrap_or_default();
         self.bar.set_message(name.to_owned());
     }
 
     /// Counts a row.
     pub(crate) fn row(&mut self) {
-        self.untold += 1;
-        if self.untold == ROWS_AT_ONCE {
-            self.bar.inc(std::mem::take(&mut self.untold));
+        self.rows += 1;
+        if self.rows.is_multiple_of(ROWS_AT_ONCE) && !self.bar.is_hidden() {
+            let rate = self.rows as f64 / self.started.elapsed().as_secs_f64().max(0.001);
+            self.bar.set_prefix(format!("{} rows, {} rows/s", count(self.rows), count(rate as u64)));
         }
     }
+}
+
+/// The size of an input, 0 where it has none.
+fn size_of_file(path: &Path) -> u64 {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file).map_or(0, |file| file.len())
 }
 
 impl Learning {
     /// Starts to count sites.
     pub(crate) fn new(printer: &Printer) -> Self {
-        Self { bar: bar(printer, "learning [{wide_bar}] {human_pos}/{human_len} sites, {elapsed}") }
+        let template = "learning {msg} [{wide_bar}] {human_pos}/{human_len} URLs, {rate} URLs/s, {eta} left";
+        Self { bar: bar(printer, template), sites: AtomicU64::new(0), all_sites: AtomicU64::new(0) }
     }
 }
 
@@ -119,12 +142,16 @@ impl Drop for ValidatingRule {
 }
 
 impl Progress for Learning {
-    fn start(&self, sites: usize) {
-        self.bar.set_length(sites as u64);
+    fn start(&self, sites: usize, urls: u64) {
+        self.all_sites.store(sites as u64, Ordering::Relaxed);
+        self.bar.set_length(urls);
     }
 
-    fn site_done(&self, _: &SiteReport) {
-        self.bar.inc(1);
+    fn site_done(&self, report: &SiteReport) {
+        let done = 1 + self.sites.fetch_add(1, Ordering::Relaxed);
+        let all = self.all_sites.load(Ordering::Relaxed);
+        self.bar.set_message(format!("{}/{} sites", count(done), count(all)));
+        self.bar.inc(report.observations);
     }
 }
 

@@ -1,18 +1,28 @@
 /*!
-Opens the rule file that a command was given, with errors that name it.
+Opens the rules that a command was given, plain or compiled, with errors that name the file.
 */
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use dedust::RuleSet;
+use dedust::{Normalizer, RuleSet, is_compiled};
 
 use crate::failure::Refusal;
 use crate::line_source;
 
-/// Loads and checks the rules at `path`, or on standard input for `-` unless the URLs are there; gzip and zstd are
-/// fine.
-pub(crate) fn load(path: &Path, urls_on_stdin: bool) -> anyhow::Result<RuleSet> {
+/// Rules as they were given.
+pub(crate) enum Rules {
+    /// With evidence.
+    Plain(RuleSet),
+    /// Ready to be applied.
+    Compiled(Normalizer),
+}
+
+/// Opens the rules at `path`, or on standard input for `-` unless the URLs are there. Plain ones are checked; gzip and
+/// zstd are fine for them.
+pub(crate) fn open(path: &Path, urls_on_stdin: bool) -> anyhow::Result<Rules> {
     if urls_on_stdin && path.as_os_str() == "-" {
         return Err(Refusal::new(
             "both the rules and the URLs are to come from standard input",
@@ -20,7 +30,46 @@ pub(crate) fn load(path: &Path, urls_on_stdin: bool) -> anyhow::Result<RuleSet> 
         )
         .into());
     }
-    let file = dedust_io::open_text(path)?;
     let name = line_source::name_of(path);
-    RuleSet::load(file).with_context(|| format!("cannot use the rules in {name}"))
+    if holds_compiled(path) {
+        let opened = Normalizer::open(path).with_context(|| format!("cannot use the rules in {name}"));
+        return opened.map(Rules::Compiled);
+    }
+    let file = dedust_io::open_text(path)?;
+    RuleSet::load(file).with_context(|| format!("cannot use the rules in {name}")).map(Rules::Plain)
+}
+
+/// Whether there is a file of compiled rules at `path`; false also when it cannot be read, which is told later.
+pub(crate) fn holds_compiled(path: &Path) -> bool {
+    let mut start = Vec::new();
+    path.as_os_str() != "-"
+        && path.is_file()
+        && File::open(path).and_then(|file| file.take(16).read_to_end(&mut start)).is_ok()
+        && is_compiled(&start)
+}
+
+/// The rules at `path`, ready to be applied.
+pub(crate) fn normalizer(path: &Path, urls_on_stdin: bool) -> anyhow::Result<Normalizer> {
+    Ok(match open(path, urls_on_stdin)? {
+        Rules::Plain(rules) => Normalizer::compile(&rules),
+        Rules::Compiled(normalizer) => normalizer,
+    })
+}
+
+/// The rules at `path` for a command that needs their evidence.
+pub(crate) fn load(path: &Path, urls_on_stdin: bool) -> anyhow::Result<RuleSet> {
+    match open(path, urls_on_stdin)? {
+        Rules::Plain(rules) => Ok(rules),
+        Rules::Compiled(_) => Err(Refusal::new(
+            format!("{} holds compiled rules, which have no evidence", line_source::name_of(path)),
+            "name the rule file that they were compiled from",
+        )
+        .into()),
+    }
+}
+
+/// An error if some of the rules turned out not to be as they were written.
+pub(crate) fn check_damage(normalizer: &Normalizer, path: &Path) -> anyhow::Result<()> {
+    let name = line_source::name_of(path);
+    normalizer.damage().with_context(|| format!("cannot go on with the rules in {name}"))
 }

@@ -76,8 +76,7 @@ impl Crawl {
     ) -> Result<(), ParseUrlError> {
         let Self { kinds, sites, url: parsed, canonical, redirect } = self;
         parsed.parse_from(url)?;
-        // Of others, such as `mailto:`, there is nothing to learn.
-        if !matches!(parsed.scheme(), b"http" | b"https" | b"ftp" | b"ws" | b"wss") {
+        if !is_of_the_web(parsed) {
             return Ok(());
         }
         let clues = Clues {
@@ -103,10 +102,24 @@ impl Crawl {
     /// The corpora of all sites, in the order of their names.
     pub fn into_corpora(self) -> Vec<Corpus> {
         use rayon::prelude::*;
+        self.into_sites().into_par_iter().map(|(name, site)| site.into_corpus(&name)).collect()
+    }
+
+    /// Like [`Crawl::into_corpora`], one after the other.
+    pub(crate) fn into_corpora_in_turn(self) -> impl Iterator<Item = Corpus> {
+        self.into_sites().into_iter().map(|(name, site)| site.into_corpus(&name))
+    }
+
+    fn into_sites(self) -> Vec<(Box<[u8]>, SiteCrawl)> {
         let mut sites: Vec<_> = self.sites.into_iter().collect();
         sites.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        sites.into_par_iter().map(|(name, site)| site.into_corpus(&name)).collect()
+        sites
     }
+}
+
+/// Whether there is anything to learn from a URL: not from others, such as `mailto:`.
+pub(crate) fn is_of_the_web(url: &ParsedUrl) -> bool {
+    matches!(url.scheme(), b"http" | b"https" | b"ftp" | b"ws" | b"wss")
 }
 
 /// The absolute form of a link target, written into `buffer`.

@@ -2,7 +2,7 @@
 Learns how websites spell their URLs: a crawl with duplicate evidence in, normalization rules out.
 
 1. A [`Crawl`] takes URLs with [`Clues`] about their pages and becomes one [`Corpus`] per site: interned rows, each
-   with a duplicate label.
+   with a duplicate label. A [`CrawlStore`] does so for crawls larger than memory, and samples large sites.
 2. A [`PatternTree`] splits the URLs of a site into ever narrower patterns.
 3. [`propose`] finds nodes that hold the same pages, says how to get from one to the other, and proves it.
 4. [`select`] makes deployable rules of the candidates.
@@ -17,6 +17,7 @@ pub mod compare;
 mod confidence;
 mod corpus;
 mod crawl;
+mod crawl_store;
 mod decision_tree;
 pub mod dustbuster;
 mod evaluate;
@@ -41,6 +42,7 @@ mod union_find;
 pub use canonfd::{Mode, Refusal, learn_canonfd};
 pub use corpus::Corpus;
 pub use crawl::Crawl;
+pub use crawl_store::{CrawlStore, PARTS, SampleSize, StoredCrawl, StoredSite};
 pub use decision_tree::{DecisionTreeOptions, learn_decision_tree};
 pub use evaluate::{Evaluation, Evaluator, Scores};
 pub use evidence::{EvidenceKind, EvidenceKinds};
@@ -58,7 +60,7 @@ pub mod errors {
     pub use crate::compare::{InvalidSplit, RefusedRules};
     pub use crate::evidence::ParseEvidenceError;
     pub use crate::method::UnknownMethod;
-    pub use crate::trainer::{InvalidSettings, TrainError};
+    pub use crate::trainer::{InvalidSettings, TrainError, TrainStoredError};
 }
 
 /// The code of the README, kept true.

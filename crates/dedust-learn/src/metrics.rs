@@ -33,6 +33,7 @@ mod tests;
 pub use self::pairs::{PairCounter, PairCounts, count_pairs};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 use std::iter::Sum;
 use std::ops::AddAssign;
 
@@ -136,7 +137,7 @@ impl Sum for Tally {
 }
 
 /// The figures of the evaluation of one site, or of several sites pooled.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Score {
     /// N_ori, the number of URLs.
     pub urls: u64,

@@ -6,9 +6,9 @@ use crate::trainer::SiteReport;
 
 /// Told about a training as it runs, from any of its threads.
 pub trait Progress: Sync {
-    /// A training of this many sites begins.
-    fn start(&self, sites: usize) {
-        let _ = sites;
+    /// A training of this many sites with this many URLs in all begins.
+    fn start(&self, sites: usize, urls: u64) {
+        let _ = (sites, urls);
     }
 
     /// A site is done. Sites come in no fixed order.

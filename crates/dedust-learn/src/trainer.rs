@@ -2,12 +2,16 @@
 The one entry point: corpora in, a checked rule set and a report out.
 */
 
+use std::io;
+
 use dedust::errors::InvalidSite;
 use dedust::{Normalizer, RuleSet, Scratch, SiteRules, SiteSummary};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::corpus::Corpus;
+use crate::crawl_store::{PARTS, StoredCrawl};
 use crate::method::Method;
 use crate::metrics::{Score, Tally};
 use crate::progress::Progress;
@@ -62,11 +66,13 @@ pub struct Training {
 }
 
 /// What the rules of one site do to the URLs they were learned from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SiteReport {
     /// The registrable domain.
     pub site: Box<str>,
-    /// Distinct URLs after safe normalization.
+    /// Observations, of which all or some were learned from.
+    pub observations: u64,
+    /// Distinct URLs that were learned from, after safe normalization.
     pub urls: usize,
     /// Those whose page is known.
     pub labelled: usize,
@@ -88,6 +94,18 @@ pub struct TrainError {
     source: InvalidSite,
 }
 
+/// A stored crawl could not be learned from.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainStoredError {
+    /// Its observations cannot be read back.
+    #[error("cannot read the observations put on disk")]
+    Read(#[source] io::Error),
+    /// A learner made rules that do not fit together.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+}
+
 impl Trainer {
     /// Default settings.
     pub fn builder() -> TrainerBuilder {
@@ -96,25 +114,55 @@ impl Trainer {
 
     /// Learns rules for every corpus, several at a time.
     pub fn train(&self, corpora: &[Corpus], progress: &dyn Progress) -> Result<Training, TrainError> {
-        progress.start(corpora.len());
+        progress.start(corpora.len(), corpora.iter().map(|corpus| corpus.len() as u64).sum());
         let learned: Vec<(SiteReport, SiteRules)> = corpora
             .par_iter()
             .map(|corpus| {
-                let (report, rules) = self.train_site(corpus)?;
+                let (report, rules) = self.train_site(corpus, corpus.len() as u64)?;
                 progress.site_done(&report);
                 Ok((report, rules))
             })
-            .collect::<Result<_, _>>()?;
-        let mut training = Training { rules: RuleSet::new(self.method.name()), sites: Vec::new() };
+            .collect::<Result<_, TrainError>>()?;
+        let mut training = Training::new(self.method);
         for (report, rules) in learned {
-            let refused = |source| TrainError { site: report.site.clone(), source };
-            training.rules.insert(&report.site, rules).map_err(refused)?;
-            training.sites.push(report);
+            training.insert(report, rules)?;
         }
         Ok(training)
     }
 
-    fn train_site(&self, corpus: &Corpus) -> Result<(SiteReport, SiteRules), TrainError> {
+    /// Learns rules for every site of a stored crawl, several parts at a time.
+    pub fn train_stored(
+        &self,
+        crawl: &StoredCrawl,
+        progress: &dyn Progress,
+    ) -> Result<Training, TrainStoredError> {
+        progress.start(crawl.sites().len(), crawl.rows());
+        let learned = (0..PARTS).into_par_iter().map(|part| self.train_part(crawl, part, progress));
+        let learned: Vec<Training> = learned.collect::<Result<_, _>>()?;
+        let mut training = Training::new(self.method);
+        for part in learned {
+            training.absorb(part)?;
+        }
+        Ok(training)
+    }
+
+    /// Learns rules for the sites of one of the [`PARTS`] of a stored crawl, one after the other.
+    pub fn train_part(
+        &self,
+        crawl: &StoredCrawl,
+        part: usize,
+        progress: &dyn Progress,
+    ) -> Result<Training, TrainStoredError> {
+        let mut training = Training::new(self.method);
+        for (corpus, observations) in crawl.corpora(part).map_err(TrainStoredError::Read)? {
+            let (report, rules) = self.train_site(&corpus, observations)?;
+            progress.site_done(&report);
+            training.insert(report, rules)?;
+        }
+        Ok(training)
+    }
+
+    fn train_site(&self, corpus: &Corpus, observations: u64) -> Result<(SiteReport, SiteRules), TrainError> {
         let refused = |source| TrainError { site: corpus.site().into(), source };
         let learned = self.method.learn(corpus, self.max_false_pair_rate);
         let summary = SiteSummary {
@@ -130,7 +178,34 @@ impl Trainer {
             .map_err(refused)?;
         let mut alone = RuleSet::new(self.method.name());
         alone.insert(corpus.site(), rules.clone()).map_err(refused)?;
-        Ok((report(corpus, &rules, &Normalizer::compile(&alone)), rules))
+        let report = report(corpus, &rules, &Normalizer::compile(&alone));
+        Ok((SiteReport { observations, ..report }, rules))
+    }
+}
+
+impl Training {
+    /// Nothing learned yet.
+    pub fn new(method: Method) -> Self {
+        Self { rules: RuleSet::new(method.name()), sites: Vec::new() }
+    }
+
+    fn insert(&mut self, report: SiteReport, rules: SiteRules) -> Result<(), TrainError> {
+        let refused = |source| TrainError { site: report.site.clone(), source };
+        self.rules.insert(&report.site, rules).map_err(refused)?;
+        self.sites.push(report);
+        Ok(())
+    }
+
+    /// Adds what was learned of other sites.
+    pub fn absorb(&mut self, other: Self) -> Result<(), TrainError> {
+        for (site, rules) in other.rules.sites() {
+            let refused = |source| TrainError { site: site.into(), source };
+            self.rules.insert(site, rules.clone()).map_err(refused)?;
+        }
+        self.sites.extend(other.sites);
+        // Stable, as it makes use of what is in order already.
+        self.sites.sort_by(|a, b| a.site.cmp(&b.site));
+        Ok(())
     }
 }
 
@@ -149,6 +224,7 @@ fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteRe
     distinct.dedup();
     SiteReport {
         site: corpus.site().into(),
+        observations: corpus.len() as u64,
         urls: corpus.len(),
         labelled: corpus.labelled_count(),
         pages: corpus.page_count(),

@@ -28,16 +28,21 @@ This crate starts no threads, uses no randomness and reads no crawl formats.
 */
 
 mod compile;
+mod compiled;
 mod form;
 mod identity_key;
+mod marks;
 mod normalizer;
 mod pattern;
 mod program;
 mod rule;
+mod stored_edits;
 mod template;
+mod text_buffer;
 mod url;
 mod url_shape;
 
+pub use compiled::is_compiled;
 pub use form::Form;
 pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
@@ -52,6 +57,7 @@ pub use url::{
 
 /// Every error of this crate.
 pub mod errors {
+    pub use crate::compiled::{DamagedRules, OpenRulesError};
     pub use crate::rule::{InvalidRule, InvalidSite, LoadRulesError};
     pub use crate::url::{ParseUrlError, UnknownKey};
 }

@@ -12,15 +12,19 @@ Both hold for every URL: `key(canonical(u)) == key(u)`, and `canonical(canonical
 */
 
 use std::fmt;
+use std::io;
+use std::path::Path;
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
-
-use crate::compile::compile_site;
+use crate::compile::{add_site, compile};
+use crate::compiled::{DamagedRules, HostHash, Image, ImageBuilder, OpenRulesError, Preparation};
 use crate::form::Form;
 use crate::identity_key::{ParamOrder, write_identity_key};
-use crate::program::{CompiledRule, SiteProgram, Slots};
-use crate::rule::{MAX_PASSES, Prepared, RuleSet, substitute};
+use crate::pattern::is_slug;
+use crate::program::{CoveringRule, Program, Slots};
+use crate::rule::{LoadRulesError, MAX_PASSES, Replacement, RuleSet, each_site, substitute};
+use crate::stored_edits::EditCache;
+use crate::template;
+use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl};
 
 /// Compiled rules of any number of sites. Immutable and cheap to share between threads.
@@ -36,19 +40,46 @@ use crate::url::{ParseUrlError, ParsedUrl};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Normalizer {
-    programs: Vec<SiteProgram>,
-    program_by_domain: HashMap<Box<[u8]>, u32, FxBuildHasher>,
+    image: Image,
 }
 
 /// Buffers that [`Normalizer`] works in. Keep one per thread: after some URLs it allocates nothing more.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     url: ParsedUrl,
+    desk: Desk,
+    batch: Batch,
+}
+
+/// URLs that are on their way at the same time. More would not fit into the nearest memory, with fewer there is more to
+/// wait for.
+const BATCH: usize = 16;
+
+#[derive(Clone, Debug, Default)]
+struct Batch {
+    urls: [ParsedUrl; BATCH],
+    parsed: [Option<ParseUrlError>; BATCH],
+    hosts: [Preparation; BATCH],
+}
+
+/// Where results are put together.
+#[derive(Clone, Debug, Default)]
+struct Desk {
     work: Work,
-    out: Vec<u8>,
+    out: TextBuffer,
     again: ParsedUrl,
-    again_out: Vec<u8>,
+    again_out: TextBuffer,
+    key: TextBuffer,
+    edited: Edited,
+}
+
+/// What edits make of a URL, and of what they made of it.
+#[derive(Clone, Debug, Default)]
+struct Edited {
+    url: Vec<u8>,
     key: Vec<u8>,
+    again: Vec<u8>,
+    again_key: Vec<u8>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -58,6 +89,7 @@ struct Work {
     text: Vec<u8>,
     substituted: ParsedUrl,
     form: Form,
+    edits: EditCache,
 }
 
 /// A URL in canonical form.
@@ -90,16 +122,57 @@ pub struct Explanation {
 impl Normalizer {
     /// Compiles a checked rule set. Rules that were refuted are left out.
     pub fn compile(rules: &RuleSet) -> Self {
-        let programs: Vec<SiteProgram> = rules
-            .sites()
-            .map(|(domain, site)| compile_site(domain, site))
-            .filter(|program| {
-                !program.rules.is_empty() || !program.substitutions.is_empty() || !program.edits.is_empty()
-            })
-            .collect();
-        let program_by_domain =
-            programs.iter().zip(0..).map(|(program, index)| (program.domain.clone(), index)).collect();
-        Self { programs, program_by_domain }
+        Self { image: compile(rules).finish() }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn from_image(image: Image) -> Self {
+        Self { image }
+    }
+
+    /// Loads a rule file and compiles it site by site, so that a file of any size needs little more memory than the result.
+    pub fn compile_from(reader: impl io::Read) -> Result<Self, LoadRulesError> {
+        let mut builder = ImageBuilder::default();
+        let method = each_site(reader, |domain, site| add_site(&mut builder, domain, &site))?;
+        builder.set_method(&method);
+        Ok(Self { image: builder.finish() })
+    }
+
+    /// Opens a file that [`Normalizer::save`] wrote, in the same time for any number of sites. Only what is needed of it is
+    /// read; the file must not be changed while it is in use.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenRulesError> {
+        Image::open(path.as_ref()).map(|image| Self { image })
+    }
+
+    /// Writes the compiled rules, for [`Normalizer::open`].
+    pub fn save(&self, writer: impl io::Write) -> io::Result<()> {
+        self.image.save(writer)
+    }
+
+    /// An error if rules were met that are not as they were written. They were not applied: results since the last
+    /// time this was asked may lack what they do. Never an error for rules that were not [opened](Normalizer::open).
+    pub fn damage(&self) -> Result<(), DamagedRules> {
+        self.image.damage()
+    }
+
+    /// Reads all rules of an [opened](Normalizer::open) file; an error if some are not as they were written.
+    pub fn check_all(&self) -> Result<(), DamagedRules> {
+        self.image.check_all()
+    }
+
+    /// The number of sites that have rules.
+    pub fn site_count(&self) -> u64 {
+        self.image.facts().sites
+    }
+
+    /// The number of rules of all sites, without refuted ones.
+    pub fn rule_count(&self) -> u64 {
+        self.image.facts().rules
+    }
+
+    /// The learner that made the rules.
+    pub fn method(&self) -> &str {
+        &self.image.facts().method
     }
 
     /// The canonical form of `url`.
@@ -116,10 +189,9 @@ impl Normalizer {
 
     /// Like [`Normalizer::key`], in the buffers of `scratch`.
     pub fn key_with<'s>(&self, url: &[u8], scratch: &'s mut Scratch) -> Result<&'s [u8], ParseUrlError> {
-        let Scratch { url: parsed, work, out, .. } = scratch;
-        let program = self.parse(url, parsed, work)?;
-        write_key_of(program, parsed, work, out);
-        Ok(out)
+        let Scratch { url: parsed, desk, .. } = scratch;
+        let program = self.parse(url, parsed, &mut desk.work)?;
+        Ok(self.key_of(parsed, program, desk))
     }
 
     /// Like [`Normalizer::normalize`], in the buffers of `scratch`.
@@ -128,44 +200,170 @@ impl Normalizer {
         url: &[u8],
         scratch: &'s mut Scratch,
     ) -> Result<&'s [u8], ParseUrlError> {
-        let Scratch { url: parsed, work, out, again, again_out, key } = scratch;
-        let program = self.parse(url, parsed, work)?;
-        if let Some(program) = program.filter(|program| !program.edits.is_empty()) {
-            let stays = write_edited_url(program, parsed, work, out) && {
-                write_key_of(Some(program), parsed, work, key);
-                match self.parse(out, again, work) {
-                    Ok(Some(program)) if again.as_bytes() == *out => {
-                        let stays = !write_edited_url(program, again, work, again_out);
-                        write_key_of(Some(program), again, work, again_out);
-                        stays && again_out == key
-                    }
-                    _ => false,
+        let Scratch { url: parsed, desk, .. } = scratch;
+        let program = self.parse(url, parsed, &mut desk.work)?;
+        Ok(self.canonical_of(parsed, program, desk))
+    }
+
+    /// Like [`Normalizer::key_with`] for many URLs, and faster: hands each URL with its key to `each`, in their order.
+    ///
+    /// ```
+    /// use dedust::{Normalizer, Scratch};
+    ///
+    /// let urls = ["http://a.example/?b=1&a=2", "no URL", "http://a.example/?a=2&b=1"];
+    /// let mut keys = Vec::new();
+    /// let normalizer = Normalizer::default();
+    /// normalizer.each_key(urls.iter().map(|url| url.as_bytes()), &mut Scratch::default(), |_, key| {
+    ///     keys.push(key.ok().map(<[u8]>::to_vec));
+    /// });
+    /// assert_eq!(keys[0], keys[2]);
+    /// assert_eq!(keys[1], None);
+    /// ```
+    pub fn each_key<'u>(
+        &self,
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(&'u [u8], Result<&[u8], ParseUrlError>),
+    ) {
+        self.each(urls, scratch, |input, url, program, desk| each(input, url.map(|url| self.key_of(url, program, desk))));
+    }
+
+    /// Like [`Normalizer::normalize_with`] for many URLs, and faster: hands each URL with its canonical form to `each`, in
+    /// their order.
+    pub fn each_canonical<'u>(
+        &self,
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(&'u [u8], Result<&[u8], ParseUrlError>),
+    ) {
+        self.each(urls, scratch, |input, url, program, desk| {
+            each(input, url.map(|url| self.canonical_of(url, program, desk)));
+        });
+    }
+
+    #[inline(always)]
+    fn each<'u>(
+        &self,
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        scratch: &mut Scratch,
+        mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<Program<'_>>, &mut Desk),
+    ) {
+        let Scratch { desk, batch, .. } = scratch;
+        let Batch { urls: parsed, parsed: errors, hosts } = batch;
+        let mut inputs = urls.into_iter();
+        let mut batch: [&[u8]; BATCH] = [b""; BATCH];
+        loop {
+            let mut count = 0;
+            for (place, input) in batch.iter_mut().zip(&mut inputs) {
+                *place = input;
+                errors[count] = parsed[count].parse_from(input).err();
+                count += 1;
+            }
+            if count == 0 {
+                return;
+            }
+            for (host, url) in hosts.iter_mut().zip(&parsed[..count]) {
+                host.hash = HostHash::of(url.host());
+            }
+            self.image.prepare(&mut hosts[..count]);
+            for (index, input) in batch[..count].iter().enumerate() {
+                let url = &mut parsed[index];
+                if let Some(error) = errors[index] {
+                    finish(input, Err(error), None, desk);
+                    continue;
                 }
-            };
-            return Ok(if stays { out } else { parsed.as_bytes() });
+                let program = self.image.hashed_site(url.host(), hosts[index].hash).and_then(Program::new);
+                if let Some(program) = &program
+                    && program.substitutions != 0
+                    && url.userinfo().is_none()
+                {
+                    self.substitute(program, url, &mut desk.work);
+                }
+                finish(input, Ok(url), program, desk);
+            }
         }
-        let rule = program.and_then(|program| program.covering_rule(parsed, &mut work.slots));
-        let Some((_, rule)) = rule.filter(|(_, rule)| rule.url.is_some() && parsed.userinfo().is_none())
-        else {
-            return Ok(parsed.as_bytes());
+    }
+
+    #[inline]
+    fn key_of<'s>(&self, url: &'s ParsedUrl, program: Option<Program<'_>>, desk: &'s mut Desk) -> &'s [u8] {
+        let Desk { work, out, edited, .. } = desk;
+        if let Some(program) = &program
+            && program.edits != 0
+        {
+            return edited_key(program, url, work, &mut edited.key, out);
+        }
+        let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
+        write_key(rule.as_ref(), url, work, out)
+    }
+
+    #[inline]
+    fn canonical_of<'s>(
+        &self,
+        url: &'s ParsedUrl,
+        program: Option<Program<'_>>,
+        desk: &'s mut Desk,
+    ) -> &'s [u8] {
+        if let Some(program) = &program
+            && program.edits != 0
+        {
+            return self.edited_url(program, url, desk);
+        }
+        let Desk { work, out, .. } = desk;
+        let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
+        let Some(rule) = rule.filter(|rule| rule.writes() && url.userinfo().is_none()) else {
+            return url.as_bytes();
         };
-        // A URL is only handed out if it stands for the same page by the rules themselves and stays as it is.
-        let stays = write_url(rule, parsed, work, out) && {
-            write_key(Some(rule), parsed, work, key);
-            match self.parse(out, again, work) {
-                Ok(program) if again.as_bytes() == *out => {
-                    let rule = program.and_then(|program| program.covering_rule(again, &mut work.slots));
-                    let rule = rule.map(|(_, rule)| rule);
-                    write_key(rule, again, work, again_out);
-                    again_out == key
-                        && rule.is_none_or(|rule| {
-                            !write_url(rule, again, work, again_out) || again_out == again.as_bytes()
-                        })
+        let is_proven = is_proven(&rule, url, &work.slots);
+        out.clear();
+        if template::write(&rule, rule.url, url, &mut work.slots, out).is_err() {
+            return url.as_bytes();
+        }
+        if is_proven {
+            debug_assert!(self.stays(&rule, url, desk), "{url:?}");
+        } else if !self.stays(&rule, url, desk) {
+            return url.as_bytes();
+        }
+        desk.out.as_bytes()
+    }
+
+    /// What edits make of a URL, if that has the same key and stays as it is.
+    fn edited_url<'s>(&self, program: &Program<'_>, url: &'s ParsedUrl, desk: &'s mut Desk) -> &'s [u8] {
+        let Desk { work, out, again, edited, .. } = desk;
+        if !write_edited_url(program, url, work, &mut edited.url) {
+            return url.as_bytes();
+        }
+        let stays = {
+            let key = edited_key(program, url, work, &mut edited.key, out);
+            match self.parse(&edited.url, again, work) {
+                Ok(Some(program)) if again.as_bytes() == edited.url => {
+                    let mut unused = TextBuffer::default();
+                    !write_edited_url(&program, again, work, &mut edited.again)
+                        && edited_key(&program, again, work, &mut edited.again_key, &mut unused) == key
                 }
                 _ => false,
             }
         };
-        Ok(if stays { out } else { parsed.as_bytes() })
+        if stays { &edited.url } else { url.as_bytes() }
+    }
+
+    /// Whether the URL in `out`, which `rule` made of `url`, stands for the same page by the rules themselves and stays
+    /// as it is.
+    fn stays(&self, rule: &CoveringRule<'_>, url: &ParsedUrl, desk: &mut Desk) -> bool {
+        let Desk { work, out, again, again_out, key, .. } = desk;
+        let key = write_key(Some(rule), url, work, key);
+        let Ok(program) = self.parse(out.as_bytes(), again, work) else { return false };
+        if again.as_bytes() != out.as_bytes() {
+            return false;
+        }
+        let rule = program.and_then(|program| program.covering_rule(again, &mut work.slots));
+        if write_key(rule.as_ref(), again, work, again_out) != key {
+            return false;
+        }
+        rule.filter(CoveringRule::writes).is_none_or(|rule| {
+            again_out.clear();
+            template::write(&rule, rule.url, again, &mut work.slots, again_out).is_err()
+                || again_out.as_bytes() == again.as_bytes()
+        })
     }
 
     /// What is done to `url`, and by which rule.
@@ -173,42 +371,38 @@ impl Normalizer {
         let safe = ParsedUrl::parse(url.as_ref())?;
         let (mut parsed, mut work) = (ParsedUrl::default(), Work::default());
         self.parse(url.as_ref(), &mut parsed, &mut work)?;
-        let program = self.program_of(safe.host());
+        let site = self.image.site(safe.host());
         let rule = self.program_of(parsed.host()).and_then(|program| {
-            let (index, rule) = program.covering_rule(&parsed, &mut work.slots)?;
-            rule.key
-                .write(&parsed, &mut work.slots, &mut Vec::new())
-                .ok()
-                .map(|()| program.rule_places[index])
+            let rule = program.covering_rule(&parsed, &mut work.slots)?;
+            let key = template::write(&rule, rule.key, &parsed, &mut work.slots, &mut TextBuffer::default());
+            key.ok().map(|()| usize::from(rule.place))
         });
-        let substitutions = match program {
-            Some(program) if parsed != safe => firing(&program.substitutions, safe.as_bytes())
-                .into_iter()
-                .map(|index| program.substitution_places[index])
-                .collect(),
+        let substitutions = match site.and_then(Program::new) {
+            Some(program) if parsed != safe => firing(&program, safe.as_bytes()),
             _ => Vec::new(),
         };
         let mut edits = Vec::new();
-        if let Some(program) = program.filter(|_| safe.is_hierarchical())
-            && work.form.read(&safe, program.domain.len())
+        if let Some(program) = site.and_then(Program::new).filter(|program| program.edits != 0 && safe.is_hierarchical())
+            && work.form.read(&safe, program.domain_len)
         {
             let (mut before, mut after) = (Vec::new(), Vec::new());
             work.form.write_key(&mut before);
-            for (edit, &place) in program.edits.iter().zip(&program.edit_places) {
+            for (place, edit) in &*work.edits.of(&program) {
                 work.form.apply(edit);
                 after.clear();
                 work.form.write_key(&mut after);
                 if before != after {
-                    edits.push(place);
+                    edits.push(*place);
                     std::mem::swap(&mut before, &mut after);
                 }
             }
         }
+        let domain = site.map(|site| &safe.host()[safe.host().len() - site.domain_len..]);
         Ok(Explanation {
-            edits,
-            site: program.map(|program| String::from_utf8_lossy(&program.domain).into()),
+            site: domain.map(|domain| String::from_utf8_lossy(domain).into()),
             substitutions,
             rule,
+            edits,
             key: self.key(&url)?,
             canonical: self.normalize(&url)?,
             safe: CanonicalUrl(safe.as_bytes().into()),
@@ -217,77 +411,79 @@ impl Normalizer {
 
     /// Reads `url` and applies the substitutions of its site, whose program is returned. What they make of it counts
     /// only if it is a URL in safe form, and comes to an end.
+    #[inline]
     fn parse(
         &self,
         url: &[u8],
         parsed: &mut ParsedUrl,
         work: &mut Work,
-    ) -> Result<Option<&SiteProgram>, ParseUrlError> {
+    ) -> Result<Option<Program<'_>>, ParseUrlError> {
         parsed.parse_from(url)?;
         let Some(program) = self.program_of(parsed.host()) else { return Ok(None) };
-        if program.substitutions.is_empty() || parsed.userinfo().is_some() {
-            return Ok(Some(program));
-        }
-        let Work { text, substituted, .. } = work;
-        text.clear();
-        text.extend_from_slice(parsed.as_bytes());
-        if substitute(&program.substitutions, text)
-            && *text != parsed.as_bytes()
-            && substituted.parse_from(text).is_ok()
-            && substituted.as_bytes() == *text
-            && self.program_of(substituted.host()).is_some_and(|other| other.domain == program.domain)
-        {
-            std::mem::swap(parsed, substituted);
+        if program.substitutions != 0 && parsed.userinfo().is_none() {
+            self.substitute(&program, parsed, work);
         }
         Ok(Some(program))
     }
 
+    fn substitute(&self, program: &Program<'_>, parsed: &mut ParsedUrl, work: &mut Work) {
+        let Work { text, substituted, .. } = work;
+        text.clear();
+        text.extend_from_slice(parsed.as_bytes());
+        if substitute(Replacement::list(program.bytes, program.substitutions), text)
+            && *text != parsed.as_bytes()
+            && substituted.parse_from(text).is_ok()
+            && substituted.as_bytes() == *text
+            && self.has_same_site(parsed, substituted)
+        {
+            std::mem::swap(parsed, substituted);
+        }
+    }
+
+    fn has_same_site(&self, one: &ParsedUrl, other: &ParsedUrl) -> bool {
+        let domain = |url: &'_ ParsedUrl| self.image.site(url.host()).map(|site| site.domain_len);
+        match (domain(one), domain(other)) {
+            (Some(one_len), Some(other_len)) => {
+                one.host()[one.host().len() - one_len..] == other.host()[other.host().len() - other_len..]
+            }
+            _ => false,
+        }
+    }
+
     /// The program of the longest domain that `host` is or ends with.
-    fn program_of(&self, host: &[u8]) -> Option<&SiteProgram> {
-        let mut suffix = host;
-        if self.program_by_domain.is_empty() {
-            return None;
-        }
-        loop {
-            if let Some(&index) = self.program_by_domain.get(suffix) {
-                let program = &self.programs[index as usize];
-                if program.with_subdomains || suffix.len() == host.len() {
-                    return Some(program);
-                }
-            }
-            suffix = &suffix[memchr::memchr(b'.', suffix)? + 1..];
-        }
+    #[inline]
+    fn program_of(&self, host: &[u8]) -> Option<Program<'_>> {
+        self.image.site(host).and_then(Program::new)
     }
 }
 
-/// Writes the key that the rules or edits of `program` give a URL.
-fn write_key_of(program: Option<&SiteProgram>, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) {
-    match program {
-        Some(program) if !program.edits.is_empty() && url.is_hierarchical() => {
-            out.clear();
-            if work.form.read(url, program.domain.len()) {
-                for edit in &program.edits {
-                    work.form.apply(edit);
-                }
-                work.form.write_key(out);
-            } else {
-                write_identity_key(url, &mut work.params, out);
-            }
-        }
-        _ => {
-            let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
-            write_key(rule.map(|(_, rule)| rule), url, work, out);
-        }
+/// The key that the edits of a site give a URL.
+fn edited_key<'s>(
+    program: &Program<'_>,
+    url: &'s ParsedUrl,
+    work: &mut Work,
+    key: &'s mut Vec<u8>,
+    out: &'s mut TextBuffer,
+) -> &'s [u8] {
+    key.clear();
+    if !url.is_hierarchical() || !work.form.read(url, program.domain_len) {
+        out.clear();
+        return write_identity_key(url, &mut work.params, out);
     }
+    for (_, edit) in &*work.edits.of(program) {
+        work.form.apply(edit);
+    }
+    work.form.write_key(key);
+    key
 }
 
-/// Writes what the edits of `program` that give fetchable URLs make of `url`; false when that is `url` itself.
-fn write_edited_url(program: &SiteProgram, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) -> bool {
+/// Writes what the edits of a site that give fetchable URLs make of `url`; false when that is `url` itself.
+fn write_edited_url(program: &Program<'_>, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) -> bool {
     out.clear();
-    if !url.is_hierarchical() || url.userinfo().is_some() || !work.form.read(url, program.domain.len()) {
+    if !url.is_hierarchical() || url.userinfo().is_some() || !work.form.read(url, program.domain_len) {
         return false;
     }
-    for edit in program.edits.iter().filter(|edit| edit.fetchable) {
+    for (_, edit) in work.edits.of(program).iter().filter(|(_, edit)| edit.fetchable) {
         work.form.apply(edit);
     }
     if !work.form.is_writable() {
@@ -297,31 +493,51 @@ fn write_edited_url(program: &SiteProgram, url: &ParsedUrl, work: &mut Work, out
     out != url.as_bytes()
 }
 
-/// Writes the key of a URL that `rule` covers, if any does. Its slots are those in `work`.
-fn write_key(rule: Option<&CompiledRule>, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) {
+/// The key of a URL that `rule` covers, if any does. Its slots are those in `work`; `out` may be needed.
+#[inline]
+fn write_key<'s>(
+    rule: Option<&CoveringRule<'_>>,
+    url: &'s ParsedUrl,
+    work: &mut Work,
+    out: &'s mut TextBuffer,
+) -> &'s [u8] {
     out.clear();
-    if rule.is_some_and(|rule| rule.key.write(url, &mut work.slots, out).is_ok()) {
-        return;
+    if rule.is_some_and(|rule| template::write(rule, rule.key, url, &mut work.slots, out).is_ok()) {
+        return out.as_bytes();
     }
     out.clear();
-    write_identity_key(url, &mut work.params, out);
+    write_identity_key(url, &mut work.params, out)
 }
 
-/// Writes what `rule` makes of `url`; false when it writes nothing.
-fn write_url(rule: &CompiledRule, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) -> bool {
-    out.clear();
-    rule.url.as_ref().is_some_and(|template| template.write(url, &mut work.slots, out).is_ok())
+/// URLs longer than this are never taken for proven: what is written may be too long to be a URL.
+const MAX_PROVEN_BYTES: usize = 1 << 20;
+
+/// Whether what `rule` makes of this URL needs no check.
+#[inline]
+fn is_proven(rule: &CoveringRule<'_>, url: &ParsedUrl, slots: &Slots) -> bool {
+    // A value that is absent is not written.
+    let is_plain = |slot: u16| !slots.has(slot) || slots.get(url, slot).is_some_and(is_plain);
+    rule.is_proven()
+        && slots.is_plain()
+        && url.as_bytes().len() <= MAX_PROVEN_BYTES
+        && matches!(url.scheme(), b"http" | b"https")
+        && rule.guards().all(is_plain)
+}
+
+/// Whether a value can stand anywhere in a URL and be read as it is.
+fn is_plain(value: &[u8]) -> bool {
+    !matches!(value, b"" | b"." | b"..") && is_slug(value)
 }
 
 /// The places of the substitutions that change `url`, in the order in which they fire.
-fn firing(substitutions: &[Prepared], url: &[u8]) -> Vec<usize> {
+fn firing(program: &Program<'_>, url: &[u8]) -> Vec<usize> {
     let mut url = url.to_vec();
     let mut fired = Vec::new();
     for _ in 0..MAX_PASSES {
         let before = fired.len();
-        for (index, (substitution, finder)) in substitutions.iter().enumerate() {
-            if substitution.apply(finder, &mut url) {
-                fired.push(index);
+        for substitution in Replacement::list(program.bytes, program.substitutions) {
+            if substitution.apply(&mut url) {
+                fired.push(substitution.place as usize);
             }
         }
         if fired.len() == before {

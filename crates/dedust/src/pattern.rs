@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
+use crate::compiled::encoding::{Cursor, Encode as _, TooLarge};
 use crate::url::{TokenKey, Value, extension};
 
 /// What a URL must look like, key by key.
@@ -146,22 +148,157 @@ impl ValueClass {
         };
         match self {
             Self::Date => is_date(text),
-            Self::Digits => text.iter().all(u8::is_ascii_digit),
-            Self::Hex => text.len() >= 8 && text.iter().all(u8::is_ascii_hexdigit),
-            Self::Word => text.iter().all(u8::is_ascii_alphanumeric),
-            Self::File(extension) => text
-                .strip_suffix(extension.as_bytes())
-                .is_some_and(|stem| stem.len() > 1 && stem.ends_with(b".")),
-            Self::Framed { prefix, class, suffix } => text
-                .strip_prefix(prefix.as_bytes())
-                .and_then(|text| text.strip_suffix(suffix.as_bytes()))
-                .is_some_and(|text| class.contains_raw(Some(text))),
-            Self::Slug => {
-                text.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+            Self::Digits => is_digits(text),
+            Self::Hex => is_hex(text),
+            Self::Word => is_word(text),
+            Self::File(extension) => is_file(text, extension.as_bytes()),
+            Self::Framed { prefix, class, suffix } => {
+                framed(text, prefix.as_bytes(), suffix.as_bytes()).is_some_and(|text| class.contains_raw(Some(text)))
             }
+            Self::Slug => is_slug(text),
             Self::Text => true,
         }
     }
+
+    /// Appends the class to compiled rules: its code, then its texts.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        let code = match self {
+            Self::Date => ClassCode::DATE,
+            Self::Digits => ClassCode::DIGITS,
+            Self::Hex => ClassCode::HEX,
+            Self::Word => ClassCode::WORD,
+            Self::Slug => ClassCode::SLUG,
+            Self::Text => ClassCode::TEXT,
+            Self::File(_) => ClassCode::FILE,
+            Self::Framed { .. } => ClassCode::FRAMED,
+        };
+        out.put_u8(code.0);
+        match self {
+            Self::File(extension) => out.put_text(Some(extension.as_bytes())),
+            Self::Framed { prefix, class, suffix } => {
+                out.put_text(Some(prefix.as_bytes()))?;
+                out.put_text(Some(suffix.as_bytes()))?;
+                class.encode(out)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A class in compiled rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClassCode(u8);
+
+impl ClassCode {
+    const DATE: Self = Self(0);
+    const DIGITS: Self = Self(1);
+    const HEX: Self = Self(2);
+    const WORD: Self = Self(3);
+    const SLUG: Self = Self(4);
+    const TEXT: Self = Self(5);
+    const FILE: Self = Self(6);
+    const FRAMED: Self = Self(7);
+}
+
+/// Classes within classes that are looked into; JSON allows as many.
+const MAX_CLASS_DEPTH: u32 = 128;
+
+/// Whether `value` is of the class that was [encoded](ValueClass::encode) at `cursor`.
+#[inline(always)]
+pub(crate) fn is_in_class(cursor: &mut Cursor<'_>, value: Option<&[u8]>) -> Option<bool> {
+    let code = ClassCode(cursor.u8()?);
+    let text = value.unwrap_or_default();
+    Some(match code {
+        ClassCode::TEXT => true,
+        ClassCode::DIGITS => !text.is_empty() && is_digits(text),
+        ClassCode::HEX => is_hex(text),
+        ClassCode::WORD => !text.is_empty() && is_word(text),
+        ClassCode::SLUG => !text.is_empty() && is_slug(text),
+        ClassCode::DATE => is_date(text),
+        _ => return is_in_composed(code, cursor, value, MAX_CLASS_DEPTH),
+    })
+}
+
+fn is_in_composed(
+    code: ClassCode,
+    cursor: &mut Cursor<'_>,
+    value: Option<&[u8]>,
+    depth: u32,
+) -> Option<bool> {
+    let text = value.unwrap_or_default();
+    match code {
+        ClassCode::FILE => Some(is_file(text, cursor.text()??)),
+        ClassCode::FRAMED if depth > 0 => {
+            let (prefix, suffix) = (cursor.text()??, cursor.text()??);
+            let inner = if text.is_empty() { None } else { framed(text, prefix, suffix) };
+            let mut class = *cursor;
+            let is_inside = match ClassCode(class.u8()?) {
+                code @ (ClassCode::FILE | ClassCode::FRAMED) => {
+                    *cursor = class;
+                    is_in_composed(code, cursor, inner, depth - 1)?
+                }
+                _ => is_in_class(cursor, inner)?,
+            };
+            Some(inner.is_some() && is_inside)
+        }
+        _ => None,
+    }
+}
+
+fn is_digits(text: &[u8]) -> bool {
+    consists_of(text, |bytes| is_between(bytes, b'0', b'9'), u8::is_ascii_digit)
+}
+
+fn is_hex(text: &[u8]) -> bool {
+    let in_lanes = |bytes| is_between(bytes, b'0', b'9') | is_between(bytes | lanes(0x20), b'a', b'f');
+    text.len() >= 8 && consists_of(text, in_lanes, u8::is_ascii_hexdigit)
+}
+
+fn is_word(text: &[u8]) -> bool {
+    consists_of(text, are_alphanumeric, u8::is_ascii_alphanumeric)
+}
+
+/// Whether there are only letters and digits of ASCII, `-`, `_` and `.`.
+pub(crate) fn is_slug(text: &[u8]) -> bool {
+    let in_lanes = |bytes: i8x16| {
+        let is = |byte: u8| bytes.cmp_eq(lanes(byte));
+        are_alphanumeric(bytes) | is(b'-') | is(b'_') | is(b'.')
+    };
+    consists_of(text, in_lanes, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+/// Whether all bytes are of a kind, told of sixteen at a time and of one.
+#[inline(always)]
+fn consists_of(text: &[u8], in_lanes: impl Fn(i8x16) -> i8x16, is_one: impl Fn(&u8) -> bool) -> bool {
+    const LANES: usize = 16;
+    let all = |bytes: &[u8; LANES]| in_lanes(i8x16::new(bytes.map(u8::cast_signed))).move_mask() == 0xFFFF;
+    let Some(last) = text.last_chunk::<LANES>() else {
+        return text.iter().all(is_one);
+    };
+    // The last lanes overlap with those before.
+    text.chunks_exact(LANES).all(|chunk| chunk.first_chunk().is_some_and(all)) && all(last)
+}
+
+fn are_alphanumeric(bytes: i8x16) -> i8x16 {
+    is_between(bytes, b'0', b'9') | is_between(bytes | lanes(0x20), b'a', b'z')
+}
+
+/// Bytes outside ASCII are negative, and between no two that are not.
+fn is_between(bytes: i8x16, low: u8, high: u8) -> i8x16 {
+    bytes.cmp_gt(lanes(low - 1)) & bytes.cmp_lt(lanes(high + 1))
+}
+
+fn lanes(byte: u8) -> i8x16 {
+    i8x16::splat(byte.cast_signed())
+}
+
+fn is_file(text: &[u8], extension: &[u8]) -> bool {
+    text.strip_suffix(extension).is_some_and(|stem| stem.len() > 1 && stem.ends_with(b"."))
+}
+
+/// What lies between two texts.
+fn framed<'a>(text: &'a [u8], prefix: &[u8], suffix: &[u8]) -> Option<&'a [u8]> {
+    text.strip_prefix(prefix).and_then(|text| text.strip_suffix(suffix))
 }
 
 /// `yyyy-mm` or `yyyy-mm-dd` with a year from 1900 to 2099.
@@ -221,6 +358,25 @@ impl fmt::Display for Pattern {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_bytes_are_told_apart_as_one_is() {
+        let fits: [(fn(&[u8]) -> bool, fn(u8) -> bool); 4] = [
+            (is_digits, |byte| byte.is_ascii_digit()),
+            (is_hex, |byte| byte.is_ascii_hexdigit()),
+            (is_word, |byte| byte.is_ascii_alphanumeric()),
+            (is_slug, |byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)),
+        ];
+        for (is_class, is_one) in fits {
+            for (length, at) in [(8, 3), (16, 15), (17, 16), (40, 20), (40, 39)] {
+                for byte in 0..=u8::MAX {
+                    let mut text = vec![b'7'; length];
+                    text[at] = byte;
+                    assert_eq!(is_class(&text), is_one(byte), "{byte:#x} at {at} of {length}");
+                }
+            }
+        }
+    }
 
     fn class_of(values: &[&str]) -> ValueClass {
         let values: Vec<Value> = values.iter().map(|text| Value::from(*text)).collect();

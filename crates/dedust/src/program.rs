@@ -1,104 +1,153 @@
 /*!
-The compiled form of a site's rules: slots for the values of a URL, checks on them, and templates to write.
+The compiled rules of one site: which key of a URL is kept in which slot, and which rule covers the URL.
 
 A URL is read once into its [`Slots`]; a rule is then two bit masks (which keys must be there, which may be), a
-few comparisons, and a template. No regular expressions, no allocation per URL.
+few comparisons, and a template. No regular expressions, no allocation per URL. A program is read where it lies, in
+memory or in a file; see `compile/` for how it is written.
+
+```text
+header    24 bytes, see `Program::new`, and four for each of what only some sites have
+names     of path parameters, then of query parameters: two flat tables of 16 bytes a name
+tags      for every rule: of one value that it asks for
+heads     for every rule: where the rest lies, and masks of what must and may be there
+rules     flags, place in the site's list, checks, template of the key, template of the URL where that is another
+```
+Places count bytes from the start of the program.
 */
 
-use std::ops::ControlFlow;
+use crate::compiled::Site;
+use crate::compiled::encoding::{Cursor, first_word, is_same};
+use crate::marks::Marks;
+use crate::pattern::is_in_class;
+use crate::url::{ParsedUrl, RawValue, all_named, path_params, query_params, query_separator};
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
+pub(crate) const SCHEME_SLOT: u16 = 0;
+pub(crate) const PORT_SLOT: u16 = 1;
+pub(crate) const TRAILING_SLASH_SLOT: u16 = 2;
+pub(crate) const SEPARATOR_SLOT: u16 = 3;
+pub(crate) const HASHBANG_SLOT: u16 = 4;
+/// Present when the scheme is this one: what most rules ask for is then told by the masks alone.
+pub(crate) const HTTP_SLOT: u16 = 5;
+pub(crate) const HTTPS_SLOT: u16 = 6;
+pub(crate) const FIXED_SLOTS: u16 = 7;
+/// Stands for a position, name or occurrence that no rule speaks of.
+pub(crate) const NO_SLOT: u16 = u16::MAX;
 
-use crate::pattern::ValueClass;
-use crate::rule::{Edit, Prepared};
-use crate::template::Template;
-use crate::url::{ParsedUrl, RawKey, RawValue, visit_tokens};
+pub(crate) const HEADER_BYTES: usize = 24;
+pub(crate) const NAME_BYTES: usize = 16;
+/// The length of a name that is none; no name is looked for that is as long.
+pub(crate) const NO_NAME: u16 = u16::MAX;
+/// The tag of a rule that asks for no value of the site's tag slot.
+pub(crate) const ANY_TAG: u32 = 0;
+
+/// Site: query parameters are remembered in the order of the URL.
+pub(crate) const KEEPS_ORDER: u8 = 1;
+/// Site: some rule passes query parameters through that it does not name.
+pub(crate) const KEEPS_OTHERS: u8 = 2;
+/// Site: the place of a list follows the header, in this order.
+pub(crate) const HAS_SUBSTITUTIONS: u8 = 4;
+pub(crate) const HAS_EDITS: u8 = 8;
+pub(crate) const HAS_LISTS: u8 = 16;
+/// Rule: query parameters that it does not name are passed through.
+pub(crate) const RULE_KEEPS_OTHERS: u8 = 1;
+/// Rule: there is a URL to write, not only a key.
+pub(crate) const RULE_WRITES: u8 = 2;
+/// Rule: what it writes was proven to be canonical, for the URLs that [`Slots::is_plain`] tells.
+pub(crate) const RULE_IS_PROVEN: u8 = 4;
+/// Rule: the URL is written otherwise than the key.
+pub(crate) const RULE_HAS_URL: u8 = 8;
+/// Rule: there are slots whose values must be plain for it to be proven.
+pub(crate) const RULE_HAS_GUARDS: u8 = 16;
+
+/// Checks: the value is this one, or of a class less some values.
+pub(crate) const CHECK_IS: u8 = 0;
+pub(crate) const CHECK_CLASS: u8 = 1;
+/// The length of a value that is none.
+pub(crate) const BARE: u16 = u16::MAX;
 
 /// The rules of one site, ready to run.
-#[derive(Clone, Debug)]
-pub(crate) struct SiteProgram {
-    pub(crate) domain: Box<[u8]>,
-    /// Whether hosts that end with the domain are meant too.
-    pub(crate) with_subdomains: bool,
-    pub(crate) layout: Layout,
-    pub(crate) substitutions: Box<[Prepared]>,
-    /// Where each of them stands in the site's list, which may hold refuted ones too.
-    pub(crate) substitution_places: Box<[usize]>,
-    /// The first words of `must` and of what a rule lets pass, side by side: most rules are ruled out here.
-    pub(crate) masks: Box<[(u64, u64)]>,
-    pub(crate) rules: Box<[CompiledRule]>,
-    /// Likewise for the rules.
-    pub(crate) rule_places: Box<[usize]>,
-    pub(crate) edits: Box<[Edit]>,
-    /// Likewise for the edits.
-    pub(crate) edit_places: Box<[usize]>,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Program<'a> {
+    /// The program, and what may be read after it.
+    pub(crate) bytes: &'a [u8],
+    pub(crate) domain_len: usize,
+    has_longer: bool,
+    slot_count: u16,
+    subdomains: u16,
+    segments: u16,
+    path_names: Names,
+    query_names: Names,
+    tags: usize,
+    rules: u16,
+    tag_slot: u16,
+    flags: u8,
+    /// Where the substitutions lie; 0 when there are none.
+    pub(crate) substitutions: u32,
+    /// Where the edits lie; 0 when there are none.
+    pub(crate) edits: u32,
+    /// Which compiled rules it is of, and where it lies in them.
+    pub(crate) image: u64,
+    pub(crate) place: u32,
+    /// Where rules are listed by tag; 0 when they are not.
+    by_tag: u32,
 }
 
-/// Which key is kept in which slot. A key without a slot is unknown to all rules of the site.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Layout {
-    pub(crate) slot_count: usize,
-    pub(crate) subdomains: Box<[u32]>,
-    pub(crate) segments: Box<[u32]>,
-    pub(crate) path_params: NameSlots,
-    pub(crate) query_params: NameSlots,
-    /// Which slots are those of query parameters.
-    pub(crate) query_mask: Box<[u64]>,
-    /// Whether some rule passes query parameters through that it does not name.
-    pub(crate) keeps_others: bool,
-    /// Whether query parameters are remembered in the order of the URL.
-    pub(crate) keeps_order: bool,
+/// A flat table of names.
+#[derive(Clone, Copy, Debug)]
+struct Names {
+    at: usize,
+    /// A power of two, or 0.
+    places: usize,
+    seed: u8,
 }
 
-/// Slots by name, one for each occurrence that the rules know.
-pub(crate) type NameSlots = HashMap<Box<[u8]>, Box<[u32]>, FxBuildHasher>;
-
-pub(crate) const SCHEME_SLOT: u32 = 0;
-pub(crate) const PORT_SLOT: u32 = 1;
-pub(crate) const TRAILING_SLASH_SLOT: u32 = 2;
-pub(crate) const SEPARATOR_SLOT: u32 = 3;
-pub(crate) const HASHBANG_SLOT: u32 = 4;
-pub(crate) const FIXED_SLOTS: usize = 5;
-/// Stands for a position or occurrence that no rule speaks of.
-pub(crate) const NO_SLOT: u32 = u32::MAX;
-
-#[derive(Clone, Debug)]
-pub(crate) struct CompiledRule {
-    pub(crate) must: Box<[u64]>,
-    pub(crate) may: Box<[u64]>,
-    pub(crate) checks: Box<[Check]>,
-    /// Whether query parameters that it does not name are passed through.
-    pub(crate) keeps_others: bool,
-    pub(crate) key: Template,
-    /// `None` when the canonical URL is the URL itself.
-    pub(crate) url: Option<Template>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum Check {
-    Is { slot: u32, value: Option<Box<[u8]>> },
-    Class { slot: u32, class: ValueClass, except: Box<[Option<Box<[u8]>>]> },
+/// A rule that covers a URL.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CoveringRule<'a> {
+    /// The bytes of the program.
+    pub(crate) program: &'a [u8],
+    pub(crate) domain_len: usize,
+    flags: u8,
+    /// Its place in the site's list.
+    pub(crate) place: u16,
+    /// Where the templates lie.
+    pub(crate) key: usize,
+    pub(crate) url: usize,
+    /// Where the guards lie, if there are any.
+    guards: usize,
+    /// Where the mask lies of the keys that it names.
+    named: usize,
 }
 
 /// The values of one URL, by slot, as ranges of its bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
-    present: Vec<u64>,
-    values: Vec<Span>,
+    /// Which of the first slots are present, and the values of those that are: most sites need no more.
+    present: u32,
+    values: [Span; NEAR_SLOTS],
+    /// Likewise for all others.
+    far_present: Vec<u32>,
+    far_values: Vec<Span>,
     /// Whether there are query parameters that no rule of the site knows.
     has_unknown: bool,
+    /// Whether some name that the rules know stands more than once.
+    has_repeated: bool,
+    /// Whether there is a `;` in the query.
+    has_semicolon: bool,
     /// All query parameters with their slots, in the order of the URL; kept only if some rule needs them.
-    params: Vec<(Param, u32)>,
+    params: Vec<(Param, u16)>,
     /// Those that the rule at hand passes through.
     pub(crate) others: Vec<Param>,
 }
 
+/// Slots whose presence fits into one word.
+const NEAR_SLOTS: usize = 32;
+
+/// Where a value lies; a value that is none ends before it starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
     start: u32,
     end: u32,
-    bare: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -108,80 +157,489 @@ pub(crate) struct Param {
 }
 
 impl Span {
+    const BARE: Self = Self { start: 1, end: 0 };
+
+    #[inline(always)]
+    fn new(start: usize, end: usize) -> Self {
+        Self { start: start as u32, end: end as u32 }
+    }
+
     fn of(text: &[u8], url: &ParsedUrl) -> Self {
-        let start = (text.as_ptr() as usize - url.as_bytes().as_ptr() as usize) as u32;
-        Self { start, end: start + text.len() as u32, bare: false }
+        let start = text.as_ptr() as usize - url.padded().as_ptr() as usize;
+        Self::new(start, start + text.len())
     }
 
     fn of_value(value: RawValue<'_>, url: &ParsedUrl) -> Self {
-        value.map_or(Self { start: 0, end: 0, bare: true }, |text| Self::of(text, url))
+        value.map_or(Self::BARE, |text| Self::of(text, url))
     }
 
+    #[inline(always)]
+    pub(crate) fn is_bare(self) -> bool {
+        self.end < self.start
+    }
+
+    /// Where it starts, and how long it is.
+    #[inline(always)]
+    pub(crate) fn extent(self) -> (usize, usize) {
+        (self.start as usize, self.end.saturating_sub(self.start) as usize)
+    }
+
+    #[inline(always)]
     pub(crate) fn get<'a>(&self, url: &'a ParsedUrl) -> RawValue<'a> {
-        (!self.bare).then(|| &url.as_bytes()[self.start as usize..self.end as usize])
+        (!self.is_bare()).then(|| &url.padded()[self.start as usize..self.end as usize])
+    }
+}
+
+impl<'a> Program<'a> {
+    #[inline]
+    pub(crate) fn new(site: Site<'a>) -> Option<Self> {
+        let mut header = Cursor::new(site.program, 4);
+        let (slot_count, subdomains, segments) = (header.u16()?, header.u16()?, header.u16()?);
+        let (path_names, query_names) = (usize::from(header.u16()?), usize::from(header.u16()?));
+        let (rules, tag_slot, flags) = (header.u16()?, header.u16()?, header.u8()?);
+        let (path_seed, query_seed) = (header.u8()?, header.u8()?);
+        let mut places = Cursor::new(site.program, HEADER_BYTES);
+        let mut place = |flag: u8| if flags & flag != 0 { places.u32() } else { Some(0) };
+        let (substitutions, edits, by_tag) = (place(HAS_SUBSTITUTIONS)?, place(HAS_EDITS)?, place(HAS_LISTS)?);
+        let (_, path_at) = places.place();
+        let query_at = path_at + path_names * NAME_BYTES;
+        let tags = query_at + query_names * NAME_BYTES;
+        let positions = u32::from(FIXED_SLOTS) + u32::from(subdomains) + u32::from(segments);
+        let program = Self {
+            bytes: site.program,
+            domain_len: site.domain_len,
+            has_longer: site.has_longer,
+            slot_count,
+            subdomains,
+            segments,
+            path_names: Names { at: path_at, places: path_names, seed: path_seed },
+            query_names: Names { at: query_at, places: query_names, seed: query_seed },
+            tags,
+            rules,
+            tag_slot,
+            flags,
+            substitutions,
+            edits,
+            image: site.image,
+            place: site.place,
+            by_tag,
+        };
+        let heads_end = tags + usize::from(rules) * (4 + program.head_bytes());
+        (heads_end <= site.program.len() && positions <= u32::from(slot_count)).then_some(program)
+    }
+
+    /// Of 32 bits each, in a mask.
+    #[inline(always)]
+    fn words(&self) -> usize {
+        usize::from(self.slot_count).div_ceil(32)
+    }
+
+    #[inline(always)]
+    fn head_bytes(&self) -> usize {
+        4 + 8 * self.words()
+    }
+
+    /// The first rule that covers `url`. Leaves the values of the URL in `slots`.
+    #[inline]
+    pub(crate) fn covering_rule(&self, url: &ParsedUrl, slots: &mut Slots) -> Option<CoveringRule<'a>> {
+        if !url.is_hierarchical() || !slots.read(url, self) {
+            return None;
+        }
+        let tag = match slots.span(self.tag_slot) {
+            Some(span) => tag_of(url.padded(), span),
+            None => ANY_TAG,
+        };
+        if self.by_tag == 0 {
+            let tags = self.bytes.get(self.tags..self.tags + 4 * usize::from(self.rules))?;
+            let (tags, _) = tags.as_chunks::<4>();
+            return tags.iter().enumerate().find_map(|(index, wanted)| {
+                let wanted = u32::from_le_bytes(*wanted);
+                if wanted != ANY_TAG && wanted != tag { None } else { self.covers(index, url, slots) }
+            });
+        }
+        let (mut at, end) = self.listed(tag)?;
+        while at < end {
+            let index = Cursor::new(self.bytes, at).u16()?;
+            if let Some(rule) = self.covers(usize::from(index), url, slots) {
+                return Some(rule);
+            }
+            at += 2;
+        }
+        None
+    }
+
+    /// Where the numbers of the rules lie that ask for this tag or for none.
+    fn listed(&self, tag: u32) -> Option<(usize, usize)> {
+        let mut cursor = Cursor::new(self.bytes, self.by_tag as usize);
+        let tags = cursor.u32()? as usize;
+        let (_, tags_at) = cursor.place();
+        let (mut low, mut high) = (0, tags);
+        while low < high {
+            let middle = (low + high) / 2;
+            if Cursor::new(self.bytes, tags_at + 4 * middle).u32()? < tag {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let is_listed = low < tags && Cursor::new(self.bytes, tags_at + 4 * low).u32()? == tag;
+        // The last list is that of the rules that ask for no tag.
+        let list = if is_listed { low } else { tags };
+        let mut ends = Cursor::new(self.bytes, tags_at + 4 * tags + 4 * list);
+        Some((ends.u32()? as usize, ends.u32()? as usize))
+    }
+
+    #[inline(always)]
+    fn covers(&self, index: usize, url: &ParsedUrl, slots: &Slots) -> Option<CoveringRule<'a>> {
+        let heads = self.tags + 4 * usize::from(self.rules);
+        let mut head = Cursor::new(self.bytes, heads + index * self.head_bytes());
+        let at = head.u32()?;
+        let mut fits = |present: u32| {
+            let (must, may) = (head.u32()?, head.u32()?);
+            Some(must & !present == 0 && present & !may == 0)
+        };
+        if !fits(slots.present)? {
+            return None;
+        }
+        for &present in &slots.far_present {
+            if !fits(present)? {
+                return None;
+            }
+        }
+        let mut cursor = Cursor::new(self.bytes, at as usize);
+        let (mut flags, checks, place) = (cursor.u8()?, cursor.u8()?, cursor.u16()?);
+        if self.has_longer {
+            // Nothing was shown of other domains.
+            flags &= !RULE_IS_PROVEN;
+        }
+        let url_at = if flags & RULE_HAS_URL != 0 { Some(cursor.u32()?) } else { None };
+        let (_, guards) = cursor.place();
+        if flags & RULE_HAS_GUARDS != 0 {
+            let count = cursor.u8()?;
+            cursor.take(2 * usize::from(count))?;
+        }
+        let (_, named) = cursor.place();
+        if flags & RULE_KEEPS_OTHERS != 0 {
+            cursor.take(4 * self.words())?;
+        } else if slots.has_unknown {
+            return None;
+        }
+        for _ in 0..checks {
+            if !slots.passes(&mut cursor, url)? {
+                return None;
+            }
+        }
+        let (_, key) = cursor.place();
+        let url = url_at.map_or(key, |at| at as usize);
+        Some(CoveringRule { program: self.bytes, domain_len: self.domain_len, flags, place, key, url, guards, named })
+    }
+
+    /// The first slot of a name, and how many occurrences of it the rules know.
+    #[inline(always)]
+    fn slots_of(&self, names: Names, padded: &[u8], start: usize, length: usize) -> Option<(u16, u16)> {
+        if names.places == 0 {
+            return None;
+        }
+        let word = first_word(padded, start, length);
+        let at = name_hash(word, length, names.seed) & (names.places - 1);
+        let mut entry = Cursor::new(self.bytes, names.at + at * NAME_BYTES);
+        let (first, named_length, slot, extra) = (entry.u64()?, entry.u16()?, entry.u16()?, entry.u32()?);
+        if first != word || usize::from(named_length) != length {
+            return None;
+        }
+        if length > 8 {
+            let rest = Cursor::new(self.bytes, (extra >> 8) as usize).take(length - 8)?;
+            if !is_same(rest, padded.get(start + 8..start + length)?) {
+                return None;
+            }
+        }
+        Some((slot, (extra & 0xFF) as u16))
+    }
+}
+
+/// Where a name is looked for; the seed is chosen so that no two names of a table are looked for in the same place.
+#[inline(always)]
+pub(crate) fn name_hash(word: u64, length: usize, seed: u8) -> usize {
+    let mixed = (word ^ length as u64).wrapping_add(u64::from(seed)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((mixed ^ (mixed >> 32)).wrapping_mul(0xD1B5_4A32_D192_ED03) >> 40) as usize
+}
+
+/// A number for a value, never [`ANY_TAG`]; different values mostly have different ones.
+#[inline(always)]
+pub(crate) fn tag(word: u64, length: usize) -> u32 {
+    ((word ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32 | 1
+}
+
+#[inline(always)]
+fn tag_of(padded: &[u8], span: Span) -> u32 {
+    let (start, length) = span.extent();
+    if span.is_bare() { tag(0, usize::MAX) } else { tag(first_word(padded, start, length), length) }
+}
+
+impl CoveringRule<'_> {
+    /// Whether there is a URL to write.
+    pub(crate) fn writes(&self) -> bool {
+        self.flags & RULE_WRITES != 0
+    }
+
+    /// Whether what it writes is canonical for sure, if all [guards](Self::guards) are plain.
+    pub(crate) fn is_proven(&self) -> bool {
+        self.flags & RULE_IS_PROVEN != 0
+    }
+
+    /// The slots whose values must be plain.
+    pub(crate) fn guards(&self) -> impl Iterator<Item = u16> {
+        let mut cursor = Cursor::new(self.program, self.guards);
+        let count = if self.flags & RULE_HAS_GUARDS != 0 { cursor.u8().unwrap_or_default() } else { 0 };
+        (0..count).map(move |_| cursor.u16().unwrap_or(NO_SLOT))
+    }
+
+    /// Whether a query parameter is one that is passed through.
+    fn passes(&self, slot: u16) -> bool {
+        self.flags & RULE_KEEPS_OTHERS != 0 && (slot == NO_SLOT || {
+            let word = Cursor::new(self.program, self.named + usize::from(slot / 32) * 4).u32();
+            word.is_some_and(|word| word & (1 << (slot % 32)) == 0)
+        })
     }
 }
 
 impl Slots {
     /// Reads the pairs of `url`; false when it has a key that no rule knows.
-    pub(crate) fn read(&mut self, url: &ParsedUrl, domain_len: usize, layout: &Layout) -> bool {
-        self.present.clear();
-        self.present.resize(layout.slot_count.div_ceil(64), 0);
-        self.values.clear();
-        self.values.resize(layout.slot_count, Span::default());
-        self.has_unknown = false;
+    #[inline]
+    fn read(&mut self, url: &ParsedUrl, program: &Program<'_>) -> bool {
+        self.present = 0;
+        self.far_present.clear();
+        if program.words() > 1 {
+            let slots = usize::from(program.slot_count);
+            self.far_present.resize(program.words() - 1, 0);
+            self.far_values.resize(self.far_values.len().max(slots.saturating_sub(NEAR_SLOTS)), Span::default());
+        }
+        (self.has_unknown, self.has_repeated, self.has_semicolon) = (false, false, false);
         self.params.clear();
-        visit_tokens(url, domain_len, |key, value| {
-            let position =
-                |slots: &[u32], index: u16| slots.get(usize::from(index)).copied().unwrap_or(NO_SLOT);
-            let slot = match key {
-                RawKey::Scheme => SCHEME_SLOT,
-                RawKey::Port => PORT_SLOT,
-                RawKey::TrailingSlash => TRAILING_SLASH_SLOT,
-                RawKey::QuerySeparator => SEPARATOR_SLOT,
-                RawKey::Hashbang => HASHBANG_SLOT,
-                RawKey::Subdomain(index) => position(&layout.subdomains, index),
-                RawKey::PathSegment(index) => position(&layout.segments, index),
-                RawKey::PathParam(name) => self.next_free(&layout.path_params, name),
-                RawKey::QueryParam(name) => self.next_free(&layout.query_params, name),
-            };
-            if let RawKey::QueryParam(name) = key
-                && layout.keeps_order
-            {
-                let (name, value) = (Span::of(name, url), Span::of_value(value, url));
-                self.params.push((Param { name, value }, slot));
-                if slot == NO_SLOT && layout.keeps_others {
-                    self.has_unknown = true;
-                    return ControlFlow::Continue(());
-                }
-            }
-            if slot == NO_SLOT {
-                return ControlFlow::Break(());
-            }
-            self.present[slot as usize / 64] |= 1 << (slot % 64);
-            self.values[slot as usize] = match key {
-                // `/` and `;` of these two keys are literals, not parts of the buffer; their text is never read.
-                RawKey::TrailingSlash | RawKey::QuerySeparator => Span::default(),
-                _ => Span::of_value(value, url),
-            };
-            ControlFlow::Continue(())
-        })
-        .is_continue()
+        let parts = url.parts();
+        self.set(SCHEME_SLOT, Span::new(0, parts.scheme_end as usize));
+        match url.scheme() {
+            b"http" => self.present |= 1 << HTTP_SLOT,
+            b"https" => self.present |= 1 << HTTPS_SLOT,
+            _ => {}
+        }
+        if parts.path_start > parts.host_end {
+            self.set(PORT_SLOT, Span::new(parts.host_end as usize + 1, parts.path_start as usize));
+        }
+        if self.read_host(url, program).is_none()
+            || self.read_path(url, program).is_none()
+            || (parts.query_end > parts.path_end && self.read_query(url, program).is_none())
+        {
+            return false;
+        }
+        if let Some(hashbang) = url.hashbang() {
+            self.set(HASHBANG_SLOT, Span::of(hashbang, url));
+        }
+        true
     }
 
-    /// Collects the query parameters that `rule`, which covers the URL, passes through.
-    pub(crate) fn gather_others(&mut self, rule: &CompiledRule) {
+    /// The labels left of the domain, from right to left.
+    #[inline]
+    fn read_host(&mut self, url: &ParsedUrl, program: &Program<'_>) -> Option<()> {
+        let parts = url.parts();
+        let start = parts.host_start as usize;
+        let mut end = parts.host_end as usize - program.domain_len;
+        let mut index = 0;
+        while end > start {
+            // The dot after the label.
+            end -= 1;
+            let label = url.padded()[start..end].iter().rposition(|&byte| byte == b'.');
+            let label = label.map_or(start, |dot| start + dot + 1);
+            if index == program.subdomains {
+                return None;
+            }
+            self.set(FIXED_SLOTS + index, Span::new(label, end));
+            index += 1;
+            end = label;
+        }
+        Some(())
+    }
+
+    #[inline]
+    fn read_path(&mut self, url: &ParsedUrl, program: &Program<'_>) -> Option<()> {
+        let (padded, parts) = (url.padded(), url.parts());
+        let (first, path_end) = (parts.path_start as usize + 1, parts.path_end as usize);
+        if padded[path_end - 1] == b'/' {
+            self.set(TRAILING_SLASH_SLOT, Span::new(path_end - 1, path_end));
+            if first == path_end {
+                return Some(());
+            }
+        }
+        let end = path_end - usize::from(padded[path_end - 1] == b'/');
+        let mut start = first;
+        let mut slot = FIXED_SLOTS + program.subdomains;
+        let last_slot = slot + program.segments;
+        let mut semicolon = None;
+        for at in Marks::<b'/', b';', b'/'>::new(padded, first, end) {
+            if padded[at] == b';' {
+                semicolon = semicolon.or(Some(at));
+                continue;
+            }
+            if slot == last_slot {
+                return None;
+            }
+            self.set(slot, Span::new(start, at));
+            slot += 1;
+            start = at + 1;
+            semicolon = None;
+        }
+        if slot == last_slot {
+            return None;
+        }
+        let params = semicolon.filter(|at| all_named(&padded[at + 1..end], b';'));
+        self.set(slot, Span::new(start, params.unwrap_or(end)));
+        for (name, value) in path_params(&padded[params.unwrap_or(end)..end]) {
+            let name = Span::of(name, url);
+            let slot = self.next_free(program, program.path_names, padded, name)?;
+            self.set(slot, Span::of_value(value, url));
+        }
+        Some(())
+    }
+
+    #[inline]
+    fn read_query(&mut self, url: &ParsedUrl, program: &Program<'_>) -> Option<()> {
+        let (padded, parts) = (url.padded(), url.parts());
+        let (mut start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
+        let mut equals = None;
+        for at in Marks::<b'&', b'=', b';'>::new(padded, start, end) {
+            match padded[at] {
+                b'&' => {
+                    self.read_param(padded, program, start, equals, at)?;
+                    (start, equals) = (at + 1, None);
+                }
+                b'=' => equals = equals.or(Some(at)),
+                _ if self.has_semicolon => {}
+                _ => {
+                    self.has_semicolon = true;
+                    let query = &padded[parts.path_end as usize + 1..end];
+                    // There is no `&` then, so no parameter was read yet.
+                    if query_separator(query) == b';' {
+                        self.set(SEPARATOR_SLOT, Span::new(at, at + 1));
+                        return self.read_separated(query, url, program);
+                    }
+                }
+            }
+        }
+        self.read_param(padded, program, start, equals, end)
+    }
+
+    /// Reads a query whose parameters are separated by semicolons.
+    #[cold]
+    fn read_separated(&mut self, query: &[u8], url: &ParsedUrl, program: &Program<'_>) -> Option<()> {
+        for (name, value) in query_params(query, b';') {
+            let start = Span::of(name, url).start as usize;
+            let equals = value.map(|_| start + name.len());
+            let end = value.map_or(start + name.len(), |value| start + name.len() + 1 + value.len());
+            self.read_param(url.padded(), program, start, equals, end)?;
+        }
+        Some(())
+    }
+
+    #[inline(always)]
+    fn read_param(
+        &mut self,
+        padded: &[u8],
+        program: &Program<'_>,
+        start: usize,
+        equals: Option<usize>,
+        end: usize,
+    ) -> Option<()> {
+        let name = Span::new(start, equals.unwrap_or(end));
+        let value = equals.map_or(Span::BARE, |at| Span::new(at + 1, end));
+        let slot = self.next_free(program, program.query_names, padded, name);
+        if program.flags & KEEPS_ORDER != 0 {
+            self.params.push((Param { name, value }, slot.unwrap_or(NO_SLOT)));
+            if slot.is_none() && program.flags & KEEPS_OTHERS != 0 {
+                self.has_unknown = true;
+                return Some(());
+            }
+        }
+        self.set(slot?, value);
+        Some(())
+    }
+
+    /// The slot of the next occurrence of a name, if the rules know of it.
+    #[inline(always)]
+    fn next_free(&mut self, program: &Program<'_>, names: Names, padded: &[u8], name: Span) -> Option<u16> {
+        let (start, length) = name.extent();
+        let (first, count) = program.slots_of(names, padded, start, length)?;
+        if !self.has(first) {
+            return Some(first);
+        }
+        self.has_repeated = true;
+        (first.saturating_add(1)..first.saturating_add(count)).find(|&slot| !self.has(slot))
+    }
+
+    #[inline(always)]
+    fn set(&mut self, slot: u16, value: Span) {
+        let near = usize::from(slot);
+        if near < NEAR_SLOTS {
+            self.present |= 1 << near;
+            self.values[near] = value;
+        } else {
+            self.set_far(near - NEAR_SLOTS, value);
+        }
+    }
+
+    #[inline(never)]
+    fn set_far(&mut self, slot: usize, value: Span) {
+        if let (Some(present), Some(place)) =
+            (self.far_present.get_mut(slot / 32), self.far_values.get_mut(slot))
+        {
+            *present |= 1 << (slot % 32);
+            *place = value;
+        }
+    }
+
+    /// Whether the value that the check at `cursor` speaks of passes it.
+    #[inline(always)]
+    fn passes(&self, cursor: &mut Cursor<'_>, url: &ParsedUrl) -> Option<bool> {
+        let (kind, slot) = (cursor.u8()?, cursor.u16()?);
+        if kind == CHECK_IS {
+            let length = cursor.u16()?;
+            let span = self.span(slot)?;
+            if length == BARE || span.is_bare() {
+                return Some(length == BARE && span.is_bare());
+            }
+            let (start, found) = span.extent();
+            let (bytes, at) = cursor.place();
+            let value = cursor.take(usize::from(length))?;
+            return Some(
+                found == value.len()
+                    && first_word(url.padded(), start, found) == first_word(bytes, at, found)
+                    && (found <= 8 || is_same(&url.padded()[start + 8..start + found], &value[8..])),
+            );
+        }
+        let value = if self.has(slot) { self.get(url, slot) } else { None };
+        let mut passes = is_in_class(cursor, value)?;
+        for _ in 0..cursor.u16()? {
+            passes &= cursor.text()? != value;
+        }
+        Some(passes || !self.has(slot))
+    }
+
+    /// Collects the query parameters that `rule`, which covers the URL, passes through: by name, or as they stand in
+    /// the URL.
+    pub(crate) fn gather_others(&mut self, rule: &CoveringRule<'_>, url: &ParsedUrl, by_name: bool) {
         self.others.clear();
-        if rule.keeps_others {
-            let is_other =
-                |slot: u32| slot == NO_SLOT || rule.may[slot as usize / 64] & (1 << (slot % 64)) == 0;
-            self.others
-                .extend(self.params.iter().filter(|(_, slot)| is_other(*slot)).map(|(param, _)| param));
+        if rule.flags & RULE_KEEPS_OTHERS == 0 {
+            return;
+        }
+        let others = self.params.iter().filter(|(_, slot)| rule.passes(*slot)).map(|(param, _)| param);
+        self.others.extend(others);
+        if by_name {
+            let name = |param: &Param| param.name.get(url);
+            self.others.sort_unstable_by(|a, b| name(a).cmp(&name(b)).then(a.name.start.cmp(&b.name.start)));
         }
     }
 
     /// All query parameters with their slots, in the order of the URL.
-    pub(crate) fn params(&self) -> &[(Param, u32)] {
+    pub(crate) fn params(&self) -> &[(Param, u16)] {
         &self.params
     }
 
@@ -190,64 +648,38 @@ impl Slots {
         self.others.iter().any(|other| other.name.start == param.name.start)
     }
 
-    /// By name, or as they stand in the URL.
-    pub(crate) fn arrange_others(&mut self, url: &ParsedUrl, by_name: bool) {
-        let name = |param: &Param| if by_name { param.name.get(url) } else { None };
-        self.others.sort_unstable_by(|a, b| name(a).cmp(&name(b)).then(a.name.start.cmp(&b.name.start)));
+    /// Whether nothing stands in the URL that could be read otherwise once something else is gone.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.has_repeated && !self.has_semicolon
     }
 
-    fn next_free(&self, names: &NameSlots, name: &[u8]) -> u32 {
-        let slots = names.get(name).map_or(&[][..], |slots| slots);
-        slots.iter().copied().find(|&slot| slot == NO_SLOT || !self.has(slot)).unwrap_or(NO_SLOT)
+    #[inline(always)]
+    pub(crate) fn has(&self, slot: u16) -> bool {
+        let near = usize::from(slot);
+        if near < NEAR_SLOTS { self.present & (1 << near) != 0 } else { self.has_far(near - NEAR_SLOTS) }
     }
 
-    pub(crate) fn has(&self, slot: u32) -> bool {
-        self.present[slot as usize / 64] & (1 << (slot % 64)) != 0
+    #[inline(never)]
+    fn has_far(&self, slot: usize) -> bool {
+        self.far_present.get(slot / 32).is_some_and(|present| present & (1 << (slot % 32)) != 0)
     }
 
-    pub(crate) fn get<'a>(&self, url: &'a ParsedUrl, slot: u32) -> RawValue<'a> {
-        match slot {
-            TRAILING_SLASH_SLOT => Some(b"/"),
-            SEPARATOR_SLOT => Some(b";"),
-            _ => self.values[slot as usize].get(url),
+    /// Where the value of a slot lies, if the URL has that key.
+    #[inline(always)]
+    pub(crate) fn span(&self, slot: u16) -> Option<Span> {
+        let near = usize::from(slot);
+        if near < NEAR_SLOTS {
+            (self.present & (1 << near) != 0).then(|| self.values[near])
+        } else if self.has_far(near - NEAR_SLOTS) {
+            self.far_values.get(near - NEAR_SLOTS).copied()
+        } else {
+            None
         }
     }
-}
 
-impl SiteProgram {
-    /// The first rule that covers `url`, with its place. Leaves the values of the URL in `slots`.
-    pub(crate) fn covering_rule(&self, url: &ParsedUrl, slots: &mut Slots) -> Option<(usize, &CompiledRule)> {
-        if !url.is_hierarchical() || !slots.read(url, self.domain.len(), &self.layout) {
-            return None;
-        }
-        let present = slots.present[0];
-        let fits = |&(must, may): &(u64, u64)| must & !present == 0 && present & !may == 0;
-        let mut likely = self.masks.iter().zip(&self.rules).enumerate().filter(|(_, (masks, _))| fits(masks));
-        let (index, (_, rule)) = likely.find(|(_, (_, rule))| rule.covers(url, slots, &self.layout))?;
-        slots.gather_others(rule);
-        Some((index, rule))
-    }
-}
-
-impl CompiledRule {
-    /// Whether the rule covers the URL whose slots these are.
-    pub(crate) fn covers(&self, url: &ParsedUrl, slots: &Slots, layout: &Layout) -> bool {
-        let passed = |word: usize| {
-            if self.keeps_others { layout.query_mask[word] } else { 0 }
-        };
-        let mut masks = self.must.iter().zip(&self.may).zip(&slots.present).enumerate();
-        (self.keeps_others || !slots.has_unknown)
-            && masks.all(|(word, ((must, may), present))| {
-                must & !present == 0 && present & !(may | passed(word)) == 0
-            })
-            && self.checks.iter().all(|check| match check {
-                Check::Is { slot, value } => slots.get(url, *slot) == value.as_deref(),
-                Check::Class { slot, class, except } => {
-                    !slots.has(*slot) || {
-                        let value = slots.get(url, *slot);
-                        class.contains_raw(value) && !except.iter().any(|except| except.as_deref() == value)
-                    }
-                }
-            })
+    /// The value of a slot that is present.
+    #[inline(always)]
+    pub(crate) fn get<'u>(&self, url: &'u ParsedUrl, slot: u16) -> RawValue<'u> {
+        self.span(slot)?.get(url)
     }
 }

@@ -1,273 +1,401 @@
 /*!
 Writes what a rule makes of a URL: its key, or the URL of the target form.
+
+A template is a list of steps, read where it lies in the compiled rules. Values that are always there, and all text
+around them, are plain copies; where values may be absent, one step writes a whole part of the URL (host, path or
+query), since it then depends on one value what may follow another.
 */
 
-use crate::program::{Param, Slots};
+use crate::compiled::encoding::Cursor;
+use crate::program::{CoveringRule, Param, Slots};
 use crate::rule::Atom;
+use crate::text_buffer::TextBuffer;
 use crate::url::{ParsedUrl, RawValue};
 
-/// What to write, in the order of a URL.
-#[derive(Clone, Debug)]
-pub(crate) struct Template {
-    pub(crate) scheme: Source,
-    /// Left to right.
-    pub(crate) subdomains: Box<[Source]>,
-    pub(crate) domain: Box<[u8]>,
-    pub(crate) port: Option<Source>,
-    pub(crate) segments: Box<[Source]>,
-    pub(crate) path_params: Box<[(Box<[u8]>, Source)]>,
-    pub(crate) trailing_slash: Option<Source>,
-    pub(crate) separator: Option<Source>,
-    pub(crate) query_params: Box<[(Box<[u8]>, Source)]>,
-    /// Whether parameters come in the order of their names, as in keys.
-    pub(crate) is_sorted: bool,
-    /// Set when parameters keep the order that they have in the URL: which of `query_params` each slot goes to.
-    pub(crate) in_place: Option<Box<[(u32, usize)]>>,
-    pub(crate) hashbang: Option<Source>,
+/// A step of a template.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step(pub(crate) u8);
+
+impl Step {
+    /// Nothing more.
+    pub(crate) const END: Self = Self(0);
+    /// A text.
+    pub(crate) const TEXT: Self = Self(1);
+    /// The value of a slot that is present.
+    pub(crate) const SLOT: Self = Self(2);
+    /// The domain of the site.
+    pub(crate) const DOMAIN: Self = Self(3);
+    /// Scheme, host, port and path as they are.
+    pub(crate) const AS_IS: Self = Self(4);
+    /// A [`Source`] that is never absent.
+    pub(crate) const PUT: Self = Self(5);
+    /// A text and a [`Source`], both or none.
+    pub(crate) const OPTIONAL: Self = Self(6);
+    /// Host labels, from left to right: a number of sources.
+    pub(crate) const LABELS: Self = Self(7);
+    /// The path: a number of sources, a number of named sources, and that of the trailing slash.
+    pub(crate) const PATH: Self = Self(8);
+    /// The query: flags, the separator if any, a number of named sources; see [`QUERY_IS_SORTED`].
+    pub(crate) const QUERY: Self = Self(9);
 }
+
+/// Parameters come in the order of their names, as in keys.
+pub(crate) const QUERY_IS_SORTED: u8 = 1;
+/// Parameters keep the order that they have in the URL; the slot of each named source is given before it.
+pub(crate) const QUERY_IN_PLACE: u8 = 2;
+/// Parameters may be separated by something else than `&`.
+pub(crate) const QUERY_HAS_SEPARATOR: u8 = 4;
+
+/// Codes of [`Source`].
+pub(crate) const SOURCE_LITERAL: u8 = 0;
+pub(crate) const SOURCE_SLOT: u8 = 1;
+pub(crate) const SOURCE_STAR: u8 = 2;
+pub(crate) const SOURCE_JOIN: u8 = 3;
+pub(crate) const SOURCE_MAP: u8 = 4;
+/// Codes of the parts of [`Source::Join`].
+pub(crate) const PART_LITERAL: u8 = 0;
+pub(crate) const PART_SLOT: u8 = 1;
+pub(crate) const PART_ATOM: u8 = 2;
 
 /// Where a value comes from.
-#[derive(Clone, Debug)]
-pub(crate) enum Source {
-    Literal(Option<Box<[u8]>>),
-    Slot(u32),
+#[derive(Clone, Copy, Debug)]
+enum Source<'a> {
+    Literal(RawValue<'a>),
+    Slot(u16),
     Star,
-    Join(Box<[SourcePart]>),
-    /// A slot, and what becomes of some of its values.
-    Map(u32, Box<[Mapping]>),
+    /// Parts, each with its code, up to the end of the bytes.
+    Join(&'a [u8]),
+    /// A slot, and what becomes of some of its values: pairs of texts, up to the end of the bytes.
+    Map(u16, &'a [u8]),
 }
 
-/// A value, `None` for a bare one, and what it becomes, `None` for nothing.
-type Mapping = (Option<Box<[u8]>>, Option<Box<[u8]>>);
-
-/// A part of a value that is put together.
-#[derive(Clone, Debug)]
-pub(crate) enum SourcePart {
-    Literal(Box<[u8]>),
-    Slot(u32),
-    Atom(u32, Atom),
+impl<'a> Source<'a> {
+    #[inline(always)]
+    fn read(cursor: &mut Cursor<'a>) -> Option<Self> {
+        Some(match cursor.u8()? {
+            SOURCE_LITERAL => Self::Literal(cursor.text()?),
+            SOURCE_SLOT => Self::Slot(cursor.u16()?),
+            SOURCE_STAR => Self::Star,
+            SOURCE_JOIN => Self::Join(cursor.block()?),
+            SOURCE_MAP => Self::Map(cursor.u16()?, cursor.block()?),
+            _ => return None,
+        })
+    }
 }
 
 /// The rule cannot be applied to this URL: a segment or label would be missing between others, or a part of a value.
+#[derive(Debug)]
 pub(crate) struct Refused;
 
-impl Template {
-    /// Appends what the rule makes of the URL whose slots these are. When refused, `out` is in an unspecified state.
-    pub(crate) fn write(&self, url: &ParsedUrl, slots: &mut Slots, out: &mut Vec<u8>) -> Result<(), Refused> {
-        slots.arrange_others(url, self.is_sorted);
-        let mut writer = Writer { url, slots, out };
-        writer.put(&self.scheme)?;
-        writer.out.extend_from_slice(b"://");
-        self.write_host(&mut writer)?;
-        self.write_path(&mut writer)?;
-        self.write_query(&mut writer)?;
-        if let Some(hashbang) = writer.present(self.hashbang.as_ref()) {
-            writer.out.extend_from_slice(b"#!");
-            writer.put(hashbang)?;
+/// Appends what the rule makes of the URL whose slots these are, by the template at `at`. When refused, `out` is in an
+/// unspecified state.
+#[inline]
+pub(crate) fn write(
+    rule: &CoveringRule<'_>,
+    at: usize,
+    url: &ParsedUrl,
+    slots: &mut Slots,
+    out: &mut TextBuffer,
+) -> Result<(), Refused> {
+    let cursor = Cursor::new(rule.program, at);
+    Writer { rule, url, slots, out }.run(cursor).ok_or(Refused)
+}
+
+struct Writer<'a, 'r> {
+    rule: &'a CoveringRule<'r>,
+    url: &'a ParsedUrl,
+    slots: &'a mut Slots,
+    out: &'a mut TextBuffer,
+}
+
+impl<'a, 'r> Writer<'a, 'r> {
+    fn run(&mut self, mut cursor: Cursor<'r>) -> Option<()> {
+        loop {
+            match Step(cursor.u8()?) {
+                Step::END => return Some(()),
+                Step::TEXT => {
+                    let length = usize::from(cursor.u16()?);
+                    let (bytes, at) = cursor.place();
+                    self.out.push_part(bytes, at, length);
+                    cursor.take(length)?;
+                }
+                Step::SLOT => {
+                    let slot = cursor.u16()?;
+                    self.copy(slot)?;
+                }
+                Step::DOMAIN => {
+                    let end = self.url.parts().host_end as usize;
+                    let length = self.rule.domain_len;
+                    self.out.push_part(self.url.padded(), end.checked_sub(length)?, length);
+                }
+                Step::AS_IS => self.copy_as_is(),
+                Step::PUT => {
+                    let source = Source::read(&mut cursor)?;
+                    self.put(source)?;
+                }
+                Step::OPTIONAL => {
+                    let (before, source) = (cursor.text()??, Source::read(&mut cursor)?);
+                    if !self.is_absent(source) {
+                        self.out.push_slice(before);
+                        self.put(source)?;
+                    }
+                }
+                Step::LABELS => self.labels(&mut cursor)?,
+                Step::PATH => self.path(&mut cursor)?,
+                Step::QUERY => self.query(&mut cursor)?,
+                _ => return None,
+            }
         }
-        Ok(())
     }
 
-    fn write_host(&self, writer: &mut Writer<'_>) -> Result<(), Refused> {
-        let absent = self.subdomains.iter().take_while(|label| writer.is_absent(label)).count();
-        for label in &self.subdomains[absent..] {
-            if writer.is_absent(label) {
-                return Err(Refused);
-            }
-            writer.put(label)?;
-            writer.out.push(b'.');
+    fn copy_as_is(&mut self) {
+        let (padded, parts) = (self.url.padded(), self.url.parts());
+        let (start, end) = (parts.host_start as usize, parts.path_end as usize);
+        let scheme = parts.scheme_end as usize + 3;
+        if start == scheme {
+            self.out.push_part(padded, 0, end);
+        } else {
+            // All but the user.
+            self.out.push_part(padded, 0, scheme);
+            self.out.push_part(padded, start, end - start);
         }
-        writer.out.extend_from_slice(&self.domain);
-        if let Some(port) = writer.present(self.port.as_ref()) {
-            writer.out.push(b':');
-            writer.put(port)?;
-        }
-        Ok(())
     }
 
-    fn write_path(&self, writer: &mut Writer<'_>) -> Result<(), Refused> {
-        let present = self.segments.iter().take_while(|segment| !writer.is_absent(segment)).count();
-        if !self.segments[present..].iter().all(|segment| writer.is_absent(segment)) {
-            return Err(Refused);
+    fn labels(&mut self, cursor: &mut Cursor<'r>) -> Option<()> {
+        let mut has_any = false;
+        for _ in 0..cursor.u16()? {
+            let label = Source::read(cursor)?;
+            if self.is_absent(label) {
+                if has_any {
+                    return None;
+                }
+                continue;
+            }
+            has_any = true;
+            self.put(label)?;
+            self.out.push(b'.');
         }
-        if present == 0 {
-            writer.out.push(b'/');
-            let bare = self.path_params.iter().all(|(_, param)| writer.is_absent(param));
-            return if bare { Ok(()) } else { Err(Refused) };
+        Some(())
+    }
+
+    fn path(&mut self, cursor: &mut Cursor<'r>) -> Option<()> {
+        let (mut has_any, mut has_gap) = (false, false);
+        for _ in 0..cursor.u16()? {
+            let segment = Source::read(cursor)?;
+            if self.is_absent(segment) {
+                has_gap = true;
+                continue;
+            }
+            if has_gap {
+                return None;
+            }
+            has_any = true;
+            self.out.push(b'/');
+            self.put(segment)?;
         }
-        for segment in &self.segments[..present] {
-            writer.out.push(b'/');
-            writer.put(segment)?;
+        if !has_any {
+            self.out.push(b'/');
         }
-        for (name, source) in &self.path_params {
-            if !writer.is_absent(source) {
-                writer.out.push(b';');
-                writer.out.extend_from_slice(name);
-                writer.out.push(b'=');
-                writer.put(source)?;
+        for _ in 0..cursor.u16()? {
+            let (name, source) = (cursor.text()??, Source::read(cursor)?);
+            if self.is_absent(source) {
+                continue;
+            }
+            if !has_any {
+                return None;
+            }
+            self.out.push(b';');
+            self.out.push_slice(name);
+            self.out.push(b'=');
+            self.put(source)?;
+        }
+        if cursor.u8()? != 0 {
+            let slash = Source::read(cursor)?;
+            if has_any && !self.is_absent(slash) {
+                self.out.push(if matches!(slash, Source::Star) { b'*' } else { b'/' });
             }
         }
-        match writer.present(self.trailing_slash.as_ref()) {
-            Some(Source::Star) => writer.out.push(b'*'),
-            Some(_) => writer.out.push(b'/'),
-            None => {}
+        Some(())
+    }
+
+    fn query(&mut self, cursor: &mut Cursor<'r>) -> Option<()> {
+        let flags = cursor.u8()?;
+        let mut separator = b'&';
+        if flags & QUERY_HAS_SEPARATOR != 0 {
+            match Source::read(cursor)? {
+                source if self.is_absent(source) => {}
+                Source::Star => separator = b'*',
+                _ => separator = b';',
+            }
         }
-        Ok(())
+        let is_sorted = flags & QUERY_IS_SORTED != 0;
+        self.slots.gather_others(self.rule, self.url, is_sorted);
+        let mut next = Lead { lead: b'?', separator };
+        if flags & QUERY_IN_PLACE != 0 {
+            return self.query_in_place(cursor, next);
+        }
+        let mut others = 0;
+        for _ in 0..cursor.u16()? {
+            let (name, source) = (cursor.text()??, Source::read(cursor)?);
+            if self.is_absent(source) {
+                continue;
+            }
+            while is_sorted
+                && let Some(&other) = self.slots.others.get(others)
+                && other.name.get(self.url).unwrap_or_default() < name
+            {
+                next.push(self.out);
+                self.put_other(&other);
+                others += 1;
+            }
+            next.push(self.out);
+            self.put_param(name, source)?;
+        }
+        while let Some(&other) = self.slots.others.get(others) {
+            next.push(self.out);
+            self.put_other(&other);
+            others += 1;
+        }
+        Some(())
     }
 
     /// Writes the parameters as they stand in the URL, less those that are dropped.
-    fn write_in_place(
-        &self,
-        places: &[(u32, usize)],
-        mut next: impl FnMut(&mut Vec<u8>),
-        writer: &mut Writer<'_>,
-    ) -> Result<(), Refused> {
-        let slots = writer.slots;
-        for (param, slot) in slots.params() {
-            let source = places.binary_search_by_key(slot, |(slot, _)| *slot).ok().map(|at| places[at].1);
-            match source.map(|at| &self.query_params[at]) {
-                Some((name, source)) if !writer.is_absent(source) => {
-                    next(writer.out);
-                    writer.put_param(name, source)?;
+    fn query_in_place(&mut self, cursor: &mut Cursor<'r>, mut next: Lead) -> Option<()> {
+        let sources = *cursor;
+        let find = |wanted: u16, sources: &mut Cursor<'r>| -> Option<Option<(&'r [u8], Source<'r>)>> {
+            for _ in 0..sources.u16()? {
+                let (slot, name, source) = (sources.u16()?, sources.text()??, Source::read(sources)?);
+                if slot == wanted {
+                    return Some(Some((name, source)));
                 }
-                Some(_) => {}
-                None if slots.is_other(param) => {
-                    next(writer.out);
-                    writer.put_other(param);
+            }
+            Some(None)
+        };
+        for index in 0..self.slots.params().len() {
+            let (param, slot) = self.slots.params()[index];
+            match find(slot, &mut sources.clone())? {
+                Some((name, source)) => {
+                    if !self.is_absent(source) {
+                        next.push(self.out);
+                        self.put_param(name, source)?;
+                    }
+                }
+                None if self.slots.is_other(&param) => {
+                    next.push(self.out);
+                    self.put_other(&param);
                 }
                 None => {}
             }
         }
-        Ok(())
+        // Past the sources, to what follows.
+        find(crate::program::NO_SLOT, cursor)?;
+        Some(())
     }
 
-    fn write_query(&self, writer: &mut Writer<'_>) -> Result<(), Refused> {
-        let separator = match writer.present(self.separator.as_ref()) {
-            Some(Source::Star) => b'*',
-            Some(_) => b';',
-            None => b'&',
-        };
-        let mut lead = b'?';
-        let mut next = |out: &mut Vec<u8>| out.push(std::mem::replace(&mut lead, separator));
-        if let Some(places) = &self.in_place {
-            return self.write_in_place(places, next, writer);
-        }
-        let (url, slots) = (writer.url, writer.slots);
-        let mut others = slots.others.iter().peekable();
-        for (name, source) in &self.query_params {
-            if writer.is_absent(source) {
-                continue;
-            }
-            let comes_first =
-                |other: &&Param| self.is_sorted && other.name.get(url).unwrap_or_default() < &**name;
-            while let Some(other) = others.next_if(comes_first) {
-                next(writer.out);
-                writer.put_other(other);
-            }
-            next(writer.out);
-            writer.put_param(name, source)?;
-        }
-        for other in others {
-            next(writer.out);
-            writer.put_other(other);
-        }
-        Ok(())
-    }
-}
-
-struct Writer<'a> {
-    url: &'a ParsedUrl,
-    slots: &'a Slots,
-    out: &'a mut Vec<u8>,
-}
-
-impl Writer<'_> {
     /// Only a copied value can be absent, or one that becomes nothing.
-    fn is_absent(&self, source: &Source) -> bool {
+    #[inline(always)]
+    fn is_absent(&self, source: Source<'_>) -> bool {
         match source {
-            Source::Slot(slot) => !self.slots.has(*slot),
+            Source::Slot(slot) => !self.slots.has(slot),
             Source::Map(slot, values) => {
-                !self.slots.has(*slot) || self.mapped(*slot, values).is_some_and(Option::is_none)
+                !self.slots.has(slot) || self.mapped(slot, values).is_some_and(|becomes| becomes.is_none())
             }
             Source::Literal(_) | Source::Star | Source::Join(_) => false,
         }
     }
 
     /// What becomes of the value of a slot, if it is one of those that become another.
-    fn mapped<'m>(&self, slot: u32, values: &'m [Mapping]) -> Option<&'m Option<Box<[u8]>>> {
+    fn mapped<'m>(&self, slot: u16, values: &'m [u8]) -> Option<RawValue<'m>> {
         let value = self.slots.get(self.url, slot);
-        values.iter().find(|(is, _)| is.as_deref() == value).map(|(_, becomes)| becomes)
+        let mut cursor = Cursor::new(values, 0);
+        loop {
+            let (is, becomes) = (cursor.text()?, cursor.text()?);
+            if is == value {
+                return Some(becomes);
+            }
+        }
     }
 
-    fn is_bare(&self, source: &Source) -> bool {
+    fn is_bare(&self, source: Source<'_>) -> bool {
         match source {
             Source::Literal(value) => value.is_none(),
-            Source::Slot(slot) => self.slots.get(self.url, *slot).is_none(),
+            Source::Slot(slot) => self.slots.get(self.url, slot).is_none(),
             Source::Map(slot, values) => {
-                self.mapped(*slot, values).is_none() && self.slots.get(self.url, *slot).is_none()
+                self.mapped(slot, values).is_none() && self.slots.get(self.url, slot).is_none()
             }
             Source::Star | Source::Join(_) => false,
         }
     }
 
-    fn present<'s>(&self, source: Option<&'s Source>) -> Option<&'s Source> {
-        source.filter(|source| !self.is_absent(source))
+    /// Appends the value of a slot that is present.
+    #[inline(always)]
+    fn copy(&mut self, slot: u16) -> Option<()> {
+        let (start, length) = self.slots.span(slot)?.extent();
+        self.out.push_part(self.url.padded(), start, length);
+        Some(())
     }
 
-    fn value(&self, slot: u32) -> Result<RawValue<'_>, Refused> {
-        if self.slots.has(slot) { Ok(self.slots.get(self.url, slot)) } else { Err(Refused) }
-    }
-
-    fn put(&mut self, source: &Source) -> Result<(), Refused> {
+    fn put(&mut self, source: Source<'_>) -> Option<()> {
         match source {
-            Source::Literal(text) => self.out.extend_from_slice(text.as_deref().unwrap_or_default()),
+            Source::Literal(text) => self.out.push_slice(text.unwrap_or_default()),
             Source::Star => self.out.push(b'*'),
-            Source::Slot(slot) => {
-                let value = self.slots.get(self.url, *slot).unwrap_or_default();
-                self.out.extend_from_slice(value);
-            }
-            Source::Map(slot, values) => {
-                let value = match self.mapped(*slot, values) {
-                    Some(becomes) => becomes.as_deref(),
-                    None => self.slots.get(self.url, *slot),
-                };
-                self.out.extend_from_slice(value.unwrap_or_default());
-            }
+            Source::Slot(slot) => self.copy(slot)?,
+            Source::Map(slot, values) => match self.mapped(slot, values) {
+                Some(becomes) => self.out.push_slice(becomes.unwrap_or_default()),
+                None => self.copy(slot)?,
+            },
             Source::Join(parts) => {
-                for part in parts {
-                    let (url, slots) = (self.url, self.slots);
-                    let text = match part {
-                        SourcePart::Literal(text) => text,
-                        SourcePart::Slot(slot) => {
-                            self.value(*slot)?;
-                            slots.get(url, *slot).ok_or(Refused)?
+                let mut cursor = Cursor::new(parts, 0);
+                while let Some(code) = cursor.u8() {
+                    let text = match code {
+                        PART_LITERAL => cursor.text()??,
+                        PART_SLOT => self.value(cursor.u16()?)?,
+                        PART_ATOM => {
+                            let value = self.value(cursor.u16()?)?;
+                            Atom::read(&mut cursor)?.of(value)?
                         }
-                        SourcePart::Atom(slot, atom) => {
-                            self.value(*slot)?;
-                            slots.get(url, *slot).and_then(|value| atom.of(value)).ok_or(Refused)?
-                        }
+                        _ => return None,
                     };
-                    self.out.extend_from_slice(text);
+                    self.out.push_slice(text);
                 }
             }
         }
-        Ok(())
+        Some(())
     }
 
-    fn put_param(&mut self, name: &[u8], source: &Source) -> Result<(), Refused> {
-        self.out.extend_from_slice(name);
+    /// The text of a slot, if it is present and has any.
+    fn value(&self, slot: u16) -> Option<&'a [u8]> {
+        if self.slots.has(slot) { self.slots.get(self.url, slot) } else { None }
+    }
+
+    fn put_param(&mut self, name: &[u8], source: Source<'_>) -> Option<()> {
+        self.out.push_slice(name);
         if !self.is_bare(source) {
             self.out.push(b'=');
             self.put(source)?;
         }
-        Ok(())
+        Some(())
     }
 
     fn put_other(&mut self, other: &Param) {
-        self.out.extend_from_slice(other.name.get(self.url).unwrap_or_default());
-        if let Some(value) = other.value.get(self.url) {
+        let (start, length) = other.name.extent();
+        self.out.push_part(self.url.padded(), start, length);
+        if !other.value.is_bare() {
             self.out.push(b'=');
-            self.out.extend_from_slice(value);
+            let (start, length) = other.value.extent();
+            self.out.push_part(self.url.padded(), start, length);
         }
+    }
+}
+
+/// What stands before the next parameter.
+struct Lead {
+    lead: u8,
+    separator: u8,
+}
+
+impl Lead {
+    fn push(&mut self, out: &mut TextBuffer) {
+        out.push(std::mem::replace(&mut self.lead, self.separator));
     }
 }

@@ -4,7 +4,7 @@
 
 use std::io;
 
-use dedust::{Normalizer, ParsedUrl};
+use dedust::ParsedUrl;
 use dedust_learn::metrics::{MacroAverage, Score};
 use dedust_learn::{Evaluation, Evaluator, Scores};
 use serde::Serialize;
@@ -105,8 +105,7 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
         }
     }
     let from_stdin = args.inputs.iter().any(|input| input.as_os_str() == "-");
-    let rules = rule_file::load(&args.rules, from_stdin)?;
-    let normalizer = Normalizer::compile(&rules);
+    let normalizer = rule_file::normalizer(&args.rules, from_stdin)?;
     let mut evaluator = Evaluator::new(&normalizer, args.evidence);
     let mut url = ParsedUrl::default();
     read_all_of(&args.inputs, &args.host, printer, |observation| {
@@ -115,6 +114,7 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
         Ok(())
     })?;
     let evaluation = evaluator.finish();
+    rule_file::check_damage(&normalizer, &args.rules)?;
     if evaluation.sites.is_empty() {
         return Err(Refusal::new(
             format!(

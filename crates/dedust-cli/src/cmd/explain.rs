@@ -13,6 +13,7 @@ use crate::ExitStatus;
 use crate::args::{ExplainArgs, ReportFormat};
 use crate::number::{count, counted, percent};
 use crate::printer::Printer;
+use crate::rule_file::Rules;
 use crate::{rule_file, words};
 
 /// One line of `--format json`.
@@ -33,6 +34,9 @@ enum Record<'a> {
         substitutions: Vec<String>,
         /// The rule that covers the URL.
         rule: Option<RuleRecord<'a>>,
+        /// Its place in the site's list where no more is known: compiled rules hold no text.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        compiled_rule: Option<usize>,
         /// For equality only.
         key: String,
         /// Can be fetched.
@@ -72,13 +76,20 @@ struct Case<'a> {
     refuted_rules: usize,
     substitutions: Vec<&'a Substitution>,
     rule: Option<(usize, &'a Rule)>,
+    /// Whether the texts of rules are not at hand.
+    is_compiled: bool,
 }
 
 /// Explains each URL.
 pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let from_stdin = args.urls.iter().any(|url| url == "-");
-    let rules = rule_file::load(&args.rules, from_stdin)?;
-    let normalizer = Normalizer::compile(&rules);
+    let (rules, normalizer) = match rule_file::open(&args.rules, from_stdin)? {
+        Rules::Plain(rules) => {
+            let normalizer = Normalizer::compile(&rules);
+            (Some(rules), normalizer)
+        }
+        Rules::Compiled(normalizer) => (None, normalizer),
+    };
     let mut urls: Vec<String> = args.urls.iter().filter(|url| *url != "-").cloned().collect();
     if from_stdin {
         let text = io::read_to_string(dedust_io::open_text("-")?).context("cannot read standard input")?;
@@ -86,7 +97,7 @@ pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<E
     }
     let mut status = ExitStatus::Success;
     for (at, input) in urls.iter().enumerate() {
-        match (Case::new(input, &rules, &normalizer), args.format) {
+        match (Case::new(input, rules.as_ref(), &normalizer), args.format) {
             (Ok(case), ReportFormat::Text) => {
                 if at > 0 {
                     printer.line("")?;
@@ -105,17 +116,22 @@ pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<E
             }
         }
     }
+    rule_file::check_damage(&normalizer, &args.rules)?;
     Ok(status)
 }
 
 impl<'a> Case<'a> {
-    fn new(input: &'a str, rules: &'a RuleSet, normalizer: &Normalizer) -> Result<Self, ParseUrlError> {
+    fn new(
+        input: &'a str,
+        rules: Option<&'a RuleSet>,
+        normalizer: &Normalizer,
+    ) -> Result<Self, ParseUrlError> {
         let explanation = normalizer.explain(input)?;
         let site = match &explanation.site {
             Some(site) => site.to_string(),
             None => String::from_utf8_lossy(site_of(ParsedUrl::parse(input)?.host())).into_owned(),
         };
-        let known = rules.site(&site);
+        let known = rules.and_then(|rules| rules.site(&site));
         let substitutions = known.map_or(&[][..], |site| site.substitutions());
         Ok(Self {
             input,
@@ -123,6 +139,7 @@ impl<'a> Case<'a> {
             rule: explanation.rule.and_then(|at| Some((at, known?.rules().get(at)?))),
             site_rules: known.map_or(0, |site| site.len()),
             refuted_rules: known.map_or(0, refuted_rules),
+            is_compiled: rules.is_none(),
             site,
             explanation,
         })
@@ -143,6 +160,7 @@ impl<'a> Case<'a> {
                 steps: words::steps(rule),
                 evidence: &rule.evidence,
             }),
+            compiled_rule: self.explanation.rule.filter(|_| self.is_compiled),
             key: key.to_string(),
             canonical: canonical.to_string(),
         }
@@ -185,6 +203,8 @@ impl<'a> Case<'a> {
     fn site_in_words(&self) -> String {
         if self.site.is_empty() {
             "none: the URL has no host".into()
+        } else if self.is_compiled {
+            self.site.clone()
         } else {
             let rules = counted(self.site_rules as u64, "rule", "rules");
             match self.refuted_rules {
@@ -195,7 +215,12 @@ impl<'a> Case<'a> {
     }
 
     fn why_no_rule(&self) -> String {
-        if self.site_rules == 0 {
+        if let Some(place) = self.explanation.rule {
+            return format!(
+                "{place}, counted from 0; compiled rules say no more, the rule file they were made from does"
+            );
+        }
+        if self.site_rules == 0 && self.explanation.site.is_none() {
             "none: only the safe normalization applies, which never changes the page".into()
         } else {
             "none covers it, as no URLs like it were proven to be duplicates; it stays in its safe form"

@@ -3,17 +3,19 @@
 */
 
 mod report;
+mod unfinished;
 
 use std::time::Instant;
 
 use anyhow::Context as _;
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::{Crawl, Trainer};
+use dedust_learn::{CrawlStore, SampleSize, StoredCrawl, Trainer};
 
+use self::unfinished::Unfinished;
 use crate::ExitStatus;
 use crate::args::{LearnArgs, ReportFormat};
 use crate::failure::Refusal;
-use crate::number::counted;
+use crate::number::{count, counted};
 use crate::observe::{clues_of, read_all_of};
 use crate::printer::Printer;
 use crate::progress::Learning;
@@ -33,24 +35,33 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         .max_false_pair_rate(args.max_fpr)
         .build()
         .context("--max-fpr is out of range")?;
+    let sample = SampleSize::new(args.sample, args.max_sample)
+        .with_context(|| format!("--sample must be from 0 to 1, not {}", args.sample))?;
     // Before the work, which may be long: a target that cannot be written is known now.
     let mut output = OutputFile::create(&args.output, args.force)?;
 
     let started = Instant::now();
-    let mut crawl = Crawl::new(args.evidence);
-    read_all_of(&args.inputs, &args.host, printer, |observation| {
-        let time = observation.time().map(str::as_bytes);
-        crawl.observe_at(observation.url(), &clues_of(observation), time)
-    })?;
-    let corpora = crawl.into_corpora();
+    let unfinished = Unfinished::prepare(args)?;
+    let crawl = match unfinished.resume(sample)? {
+        Some(crawl) => {
+            printer.note("going on with what was read before");
+            crawl
+        }
+        None => {
+            if args.resume {
+                printer.note("nothing to resume: reading from the start");
+            }
+            read(args, sample, &unfinished, printer)?
+        }
+    };
     printer.detail(format_args!(
         "{} in {:.1} s",
-        counted(corpora.len() as u64, "site", "sites"),
+        counted(crawl.sites().len() as u64, "site", "sites"),
         started.elapsed().as_secs_f64()
     ));
 
     let learning = Learning::new(printer);
-    let training = trainer.train(&corpora, &learning)?;
+    let training = unfinished.train(&trainer, &crawl, &learning)?;
     drop(learning);
     printer.detail(format_args!("learned with {} in {:.1} s", args.method, started.elapsed().as_secs_f64()));
 
@@ -59,10 +70,41 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         .save(&mut output)
         .map_err(|source| WriteError::Write { path: args.output.clone(), source })?;
     output.commit()?;
+    unfinished.remove()?;
+    if crawl.sampled_rows() < crawl.rows() {
+        let all = counted(crawl.rows(), "URL", "URLs");
+        printer.note(format_args!(
+            "large sites were sampled: {} of {all} were learned from",
+            count(crawl.sampled_rows())
+        ));
+    }
     match args.format {
         ReportFormat::Text => report::text(&training, &args.output, printer),
         ReportFormat::Json => report::json(&training, printer)?,
     }
     report::missing_evidence(&training, args.evidence, printer);
     Ok(ExitStatus::Success)
+}
+
+/// Reads all inputs.
+fn read(
+    args: &LearnArgs,
+    sample: SampleSize,
+    unfinished: &Unfinished,
+    printer: &mut Printer,
+) -> anyhow::Result<StoredCrawl> {
+    let held_bytes = args.memory as usize * 1_000_000;
+    let mut store = CrawlStore::new(args.evidence, sample).spill_to(unfinished.folder(), held_bytes);
+    read_all_of(&args.inputs, &args.host, printer, |observation| {
+        let time = observation.time().map(str::as_bytes);
+        store.observe(observation.url(), &clues_of(observation), time)
+    })?;
+    let has_spilled = store.has_spilled();
+    let crawl = store.finish().with_context(|| {
+        format!("cannot put what was read into the folder {}", unfinished.folder().display())
+    })?;
+    if has_spilled {
+        unfinished.note_read(&crawl)?;
+    }
+    Ok(crawl)
 }

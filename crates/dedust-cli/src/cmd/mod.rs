@@ -3,6 +3,8 @@ One file per command, each with `run(args, &mut Printer) -> anyhow::Result<ExitS
 */
 
 pub(crate) mod compare;
+pub(crate) mod compile;
+pub(crate) mod dedup;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod learn;

@@ -27,12 +27,11 @@ const PIECE_BYTES: usize = 128 << 10;
 /// Rewrites lines.
 pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let from_stdin = args.urls.as_os_str() == "-";
-    let rules = rule_file::load(&args.rules, from_stdin)?;
-    let normalizer = Normalizer::compile(&rules);
+    let normalizer = rule_file::normalizer(&args.rules, from_stdin)?;
     printer.detail(format_args!(
         "{} of {}",
-        counted(rules.rule_count() as u64, "rule", "rules"),
-        counted(rules.sites().len() as u64, "site", "sites")
+        counted(normalizer.rule_count(), "rule", "rules"),
+        counted(normalizer.site_count(), "site", "sites")
     ));
     if from_stdin && io::stdin().is_terminal() {
         printer.hint("reading URLs from the terminal, one per line; end with Ctrl-D, stop with Ctrl-C");
@@ -40,11 +39,13 @@ pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result
     let name = name_of(&args.urls);
     let output =
         if args.check { Output::Nothing } else { Output::Lines { format: args.format, key: args.key } };
-    let mut batches = Batches::new(Box::new(dedust_io::open_text(&args.urls)?), from_stdin);
+    let mut batches = Batches::read_ahead(Box::new(dedust_io::open_text(&args.urls)?), from_stdin)
+        .context("cannot start a thread that reads")?;
     let mut workers = Workers {
         normalizer: &normalizer,
         output,
         workers: Vec::new(),
+        busy: 0,
         tally: Tally::default(),
         long_line: None,
     };
@@ -62,7 +63,12 @@ pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result
             }
         };
         match batch {
-            Batch::Lines(lines) => workers.rewrite(lines, printer)?,
+            Batch::Lines(lines) => {
+                workers.rewrite(lines);
+                // Before anything is written that they should have been applied to.
+                rule_file::check_damage(&normalizer, &args.rules)?;
+                workers.write(printer)?;
+            }
             Batch::LongLine { part, is_last } => workers.pass_through(part, is_last, printer)?,
         }
         if from_stdin {
@@ -116,13 +122,16 @@ struct Workers<'n> {
     normalizer: &'n Normalizer,
     output: Output,
     workers: Vec<Worker>,
+    /// How many of them had something to do.
+    busy: usize,
     tally: Tally,
     /// The beginning of a line that comes in parts.
     long_line: Option<String>,
 }
 
 impl Workers<'_> {
-    fn rewrite(&mut self, lines: &[u8], printer: &mut Printer) -> io::Result<()> {
+    /// Has `lines` rewritten by as many workers as it is worth.
+    fn rewrite(&mut self, lines: &[u8]) {
         let pieces = cut(lines);
         if self.workers.len() < pieces.len() {
             self.workers.resize_with(pieces.len(), Worker::default);
@@ -135,7 +144,12 @@ impl Workers<'_> {
             let pairs = busy.par_iter_mut().zip(pieces);
             pairs.for_each(|(worker, piece)| worker.rewrite(normalizer, output, piece));
         }
-        for worker in busy {
+        self.busy = busy.len();
+    }
+
+    /// Writes what they made of it.
+    fn write(&mut self, printer: &mut Printer) -> io::Result<()> {
+        for worker in &mut self.workers[..self.busy] {
             printer.data().write_all(&worker.out)?;
             self.tally.add(&mut worker.tally);
         }
@@ -170,7 +184,7 @@ impl Workers<'_> {
 }
 
 /// Cuts a batch at line ends into pieces of about the same size.
-fn cut(lines: &[u8]) -> Vec<&[u8]> {
+pub(super) fn cut(lines: &[u8]) -> Vec<&[u8]> {
     let mut pieces = Vec::new();
     let mut rest = lines;
     while rest.len() > PIECE_BYTES {

@@ -6,8 +6,18 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 8] =
-    ["learn", "normalize", "evaluate", "compare", "explain", "tree", "validate", "simulate"];
+const COMMANDS: [&str; 10] = [
+    "learn",
+    "normalize",
+    "dedup",
+    "compile",
+    "evaluate",
+    "compare",
+    "explain",
+    "tree",
+    "validate",
+    "simulate",
+];
 
 #[test]
 fn unknown_values_are_refused_with_the_known_ones() {
@@ -62,8 +72,8 @@ fn long_help_has_examples() {
         let run = sandbox.run(&[command, "--help"]);
         let help = String::from_utf8(run.stdout).unwrap();
         assert!(help.contains(&format!("  dedust {command} ")), "{help}");
-        // What `simulate` writes is JSON Lines in any case.
-        assert!(command == "simulate" || help.contains("With --format json"), "{help}");
+        // What `simulate` writes is JSON Lines in any case, and what `compile` writes is never.
+        assert!(matches!(command, "simulate" | "compile") || help.contains("With --format json"), "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
     }
     assert_snapshot!(sandbox.dedust(&["-h"]), @r"
@@ -76,6 +86,8 @@ fn long_help_has_examples() {
     Commands:
       learn      Learn rules for every site of a crawl
       normalize  Rewrite URLs, one per line, to their canonical form
+      dedup      Print only URLs of pages that were not met before
+      compile    Bring rules into a form that opens at once, for any number of sites
       evaluate   Tell how good rules are on URLs whose pages are known
       compare    Put methods side by side: what they save, lose and cost
       explain    Say which rule covers a URL, why it is trusted and what it does

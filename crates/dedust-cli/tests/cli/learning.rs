@@ -164,3 +164,70 @@ fn urls_alone_teach_nothing() {
     hint: add one of the columns cluster (or page), canonical, redirect, digest, text_digest, or simhash with title
     ");
 }
+
+/// Products of a shop, many enough to be sampled, in an order that mixes them.
+fn large_shop(products: u64) -> String {
+    let rows = (0..3 * products).map(|at| at * 7919 % (3 * products)).map(|at| {
+        let (product, session) = (at / 3, (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        format!("{{\"url\":\"http://www.shop.example/view?id={product}&sid={session:016x}\",\"digest\":\"{product}\"}}\n")
+    });
+    rows.collect()
+}
+
+#[test]
+fn what_memory_has_no_room_for_is_put_on_disk_and_changes_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", shop().join(""));
+    let learn = ["learn", "crawl.jsonl", "--format", "json", "-o"];
+    let in_memory = sandbox.dedust(&[&learn[..], &["a.json"]].concat());
+    let on_disk = sandbox.dedust(&[&learn[..], &["b.json", "--memory", "0"]].concat());
+    assert_eq!(in_memory, on_disk);
+    assert_eq!(sandbox.read("a.json"), sandbox.read("b.json"));
+    assert_eq!(sandbox.names(), ["a.json", "b.json", "crawl.jsonl"]);
+}
+
+#[test]
+fn large_sites_are_sampled() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", large_shop(4000));
+    let args = ["learn", "crawl.jsonl", "-o", "rules.json", "--max-sample", "3000"];
+    let report = sandbox.dedust(&args);
+    assert!(report.contains("large sites were sampled: 3,000 of 12,000 URLs were learned from"), "{report}");
+    // Drawn with all of their sessions.
+    assert!(
+        report.contains("shop.example  3,000             2,000      1       2,000  66.7 %  0.0000"),
+        "{report}"
+    );
+}
+
+#[test]
+fn an_interrupted_run_goes_on_where_it_was() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", large_shop(4000) + &shop().join(""));
+    assert_eq!(sandbox.dedust(&["learn", "crawl.jsonl", "-o", "expected.json", "-q"]), "exit 0\n");
+    let args = ["learn", "crawl.jsonl", "-o", "rules.json", "--memory", "0", "-q", "--max-fpr", "0.05"];
+    let mut child = sandbox.command(&args).spawn().unwrap();
+    while !sandbox.path("rules.json.unfinished/read.json").exists() && child.try_wait().unwrap().is_none() {}
+    child.kill().unwrap();
+    child.wait().unwrap();
+    if sandbox.path("rules.json").exists() {
+        // It was done before it could be killed.
+        return;
+    }
+    assert_snapshot!(sandbox.dedust(&args), @r"
+    exit 2
+    --- stderr
+    error: an earlier run was interrupted and left rules.json.unfinished
+    hint: go on with it by --resume, or start over with --force
+    ");
+    let other = [&args[..8], &["0.01", "--resume"]].concat();
+    assert_snapshot!(sandbox.dedust(&other), @r"
+    exit 2
+    --- stderr
+    error: the run that left rules.json.unfinished cannot be resumed: its --max-fpr was 0.05, and now is 0.01
+    hint: start over with --force instead of --resume
+    ");
+    assert_eq!(sandbox.dedust(&[&args[..], &["--resume"]].concat()), "exit 0\n");
+    assert_eq!(sandbox.read("rules.json"), sandbox.read("expected.json"));
+    assert!(!sandbox.path("rules.json.unfinished").exists());
+}

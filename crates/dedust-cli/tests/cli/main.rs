@@ -8,6 +8,8 @@ their path.
 
 mod command_line;
 mod comparing;
+mod compiling;
+mod deduplicating;
 mod hostile_input;
 mod hostile_output;
 mod hostile_rules;

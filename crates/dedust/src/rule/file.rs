@@ -30,11 +30,14 @@ A value `null` is a parameter without `=`; a key that a pattern does not name mu
 */
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Read, Write};
 
-use serde::{Deserialize, Serialize};
+use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
+use super::set::check_name;
 use super::{Edit, InvalidSite, Rule, RuleSet, SiteRules, SiteSummary, Substitution};
 
 /// The format this build writes, and the newest it reads.
@@ -162,35 +165,141 @@ impl RuleSet {
         }
         let loaded: Loaded<'_> = serde_json::from_slice(&bytes).map_err(LoadRulesError::Malformed)?;
         let mut set = Self::new(&loaded.method);
-        for (site, LoadedSite { summary, rules, substitutions, edits }) in loaded.sites {
-            let rules = rules
-                .iter()
-                .enumerate()
-                .map(|(index, rule)| {
-                    serde_json::from_str(rule.get()).map_err(|source| LoadRulesError::MalformedRule {
-                        site: site.clone(),
-                        index,
-                        source,
-                    })
-                })
-                .collect::<Result<_, _>>()?;
-            let edits = edits
-                .iter()
-                .enumerate()
-                .map(|(index, edit)| {
-                    serde_json::from_str(edit.get()).map_err(|source| LoadRulesError::MalformedEdit {
-                        site: site.clone(),
-                        index,
-                        source,
-                    })
-                })
-                .collect::<Result<_, _>>()?;
-            SiteRules::new(summary, rules)
-                .and_then(|rules| rules.with_substitutions(substitutions))
-                .and_then(|rules| rules.with_edits(edits))
-                .and_then(|rules| set.insert(&site, rules))
-                .map_err(|source| LoadRulesError::InvalidSite { site, source })?;
+        for (site, loaded) in loaded.sites {
+            let rules = loaded.check(&site)?;
+            set.insert(&site, rules).map_err(|source| LoadRulesError::InvalidSite { site, source })?;
         }
         Ok(set)
+    }
+}
+
+impl LoadedSite<'_> {
+    fn check(self, site: &str) -> Result<SiteRules, LoadRulesError> {
+        let Self { summary, rules, substitutions, edits } = self;
+        let rules = rules
+            .iter()
+            .enumerate()
+            .map(|(index, rule)| {
+                serde_json::from_str(rule.get()).map_err(|source| LoadRulesError::MalformedRule {
+                    site: site.into(),
+                    index,
+                    source,
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        let edits = edits
+            .iter()
+            .enumerate()
+            .map(|(index, edit)| {
+                serde_json::from_str(edit.get()).map_err(|source| LoadRulesError::MalformedEdit {
+                    site: site.into(),
+                    index,
+                    source,
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        SiteRules::new(summary, rules)
+            .and_then(|rules| rules.with_substitutions(substitutions))
+            .and_then(|rules| rules.with_edits(edits))
+            .map_err(|source| LoadRulesError::InvalidSite { site: site.into(), source })
+    }
+}
+
+/// Reads a rule file and hands out one site after the other, so that not all of them have to be in memory. Returns the
+/// method. Unlike [`RuleSet::load`] it needs the version to come first, as it does in every file that was saved.
+pub(crate) fn each_site(
+    reader: impl Read,
+    mut each: impl FnMut(&str, SiteRules),
+) -> Result<Box<str>, LoadRulesError> {
+    let mut stream = SiteStream { each: &mut each, error: None };
+    let mut json = serde_json::Deserializer::from_reader(io::BufReader::with_capacity(1 << 20, reader));
+    let method = json.deserialize_map(&mut stream).and_then(|method| json.end().map(|()| method));
+    match stream.error {
+        Some(error) => Err(error),
+        None => method.map_err(|error| match error.classify() {
+            serde_json::error::Category::Io => LoadRulesError::Read(error.into()),
+            _ => LoadRulesError::Malformed(error),
+        }),
+    }
+}
+
+struct SiteStream<'e> {
+    each: &'e mut dyn FnMut(&str, SiteRules),
+    /// What [`serde`] cannot carry.
+    error: Option<LoadRulesError>,
+}
+
+impl SiteStream<'_> {
+    fn fail<E: de::Error>(&mut self, error: LoadRulesError) -> E {
+        self.error = Some(error);
+        E::custom("refused")
+    }
+}
+
+/// The whole file.
+impl<'de> Visitor<'de> for &mut SiteStream<'_> {
+    type Value = Box<str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a rule file")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Box<str>, A::Error> {
+        let (mut version, mut method) = (None, Box::default());
+        while let Some(key) = map.next_key::<Box<str>>()? {
+            match &*key {
+                "version" => {
+                    let found: u32 = map.next_value()?;
+                    if found == 0 || found > FORMAT_VERSION {
+                        let supported = FORMAT_VERSION;
+                        return Err(self.fail(LoadRulesError::UnsupportedVersion { found, supported }));
+                    }
+                    version = Some(found);
+                }
+                "method" => method = map.next_value()?,
+                "sites" if version.is_some() => map.next_value_seed(Sites(&mut *self))?,
+                "sites" => return Err(de::Error::custom("`version` must come before `sites`")),
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        if version.is_none() {
+            return Err(de::Error::missing_field("version"));
+        }
+        Ok(method)
+    }
+}
+
+/// Its sites.
+struct Sites<'s, 'e>(&'s mut SiteStream<'e>);
+
+impl<'de> DeserializeSeed<'de> for Sites<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Sites<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sites with their rules")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some((site, raw)) = map.next_entry::<Box<str>, Box<RawValue>>()? {
+            let loaded: LoadedSite<'_> = serde_json::from_str(raw.get()).map_err(de::Error::custom)?;
+            let checked = loaded.check(&site).and_then(|rules| {
+                check_name(&site).map(|()| rules).map_err(|source| LoadRulesError::InvalidSite { site: site.clone(), source })
+            });
+            match checked {
+                Ok(rules) => (self.0.each)(&site, rules),
+                Err(error) => return Err(self.0.fail(error)),
+            }
+        }
+        Ok(())
     }
 }

@@ -19,7 +19,9 @@ pub use file::{FORMAT_VERSION, LoadRulesError};
 pub use rewrite::{Mapped, Op, Part, Rewrite};
 pub use set::{InvalidRule, InvalidSite, RuleSet, SiteRules, SiteSummary, find_cycle};
 pub use substitution::{MAX_PASSES, Substitution};
-pub(crate) use substitution::{Prepared, substitute};
+pub(crate) use file::each_site;
+pub(crate) use set::feeds;
+pub(crate) use substitution::{Replacement, substitute};
 pub use verdict::{Outcome, Verdict};
 
 use std::collections::BTreeMap;

@@ -144,11 +144,7 @@ impl RuleSet {
 
     /// Adds the rules of a site, named by its registrable domain, in place of any it had.
     pub fn insert(&mut self, site: &str, rules: SiteRules) -> Result<(), InvalidSite> {
-        let is_host =
-            |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase() && !b"/?#@\\%".contains(&byte);
-        if site.is_empty() || !site.bytes().all(is_host) {
-            return Err(InvalidSite::Name(site.into()));
-        }
+        check_name(site)?;
         self.sites.insert(site.into(), rules);
         Ok(())
     }
@@ -232,6 +228,15 @@ impl SiteRules {
     pub fn summary(&self) -> &SiteSummary {
         &self.summary
     }
+}
+
+pub(super) fn check_name(site: &str) -> Result<(), InvalidSite> {
+    let is_host =
+        |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase() && !b"/?#@\\%".contains(&byte);
+    if site.is_empty() || !site.bytes().all(is_host) {
+        return Err(InvalidSite::Name(site.into()));
+    }
+    Ok(())
 }
 
 impl Rule {
@@ -503,7 +508,7 @@ fn leaves_alone(writer: &Rule, reader: &Rule) -> bool {
 }
 
 /// Whether a URL written by `from` may be covered by `to`.
-fn feeds(from: &Rule, to: &Rule) -> bool {
+pub(crate) fn feeds(from: &Rule, to: &Rule) -> bool {
     let written = from.rewrite.ops().all(|(key, op)| match (op, to.pattern.get(key)) {
         (Op::Ignore, _) => false,
         (Op::Keep(value), Some(pattern)) => pattern.matches(Some(value)),

@@ -12,6 +12,7 @@ use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
 use super::Evidence;
+use crate::compiled::encoding::{Cursor, Encode as _, TooLarge};
 
 /// Replace the first `from` by `to`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,9 +31,6 @@ pub struct Substitution {
     pub evidence: Evidence,
 }
 
-/// A substitution with the search for its text.
-pub(crate) type Prepared = (Substitution, memmem::Finder<'static>);
-
 /// Passes over the list of substitutions after which a URL that still changes is given up.
 pub const MAX_PASSES: usize = 10;
 
@@ -41,30 +39,59 @@ impl Substitution {
     pub(crate) fn shrinks(&self) -> bool {
         (self.to.len(), &self.to) < (self.from.len(), &self.from)
     }
+}
 
-    /// The search for `from`, prepared once.
-    pub(crate) fn finder(&self) -> memmem::Finder<'static> {
-        memmem::Finder::new(self.from.as_bytes()).into_owned()
+/// What a substitution replaces, read from compiled rules.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Replacement<'a> {
+    pub(crate) from: &'a [u8],
+    pub(crate) to: &'a [u8],
+    pub(crate) at_start: bool,
+    pub(crate) at_end: bool,
+    /// The place of the substitution in the site's list.
+    pub(crate) place: u32,
+}
+
+impl<'a> Replacement<'a> {
+    pub(crate) fn encode(substitution: &Substitution, place: u32, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        out.put_u8(u8::from(substitution.at_start) | u8::from(substitution.at_end) << 1);
+        out.put_u32(place);
+        out.put_text(Some(substitution.from.as_bytes()))?;
+        out.put_text(Some(substitution.to.as_bytes()))
+    }
+
+    fn read(cursor: &mut Cursor<'a>) -> Option<Self> {
+        let (flags, place) = (cursor.u8()?, cursor.u32()?);
+        let (from, to) = (cursor.text()??, cursor.text()??);
+        // Else there would be no end to it, whatever a file says.
+        let shrinks = (to.len(), to) < (from.len(), from);
+        shrinks.then_some(Self { from, to, at_start: flags & 1 != 0, at_end: flags & 2 != 0, place })
+    }
+
+    /// Those at a place of compiled rules: their number, then one after the other.
+    pub(crate) fn list(bytes: &'a [u8], at: u32) -> impl Iterator<Item = Self> + Clone {
+        let mut cursor = Cursor::new(bytes, at as usize);
+        let count = if at == 0 { 0 } else { cursor.u32().unwrap_or_default() };
+        (0..count).map_while(move |_| Self::read(&mut cursor))
     }
 
     /// Where `from` stands first in `url`, between whole tokens.
-    fn find(&self, finder: &memmem::Finder<'_>, url: &[u8]) -> Option<usize> {
-        let from = self.from.as_bytes();
+    fn find(&self, url: &[u8]) -> Option<usize> {
         let fits = |&at: &usize| {
-            let end = at + from.len();
+            let end = at + self.from.len();
             (!self.at_start || at == 0)
                 && (!self.at_end || end == url.len())
                 && is_boundary(url, at)
                 && is_boundary(url, end)
         };
-        finder.find_iter(url).find(fits)
+        memmem::find_iter(url, self.from).find(fits)
     }
 
     /// Replaces the first occurrence in `url`, in place; whether there was one.
-    pub(crate) fn apply(&self, finder: &memmem::Finder<'_>, url: &mut Vec<u8>) -> bool {
-        match self.find(finder, url) {
+    pub(crate) fn apply(&self, url: &mut Vec<u8>) -> bool {
+        match self.find(url) {
             Some(at) => {
-                url.splice(at..at + self.from.len(), self.to.bytes());
+                url.splice(at..at + self.from.len(), self.to.iter().copied());
                 true
             }
             None => false,
@@ -77,12 +104,15 @@ fn is_boundary(url: &[u8], at: usize) -> bool {
     at == 0 || at >= url.len() || !(url[at - 1].is_ascii_alphanumeric() && url[at].is_ascii_alphanumeric())
 }
 
-/// Applies `substitutions` in order, over and over, until none changes `url`; false when there is no end in sight.
-pub(crate) fn substitute(substitutions: &[Prepared], url: &mut Vec<u8>) -> bool {
+/// Applies substitutions in order, over and over, until none changes `url`; false when there is no end in sight.
+pub(crate) fn substitute<'a>(
+    substitutions: impl Iterator<Item = Replacement<'a>> + Clone,
+    url: &mut Vec<u8>,
+) -> bool {
     (0..MAX_PASSES).any(|_| {
         let mut changed = false;
-        for (substitution, finder) in substitutions {
-            changed |= substitution.apply(finder, url);
+        for substitution in substitutions.clone() {
+            changed |= substitution.apply(url);
         }
         !changed
     })
@@ -103,9 +133,15 @@ mod tests {
         Substitution { from: from.into(), to: to.into(), at_start, at_end, evidence: Evidence::default() }
     }
 
+    fn replacement(substitution: &Substitution) -> Replacement<'_> {
+        let Substitution { from, to, at_start, at_end, .. } = substitution;
+        let (from, to) = (from.as_bytes(), to.as_bytes());
+        Replacement { from, to, at_start: *at_start, at_end: *at_end, place: 0 }
+    }
+
     fn apply(substitution: &Substitution, url: &str) -> String {
         let mut url = url.as_bytes().to_vec();
-        substitution.apply(&substitution.finder(), &mut url);
+        replacement(substitution).apply(&mut url);
         String::from_utf8(url).unwrap()
     }
 
@@ -128,11 +164,11 @@ mod tests {
     #[test]
     fn substitutions_are_repeated_until_nothing_changes() {
         let shorten = substitution("/a/b", "/a", false, false);
-        let list = [(shorten.clone(), shorten.finder())];
+        let list = [replacement(&shorten)].into_iter();
         let mut url = b"http://x.example/a/b/b/b".to_vec();
-        assert!(substitute(&list, &mut url));
+        assert!(substitute(list.clone(), &mut url));
         assert_eq!(url, b"http://x.example/a");
         let mut too_long = [&b"http://x.example/a"[..], &b"/b".repeat(20)].concat();
-        assert!(!substitute(&list, &mut too_long));
+        assert!(!substitute(list, &mut too_long));
     }
 }

@@ -36,22 +36,27 @@ const MAX_INPUT_BYTES: usize = 64 << 20;
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ParsedUrl {
+    /// The URL, and zeros after it: whoever copies a part may then copy in steps that do not depend on its length.
     bytes: Vec<u8>,
+    length: u32,
     parts: Parts,
 }
 
+/// Bytes after a URL that may be read with it.
+pub(crate) const PADDING: usize = 32;
+
 /// Offsets into the buffer. All zero is the empty URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Parts {
+pub(crate) struct Parts {
     /// The colon after the scheme.
-    pub(super) scheme_end: u32,
+    pub(crate) scheme_end: u32,
     /// Without an authority, both ends of the host and `path_start` are equal.
-    pub(super) host_start: u32,
-    pub(super) host_end: u32,
-    pub(super) path_start: u32,
-    pub(super) path_end: u32,
+    pub(crate) host_start: u32,
+    pub(crate) host_end: u32,
+    pub(crate) path_start: u32,
+    pub(crate) path_end: u32,
     /// Equal to `path_end` without a query, otherwise after it.
-    pub(super) query_end: u32,
+    pub(crate) query_end: u32,
     pub(super) host_is_name: bool,
 }
 
@@ -102,16 +107,31 @@ impl ParsedUrl {
             parsed = parse_into(&unbroken, &mut self.bytes, &mut self.parts);
         }
         if let Err(error) = parsed {
+            *self = Self { bytes: std::mem::take(&mut self.bytes), ..Self::default() };
             self.bytes.clear();
-            self.parts = Parts::default();
             return Err(error);
         }
+        self.length = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(&[0; PADDING]);
         Ok(())
     }
 
     /// The whole normalized URL.
+    #[inline]
     pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length as usize]
+    }
+
+    /// The whole normalized URL, and zeros after it.
+    #[inline]
+    pub(crate) fn padded(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Where its parts lie.
+    #[inline]
+    pub(crate) fn parts(&self) -> &Parts {
+        &self.parts
     }
 
     /// `http`, in lower case.
@@ -154,7 +174,7 @@ impl ParsedUrl {
 
     /// What stands after `#!`; other fragments are dropped.
     pub fn hashbang(&self) -> Option<&[u8]> {
-        self.bytes[self.parts.query_end as usize..].strip_prefix(b"#!")
+        self.as_bytes()[self.parts.query_end as usize..].strip_prefix(b"#!")
     }
 
     /// Whether this is a URL that rules can speak of: hierarchical, with a host.
@@ -169,7 +189,7 @@ impl ParsedUrl {
 
 impl fmt::Debug for ParsedUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ParsedUrl({})", self.bytes.escape_ascii())
+        write!(f, "ParsedUrl({})", self.as_bytes().escape_ascii())
     }
 }
 
@@ -216,7 +236,7 @@ enum Copying {
 /// Parses `input`, reading tabs and line breaks as ordinary bytes, and overwrites `out` and `parts`.
 fn parse_into(input: &[u8], out: &mut Vec<u8>, parts: &mut Parts) -> Result<Copying, ParseUrlError> {
     out.clear();
-    out.reserve(input.len() + 1);
+    out.reserve(input.len() + 1 + PADDING);
     *parts = Parts::default();
     let mut copier = Copier::new(input, out);
     // By far the most frequent, and nothing to change.

@@ -181,7 +181,7 @@ pub(crate) fn query_separator(query: &[u8]) -> u8 {
     }
 }
 
-fn all_named(text: &[u8], separator: u8) -> bool {
+pub(crate) fn all_named(text: &[u8], separator: u8) -> bool {
     split_on(text, separator).all(|piece| memchr(b'=', piece).is_some_and(|at| at > 0))
 }
 

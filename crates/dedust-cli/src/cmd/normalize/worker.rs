@@ -104,51 +104,41 @@ impl Worker {
     /// Rewrites whole lines into `out`, which is emptied first.
     pub(super) fn rewrite(&mut self, normalizer: &Normalizer, output: Output, lines: &[u8]) {
         self.out.clear();
-        let mut rest = lines;
-        while !rest.is_empty() {
-            let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-            let (line, after) = (&rest[..end], &rest[rest.len().min(end + 1)..]);
-            // A carriage return belongs to the line end, and is kept as such.
-            let (line, line_end) = match line.strip_suffix(b"\r") {
-                Some(line) => (line, &b"\r\n"[..]),
-                None => (line, &b"\n"[..]),
-            };
-            self.tally.lines += 1;
-            self.rewrite_line(normalizer, output, line);
-            if matches!(output, Output::Lines { .. }) {
-                self.out.extend_from_slice(line_end);
-            }
-            rest = after;
-        }
-    }
-
-    fn rewrite_line(&mut self, normalizer: &Normalizer, output: Output, line: &[u8]) {
-        let Self { scratch, out, tally } = self;
-        if line.trim_ascii().is_empty() {
-            match output {
-                Output::Lines { format: UrlFormat::Json, .. } => push_json(&Record::Blank, out),
-                Output::Lines { .. } => out.extend_from_slice(line),
-                Output::Nothing => {}
-            }
-            return;
-        }
-        let result = match output {
-            Output::Lines { format: UrlFormat::Json, key } => {
-                return self.rewrite_to_json(normalizer, key, line);
-            }
-            Output::Lines { key: true, .. } => normalizer.key_with(line, scratch),
-            _ => normalizer.normalize_with(line, scratch),
-        };
-        tally.count(line, &result);
+        self.out.reserve(lines.len());
         match output {
-            Output::Nothing => return,
-            Output::Lines { format: UrlFormat::Tsv, .. } => {
-                out.extend_from_slice(line);
-                out.push(b'\t');
+            Output::Lines { format: UrlFormat::Json, key } => {
+                for line in split(lines) {
+                    self.tally.lines += 1;
+                    if line.trim_ascii().is_empty() {
+                        push_json(&Record::Blank, &mut self.out);
+                    } else {
+                        self.rewrite_to_json(normalizer, key, line);
+                    }
+                    self.out.extend_from_slice(end_of(line, lines));
+                }
             }
-            Output::Lines { .. } => {}
+            Output::Lines { format, key } => {
+                let Self { scratch, out, tally } = self;
+                let each = |line: &[u8], result: Result<&[u8], ParseUrlError>| {
+                    tally.count(line, &result);
+                    if format == UrlFormat::Tsv && !(result.is_err() && is_blank(line)) {
+                        out.extend_from_slice(line);
+                        out.push(b'\t');
+                    }
+                    out.extend_from_slice(result.unwrap_or(line));
+                    out.extend_from_slice(end_of(line, lines));
+                };
+                if key {
+                    normalizer.each_key(split(lines), scratch, each);
+                } else {
+                    normalizer.each_canonical(split(lines), scratch, each);
+                }
+            }
+            Output::Nothing => {
+                let Self { scratch, tally, .. } = self;
+                normalizer.each_canonical(split(lines), scratch, |line, result| tally.count(line, &result));
+            }
         }
-        out.extend_from_slice(result.unwrap_or(line));
     }
 
     fn rewrite_to_json(&mut self, normalizer: &Normalizer, key: bool, line: &[u8]) {
@@ -158,7 +148,7 @@ impl Worker {
             Ok(explained) => Ok(explained.canonical.as_bytes()),
             Err(error) => Err(*error),
         };
-        self.tally.count(line, &result);
+        self.tally.add_url(line, &result);
         let written = String::from_utf8_lossy(result.unwrap_or(line));
         let rule = explained.as_ref().ok().and_then(|explained| explained.rule);
         let site = explained.as_ref().ok().and_then(|explained| explained.site.as_deref());
@@ -176,6 +166,30 @@ impl Worker {
         };
         push_json(&record, &mut self.out);
     }
+}
+
+/// The lines without their ends; a carriage return belongs to the end.
+fn split(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = lines;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = &rest[..end];
+        rest = &rest[rest.len().min(end + 1)..];
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    })
+}
+
+/// What stands after a line of `lines`; a last one that has no end gets one.
+fn end_of(line: &[u8], lines: &[u8]) -> &'static [u8] {
+    let end = line.as_ptr() as usize + line.len() - lines.as_ptr() as usize;
+    if lines.get(end) == Some(&b'\r') { b"\r\n" } else { b"\n" }
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.trim_ascii().is_empty()
 }
 
 fn push_json(record: &Record<'_>, out: &mut Vec<u8>) {
@@ -203,7 +217,15 @@ fn too_long() -> String {
 }
 
 impl Tally {
+    /// Counts a line, which may be blank.
     fn count(&mut self, line: &[u8], result: &Result<&[u8], ParseUrlError>) {
+        self.lines += 1;
+        if result.is_ok() || !is_blank(line) {
+            self.add_url(line, result);
+        }
+    }
+
+    fn add_url(&mut self, line: &[u8], result: &Result<&[u8], ParseUrlError>) {
         match result {
             Ok(written) => {
                 self.urls += 1;

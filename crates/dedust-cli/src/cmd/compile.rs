@@ -1,0 +1,59 @@
+/*!
+`dedust compile`: a rule file in, compiled rules out.
+*/
+
+use anyhow::Context as _;
+use dedust::Normalizer;
+use dedust_io::OutputFile;
+
+use crate::ExitStatus;
+use crate::args::CompileArgs;
+use crate::failure::Refusal;
+use crate::line_source::name_of;
+use crate::number::counted;
+use crate::printer::Printer;
+use crate::rule_file;
+
+/// Compiles rules, or checks compiled ones.
+pub(crate) fn run(args: &CompileArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    let name = name_of(&args.rules);
+    let Some(output) = &args.output else { return check(args, &name, printer) };
+    if rule_file::holds_compiled(&args.rules) {
+        return Err(Refusal::new(
+            format!("{name} holds compiled rules already"),
+            "name the rule file that they were compiled from, or use --check",
+        )
+        .into());
+    }
+    let file = dedust_io::open_text(&args.rules)?;
+    let mut written = OutputFile::create(output, args.force)?;
+    let normalizer =
+        Normalizer::compile_from(file).with_context(|| format!("cannot use the rules in {name}"))?;
+    normalizer.save(&mut written).with_context(|| format!("cannot write {}", name_of(output)))?;
+    written.commit()?;
+    printer.note(summary(&normalizer));
+    Ok(ExitStatus::Success)
+}
+
+fn check(args: &CompileArgs, name: &str, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    let normalizer =
+        Normalizer::open(&args.rules).with_context(|| format!("cannot use the rules in {name}"))?;
+    match normalizer.check_all() {
+        Ok(()) => {
+            printer.note(format_args!("{name} is as it was written: {}", summary(&normalizer)));
+            Ok(ExitStatus::Success)
+        }
+        Err(damage) => {
+            printer.note(format_args!("{name}: {damage}"));
+            Ok(ExitStatus::No)
+        }
+    }
+}
+
+fn summary(normalizer: &Normalizer) -> String {
+    format!(
+        "{} of {}",
+        counted(normalizer.rule_count(), "rule", "rules"),
+        counted(normalizer.site_count(), "site", "sites")
+    )
+}

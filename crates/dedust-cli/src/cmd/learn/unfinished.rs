@@ -1,0 +1,244 @@
+/*!
+What a run keeps on disk until it is done, so that an interrupted one can go on.
+
+The folder `RULES.unfinished` holds the observations that memory had no room for; then `read.json`, which says that all
+were read, from what and for which settings; then `learned-NNN.json` for every part of the crawl whose sites are learned. It is there
+only if memory was short: smaller crawls are read again in no time.
+*/
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use anyhow::Context as _;
+use dedust::RuleSet;
+use dedust_io::OutputFile;
+use dedust_learn::{PARTS, Progress, SampleSize, SiteReport, StoredCrawl, StoredSite, Trainer, Training};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::args::LearnArgs;
+use crate::failure::Refusal;
+
+const VERSION: u32 = 1;
+
+/// The folder of a run.
+pub(super) struct Unfinished {
+    folder: PathBuf,
+    settings: Settings,
+    method: dedust_learn::Method,
+    evidence: dedust_learn::EvidenceKinds,
+    resume: bool,
+}
+
+/// All that the rules depend on. A run can only go on with the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Settings {
+    method: String,
+    evidence: String,
+    max_fpr: f64,
+    sample: f64,
+    max_sample: u64,
+    inputs: Vec<InputFile>,
+}
+
+/// A file as it was read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct InputFile {
+    path: PathBuf,
+    bytes: u64,
+    modified_seconds: u64,
+}
+
+/// `read.json`.
+#[derive(Debug, Serialize, Deserialize)]
+struct Read {
+    version: u32,
+    settings: Settings,
+    sites: Vec<(Box<str>, u64)>,
+}
+
+/// `learned-NNN.json`.
+#[derive(Debug, Serialize, Deserialize)]
+struct Learned<R> {
+    sites: Vec<SiteReport>,
+    rules: R,
+}
+
+impl Unfinished {
+    /// The folder of the run that `args` ask for. What another run left there must be meant to be used or overwritten.
+    pub(super) fn prepare(args: &LearnArgs) -> anyhow::Result<Self> {
+        let folder = if args.output.as_os_str() == "-" {
+            std::env::temp_dir().join(format!("dedust-{}.unfinished", std::process::id()))
+        } else {
+            let mut name = args.output.clone().into_os_string();
+            name.push(".unfinished");
+            name.into()
+        };
+        let settings = Settings {
+            method: args.method.to_string(),
+            evidence: args.evidence.to_string(),
+            max_fpr: args.max_fpr,
+            sample: args.sample,
+            max_sample: args.max_sample,
+            inputs: args.inputs.iter().map(|path| InputFile::of(path)).collect(),
+        };
+        let unfinished =
+            Self { folder, settings, method: args.method, evidence: args.evidence, resume: args.resume };
+        if !args.resume && !args.force && unfinished.read_path().exists() {
+            return Err(Refusal::new(
+                format!("an earlier run was interrupted and left {}", unfinished.folder.display()),
+                "go on with it by --resume, or start over with --force",
+            )
+            .into());
+        }
+        if !unfinished.resume || !unfinished.read_path().exists() {
+            unfinished.remove()?;
+        }
+        Ok(unfinished)
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn read_path(&self) -> PathBuf {
+        self.folder.join("read.json")
+    }
+
+    fn learned_path(&self, part: usize) -> PathBuf {
+        self.folder.join(format!("learned-{part:03}.json"))
+    }
+
+    /// What the interrupted run had read, if it had come that far.
+    pub(super) fn resume(&self, sample: SampleSize) -> anyhow::Result<Option<StoredCrawl>> {
+        let path = self.read_path();
+        if !self.resume || !path.exists() {
+            return Ok(None);
+        }
+        let folder = self.folder.display();
+        let start_over = "start over with --force instead of --resume";
+        let text = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let Read { version, settings, sites } =
+            serde_json::from_slice(&text).ok().filter(|read: &Read| read.version == VERSION).ok_or_else(
+                || Refusal::new(format!("{folder} was not left by this version of dedust"), start_over),
+            )?;
+        debug_assert_eq!(version, VERSION);
+        if let Some(difference) = settings.difference(&self.settings) {
+            return Err(Refusal::new(
+                format!("the run that left {folder} cannot be resumed: {difference}"),
+                start_over,
+            )
+            .into());
+        }
+        let sites = sites.into_iter().map(|(name, rows)| StoredSite { name, rows }).collect();
+        let crawl = StoredCrawl::open(self.evidence, sample, &self.folder, sites)
+            .with_context(|| format!("cannot read {folder}"))?;
+        Ok(Some(crawl))
+    }
+
+    /// Notes that all was read, so that the run can be resumed from here on.
+    pub(super) fn note_read(&self, crawl: &StoredCrawl) -> anyhow::Result<()> {
+        let sites = crawl.sites().iter().map(|site| (site.name.clone(), site.rows)).collect();
+        let read = Read { version: VERSION, settings: self.settings.clone(), sites };
+        write(&self.read_path(), &read)
+    }
+
+    /// Learns every part that is not learned yet, several at a time. Each is kept as soon as it is done.
+    pub(super) fn train(
+        &self,
+        trainer: &Trainer,
+        crawl: &StoredCrawl,
+        progress: &dyn Progress,
+    ) -> anyhow::Result<Training> {
+        progress.start(crawl.sites().len(), crawl.rows());
+        let learned = (0..PARTS).into_par_iter().map(|part| self.train_part(trainer, crawl, part, progress));
+        let mut training = Training::new(self.method);
+        for part in learned.collect::<anyhow::Result<Vec<_>>>()? {
+            training.absorb(part)?;
+        }
+        Ok(training)
+    }
+
+    fn train_part(
+        &self,
+        trainer: &Trainer,
+        crawl: &StoredCrawl,
+        part: usize,
+        progress: &dyn Progress,
+    ) -> anyhow::Result<Training> {
+        let path = self.learned_path(part);
+        if self.resume && path.exists() {
+            let training = load(&path).with_context(|| format!("cannot use {}", path.display()))?;
+            training.sites.iter().for_each(|report| progress.site_done(report));
+            return Ok(training);
+        }
+        let training = trainer.train_part(crawl, part, progress)?;
+        // Only what is on disk can be resumed.
+        if self.read_path().exists() && !training.sites.is_empty() {
+            let mut rules = Vec::new();
+            training.rules.save(&mut rules)?;
+            let rules = RawValue::from_string(String::from_utf8(rules)?)?;
+            write(&path, &Learned { sites: training.sites.clone(), rules })?;
+        }
+        Ok(training)
+    }
+
+    /// Removes the folder, if it is there.
+    pub(super) fn remove(&self) -> anyhow::Result<()> {
+        match fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("cannot remove {}", self.folder.display()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn load(path: &Path) -> anyhow::Result<Training> {
+    let text = fs::read(path)?;
+    let Learned { sites, rules } = serde_json::from_slice::<Learned<&RawValue>>(&text)?;
+    Ok(Training { rules: RuleSet::load(rules.get().as_bytes())?, sites })
+}
+
+fn write(path: &Path, value: &impl Serialize) -> anyhow::Result<()> {
+    let mut output = OutputFile::create(path, true)?;
+    serde_json::to_writer(&mut output, value)
+        .map_err(io::Error::from)
+        .and_then(|()| output.write_all(b"\n"))
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(output.commit()?)
+}
+
+impl Settings {
+    /// What another run would do differently.
+    fn difference(&self, other: &Self) -> Option<String> {
+        let differs = |name: &str, was: &str, is: &str| {
+            (was != is).then(|| format!("its {name} was {was}, and now is {is}"))
+        };
+        differs("--method", &self.method, &other.method)
+            .or_else(|| differs("--evidence", &self.evidence, &other.evidence))
+            .or_else(|| differs("--max-fpr", &self.max_fpr.to_string(), &other.max_fpr.to_string()))
+            .or_else(|| differs("--sample", &self.sample.to_string(), &other.sample.to_string()))
+            .or_else(|| differs("--max-sample", &self.max_sample.to_string(), &other.max_sample.to_string()))
+            .or_else(|| {
+                (self.inputs != other.inputs).then(|| "its inputs were others, or have changed".into())
+            })
+    }
+}
+
+impl InputFile {
+    fn of(path: &Path) -> Self {
+        // What is no file, such as standard input, is taken to be the same.
+        let found = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+        let modified = found.as_ref().and_then(|found| found.modified().ok());
+        let since = modified.and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
+        Self {
+            path: path.to_owned(),
+            bytes: found.map_or(0, |found| found.len()),
+            modified_seconds: since.map_or(0, |since| since.as_secs()),
+        }
+    }
+}

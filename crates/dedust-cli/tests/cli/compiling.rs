@@ -1,0 +1,90 @@
+/*!
+`dedust compile`: rules in a form that opens at once.
+*/
+
+use insta::assert_snapshot;
+
+use crate::sandbox::Sandbox;
+
+const RULES: &str = r#"{"version": 1, "method": "by hand", "sites": {"a.example": {"rules": [{
+    "pattern": {"scheme": {"is": "http"}, "path_0": {"is": "p"}, "q.sid": {"any": {"class": "text", "optional": true}}},
+    "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "p"}}},
+    "evidence": {"urls": 2, "support_pairs": 1, "false_pairs": 0, "groups": 1, "failed_groups": 0,
+                 "failure_bound": 0.95, "kinds": ["digest"]}}]}}}"#;
+
+fn compiled() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("rules.json", RULES);
+    let run = sandbox.run(&["compile", "rules.json", "-o", "rules.bin"]);
+    assert_eq!((run.status.code(), &*run.stderr), (Some(0), &b"1 rule of 1 site\n"[..]));
+    sandbox
+}
+
+#[test]
+fn compiled_rules_take_the_place_of_plain_ones() {
+    let sandbox = compiled();
+    let urls = "http://a.example/p?sid=1\n\nno URL\nhttp://b.example/?b=1&a=2\n";
+    for arguments in
+        [&["normalize"][..], &["normalize", "--key"], &["normalize", "--format", "json"], &["dedup"]]
+    {
+        let with = |rules| sandbox.dedust_with(&[arguments, &[rules]].concat(), urls);
+        assert_eq!(with("rules.bin"), with("rules.json"), "{arguments:?}");
+    }
+    assert_snapshot!(sandbox.dedust(&["explain", "rules.bin", "http://a.example/p?sid=1"]), @r"
+    exit 0
+    --- stdout
+    http://a.example/p?sid=1
+      safe form  http://a.example/p?sid=1
+      site       a.example
+      rule       0, counted from 0; compiled rules say no more, the rule file they were made from does
+      key        http://a.example/p
+      canonical  http://a.example/p
+    ");
+    assert_snapshot!(sandbox.dedust(&["compile", "rules.bin", "--check"]), @r"
+    exit 0
+    --- stderr
+    rules.bin is as it was written: 1 rule of 1 site
+    ");
+}
+
+#[test]
+fn an_existing_file_is_kept_unless_forced() {
+    let sandbox = compiled();
+    let before = std::fs::read(sandbox.path("rules.bin")).unwrap();
+    assert_eq!(sandbox.run(&["compile", "rules.json", "-o", "rules.bin"]).status.code(), Some(2));
+    assert_eq!(sandbox.run(&["compile", "rules.json", "-o", "rules.bin", "--force"]).status.code(), Some(0));
+    assert_eq!(
+        std::fs::read(sandbox.path("rules.bin")).unwrap(),
+        before,
+        "the same rules give the same bytes"
+    );
+}
+
+#[test]
+fn damage_is_told_before_anything_is_printed() {
+    let sandbox = compiled();
+    let mut bytes = std::fs::read(sandbox.path("rules.bin")).unwrap();
+    bytes[4100] ^= 1;
+    sandbox.write("rules.bin", &bytes);
+    assert_snapshot!(sandbox.dedust_with(&["normalize", "rules.bin"], "http://a.example/p?sid=1\n"), @r"
+    exit 2
+    --- stderr
+    error: cannot go on with the rules in rules.bin
+      cause: the compiled rules are damaged: bytes 4096 to 4344 do not match their checksum
+    hint: make it again from the rule file: dedust compile RULES -o RULES.bin --force
+    ");
+    assert_eq!(sandbox.run(&["compile", "rules.bin", "--check"]).status.code(), Some(1));
+    sandbox.write("rules.bin", &bytes[..5000.min(bytes.len() - 1)]);
+    assert_eq!(sandbox.run(&["normalize", "rules.bin"]).status.code(), Some(2));
+}
+
+#[test]
+fn commands_that_need_evidence_ask_for_the_rule_file() {
+    let sandbox = compiled();
+    assert_snapshot!(sandbox.dedust_with(&["validate", "rules.bin", "-"], "http://a.example/\n"), @r"
+    exit 2
+    --- stderr
+    error: rules.bin holds compiled rules, which have no evidence
+    hint: name the rule file that they were compiled from
+    ");
+}

@@ -1,0 +1,363 @@
+/*!
+Holds the observations of a crawl until its sites are learned from: in memory, and on disk once that is not enough.
+
+Takes observations in any order, of any number of sites, larger than memory. Sites are dealt out to [`PARTS`] parts, so that
+one part at a time can be read back; each site of it becomes a [`Corpus`] of at most as many observations as
+[`SampleSize`] allows, drawn by [`draw`]. Learns nothing itself (see [`crate::Trainer::train_part`]).
+
+The same observations in any order give the same corpora.
+*/
+
+mod draw;
+mod record;
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use dedust::errors::ParseUrlError;
+use dedust::{ParsedUrl, site_of};
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use self::draw::{Draw, Groups};
+use self::record::{Record, Records};
+use crate::corpus::Corpus;
+use crate::crawl::{Crawl, is_of_the_web};
+use crate::evidence::EvidenceKinds;
+use crate::label::Clues;
+
+/// Parts that a crawl is dealt out to.
+pub const PARTS: usize = 256;
+
+/// Observations of a large site from which [`Groups`] are found.
+const PILOT_ROWS: u64 = 20_000;
+
+/// How many observations of a site are learned from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SampleSize {
+    share: f64,
+    most: u64,
+}
+
+/// A site of up to so many observations is learned from whole.
+const SMALL_SITE_ROWS: u64 = 50_000;
+
+impl Default for SampleSize {
+    fn default() -> Self {
+        Self { share: 0.2, most: 100_000 }
+    }
+}
+
+impl SampleSize {
+    /// A share of each site's observations, from 0 to 1, and at most so many; but sites of up to 50,000 whole. Default:
+    /// 0.2 and 100,000.
+    pub fn new(share: f64, most: u64) -> Option<Self> {
+        ((0.0..=1.0).contains(&share) && most > 0).then_some(Self { share, most })
+    }
+
+    /// The observations to learn from, of this many.
+    pub fn of(self, rows: u64) -> u64 {
+        let least = SMALL_SITE_ROWS.min(self.most);
+        ((rows as f64 * self.share) as u64).clamp(least, self.most).min(rows)
+    }
+}
+
+/// Observations of any number of sites, being gathered.
+///
+/// ```
+/// use dedust_learn::{Clues, CrawlStore, EvidenceKinds, SampleSize, Trainer};
+///
+/// let mut store = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());
+/// for page in 0..40 {
+///     for session in [1, 2] {
+///         let url = format!("http://example.org/view?id={page}&sid={}", 7919 * page + session);
+///         let digest = format!("{page}");
+///         store.observe(url.as_bytes(), &Clues { digest: Some(digest.as_bytes()), ..Clues::default() }, None)?;
+///     }
+/// }
+/// let training = Trainer::builder().build()?.train_stored(&store.finish()?, &())?;
+/// assert_eq!(training.sites[0].saved, 40);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct CrawlStore {
+    crawl: StoredCrawl,
+    numbers_by_site: FxHashMap<Box<[u8]>, u32>,
+    spill: Option<Spill>,
+    held_bytes: usize,
+    failure: Option<io::Error>,
+    url: ParsedUrl,
+}
+
+/// Where observations go that memory has no room for.
+#[derive(Debug)]
+struct Spill {
+    folder: PathBuf,
+    most_held_bytes: usize,
+    /// One per part; none before the first time.
+    files: Vec<File>,
+}
+
+/// Observations of any number of sites, complete.
+#[derive(Debug)]
+pub struct StoredCrawl {
+    kinds: EvidenceKinds,
+    sample: SampleSize,
+    sites: Vec<StoredSite>,
+    parts: Vec<Part>,
+}
+
+/// What is known of a site without reading its observations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredSite {
+    /// The registrable domain.
+    pub name: Box<str>,
+    /// Its observations.
+    pub rows: u64,
+}
+
+#[derive(Debug, Default)]
+struct Part {
+    /// The numbers of its sites.
+    sites: Vec<u32>,
+    /// What came first, unless all is in `held`.
+    file: Option<PathBuf>,
+    held: Vec<u8>,
+}
+
+impl CrawlStore {
+    /// A store whose duplicate labels come from these kinds of evidence.
+    pub fn new(kinds: EvidenceKinds, sample: SampleSize) -> Self {
+        let parts = std::iter::repeat_with(Part::default).take(PARTS).collect();
+        Self {
+            crawl: StoredCrawl { kinds, sample, sites: Vec::new(), parts },
+            numbers_by_site: FxHashMap::default(),
+            spill: None,
+            held_bytes: 0,
+            failure: None,
+            url: ParsedUrl::default(),
+        }
+    }
+
+    /// Puts observations into files in `folder` whenever those in memory take more than so many bytes. The folder is
+    /// made then, and is left to the caller.
+    #[must_use]
+    pub fn spill_to(mut self, folder: impl Into<PathBuf>, most_held_bytes: usize) -> Self {
+        self.spill = Some(Spill { folder: folder.into(), most_held_bytes, files: Vec::new() });
+        self
+    }
+
+    /// Adds one URL with what is known of it, as [`Crawl::observe_at`] does. A failure of the disk is told in the end.
+    pub fn observe(
+        &mut self,
+        url: &[u8],
+        clues: &Clues<'_>,
+        time: Option<&[u8]>,
+    ) -> Result<(), ParseUrlError> {
+        self.url.parse_from(url)?;
+        if !is_of_the_web(&self.url) || self.failure.is_some() {
+            return Ok(());
+        }
+        let name = site_of(self.url.host());
+        let StoredCrawl { sites, parts, .. } = &mut self.crawl;
+        let part = &mut parts[part_of(name)];
+        let site = match self.numbers_by_site.get(name) {
+            Some(&number) => number,
+            None => {
+                let number = sites.len() as u32;
+                self.numbers_by_site.insert(name.into(), number);
+                sites.push(StoredSite { name: String::from_utf8_lossy(name).into(), rows: 0 });
+                part.sites.push(number);
+                number
+            }
+        };
+        sites[site as usize].rows += 1;
+        let held = &mut part.held;
+        let before = held.len();
+        Record { site, page: page_hash(self.url.as_bytes(), clues), url, clues: *clues, time }.write(held);
+        self.held_bytes += held.len() - before;
+        self.spill_if_full();
+        Ok(())
+    }
+
+    fn spill_if_full(&mut self) {
+        let Some(spill) = self.spill.as_mut().filter(|spill| self.held_bytes > spill.most_held_bytes) else {
+            return;
+        };
+        if let Err(error) = spill.write(&mut self.crawl.parts) {
+            self.failure = Some(error);
+        }
+        self.held_bytes = 0;
+    }
+
+    /// Whether observations were put on disk.
+    pub fn has_spilled(&self) -> bool {
+        self.spill.as_ref().is_some_and(|spill| !spill.files.is_empty())
+    }
+
+    /// All observations, unless the disk failed. Where some are on disk, all are.
+    pub fn finish(mut self) -> io::Result<StoredCrawl> {
+        if self.has_spilled()
+            && let Some(spill) = &mut self.spill
+        {
+            spill.write(&mut self.crawl.parts)?;
+            spill.files.iter().try_for_each(File::sync_all)?;
+        }
+        match self.failure {
+            Some(error) => Err(error),
+            None => Ok(self.crawl),
+        }
+    }
+}
+
+impl Spill {
+    /// Appends what is held of each part to its file.
+    fn write(&mut self, parts: &mut [Part]) -> io::Result<()> {
+        if self.files.is_empty() {
+            fs::create_dir_all(&self.folder)?;
+            self.files = (0..parts.len())
+                .map(|part| File::create(part_path(&self.folder, part)))
+                .collect::<io::Result<_>>()?;
+        }
+        for (index, (part, file)) in parts.iter_mut().zip(&mut self.files).enumerate() {
+            file.write_all(&part.held)?;
+            part.held.clear();
+            part.held.shrink_to(1 << 20);
+            part.file = Some(part_path(&self.folder, index));
+        }
+        Ok(())
+    }
+}
+
+fn part_path(folder: &Path, part: usize) -> PathBuf {
+    folder.join(format!("part-{part:03}"))
+}
+
+fn part_of(site: &[u8]) -> usize {
+    xxh3_64(site) as usize % PARTS
+}
+
+/// The same for URLs that the evidence, taken at its word, says are one page.
+fn page_hash(url: &[u8], clues: &Clues<'_>) -> u64 {
+    let page = clues.cluster.or(clues.text_digest).or(clues.digest).or(clues.redirect).or(clues.canonical);
+    xxh3_64(page.unwrap_or(url))
+}
+
+impl StoredCrawl {
+    /// A crawl that another process put into `folder`, of which it knew the sites.
+    pub fn open(
+        kinds: EvidenceKinds,
+        sample: SampleSize,
+        folder: &Path,
+        sites: Vec<StoredSite>,
+    ) -> io::Result<Self> {
+        let parts = (0..PARTS).map(|part| {
+            let path = part_path(folder, part);
+            fs::metadata(&path)?;
+            Ok(Part { file: Some(path), ..Part::default() })
+        });
+        let mut parts: Vec<Part> = parts.collect::<io::Result<_>>()?;
+        for (site, number) in sites.iter().zip(0..) {
+            parts[part_of(site.name.as_bytes())].sites.push(number);
+        }
+        Ok(Self { kinds, sample, sites, parts })
+    }
+
+    /// All sites, in the order in which they came first.
+    pub fn sites(&self) -> &[StoredSite] {
+        &self.sites
+    }
+
+    /// The observations of all sites.
+    pub fn rows(&self) -> u64 {
+        self.sites.iter().map(|site| site.rows).sum()
+    }
+
+    /// The observations that are learned from.
+    pub fn sampled_rows(&self) -> u64 {
+        self.sites.iter().map(|site| self.sample.of(site.rows)).sum()
+    }
+
+    /// The corpora of the sites of one part, in the order of their names, each with the observations of its site.
+    pub(crate) fn corpora(&self, part: usize) -> io::Result<Vec<(Corpus, u64)>> {
+        let mut draws = self.pilot(part)?;
+        let mut crawl = Crawl::new(self.kinds);
+        let mut url = ParsedUrl::default();
+        self.read(part, |record| {
+            match draws.get_mut(&record.site) {
+                Some(draw) => draw.offer(&record, &mut url),
+                None => observe(&mut crawl, &record),
+            }
+            Ok(())
+        })?;
+        for draw in draws.into_values() {
+            for drawn in draw.finish() {
+                observe(&mut crawl, &Records::new(&drawn).read().ok_or_else(damaged)?);
+            }
+        }
+        let of_part = self.parts[part].sites.iter().map(|&number| &self.sites[number as usize]);
+        let rows_by_site: FxHashMap<&str, u64> = of_part.map(|site| (&*site.name, site.rows)).collect();
+        let with_rows = |corpus: Corpus| {
+            let rows = rows_by_site.get(corpus.site()).copied().unwrap_or_default();
+            (corpus, rows)
+        };
+        Ok(crawl.into_corpora_in_turn().map(with_rows).collect())
+    }
+
+    /// For each site of a part that is too large to be learned from whole, how its URLs are grouped: found from
+    /// whole pages.
+    fn pilot(&self, part: usize) -> io::Result<FxHashMap<u32, Draw>> {
+        let mut pilots: FxHashMap<u32, (u64, Crawl)> = FxHashMap::default();
+        for &number in &self.parts[part].sites {
+            let site = &self.sites[number as usize];
+            if self.sample.of(site.rows) < site.rows {
+                let limit = (PILOT_ROWS as f64 / site.rows as f64 * u64::MAX as f64) as u64;
+                pilots.insert(number, (limit, Crawl::new(self.kinds)));
+            }
+        }
+        if pilots.is_empty() {
+            return Ok(FxHashMap::default());
+        }
+        self.read(part, |record| {
+            if let Some((limit, crawl)) = pilots.get_mut(&record.site)
+                && record.page <= *limit
+            {
+                observe(crawl, &record);
+            }
+            Ok(())
+        })?;
+        let draws = pilots.into_iter().map(|(number, (_, crawl))| {
+            let site = &self.sites[number as usize];
+            let groups = crawl.into_corpora_in_turn().next().map(|corpus| Groups::find(&corpus));
+            let wanted = self.sample.of(site.rows) as usize;
+            (number, Draw::new(groups.unwrap_or_default(), site.name.len(), wanted))
+        });
+        Ok(draws.collect())
+    }
+
+    /// Reads the observations of a part.
+    fn read(&self, part: usize, mut take: impl FnMut(Record<'_>) -> io::Result<()>) -> io::Result<()> {
+        let Part { file, held, .. } = &self.parts[part];
+        if let Some(path) = file {
+            record::read_file(path, &mut take)?;
+        }
+        let mut records = Records::new(held);
+        while let Some(record) = records.read() {
+            take(record)?;
+        }
+        Ok(())
+    }
+}
+
+fn observe(crawl: &mut Crawl, record: &Record<'_>) {
+    // It was parsed before it was stored.
+    let _ = crawl.observe_at(record.url, &record.clues, record.time);
+}
+
+fn damaged() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "observations on disk are not as they were written")
+}
+
+#[cfg(test)]
+mod tests;

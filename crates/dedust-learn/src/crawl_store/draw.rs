@@ -1,0 +1,209 @@
+/*!
+Draws the observations of a large site that are learned from.
+
+Drawing single URLs would take most duplicates from their page: of a fifth of the URLs, a twenty-fifth of the pairs is
+left. Drawing whole pages keeps them, but not the different pages that a wrong rule would bring together, which makes
+wrong rules look good. So URLs are drawn in the groups that no rule is likely to be coarser than: those that agree in
+every key that is the same within pages. Which keys these are is told by a small sample of whole pages ([`Groups`]).
+
+Groups are taken in the order of a hash, which is chance that does not depend on the order of the input, until there
+is enough ([`Draw`]).
+*/
+
+use std::ops::ControlFlow;
+
+use dedust::{ParsedUrl, RawKey, visit_tokens};
+use rustc_hash::{FxHashMap, FxHashSet};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::record::Record;
+use crate::corpus::Corpus;
+
+/// Members of a page that are compared with each other.
+const MOST_MEMBERS: usize = 8;
+/// A key varies if values of one page differ at least this often, compared with values of any two URLs.
+const MIN_VARIATION: f64 = 0.05;
+/// Pages in which a key must vary to be believed.
+const MIN_PAGES: u32 = 5;
+/// The value of a key that is not there.
+const ABSENT: u64 = 0;
+
+/// Says which URLs of a site belong together.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    /// Hashes of the keys that vary within pages.
+    varying: FxHashSet<u64>,
+}
+
+/// How a key behaves.
+#[derive(Debug, Default)]
+struct Behaviour {
+    counts: FxHashMap<u64, u32>,
+    /// The sum over pages of the share of pairs that differ.
+    differing: f64,
+    /// Pages with a pair that differs.
+    pages: u32,
+}
+
+impl Groups {
+    /// Finds the keys that vary within the pages of a corpus.
+    pub(super) fn find(corpus: &Corpus) -> Self {
+        let domain_len = corpus.site().len();
+        let mut url = ParsedUrl::default();
+        let mut keys: FxHashMap<u64, Behaviour> = FxHashMap::default();
+        let mut rows_by_page: Vec<Vec<u32>> = vec![Vec::new(); corpus.page_count()];
+        let mut pairs_by_row: Vec<Vec<(u64, u64)>> = Vec::with_capacity(corpus.len());
+        for row in 0..corpus.len() as u32 {
+            let mut pairs = Vec::new();
+            if url.parse_from(corpus.url(row)).is_ok() {
+                visit_pairs(&url, domain_len, |key, value| pairs.push((key, value)));
+            }
+            for &(key, value) in &pairs {
+                *keys.entry(key).or_default().counts.entry(value).or_default() += 1;
+            }
+            pairs_by_row.push(pairs);
+            if let Some(page) = corpus.label(row) {
+                let members = &mut rows_by_page[page as usize];
+                if members.len() < MOST_MEMBERS {
+                    members.push(row);
+                }
+            }
+        }
+        let mut pages = 0;
+        for members in rows_by_page.iter().filter(|members| members.len() >= 2) {
+            pages += 1;
+            let members: Vec<&[(u64, u64)]> =
+                members.iter().map(|&row| &*pairs_by_row[row as usize]).collect();
+            for (key, differing) in differing_keys(&members) {
+                let behaviour = keys.entry(key).or_default();
+                behaviour.differing += differing;
+                behaviour.pages += 1;
+            }
+        }
+        let varying = keys.into_iter().filter(|(_, behaviour)| {
+            behaviour.pages >= MIN_PAGES && behaviour.variation(pages, corpus.len() as f64) >= MIN_VARIATION
+        });
+        Self { varying: varying.map(|(key, _)| key).collect() }
+    }
+
+    /// The hash of the group of a URL.
+    fn of(&self, url: &ParsedUrl, domain_len: usize) -> u64 {
+        let mut group = 0_u64;
+        visit_pairs(url, domain_len, |key, value| {
+            if !self.varying.contains(&key) {
+                // Parameters in another order are the same.
+                group = group.wrapping_add(xxh3_64_with_seed(&value.to_le_bytes(), key));
+            }
+        });
+        xxh3_64(&group.to_le_bytes())
+    }
+}
+
+impl Behaviour {
+    /// How often values of one page differ, compared with those of any two URLs: about 1 for a key that does not matter.
+    fn variation(&self, pages: u32, rows: f64) -> f64 {
+        let present: f64 = self.counts.values().map(|&count| f64::from(count)).sum();
+        let squares: f64 = self.counts.values().map(|&count| (f64::from(count) / rows).powi(2)).sum();
+        let any_two = 1.0 - squares - ((rows - present).max(0.0) / rows).powi(2);
+        if any_two <= 0.0 { 0.0 } else { self.differing / f64::from(pages) / any_two }
+    }
+}
+
+/// The keys in which some of `members` differ, each with the share of pairs that do.
+fn differing_keys(members: &[&[(u64, u64)]]) -> Vec<(u64, f64)> {
+    let mut keys: Vec<u64> = members.iter().flat_map(|pairs| pairs.iter().map(|&(key, _)| key)).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let value_of = |pairs: &[(u64, u64)], key: u64| {
+        pairs.iter().find(|pair| pair.0 == key).map_or(ABSENT, |&(_, value)| value)
+    };
+    let pairs = (members.len() * (members.len() - 1) / 2) as f64;
+    let differing = keys.into_iter().filter_map(|key| {
+        let values: Vec<u64> = members.iter().map(|pairs| value_of(pairs, key)).collect();
+        let differing = (0..values.len())
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .filter(|&(i, j)| values[i] != values[j])
+            .count();
+        (differing > 0).then(|| (key, differing as f64 / pairs))
+    });
+    differing.collect()
+}
+
+/// Visits hashes of the keys and values of a URL.
+fn visit_pairs(url: &ParsedUrl, domain_len: usize, mut visit: impl FnMut(u64, u64)) {
+    let flow = visit_tokens(url, domain_len, |key, value| {
+        visit(key_hash(key), value.map_or(1, |text| xxh3_64(text).max(2)));
+        ControlFlow::<()>::Continue(())
+    });
+    debug_assert!(flow.is_continue());
+}
+
+fn key_hash(key: RawKey<'_>) -> u64 {
+    match key {
+        RawKey::Scheme => 1,
+        RawKey::Port => 2,
+        RawKey::TrailingSlash => 3,
+        RawKey::QuerySeparator => 4,
+        RawKey::Hashbang => 5,
+        RawKey::Subdomain(index) => 1 << 20 | u64::from(index),
+        RawKey::PathSegment(index) => 2 << 20 | u64::from(index),
+        RawKey::PathParam(name) => xxh3_64_with_seed(name, 1),
+        RawKey::QueryParam(name) => xxh3_64_with_seed(name, 2),
+    }
+}
+
+/// Keeps the observations that come first in an order by chance, groups first, then URLs.
+#[derive(Debug)]
+pub(super) struct Draw {
+    groups: Groups,
+    domain_len: usize,
+    wanted: usize,
+    kept: Vec<Kept>,
+    /// Nothing beyond this is wanted any more.
+    last: (u64, u64),
+}
+
+/// An observation that may be drawn. Ordered, the record last, so that the order of the input leaves no trace.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Kept {
+    place: (u64, u64),
+    record: Box<[u8]>,
+}
+
+impl Draw {
+    /// A draw of so many observations.
+    pub(super) fn new(groups: Groups, domain_len: usize, wanted: usize) -> Self {
+        Self { groups, domain_len, wanted, kept: Vec::new(), last: (u64::MAX, u64::MAX) }
+    }
+
+    /// Keeps the observation if it may be wanted. `url` is room to work in.
+    pub(super) fn offer(&mut self, record: &Record<'_>, url: &mut ParsedUrl) {
+        if url.parse_from(record.url).is_err() {
+            return;
+        }
+        let place = (self.groups.of(url, self.domain_len), xxh3_64(url.as_bytes()));
+        if place > self.last {
+            return;
+        }
+        let mut bytes = Vec::new();
+        record.write(&mut bytes);
+        self.kept.push(Kept { place, record: bytes.into() });
+        if self.kept.len() >= 2 * self.wanted {
+            self.trim();
+        }
+    }
+
+    fn trim(&mut self) {
+        if self.kept.len() > self.wanted {
+            let (_, last, _) = self.kept.select_nth_unstable(self.wanted - 1);
+            self.last = last.place;
+            self.kept.truncate(self.wanted);
+        }
+    }
+
+    /// What was drawn, as records.
+    pub(super) fn finish(mut self) -> impl Iterator<Item = Box<[u8]>> {
+        self.trim();
+        self.kept.into_iter().map(|kept| kept.record)
+    }
+}

@@ -1,0 +1,163 @@
+/*!
+One observation as bytes, in memory and on disk, to be read back by the same version on the same machine.
+
+```text
+length:u32 site:u32 page:u64 flags:u16 number:u64* (length:u32 text)*        all little-endian
+```
+
+Flags say which numbers and texts are there.
+*/
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use crate::label::Clues;
+
+use super::damaged;
+
+/// One observation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Record<'a> {
+    /// The number of its site.
+    pub(super) site: u32,
+    /// The hash of what it says of its page.
+    pub(super) page: u64,
+    pub(super) url: &'a [u8],
+    pub(super) clues: Clues<'a>,
+    pub(super) time: Option<&'a [u8]>,
+}
+
+const LENGTH_BYTES: usize = 4;
+/// Numbers of a record that are there in any case.
+const NUMBERS_BYTES: usize = 4 + 8 + 2;
+const BLOCK_BYTES: usize = 1 << 20;
+
+/// What may be missing from a record.
+const SIZE: u16 = 1 << 8;
+const SIMHASH: u16 = 1 << 9;
+const STATUS: u16 = 1 << 10;
+
+impl<'a> Record<'a> {
+    /// Appends the record.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let Self { site, page, url, clues, time } = *self;
+        let start = out.len();
+        out.extend_from_slice(&[0; LENGTH_BYTES]);
+        out.extend_from_slice(&site.to_le_bytes());
+        out.extend_from_slice(&page.to_le_bytes());
+        let texts = [
+            Some(url),
+            clues.cluster,
+            clues.canonical,
+            clues.redirect,
+            clues.digest,
+            clues.text_digest,
+            clues.title,
+            time,
+        ];
+        let mut flags = 0;
+        for (bit, text) in texts.iter().enumerate() {
+            flags |= u16::from(text.is_some()) << bit;
+        }
+        for (bit, is_there) in [
+            (SIZE, clues.size.is_some()),
+            (SIMHASH, clues.simhash.is_some()),
+            (STATUS, clues.status.is_some()),
+        ] {
+            flags |= if is_there { bit } else { 0 };
+        }
+        out.extend_from_slice(&flags.to_le_bytes());
+        for number in [clues.size, clues.simhash, clues.status.map(u64::from)].into_iter().flatten() {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        for text in texts.into_iter().flatten() {
+            out.extend_from_slice(&(text.len() as u32).to_le_bytes());
+            out.extend_from_slice(text);
+        }
+        let length = (out.len() - start - LENGTH_BYTES) as u32;
+        out[start..start + LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
+    }
+
+    /// The record in `bytes`, which hold one without its length; `None` if they do not.
+    fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let (numbers, mut rest) = bytes.split_at_checked(NUMBERS_BYTES)?;
+        let site = u32::from_le_bytes(numbers[..4].try_into().ok()?);
+        let page = u64::from_le_bytes(numbers[4..12].try_into().ok()?);
+        let flags = u16::from_le_bytes(numbers[12..].try_into().ok()?);
+        let mut number = |bit: u16| -> Option<Option<u64>> {
+            if flags & bit == 0 {
+                return Some(None);
+            }
+            let (number, after) = rest.split_first_chunk()?;
+            rest = after;
+            Some(Some(u64::from_le_bytes(*number)))
+        };
+        let (size, simhash, status) = (number(SIZE)?, number(SIMHASH)?, number(STATUS)?);
+        let mut text = |bit: u16| -> Option<Option<&'a [u8]>> {
+            if flags & 1 << bit == 0 {
+                return Some(None);
+            }
+            let (length, after) = rest.split_first_chunk()?;
+            let (text, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+            rest = after;
+            Some(Some(text))
+        };
+        Some(Self {
+            site,
+            page,
+            url: text(0)??,
+            clues: Clues {
+                cluster: text(1)?,
+                canonical: text(2)?,
+                redirect: text(3)?,
+                digest: text(4)?,
+                text_digest: text(5)?,
+                simhash,
+                title: text(6)?,
+                status: status.and_then(|status| u16::try_from(status).ok()),
+                size,
+            },
+            time: text(7)?,
+        })
+    }
+}
+
+/// Reads records one after the other.
+pub(super) struct Records<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes }
+    }
+
+    /// The next whole record.
+    pub(super) fn read(&mut self) -> Option<Record<'a>> {
+        let (length, rest) = self.bytes.split_first_chunk()?;
+        let (record, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        let record = Record::parse(record)?;
+        self.bytes = rest;
+        Some(record)
+    }
+}
+
+/// Reads the records of a file, in blocks.
+pub(super) fn read_file(path: &Path, take: &mut impl FnMut(Record<'_>) -> io::Result<()>) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    let mut buffer = Vec::new();
+    loop {
+        let room = (BLOCK_BYTES as u64).max(buffer.len() as u64);
+        let is_last = (&mut file).take(room).read_to_end(&mut buffer)? == 0;
+        let mut records = Records::new(&buffer);
+        while let Some(record) = records.read() {
+            take(record)?;
+        }
+        let left = records.bytes.len();
+        if is_last {
+            return if left == 0 { Ok(()) } else { Err(damaged()) };
+        }
+        buffer.drain(..buffer.len() - left);
+    }
+}

@@ -1,0 +1,96 @@
+/*!
+Everything that can be wrong with a set on disk, with the file and the place.
+*/
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A set cannot be opened, or cannot go on. Answers given before hold.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SeenError {
+    /// The system failed.
+    #[error("cannot {action} {}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Another process has the set open. It must end first: a set has one owner.
+    #[error("{} is in use by another process", folder.display())]
+    InUse {
+        /// The set.
+        folder: PathBuf,
+    },
+    /// The folder holds files, but not those of a set.
+    #[error("{} is no set of seen keys: it holds {found:?} and no file {marker:?}", folder.display(), marker = crate::folder::MARKER)]
+    Foreign {
+        /// The folder.
+        folder: PathBuf,
+        /// One of its files.
+        found: String,
+    },
+    /// Written by another release.
+    #[error("{} is a set of seen keys of another format: expected {expected:?}, found {found:?}", folder.display(), expected = crate::folder::MARKER_TEXT.trim_end())]
+    UnsupportedVersion {
+        /// The set.
+        folder: PathBuf,
+        /// The start of its marker file.
+        found: String,
+    },
+    /// A file of the set is gone.
+    #[error("{} lacks the file with the keys of generation {generation}", folder.display())]
+    Missing {
+        /// The set.
+        folder: PathBuf,
+        /// Which part of the keys is gone.
+        generation: u64,
+    },
+    /// A file of the set was changed, or cannot be read as it was written.
+    #[error("{} is damaged at byte {offset}: {damage}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        offset: u64,
+        /// How.
+        damage: Damage,
+    },
+    /// An earlier failure, which was reported, left the set as it is on disk. Open it again.
+    #[error("the set of seen keys failed before and was not opened again")]
+    Failed,
+}
+
+/// What is wrong with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Damage {
+    /// The file does not start as such a file does.
+    Header,
+    /// The file is shorter or longer than it says.
+    Length,
+    /// The bytes are not those that were written.
+    Checksum,
+    /// Keys are not in order.
+    Order,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Header => "it does not start as a file of this kind does",
+            Self::Length => "it is not as long as it should be",
+            Self::Checksum => "its checksum is wrong",
+            Self::Order => "its keys are not in order",
+        })
+    }
+}
+
+/// Names what was tried where the system failed.
+pub(crate) fn failed<'p>(action: &'static str, path: &'p Path) -> impl FnOnce(io::Error) -> SeenError + 'p {
+    move |source| SeenError::Io { action, path: path.to_owned(), source }
+}

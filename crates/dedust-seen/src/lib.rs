@@ -1,0 +1,63 @@
+/*!
+Remembers which URL keys a crawl has seen: on disk, across runs, for billions of keys.
+
+[`SeenKey`]s come in, one at a time or in batches; whether each is new comes out. A key that was said to be new is in
+the operating system's hands before the answer is given, so that killing the process at any moment loses nothing.
+
+```
+use dedust_seen::{SeenKey, SeenSet};
+
+# let folder = tempfile::tempdir()?;
+# let folder = folder.path().join("seen");
+let mut seen = SeenSet::open(&folder)?;
+assert!(seen.insert(SeenKey::of(b"http://a.example/p?id=1"))?);
+assert!(!seen.insert(SeenKey::of(b"http://a.example/p?id=1"))?);
+drop(seen);
+
+let mut seen = SeenSet::open(&folder)?;
+assert!(!seen.insert(SeenKey::of(b"http://a.example/p?id=1"))?);
+assert_eq!(seen.stats().keys, 1);
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+
+# How it works
+
+The naive set is a list of keys in a file and a hash table of all of them in memory. This one keeps the list and
+bounds the table:
+
+```text
+insert -> recent keys (hash table) + log (appended before the answer)
+             | full: frozen, sorted and written by one thread
+             v
+          runs: sorted keys in files, never changed; six bytes of each key in memory
+             | four of a size: merged into one by another thread
+             v
+          fewer, larger runs
+```
+
+A key that is in no hash table is looked for in the memory of each run, which says for all practical purposes
+whether it is there: no answer waits for the disk. Runs are written beside and renamed, and the name of a file says
+which logs it replaces: there is no list of files that could be wrong.
+
+Memory is 6.4 bytes for a key and some 150 MB; while the largest runs are merged, up to twice as much.
+
+Keys are hashes, all equally likely; nothing is ever removed. That is why a general storage engine, which sorts and
+finds keys of any kind, is several times slower here.
+*/
+
+mod background;
+mod bytes;
+mod error;
+mod folder;
+mod key;
+mod log;
+mod merge;
+mod run;
+mod set;
+mod stats;
+mod view;
+
+pub use error::{Damage, SeenError};
+pub use key::SeenKey;
+pub use set::{Durability, SeenOptions, SeenSet};
+pub use stats::SeenStats;

@@ -1,0 +1,320 @@
+/*!
+The set: keys in, whether they are new out.
+*/
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::background::Background;
+use crate::error::SeenError;
+use crate::folder::Folder;
+use crate::key::{KeySet, SeenKey};
+use crate::log::{self, Log};
+use crate::run::Run;
+use crate::stats::SeenStats;
+use crate::view::Frozen;
+
+/// Keys that are looked up by one thread at a time.
+const PIECE_KEYS: usize = 2048;
+/// Keys of a batch that are answered at once.
+const BATCH_KEYS: usize = 256 << 10;
+/// Tables have twice as many places, and grow beyond 7/8: 2^21 places of 17 bytes, 36 MB.
+const DEFAULT_RECENT_KEYS: usize = (1 << 21) / 8 * 7;
+
+/// What an answer outlives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// The end of the process, also by `kill -9`.
+    #[default]
+    Process,
+    /// A loss of power too: every batch waits for the disk.
+    Power,
+}
+
+/// How a set is opened.
+#[derive(Clone, Copy, Debug)]
+pub struct SeenOptions {
+    durability: Durability,
+    recent_keys: usize,
+}
+
+impl Default for SeenOptions {
+    fn default() -> Self {
+        Self { durability: Durability::default(), recent_keys: DEFAULT_RECENT_KEYS }
+    }
+}
+
+impl SeenOptions {
+    /// What an answer outlives; default [`Durability::Process`].
+    #[must_use]
+    pub fn durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// Keys held in memory before they are sorted to disk; default 1,835,008, in 36 MB. Up to four times as
+    /// many are in memory at a time.
+    #[must_use]
+    pub fn recent_keys(self, keys: usize) -> Self {
+        Self { recent_keys: keys.max(1), ..self }
+    }
+
+    /// Opens the set in a folder, which is made if it is not there.
+    pub fn open(self, folder: impl AsRef<Path>) -> Result<SeenSet, SeenError> {
+        let folder = Folder::open(folder.as_ref())?;
+        let contents = folder.contents()?;
+        let runs = contents.runs.par_iter().map(|&span| Run::open(&folder, span).map(Arc::new));
+        let runs: Vec<Arc<Run>> = runs.collect::<Result<_, _>>()?;
+        let run_keys: u64 = runs.iter().map(|run| run.len()).sum();
+
+        let (last, full) =
+            contents.logs.split_last().map_or((None, &[][..]), |(last, full)| (Some(*last), full));
+        let full: Vec<Frozen> = full
+            .iter()
+            .map(|&generation| {
+                let records = log::read(&folder.log(generation), generation, false)?;
+                let keys: KeySet = records.keys.into_iter().collect();
+                Ok(Frozen { generation, keys, log_bytes: records.whole_bytes })
+            })
+            .collect::<Result<_, SeenError>>()?;
+        let full_keys: usize = full.iter().map(|table| table.keys.len()).sum();
+
+        let mut recent = KeySet::with_capacity_and_hasher(self.recent_keys, Default::default());
+        let mut unanswered = None;
+        let (generation, log) = match last {
+            Some(generation) => {
+                let path = folder.log(generation);
+                let records = log::read(&path, generation, true)?;
+                recent.extend(&records.keys);
+                unanswered = records.unanswered;
+                (generation, Log::reopen(path, generation, &records)?)
+            }
+            None => {
+                let generation = contents.runs.last().map_or(1, |span| span.last + 1);
+                (generation, Log::create(folder.log(generation), generation)?)
+            }
+        };
+        let keys = run_keys + (full_keys + recent.len()) as u64;
+        let background = Background::start(folder, runs)?;
+        for table in full {
+            background.write(table);
+        }
+        let disk = Disk { background, log, generation, options: self, has_failed: false };
+        let figures = SeenStats { keys, unanswered_keys: unanswered, ..SeenStats::default() };
+        Ok(SeenSet { recent, disk: Some(disk), figures, hashes: Vec::new(), known: Vec::new() })
+    }
+}
+
+/// A set of keys that were seen, on disk or in memory.
+///
+/// One process at a time may have it open. Asking in batches, of some thousand keys, is several times faster than one by
+/// one, and uses all threads.
+pub struct SeenSet {
+    /// Keys that are in no full table and no run.
+    recent: KeySet,
+    disk: Option<Disk>,
+    /// Those that are counted here.
+    figures: SeenStats,
+    hashes: Vec<u128>,
+    known: Vec<bool>,
+}
+
+/// Where keys go that must not be lost.
+#[derive(Debug)]
+struct Disk {
+    background: Background,
+    log: Log,
+    generation: u64,
+    options: SeenOptions,
+    has_failed: bool,
+}
+
+impl SeenSet {
+    /// Opens the set in a folder, which is made if it is not there.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, SeenError> {
+        Self::options().open(folder)
+    }
+
+    /// Options to open a set with.
+    pub fn options() -> SeenOptions {
+        SeenOptions::default()
+    }
+
+    /// A set that is gone when it is dropped, and takes 20 to 40 bytes of memory for a key.
+    pub fn in_memory() -> Self {
+        Self {
+            recent: KeySet::default(),
+            disk: None,
+            figures: SeenStats::default(),
+            hashes: Vec::new(),
+            known: Vec::new(),
+        }
+    }
+
+    /// Whether a key is new. It is not from now on.
+    pub fn insert(&mut self, key: SeenKey) -> Result<bool, SeenError> {
+        let mut is_new = Vec::with_capacity(1);
+        self.insert_batch(&[key], &mut is_new)?;
+        Ok(is_new.first().copied().unwrap_or(false))
+    }
+
+    /// Says of each key whether it is new, in `is_new`, which is emptied first. A key that is there several times is
+    /// new the first time.
+    ///
+    /// After an error the answers are not to be used; the set must be opened again.
+    pub fn insert_batch(&mut self, keys: &[SeenKey], is_new: &mut Vec<bool>) -> Result<(), SeenError> {
+        is_new.clear();
+        for keys in keys.chunks(BATCH_KEYS) {
+            self.look_up(keys)?;
+            let before = is_new.len();
+            let Self { recent, known, hashes, .. } = self;
+            hashes.clear();
+            for (key, &is_known) in keys.iter().zip(&*known) {
+                let is_first = !is_known && recent.insert(key.0);
+                if is_first {
+                    hashes.push(key.0);
+                }
+                is_new.push(is_first);
+            }
+            debug_assert_eq!(is_new.len() - before, keys.len());
+            self.figures.lookups += keys.len() as u64;
+            self.figures.new_keys += self.hashes.len() as u64;
+            self.figures.keys += self.hashes.len() as u64;
+            self.keep()?;
+        }
+        Ok(())
+    }
+
+    /// Finds out which of `keys` are known, in `self.known`.
+    fn look_up(&mut self, keys: &[SeenKey]) -> Result<(), SeenError> {
+        let Self { recent, disk, hashes, known, .. } = self;
+        known.clear();
+        known.resize(keys.len(), false);
+        // Without a disk, all that there is to look up is looked up when it is inserted.
+        let Some(disk) = disk else { return Ok(()) };
+        disk.check()?;
+        hashes.clear();
+        hashes.extend(keys.iter().map(|key| key.0));
+        let view = disk.background.shared().view();
+        let find = |pending: &mut Vec<u32>, keys: &[u128], known: &mut [bool]| {
+            for (key, known) in keys.iter().zip(&mut *known) {
+                *known = recent.contains(key);
+            }
+            view.find(keys, known, pending);
+        };
+        if keys.len() <= PIECE_KEYS {
+            find(&mut Vec::new(), hashes, known);
+        } else {
+            let pieces = hashes.par_chunks(PIECE_KEYS).zip(known.par_chunks_mut(PIECE_KEYS));
+            pieces.for_each_init(Vec::new, |pending, (keys, known)| find(pending, keys, known));
+        }
+        Ok(())
+    }
+
+    /// Makes the new keys outlive the process.
+    fn keep(&mut self) -> Result<(), SeenError> {
+        let Self { recent, disk: Some(disk), hashes, .. } = self else { return Ok(()) };
+        if hashes.is_empty() {
+            return Ok(());
+        }
+        disk.append(hashes).inspect_err(|_| disk.has_failed = true)?;
+        if recent.len() >= disk.options.recent_keys {
+            disk.rotate(recent).inspect_err(|_| disk.has_failed = true)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until all keys are on the disk itself, and would outlive a loss of power.
+    pub fn sync(&mut self) -> Result<(), SeenError> {
+        match &mut self.disk {
+            Some(disk) => {
+                disk.check()?;
+                disk.sync()
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Closes the set, and notes that every answer has reached whoever asked: see [`SeenStats::unanswered_keys`].
+    ///
+    /// A set that is dropped loses no key either.
+    pub fn close(mut self) -> Result<(), SeenError> {
+        match &mut self.disk {
+            Some(disk) => {
+                disk.check()?;
+                disk.log.close()
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What the set holds, and what answering took.
+    pub fn stats(&self) -> SeenStats {
+        let mut stats = SeenStats { recent_keys: self.recent.len() as u64, ..self.figures };
+        if let Some(disk) = &self.disk {
+            let shared = disk.background.shared();
+            let view = shared.view();
+            stats.recent_keys += view.frozen.iter().map(|table| table.keys.len() as u64).sum::<u64>();
+            stats.runs = view.runs.len() as u64;
+            stats.disk_bytes = disk.log.bytes()
+                + view.frozen.iter().map(|table| table.log_bytes).sum::<u64>()
+                + view.runs.iter().map(|run| run.disk_bytes()).sum::<u64>();
+            stats.index_bytes = view.runs.iter().map(|run| run.index_bytes()).sum();
+            stats.merges = shared.merges();
+        }
+        stats
+    }
+}
+
+impl Disk {
+    /// Reports what went wrong since the last time.
+    fn check(&mut self) -> Result<(), SeenError> {
+        if let Some(error) = self.background.shared().take_failure() {
+            self.has_failed = true;
+            return Err(error);
+        }
+        if self.has_failed { Err(SeenError::Failed) } else { Ok(()) }
+    }
+
+    fn append(&mut self, keys: &[u128]) -> Result<(), SeenError> {
+        self.log.append(keys.iter().copied())?;
+        match self.options.durability {
+            Durability::Process => Ok(()),
+            Durability::Power => self.log.sync(),
+        }
+    }
+
+    /// Waits for the disk to have the logs. Runs are on it before they are used.
+    fn sync(&mut self) -> Result<(), SeenError> {
+        let shared = self.background.shared();
+        for table in &shared.view().frozen {
+            log::sync(&shared.folder.log(table.generation))?;
+        }
+        shared.folder.sync()?;
+        self.log.sync()
+    }
+
+    /// Hands over the table, which is left empty, and starts the next generation.
+    fn rotate(&mut self, recent: &mut KeySet) -> Result<(), SeenError> {
+        let next = self.generation + 1;
+        let folder = &self.background.shared().folder;
+        let log = Log::create(folder.log(next), next)?;
+        if self.options.durability == Durability::Power {
+            folder.sync()?;
+        }
+        let log_bytes = std::mem::replace(&mut self.log, log).bytes();
+        let empty = KeySet::with_capacity_and_hasher(self.options.recent_keys, Default::default());
+        let keys = std::mem::replace(recent, empty);
+        self.background.write(Frozen { generation: self.generation, keys, log_bytes });
+        self.generation = next;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for SeenSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SeenSet").field("stats", &self.stats()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,29 @@
+/*!
+What a set holds, and what answering took.
+*/
+
+/// Figures of a [`SeenSet`](crate::SeenSet). Counts of answers are since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SeenStats {
+    /// Distinct keys.
+    pub keys: u64,
+    /// Those in memory, and in logs on disk.
+    pub recent_keys: u64,
+    /// Sorted files that hold the others.
+    pub runs: u64,
+    /// Bytes of all files.
+    pub disk_bytes: u64,
+    /// Bytes that are kept in memory for the keys on disk.
+    pub index_bytes: u64,
+    /// Keys asked for.
+    pub lookups: u64,
+    /// Keys that were new.
+    pub new_keys: u64,
+    /// Merges of runs.
+    pub merges: u64,
+    /// New keys of the last batch before the process ended without [`SeenSet::close`](crate::SeenSet::close), as by
+    /// `kill -9`: they count as seen, but whoever asked may not have had the answer. None where the set was closed, or
+    /// is new.
+    pub unanswered_keys: Option<u64>,
+}

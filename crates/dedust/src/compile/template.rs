@@ -1,0 +1,293 @@
+/*!
+Rewrites to templates: text that is known now is joined, values that are always there become plain copies.
+*/
+
+use super::layout::Layout;
+use super::keeps_order;
+use crate::compiled::encoding::{Encode as _, TooLarge};
+use crate::pattern::{AnyValue, ValueClass, ValuePattern};
+use crate::rule::{Op, OtherParams, Part, Rule};
+use crate::template::{
+    PART_ATOM, PART_LITERAL, PART_SLOT, QUERY_HAS_SEPARATOR, QUERY_IN_PLACE, QUERY_IS_SORTED, SOURCE_JOIN,
+    SOURCE_LITERAL, SOURCE_MAP, SOURCE_SLOT, SOURCE_STAR, Step,
+};
+use crate::url::{TokenKey, Value};
+
+/// Appends the template of the key, or of the URL, in which query parameters keep the order of the site.
+pub(super) fn put_template(
+    rule: &Rule,
+    layout: &Layout,
+    in_site_order: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), TooLarge> {
+    let mut steps = Steps { rule, layout, out, text: Vec::new() };
+    if steps.leaves_as_is() {
+        steps.step(Step::AS_IS)?;
+    } else {
+        steps.put_or_star(TokenKey::Scheme)?;
+        steps.text.extend_from_slice(b"://");
+        steps.host()?;
+        steps.path()?;
+    }
+    steps.query(in_site_order)?;
+    if let Some(op) = rule.rewrite.get(&TokenKey::Hashbang) {
+        steps.optional(b"#!", op)?;
+    }
+    steps.step(Step::END)
+}
+
+struct Steps<'a> {
+    rule: &'a Rule,
+    layout: &'a Layout,
+    out: &'a mut Vec<u8>,
+    /// Text that was not written yet.
+    text: Vec<u8>,
+}
+
+impl<'a> Steps<'a> {
+    fn step(&mut self, step: Step) -> Result<(), TooLarge> {
+        for text in self.text.chunks(usize::from(u16::MAX - 1)) {
+            self.out.put_u8(Step::TEXT.0);
+            self.out.put_text(Some(text))?;
+        }
+        self.text.clear();
+        self.out.put_u8(step.0);
+        Ok(())
+    }
+
+    fn ops(&self, wanted: fn(&TokenKey) -> bool) -> Vec<(&'a TokenKey, &'a Op)> {
+        self.rule.rewrite.ops().filter(|(key, _)| wanted(key)).collect()
+    }
+
+    /// Whether scheme, host, port and path of every URL stay as they are, byte by byte.
+    fn leaves_as_is(&self) -> bool {
+        let is_before_query = |key: &TokenKey| !matches!(key, TokenKey::QueryParam(_) | TokenKey::QuerySeparator | TokenKey::Hashbang);
+        let keys = self.rule.pattern.keys().map(|(key, _)| key);
+        let targets = self.rule.rewrite.ops().map(|(key, _)| key);
+        // Parameters of the path are brought into order.
+        keys.chain(targets).filter(|key| is_before_query(key)).all(|key| {
+            !matches!(key, TokenKey::PathParam(_))
+                && match self.rule.rewrite.get(key) {
+                    Some(Op::Copy(from)) => from == key,
+                    Some(Op::Keep(value)) => self.rule.pattern.get(key) == Some(&ValuePattern::Is(value.clone())),
+                    _ => false,
+                }
+        })
+    }
+
+    fn host(&mut self) -> Result<(), TooLarge> {
+        let mut labels = self.ops(|key| matches!(key, TokenKey::Subdomain(_)));
+        labels.reverse();
+        if labels.iter().any(|(_, op)| self.may_be_absent(op)) {
+            self.step(Step::LABELS)?;
+            self.out.put_small(labels.len())?;
+            for (_, op) in labels {
+                self.source(op)?;
+            }
+        } else {
+            for (_, op) in labels {
+                self.put(op)?;
+                self.text.push(b'.');
+            }
+        }
+        self.step(Step::DOMAIN)?;
+        if let Some(op) = self.rule.rewrite.get(&TokenKey::Port) {
+            self.optional(b":", op)?;
+        }
+        Ok(())
+    }
+
+    fn path(&mut self) -> Result<(), TooLarge> {
+        let segments = self.ops(|key| matches!(key, TokenKey::PathSegment(_)));
+        let params = self.ops(|key| matches!(key, TokenKey::PathParam(_)));
+        let slash = self.rule.rewrite.get(&TokenKey::TrailingSlash);
+        let is_fixed = !segments.is_empty()
+            && segments.iter().chain(&params).map(|(_, op)| *op).chain(slash).all(|op| !self.may_be_absent(op));
+        if is_fixed {
+            for (_, op) in segments {
+                self.text.push(b'/');
+                self.put(op)?;
+            }
+            for (key, op) in params {
+                self.text.push(b';');
+                self.text.extend_from_slice(name(key));
+                self.text.push(b'=');
+                self.put(op)?;
+            }
+            match slash {
+                Some(Op::Ignore) => self.text.push(b'*'),
+                Some(_) => self.text.push(b'/'),
+                None => {}
+            }
+            return Ok(());
+        }
+        self.step(Step::PATH)?;
+        self.out.put_small(segments.len())?;
+        for (_, op) in segments {
+            self.source(op)?;
+        }
+        self.out.put_small(params.len())?;
+        for (key, op) in params {
+            self.out.put_text(Some(name(key)))?;
+            self.source(op)?;
+        }
+        self.out.put_u8(u8::from(slash.is_some()));
+        slash.map_or(Ok(()), |op| self.source(op))
+    }
+
+    fn query(&mut self, in_site_order: bool) -> Result<(), TooLarge> {
+        let rewrite = &self.rule.rewrite;
+        let mut params = self.ops(|key| matches!(key, TokenKey::QueryParam(_)));
+        if in_site_order {
+            let place = |key: &TokenKey| rewrite.query_order().iter().position(|other| other == key);
+            params.sort_by_key(|(key, _)| place(key).unwrap_or(usize::MAX));
+        }
+        let separator = rewrite.get(&TokenKey::QuerySeparator);
+        let keeps_others = self.rule.other_params == OtherParams::Keep;
+        let in_place = in_site_order && keeps_order(self.rule) && (params.len() > 1 || keeps_others);
+        let is_fixed = !keeps_others
+            && !in_place
+            && separator.is_none()
+            && params.iter().all(|(_, op)| !self.may_be_absent(op) && !self.may_be_bare(op));
+        if is_fixed {
+            for (index, (key, op)) in params.into_iter().enumerate() {
+                self.text.push(if index == 0 { b'?' } else { b'&' });
+                self.text.extend_from_slice(name(key));
+                if !matches!(op, Op::Keep(Value::Bare)) {
+                    self.text.push(b'=');
+                    self.put(op)?;
+                }
+            }
+            return Ok(());
+        }
+        self.step(Step::QUERY)?;
+        let is_sorted = if in_site_order { 0 } else { QUERY_IS_SORTED };
+        let is_in_place = if in_place { QUERY_IN_PLACE } else { 0 };
+        self.out.put_u8(is_sorted | is_in_place | if separator.is_some() { QUERY_HAS_SEPARATOR } else { 0 });
+        if let Some(op) = separator {
+            self.source(op)?;
+        }
+        self.out.put_small(params.len())?;
+        for (key, op) in params {
+            if in_place {
+                self.out.put_u16(self.layout.slot(key));
+            }
+            self.out.put_text(Some(name(key)))?;
+            self.source(op)?;
+        }
+        Ok(())
+    }
+
+    fn put_or_star(&mut self, key: TokenKey) -> Result<(), TooLarge> {
+        self.put(self.rule.rewrite.get(&key).unwrap_or(&Op::Ignore))
+    }
+
+    /// A text and a value, both or none.
+    fn optional(&mut self, before: &[u8], op: &Op) -> Result<(), TooLarge> {
+        if self.may_be_absent(op) {
+            self.step(Step::OPTIONAL)?;
+            self.out.put_text(Some(before))?;
+            return self.source(op);
+        }
+        self.text.extend_from_slice(before);
+        self.put(op)
+    }
+
+    /// A value that is never absent.
+    fn put(&mut self, op: &Op) -> Result<(), TooLarge> {
+        match op {
+            Op::Keep(value) => self.text.extend_from_slice(value.as_raw().unwrap_or_default()),
+            Op::Ignore => self.text.push(b'*'),
+            Op::Copy(from) => {
+                if let Some(ValuePattern::Is(value)) = self.rule.pattern.get(from) {
+                    self.text.extend_from_slice(value.as_raw().unwrap_or_default());
+                } else {
+                    self.step(Step::SLOT)?;
+                    self.out.put_u16(self.layout.slot(from));
+                }
+            }
+            Op::Map { .. } | Op::Join(_) => {
+                self.step(Step::PUT)?;
+                self.source(op)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn source(&mut self, op: &Op) -> Result<(), TooLarge> {
+        match op {
+            Op::Keep(value) => {
+                self.out.put_u8(SOURCE_LITERAL);
+                self.out.put_text(value.as_raw())?;
+            }
+            Op::Copy(from) => {
+                self.out.put_u8(SOURCE_SLOT);
+                self.out.put_u16(self.layout.slot(from));
+            }
+            Op::Ignore => self.out.put_u8(SOURCE_STAR),
+            Op::Map { of, values } => {
+                let mut block = Vec::new();
+                for mapped in values {
+                    block.put_text(mapped.is.as_raw())?;
+                    block.put_text(mapped.becomes.as_ref().map(|text| text.as_bytes()))?;
+                }
+                self.out.put_u8(SOURCE_MAP);
+                self.out.put_u16(self.layout.slot(of));
+                self.out.put_block(&block)?;
+            }
+            Op::Join(parts) => {
+                let mut block = Vec::new();
+                for part in parts {
+                    match part {
+                        Part::Text(text) => {
+                            block.put_u8(PART_LITERAL);
+                            block.put_text(Some(text.as_bytes()))?;
+                        }
+                        Part::Copy(from) => {
+                            block.put_u8(PART_SLOT);
+                            block.put_u16(self.layout.slot(from));
+                        }
+                        Part::Atom { of, which } => {
+                            block.put_u8(PART_ATOM);
+                            block.put_u16(self.layout.slot(of));
+                            which.encode(&mut block);
+                        }
+                    }
+                }
+                self.out.put_u8(SOURCE_JOIN);
+                self.out.put_block(&block)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Only a copied value can be absent, or one that becomes nothing.
+    fn may_be_absent(&self, op: &Op) -> bool {
+        let may_lack = |from: &TokenKey| self.rule.pattern.get(from).is_none_or(ValuePattern::is_optional);
+        match op {
+            Op::Keep(_) | Op::Ignore | Op::Join(_) => false,
+            Op::Copy(from) => may_lack(from),
+            Op::Map { of, values } => may_lack(of) || values.iter().any(|mapped| mapped.becomes.is_none()),
+        }
+    }
+
+    /// Whether a parameter may have to be written without `=`, which is not known yet.
+    fn may_be_bare(&self, op: &Op) -> bool {
+        match op {
+            Op::Keep(_) | Op::Ignore | Op::Join(_) => false,
+            Op::Copy(from) | Op::Map { of: from, .. } => match self.rule.pattern.get(from) {
+                Some(ValuePattern::Is(value)) => *value == Value::Bare,
+                Some(ValuePattern::Any(AnyValue { class, .. })) => *class == ValueClass::Text,
+                None => true,
+            },
+        }
+    }
+}
+
+/// The name of a parameter.
+fn name(key: &TokenKey) -> &[u8] {
+    match key {
+        TokenKey::PathParam(name) | TokenKey::QueryParam(name) => name.name.as_bytes(),
+        _ => b"",
+    }
+}

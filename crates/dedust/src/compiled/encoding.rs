@@ -1,0 +1,223 @@
+/*!
+How numbers and texts stand in compiled rules: little endian, without gaps, texts after their length.
+
+Reading never trusts what it reads: whatever lies beyond the end is `None`. Writing refuses what has no room.
+*/
+
+use crate::url::RawValue;
+
+/// The length that stands for no text at all: a parameter without `=`, a value that becomes nothing.
+const NOTHING: u16 = u16::MAX;
+
+/// Something of a site is larger than compiled rules have room for.
+#[derive(Debug)]
+pub(crate) struct TooLarge;
+
+/// Appends to compiled rules.
+pub(crate) trait Encode {
+    fn put_u8(&mut self, number: u8);
+    fn put_u16(&mut self, number: u16);
+    fn put_u32(&mut self, number: u32);
+    fn put_u64(&mut self, number: u64);
+
+    /// A number that must fit into 16 bits.
+    fn put_small(&mut self, number: usize) -> Result<(), TooLarge>;
+
+    /// A text of less than 65,535 bytes, or its absence.
+    fn put_text(&mut self, text: RawValue<'_>) -> Result<(), TooLarge>;
+
+    /// Bytes of any number, to be read as a whole or stepped over.
+    fn put_block(&mut self, block: &[u8]) -> Result<(), TooLarge>;
+
+    /// Overwrites the number at `at`, for what is known only later.
+    fn set_u32(&mut self, at: usize, number: usize) -> Result<(), TooLarge>;
+}
+
+impl Encode for Vec<u8> {
+    fn put_u8(&mut self, number: u8) {
+        self.push(number);
+    }
+
+    fn put_u16(&mut self, number: u16) {
+        self.extend_from_slice(&number.to_le_bytes());
+    }
+
+    fn put_u32(&mut self, number: u32) {
+        self.extend_from_slice(&number.to_le_bytes());
+    }
+
+    fn put_u64(&mut self, number: u64) {
+        self.extend_from_slice(&number.to_le_bytes());
+    }
+
+    fn put_small(&mut self, number: usize) -> Result<(), TooLarge> {
+        self.put_u16(u16::try_from(number).map_err(|_| TooLarge)?);
+        Ok(())
+    }
+
+    fn put_text(&mut self, text: RawValue<'_>) -> Result<(), TooLarge> {
+        let Some(text) = text else {
+            self.put_u16(NOTHING);
+            return Ok(());
+        };
+        let length = u16::try_from(text.len()).ok().filter(|&length| length < NOTHING);
+        self.put_u16(length.ok_or(TooLarge)?);
+        self.extend_from_slice(text);
+        Ok(())
+    }
+
+    fn put_block(&mut self, block: &[u8]) -> Result<(), TooLarge> {
+        self.put_u32(u32::try_from(block.len()).map_err(|_| TooLarge)?);
+        self.extend_from_slice(block);
+        Ok(())
+    }
+
+    fn set_u32(&mut self, at: usize, number: usize) -> Result<(), TooLarge> {
+        let number = u32::try_from(number).map_err(|_| TooLarge)?;
+        let place = self.get_mut(at..at + 4).ok_or(TooLarge)?;
+        place.copy_from_slice(&number.to_le_bytes());
+        Ok(())
+    }
+}
+
+/// Reads on from some place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at }
+    }
+
+    /// All bytes, before and after the place, and where that is.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> (&'a [u8], usize) {
+        (self.bytes, self.at)
+    }
+
+    #[inline(always)]
+    pub(crate) fn array<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
+        let array = self.bytes.get(self.at..)?.first_chunk()?;
+        self.at += N;
+        Some(array)
+    }
+
+    #[inline(always)]
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        self.array().map(|&[byte]| byte)
+    }
+
+    #[inline(always)]
+    pub(crate) fn u16(&mut self) -> Option<u16> {
+        self.array().map(|bytes| u16::from_le_bytes(*bytes))
+    }
+
+    #[inline(always)]
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        self.array().map(|bytes| u32::from_le_bytes(*bytes))
+    }
+
+    #[inline(always)]
+    pub(crate) fn u64(&mut self) -> Option<u64> {
+        self.array().map(|bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// The next `length` bytes.
+    #[inline(always)]
+    pub(crate) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+        let bytes = self.bytes.get(self.at..)?.get(..length)?;
+        self.at += length;
+        Some(bytes)
+    }
+
+    #[inline(always)]
+    pub(crate) fn block(&mut self) -> Option<&'a [u8]> {
+        let length = self.u32()? as usize;
+        self.take(length)
+    }
+
+    #[inline(always)]
+    pub(crate) fn text(&mut self) -> Option<RawValue<'a>> {
+        match self.u16()? {
+            NOTHING => Some(None),
+            length => self.take(usize::from(length)).map(Some),
+        }
+    }
+}
+
+/// The first eight bytes of a text as a number, so that most texts are compared by comparing numbers. `padded` holds
+/// the text from `start` on and whatever comes after it.
+#[inline(always)]
+pub(crate) fn first_word(padded: &[u8], start: usize, length: usize) -> u64 {
+    let word = match padded.get(start..).and_then(|rest| rest.first_chunk()) {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => {
+            let mut bytes = [0; 8];
+            let rest = padded.get(start..).unwrap_or_default();
+            for (byte, &from) in bytes.iter_mut().zip(rest) {
+                *byte = from;
+            }
+            u64::from_le_bytes(bytes)
+        }
+    };
+    if length >= 8 { word } else { word & !(u64::MAX << (8 * length)) }
+}
+
+/// Whether two short texts are equal, without a call for most of them.
+#[inline(always)]
+pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() || one.len() > 16 {
+        return one == other;
+    }
+    match (one.first_chunk::<8>(), other.first_chunk::<8>(), one.last_chunk::<8>(), other.last_chunk::<8>()) {
+        (Some(a), Some(b), Some(c), Some(d)) => a == b && c == d,
+        _ => first_word(one, 0, one.len()) == first_word(other, 0, other.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut bytes = Vec::new();
+        bytes.put_u8(7);
+        bytes.put_text(Some(b"text")).unwrap();
+        bytes.put_text(None).unwrap();
+        bytes.put_u64(u64::MAX - 1);
+        let mut cursor = Cursor::new(&bytes, 0);
+        assert_eq!(cursor.u8(), Some(7));
+        assert_eq!(cursor.text(), Some(Some(&b"text"[..])));
+        assert_eq!(cursor.text(), Some(None));
+        assert_eq!(cursor.u64(), Some(u64::MAX - 1));
+        assert_eq!(cursor.u8(), None);
+    }
+
+    #[test]
+    fn nothing_is_read_beyond_the_end() {
+        for bytes in [&[][..], &[5], &[5, 0], &[5, 0, b'a']] {
+            assert_eq!(Cursor::new(bytes, 0).text(), None);
+            assert_eq!(Cursor::new(bytes, 9).text(), None);
+            assert_eq!(Cursor::new(bytes, 0).u32(), None);
+        }
+    }
+
+    #[test]
+    fn texts_without_room_are_refused() {
+        assert!(Vec::new().put_text(Some(&[b'x'; 65_534])).is_ok());
+        assert!(Vec::new().put_text(Some(&[b'x'; 65_535])).is_err());
+    }
+
+    #[test]
+    fn words_end_with_the_text() {
+        let padded = b"abcdefghijkl";
+        assert_eq!(first_word(padded, 0, 3), u64::from_le_bytes(*b"abc\0\0\0\0\0"));
+        assert_eq!(first_word(padded, 1, 11), u64::from_le_bytes(*b"bcdefghi"));
+        assert_eq!(first_word(padded, 9, 3), u64::from_le_bytes(*b"jkl\0\0\0\0\0"));
+        assert_eq!(first_word(padded, 12, 0), 0);
+    }
+}

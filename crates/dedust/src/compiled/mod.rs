@@ -1,0 +1,125 @@
+/*!
+Compiled rules of any number of sites as one run of bytes, in memory or mapped from a file: what is looked up while
+normalizing is what lies in the file.
+
+```text
+table     (tag, place) of every site, by a hash of its domain; 0 is an empty place
+sites     record: place of the program, flags, domain      most often seen sites first,
+          program: see `program.rs`                         each program right after the first site that has it
+padding   zeros, so that texts may be copied in steps that do not depend on their length
+```
+
+Numbers are little endian; a place counts eight bytes. Sites with the same rules share a program, which does not name
+the domain. The file adds a header and checksums (`file.rs`).
+*/
+
+pub(crate) mod encoding;
+mod file;
+mod index;
+
+pub use file::{DamagedRules, OpenRulesError, is_compiled};
+pub(crate) use index::{HostHash, ImageBuilder, Preparation, Site};
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use self::file::Mapping;
+
+/// Compiled rules.
+#[derive(Clone)]
+pub(crate) struct Image {
+    body: Body,
+    facts: Facts,
+    /// Tells it from all others of the process.
+    number: u64,
+}
+
+/// What the header of the file says about the rest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// The table has two to the power of this many places.
+    table_bits: u32,
+    pub(crate) sites: u64,
+    pub(crate) rules: u64,
+    /// The learner.
+    pub(crate) method: Box<str>,
+}
+
+#[derive(Clone)]
+enum Body {
+    Memory(Arc<[u8]>),
+    Mapped(Arc<Mapping>),
+}
+
+impl Image {
+    fn new(body: Body, facts: Facts) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self { body, facts, number: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    pub(crate) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    #[inline]
+    fn bytes(&self) -> &[u8] {
+        match &self.body {
+            Body::Memory(bytes) => bytes,
+            Body::Mapped(mapping) => mapping.body(),
+        }
+    }
+
+    /// Whether these bytes are as they were written, as far as is known; looks once at each block of a file.
+    #[inline]
+    fn is_sound(&self, start: usize, length: usize) -> bool {
+        match &self.body {
+            Body::Memory(_) => true,
+            Body::Mapped(mapping) => mapping.is_sound(start, length),
+        }
+    }
+}
+
+impl Default for Image {
+    fn default() -> Self {
+        ImageBuilder::default().finish()
+    }
+}
+
+impl fmt::Debug for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Image").field("facts", &self.facts).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Normalizer, RuleSet, Scratch};
+
+    const EVERY_OPERATION: &[u8] = include_bytes!("../../../../testdata/rules-v1/every-operation.json");
+
+    /// A file may have been made on purpose, with checksums that fit: nothing in it may lead to a panic.
+    #[test]
+    fn any_bytes_are_read_without_a_panic() {
+        let rules = RuleSet::load(EVERY_OPERATION).unwrap();
+        let image = crate::compile::compile(&rules).finish();
+        let urls: Vec<String> = rules
+            .sites()
+            .flat_map(|(site, _)| {
+                ["/", "/view?id=7&sid=9", "/thread_12.html", "/a/b/c/?b&a=1&a=2", "/index.php?title=X", "/x;s=1/"]
+                    .map(|path| format!("http://www.{site}{path}"))
+            })
+            .collect();
+        let mut scratch = Scratch::default();
+        for at in 0..image.bytes().len() {
+            for change in [0x01, 0x80, 0xFF] {
+                let mut bytes = image.bytes().to_vec();
+                bytes[at] ^= change;
+                let changed = Image::new(Body::Memory(bytes.into()), image.facts.clone());
+                let normalizer = Normalizer::from_image(changed);
+                normalizer.each_key(urls.iter().map(|url| url.as_bytes()), &mut scratch, |_, _| ());
+            }
+        }
+    }
+}

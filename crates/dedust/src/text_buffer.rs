@@ -1,0 +1,104 @@
+/*!
+A buffer for short texts that are put together from many pieces: most pieces cost one copy of fixed length.
+*/
+
+use crate::url::PADDING;
+
+/// Text that grows at its end. What lies after the end is of no meaning, and is overwritten.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TextBuffer {
+    bytes: Vec<u8>,
+    length: usize,
+}
+
+impl TextBuffer {
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.length = 0;
+    }
+
+    #[inline]
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    /// Appends `source[start..start + length]`. Fast when the source goes on for some bytes after that.
+    #[inline(always)]
+    pub(crate) fn push_part(&mut self, source: &[u8], start: usize, length: usize) {
+        if length <= PADDING
+            && let Some(from) = source.get(start..).and_then(|rest| rest.first_chunk::<PADDING>())
+            && let Some(to) = self.bytes.get_mut(self.length..).and_then(|rest| rest.first_chunk_mut())
+        {
+            *to = *from;
+            self.length += length;
+            return;
+        }
+        self.push_long(source.get(start..).unwrap_or_default(), length);
+    }
+
+    /// Likewise for more bytes than one copy takes, or few that nothing follows.
+    fn push_long(&mut self, source: &[u8], length: usize) {
+        if source.len() >= length.next_multiple_of(PADDING)
+            && let Some(to) = self.bytes.get_mut(self.length..)
+            && to.len() >= length.next_multiple_of(PADDING)
+        {
+            let steps = source.as_chunks::<PADDING>().0.iter().zip(to.as_chunks_mut::<PADDING>().0);
+            for (from, to) in steps.take(length.div_ceil(PADDING)) {
+                *to = *from;
+            }
+            self.length += length;
+        } else {
+            self.push_slowly(source.get(..length).unwrap_or_default());
+        }
+    }
+
+    #[inline]
+    pub(crate) fn push_slice(&mut self, text: &[u8]) {
+        self.push_part(text, 0, text.len());
+    }
+
+    #[inline(always)]
+    pub(crate) fn push(&mut self, byte: u8) {
+        match self.bytes.get_mut(self.length) {
+            Some(place) => {
+                *place = byte;
+                self.length += 1;
+            }
+            None => self.push_slowly(&[byte]),
+        }
+    }
+
+    #[inline(never)]
+    fn push_slowly(&mut self, text: &[u8]) {
+        let end = self.length + text.len();
+        if self.bytes.len() < end + PADDING {
+            self.bytes.resize((2 * end).max(256) + PADDING, 0);
+        }
+        self.bytes[self.length..end].copy_from_slice(text);
+        self.length = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_of_any_length_follow_each_other() {
+        let source: Vec<u8> = (0..=255).cycle().take(2000).collect();
+        let (mut buffer, mut expected) = (TextBuffer::default(), Vec::new());
+        for length in (0..100).chain([500, 1]) {
+            for start in [0, 7, 1900 - length] {
+                buffer.push_part(&source, start, length);
+                expected.extend_from_slice(&source[start..start + length]);
+                buffer.push(b'/');
+                buffer.push_slice(&source[..length]);
+                expected.push(b'/');
+                expected.extend_from_slice(&source[..length]);
+            }
+        }
+        assert_eq!(buffer.as_bytes(), expected);
+        buffer.clear();
+        assert_eq!(buffer.as_bytes(), b"");
+    }
+}
