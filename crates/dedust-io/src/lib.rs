@@ -38,7 +38,9 @@ mod access_log;
 mod bad_row;
 mod column;
 mod delimited;
+mod document;
 mod error;
+mod head;
 mod input;
 mod jsonl;
 mod line_buffer;
@@ -51,6 +53,7 @@ mod sniff;
 
 pub use bad_row::{BadColumn, BadRow, BadRowReason, shorten};
 pub use column::Column;
+pub use document::{Document, MAX_BODY_BYTES};
 pub use error::{ReadError, Unsupported, WriteError};
 pub use input::{Input, open};
 pub use line_buffer::MAX_ROW_BYTES;
