@@ -9,7 +9,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use dedust::errors::ParseUrlError;
-use dedust_io::{Format, Observation, Reader, RowCounts};
+use dedust_io::{Document, Format, Observation, Reader, RecordCounts, RowCounts};
 use dedust_learn::Clues;
 
 use crate::args::HostArgs;
@@ -28,6 +28,9 @@ struct Intake {
     bad_rows: Vec<String>,
     bad_urls: Vec<String>,
     bad_columns: Vec<String>,
+    bad_bodies: Vec<String>,
+    /// Records of archives, pages or not.
+    records: u64,
 }
 
 /// Reads all inputs, in order, and reports what was left out.
@@ -48,6 +51,21 @@ pub(crate) fn read_all_of(
     printer: &mut Printer,
     mut observe: impl FnMut(&Observation) -> Result<(), ParseUrlError>,
 ) -> anyhow::Result<()> {
+    read_pages(inputs, host, printer, |observation, document| {
+        if let Some(document) = document {
+            add_page(observation, document);
+        }
+        observe(observation)
+    })
+}
+
+/// Like [`read_all_of`], for those who look at the pages of archives themselves.
+pub(crate) fn read_pages(
+    inputs: &[PathBuf],
+    host: &HostArgs,
+    printer: &mut Printer,
+    mut observe: impl FnMut(&mut Observation, Option<&Document>) -> Result<(), ParseUrlError>,
+) -> anyhow::Result<()> {
     let mut intake = Intake::default();
     let mut reading = Reading::new(printer);
     let read = inputs.iter().try_for_each(|input| {
@@ -62,8 +80,9 @@ pub(crate) fn read_all_of(
         let rows = RowCounts {
             good: intake.rows.good - before.good,
             bad: intake.rows.bad - before.bad,
-            bad_columns: 0,
+            ..RowCounts::default()
         };
+        intake.records += reader.records().as_ref().map_or(0, RecordCounts::total);
         read.and_then(|()| rows.check(reader.name(), reader.format()))
     });
     drop(reading);
@@ -85,7 +104,7 @@ impl Intake {
         &mut self,
         reader: &mut Reader,
         reading: &mut Reading,
-        observe: &mut impl FnMut(&Observation) -> Result<(), ParseUrlError>,
+        observe: &mut impl FnMut(&mut Observation, Option<&Document>) -> Result<(), ParseUrlError>,
     ) -> Result<(), dedust_io::ReadError> {
         let mut observation = Observation::new();
         while let Some(row) = reader.read(&mut observation)? {
@@ -99,14 +118,18 @@ impl Intake {
                 self.rows.bad_columns += 1;
                 remember(&mut self.bad_columns, || bad);
             }
-            match observe(&observation) {
+            if let Some(bad) = observation.bad_body() {
+                self.rows.bad_bodies += 1;
+                remember(&mut self.bad_bodies, || bad);
+            }
+            match observe(&mut observation, reader.document()) {
                 Ok(()) => self.rows.good += 1,
                 Err(error) => {
                     self.rows.bad += 1;
                     remember(&mut self.bad_urls, || {
-                        let (file, line) = (reader.name(), observation.line());
+                        let (file, location) = (reader.name(), observation.location());
                         let url = dedust_io::shorten(observation.url());
-                        format!("{file}:{line}: {error}, row skipped: {url}")
+                        format!("{file}{location}: {error}, row skipped: {url}")
                     });
                 }
             }
@@ -115,11 +138,12 @@ impl Intake {
     }
 
     fn report(&self, printer: &mut Printer) {
-        let messages = self.bad_rows.iter().chain(&self.bad_urls).chain(&self.bad_columns);
+        let messages =
+            self.bad_rows.iter().chain(&self.bad_urls).chain(&self.bad_columns).chain(&self.bad_bodies);
         for message in messages {
             printer.warning(message);
         }
-        let RowCounts { good, bad, bad_columns } = self.rows;
+        let RowCounts { good, bad, bad_columns, bad_bodies } = self.rows;
         if bad > 0 {
             let rows = counted(good + bad, "row", "rows");
             printer.warning(format_args!("{} of {rows} skipped", count(bad)));
@@ -127,6 +151,13 @@ impl Intake {
         if bad_columns > 0 {
             let values = counted(bad_columns, "column value", "column values");
             printer.warning(format_args!("{values} ignored, their rows are kept"));
+        }
+        if bad_bodies > 0 {
+            let pages = counted(bad_bodies, "page", "pages");
+            printer.warning(format_args!("{pages} read in part, their rows are kept"));
+        }
+        if self.records > 0 {
+            printer.detail(format_args!("{} in archives", counted(self.records, "record", "records")));
         }
         printer.detail(format_args!("read {}", counted(good, "URL", "URLs")));
     }
@@ -137,6 +168,9 @@ fn remember<M: Display>(messages: &mut Vec<String>, message: impl FnOnce() -> M)
         messages.push(message().to_string());
     }
 }
+
+/// Adds what a page of an archive says of itself.
+fn add_page(_observation: &mut Observation, _document: &Document) {}
 
 /// What an observation tells of its page.
 pub(crate) fn clues_of(observation: &Observation) -> Clues<'_> {

@@ -12,8 +12,7 @@ use std::sync::Arc;
 
 use crate::{Column, Compression, Format};
 
-const SUPPORTED: &str =
-    "JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd";
+const SUPPORTED: &str = "WARC, ARC, CDX, JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd";
 const OTHER_COLUMNS: &str = "cluster (or page), canonical, redirect, digest, text_digest, simhash, title, size, \
                              status, mime, time";
 
@@ -43,6 +42,18 @@ pub enum ReadError {
         /// The last line that was delivered.
         line: u64,
         /// Bytes of uncompressed text up to the end of that line.
+        offset: u64,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The system failed while an archive was read.
+    #[error("cannot read {file} after record {record} (byte {offset}), the records up to there were read")]
+    ReadArchive {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// The last record that was delivered, counted from 1.
+        record: u64,
+        /// Where that record starts.
         offset: u64,
         /// What the system says.
         source: io::Error,
@@ -152,12 +163,6 @@ impl fmt::Display for Whereabouts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// Web archive.
-    Warc,
-    /// The older web archive.
-    Arc,
-    /// Index of a web archive, also CDXJ.
-    Cdx,
     /// Apache Parquet.
     Parquet,
     /// One JSON array instead of lines.
@@ -183,9 +188,6 @@ pub enum Unsupported {
 impl Unsupported {
     fn description(self) -> &'static str {
         match self {
-            Unsupported::Warc => "a WARC file",
-            Unsupported::Arc => "an ARC file",
-            Unsupported::Cdx => "a CDX index",
             Unsupported::Parquet => "a Parquet file",
             Unsupported::JsonArray => "a JSON array",
             Unsupported::JsonDocument => "a JSON document of several lines",
@@ -201,9 +203,7 @@ impl Unsupported {
 
     fn remedy(self) -> &'static str {
         match self {
-            Unsupported::Warc | Unsupported::Arc | Unsupported::Cdx | Unsupported::Parquet => {
-                "which is not read yet by this version (it reads JSON Lines, CSV, TSV, access logs and lists of URLs)"
-            }
+            Unsupported::Parquet => "which is not read yet by this version",
             Unsupported::JsonArray => "expected one JSON object per line (convert it with: jq -c '.[]')",
             Unsupported::JsonDocument => "expected one JSON object per line (convert it with: jq -c .)",
             Unsupported::Markup => "expected JSON Lines, CSV, TSV or one URL per line",

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::open::{Compression, Text, open_text};
-use crate::sniff::{Format, SNIFFED_BYTES, UTF8_BOM, sniff};
+use crate::sniff::{Format, SNIFFED_BYTES, UTF8_BOM, archive_of, sniff};
 use crate::{ReadError, Reader};
 
 /// An opened source of rows, decompressed and of known format.
@@ -80,8 +80,10 @@ impl Input {
     }
 
     fn start(mut text: Text, patience: Patience) -> Result<Input, ReadError> {
-        let mut start =
-            text.take_start(SNIFFED_BYTES, |start| patience == Patience::FirstLine && has_whole_line(start))?;
+        // Of an archive no more than what is read at once, which is of its first gzip member.
+        let mut start = text.take_start(SNIFFED_BYTES, |start| {
+            archive_of(start).is_some() || (patience == Patience::FirstLine && has_whole_line(start))
+        })?;
         let format = sniff(text.origin().name(), &start)?;
         if start.starts_with(UTF8_BOM) {
             start.drain(..UTF8_BOM.len());
@@ -132,7 +134,7 @@ mod tests {
             let mut observation = Observation::new();
             for line in [1, 2] {
                 assert_eq!(reader.read(&mut observation).unwrap(), Some(Ok(())));
-                assert_eq!(observation.line(), line);
+                assert_eq!(observation.location().number(), line);
             }
         }
     }

@@ -1,13 +1,13 @@
 /*!
 Reads crawl observations: one URL seen once, with whatever is known about its page.
 
-JSON Lines, CSV, TSV, access logs and plain URL lists come in, plain or compressed with gzip or zstd, from a path or from
-standard input (`-`). [`Observation`]s go out, one at a time, in the order of the file. Nothing is kept between
-rows, so memory is bounded by the longest row ([`MAX_ROW_BYTES`]) whatever the size of the input.
+Web archives (WARC, ARC), their indexes (CDX, CDXJ), JSON Lines, CSV, TSV, access logs and plain URL lists come in, plain or
+compressed with gzip or zstd, from a path or from standard input (`-`). [`Observation`]s go out, one at a time, in the order of the file. Nothing is kept between
+rows, so memory is bounded by the longest row ([`MAX_ROW_BYTES`], [`MAX_BODY_BYTES`]) whatever the size of the input.
 
 ```text
 path or "-" -open_text-> Text (decompressed)
-            -open-> Input (format known) -observations-> Reader -read-> Observation
+            -open-> Input (format known) -observations-> Reader -read-> Observation, and for archives a Document
 ```
 
 A row that cannot be used is data, not failure: [`Reader::read`] hands it over as a [`BadRow`], counts it and
@@ -35,11 +35,14 @@ URLs are bytes and are not looked into: splitting and checking them is the busin
 */
 
 mod access_log;
+mod archive;
 mod bad_row;
+mod cdx;
 mod column;
 mod delimited;
 mod document;
 mod error;
+mod gzip;
 mod head;
 mod input;
 mod jsonl;
@@ -50,14 +53,16 @@ mod open;
 mod output;
 mod reader;
 mod sniff;
+mod timestamp;
 
-pub use bad_row::{BadColumn, BadRow, BadRowReason, shorten};
+pub use archive::RecordCounts;
+pub use bad_row::{BadBody, BadBodyReason, BadColumn, BadRow, BadRowReason, Location, shorten};
 pub use column::Column;
 pub use document::{Document, MAX_BODY_BYTES};
 pub use error::{ReadError, Unsupported, WriteError};
 pub use input::{Input, open};
 pub use line_buffer::MAX_ROW_BYTES;
-pub use observation::Observation;
+pub use observation::{Observation, WrongValue};
 pub use open::{Compression, Origin, Text, open_text};
 pub use output::OutputFile;
 pub use reader::{Reader, RowCounts};

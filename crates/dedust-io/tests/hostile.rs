@@ -122,10 +122,10 @@ fn a_line_of_100_megabytes_costs_one_row() {
     let mut observation = Observation::new();
     assert_eq!(reader.read(&mut observation).unwrap(), Some(Ok(())));
     let bad = reader.read(&mut observation).unwrap().unwrap().unwrap_err();
-    assert_eq!((bad.line, bad.reason), (2, BadRowReason::TooLong));
+    assert_eq!((bad.location.number(), bad.reason), (2, BadRowReason::TooLong));
     assert_eq!(bad.value, format!("{{\"url\":\"{}...", "x".repeat(72)));
     assert_eq!(reader.read(&mut observation).unwrap(), Some(Ok(())));
-    assert_eq!((observation.url(), observation.line()), (&b"http://a.example/3"[..], 3));
+    assert_eq!((observation.url(), observation.location().number()), (&b"http://a.example/3"[..], 3));
     assert_eq!(reader.read(&mut observation).unwrap(), None);
 }
 

@@ -76,7 +76,7 @@ fn url_lists_are_read() {
     let mut urls = Vec::new();
     while let Some(row) = reader.read(&mut observation).unwrap() {
         row.unwrap();
-        urls.push((observation.line(), observation.url().to_vec()));
+        urls.push((observation.location().number(), observation.url().to_vec()));
     }
     assert_eq!(
         urls,
@@ -121,8 +121,8 @@ fn bad_rows_do_not_stop_reading() {
         let (mut good, mut bad) = (Vec::new(), Vec::new());
         while let Some(row) = reader.read(&mut observation).unwrap() {
             match row {
-                Ok(()) => good.push(observation.line()),
-                Err(row) => bad.push(row.line),
+                Ok(()) => good.push(observation.location().number()),
+                Err(row) => bad.push(row.location.number()),
             }
         }
         assert_eq!((good, bad), (good_lines, bad_lines), "{name}");
