@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::{Column, Compression, Format};
 
-const SUPPORTED: &str = "WARC, ARC, CDX, JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd";
+const SUPPORTED: &str = "WARC, ARC, CDX, Parquet, JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd";
 const OTHER_COLUMNS: &str = "cluster (or page), canonical, redirect, digest, text_digest, simhash, title, size, \
                              status, mime, time";
 
@@ -89,6 +89,24 @@ pub enum ReadError {
         /// What the decompressor says.
         source: io::Error,
     },
+    /// A Parquet file is damaged, cut off, or written in a way that is not known.
+    #[error("cannot read {file} as a Parquet file {}", AfterRow(*row))]
+    Table {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// The last row that was delivered, counted from 1.
+        row: u64,
+        /// What is wrong.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// What comes through a pipe could not be put into a temporary file, which this format needs.
+    #[error("cannot put {file} into a temporary file (a Parquet file is best read from its own path)")]
+    Spool {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// What the system says.
+        source: io::Error,
+    },
     /// Binary data of no known kind.
     #[error("{file} does not look like any supported format, expected {SUPPORTED}")]
     UnknownFormat {
@@ -159,12 +177,24 @@ impl fmt::Display for Whereabouts {
     }
 }
 
+/// Where reading of a table stopped.
+struct AfterRow(u64);
+
+impl fmt::Display for AfterRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => f.write_str("at all, so no row was read"),
+            row => write!(f, "after row {row}, the rows up to there were read"),
+        }
+    }
+}
+
 /// Formats that are recognised in order to be refused with a useful message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// Apache Parquet.
-    Parquet,
+    /// Apache Arrow, or Feather.
+    Arrow,
     /// One JSON array instead of lines.
     JsonArray,
     /// A JSON document over several lines.
@@ -188,7 +218,7 @@ pub enum Unsupported {
 impl Unsupported {
     fn description(self) -> &'static str {
         match self {
-            Unsupported::Parquet => "a Parquet file",
+            Unsupported::Arrow => "an Arrow file",
             Unsupported::JsonArray => "a JSON array",
             Unsupported::JsonDocument => "a JSON document of several lines",
             Unsupported::Markup => "an HTML or XML document",
@@ -203,7 +233,10 @@ impl Unsupported {
 
     fn remedy(self) -> &'static str {
         match self {
-            Unsupported::Parquet => "which is not read yet by this version",
+            Unsupported::Arrow => {
+                "which this version does not read, expected Parquet (with Python's pyarrow: \
+                 parquet.write_table(feather.read_table(\"FILE\"), \"FILE.parquet\"))"
+            }
             Unsupported::JsonArray => "expected one JSON object per line (convert it with: jq -c '.[]')",
             Unsupported::JsonDocument => "expected one JSON object per line (convert it with: jq -c .)",
             Unsupported::Markup => "expected JSON Lines, CSV, TSV or one URL per line",

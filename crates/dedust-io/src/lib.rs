@@ -1,8 +1,8 @@
 /*!
 Reads crawl observations: one URL seen once, with whatever is known about its page.
 
-Web archives (WARC, ARC), their indexes (CDX, CDXJ), JSON Lines, CSV, TSV, access logs and plain URL lists come in, plain or
-compressed with gzip or zstd, from a path or from standard input (`-`). [`Observation`]s go out, one at a time, in the order of the file. Nothing is kept between
+Web archives (WARC, ARC), their indexes (CDX, CDXJ), Parquet, JSON Lines, CSV, TSV, access logs and plain URL lists come in,
+plain or compressed with gzip or zstd, from a path or from standard input (`-`). [`Observation`]s go out, one at a time, in the order of the file. Nothing is kept between
 rows, so memory is bounded by the longest row ([`MAX_ROW_BYTES`], [`MAX_BODY_BYTES`]) whatever the size of the input.
 
 ```text
@@ -51,6 +51,7 @@ mod lines;
 mod observation;
 mod open;
 mod output;
+mod parquet;
 mod reader;
 mod sniff;
 mod timestamp;

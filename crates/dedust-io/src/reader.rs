@@ -6,6 +6,7 @@ were too many of them is for [`Reader::check`] to say, once the caller has seen 
 */
 
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use crate::bad_row::{BadRowReason, Place};
 use crate::cdx::{self, Cdx};
 use crate::delimited::Delimited;
 use crate::line_buffer::{LineBuffer, Next};
+use crate::parquet::Table;
 use crate::{
     BadRow, Document, Format, Location, Observation, Origin, ReadError, Text, access_log, jsonl, lines,
 };
@@ -54,6 +56,7 @@ pub struct Reader {
 enum Rows {
     Lines(LineRows),
     Archive(Box<Archive>),
+    Table(Box<Table>),
 }
 
 struct LineRows {
@@ -92,6 +95,13 @@ impl Reader {
         Ok(Reader { origin, format, rows, counts: RowCounts::default(), ended: false })
     }
 
+    /// Reads a Parquet file.
+    pub(crate) fn of_table(origin: Origin, file: File) -> Result<Reader, ReadError> {
+        let table = Table::open(origin.name(), file)?;
+        let rows = Rows::Table(Box::new(table));
+        Ok(Reader { origin, format: Format::Parquet, rows, counts: RowCounts::default(), ended: false })
+    }
+
     /// Reads the next row into `observation`.
     ///
     /// `None` at the end of the input. `Some(Err(..))` is a row that was skipped, after which reading goes on and
@@ -103,6 +113,7 @@ impl Reader {
         let read = match &mut self.rows {
             Rows::Lines(rows) => rows.read(&self.origin, observation),
             Rows::Archive(archive) => read_record(archive, &self.origin, observation),
+            Rows::Table(table) => read_table(table, &self.origin, observation),
         };
         match read {
             Ok(Ok(())) => {
@@ -130,7 +141,7 @@ impl Reader {
     /// nor has a page that was found unchanged.
     pub fn document(&self) -> Option<&Document> {
         match &self.rows {
-            Rows::Lines(_) => None,
+            Rows::Lines(_) | Rows::Table(_) => None,
             Rows::Archive(archive) => archive.document(),
         }
     }
@@ -138,7 +149,7 @@ impl Reader {
     /// The same, given away.
     pub fn take_document(&mut self) -> Option<Document> {
         match &mut self.rows {
-            Rows::Lines(_) => None,
+            Rows::Lines(_) | Rows::Table(_) => None,
             Rows::Archive(archive) => archive.take_document(),
         }
     }
@@ -146,7 +157,7 @@ impl Reader {
     /// The records of an archive so far, pages or not. `None` for other formats.
     pub fn records(&self) -> Option<RecordCounts> {
         match &self.rows {
-            Rows::Lines(_) => None,
+            Rows::Lines(_) | Rows::Table(_) => None,
             Rows::Archive(archive) => Some(archive.counts()),
         }
     }
@@ -257,6 +268,21 @@ fn read_record(
             Err(ReadError::ReadArchive { file: origin.name().clone(), record, offset, source })
         }
     }
+}
+
+fn read_table(
+    table: &mut Table,
+    origin: &Origin,
+    observation: &mut Observation,
+) -> Result<Result<(), NoRow>, ReadError> {
+    Ok(match table.read(origin.name(), observation)? {
+        Some(Ok(())) => Ok(()),
+        Some(Err(reason)) => {
+            let place = Place { file: origin.name(), location: table.location() };
+            Err(NoRow::Bad(place.bad_row(reason, b"")))
+        }
+        None => Err(NoRow::End),
+    })
 }
 
 fn failure(origin: &Origin, lines: &LineBuffer, error: io::Error) -> ReadError {

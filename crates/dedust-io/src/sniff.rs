@@ -43,6 +43,8 @@ pub enum Format {
     Cdx,
     /// Index of a web archive, with a JSON object per capture.
     Cdxj,
+    /// Apache Parquet.
+    Parquet,
 }
 
 impl Format {
@@ -62,6 +64,7 @@ impl Format {
             Format::Arc => {
                 "records that start with a line such as http://a.example/ 192.0.2.7 20080430204825 text/html 11385"
             }
+            Format::Parquet => "a table with a URL in the column \"url\"",
             Format::Cdx => "a header such as \" CDX N b a m s k r M S V g\", and lines with as many fields",
             Format::Cdxj => {
                 "lines such as example,a)/ 20080430204825 {\"url\": \"http://a.example/\", \"status\": \"200\"}"
@@ -82,6 +85,7 @@ impl fmt::Display for Format {
             Format::Arc => "an ARC file",
             Format::Cdx => "a CDX index",
             Format::Cdxj => "a CDXJ index",
+            Format::Parquet => "a Parquet file",
         })
     }
 }
@@ -91,6 +95,9 @@ pub(crate) fn sniff(file: &Arc<str>, start: &[u8]) -> Result<Format, ReadError> 
     let unsupported = |format| ReadError::UnsupportedFormat { file: file.clone(), format };
     if let Some(format) = archive_of(start) {
         return Ok(format);
+    }
+    if start.starts_with(b"PAR1") {
+        return Ok(Format::Parquet);
     }
     if let Some(format) = by_magic(start) {
         return Err(unsupported(format));
@@ -149,8 +156,9 @@ pub(crate) fn heading(field: &[u8]) -> Option<Column> {
 }
 
 fn by_magic(start: &[u8]) -> Option<Unsupported> {
-    const MAGIC: [(&[u8], Unsupported); 11] = [
-        (b"PAR1", Unsupported::Parquet),
+    const MAGIC: [(&[u8], Unsupported); 12] = [
+        (b"ARROW1", Unsupported::Arrow),
+        (b"\xff\xff\xff\xff", Unsupported::Arrow),
         (b"\xff\xfe", Unsupported::Utf16),
         (b"\xfe\xff", Unsupported::Utf16),
         (b"BZh", Unsupported::Bzip2),
@@ -259,6 +267,7 @@ mod tests {
             ("org,iana)/ 20140126200624 http://www.iana.org/ text/html 200 - - 1 f\n", Format::Cdx),
             ("org,iana)/ 20140126200624 {\"url\": \"http://www.iana.org/\"}\n", Format::Cdxj),
             ("!OpenWayback-CDXJ 1.0\n", Format::Cdxj),
+            ("PAR1\u{15}\u{4}", Format::Parquet),
             ("", Format::UrlList),
             ("\n\n", Format::UrlList),
         ] {
@@ -288,7 +297,7 @@ mod tests {
     #[test]
     fn other_formats_are_recognised() {
         for (start, format) in [
-            (&b"PAR1\x15\x04"[..], Unsupported::Parquet),
+            (&b"ARROW1\0\0"[..], Unsupported::Arrow),
             (b"[{\"url\":\"u\"}]", Unsupported::JsonArray),
             (b"{\n  \"url\": 1\n}\n", Unsupported::JsonDocument),
             (b"<!doctype html>", Unsupported::Markup),

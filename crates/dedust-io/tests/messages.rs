@@ -229,8 +229,8 @@ fn formats_that_are_not_read() {
         (
             "a.jpg",
             &b"\xff\xd8\xff\xe0\0\x10JFIF"[..],
-            "a.jpg does not look like any supported format, expected WARC, ARC, CDX, JSON Lines, CSV, TSV, an access \
-             log or a list of URLs, plain or compressed with gzip or zstd",
+            "a.jpg does not look like any supported format, expected WARC, ARC, CDX, Parquet, JSON Lines, CSV, \
+             TSV, an access log or a list of URLs, plain or compressed with gzip or zstd",
         ),
         (
             "a.json",
