@@ -12,6 +12,7 @@ mod help;
 mod line_source;
 mod number;
 mod observe;
+mod pages;
 mod printer;
 mod progress;
 mod rule_file;

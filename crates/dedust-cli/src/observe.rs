@@ -8,13 +8,15 @@ as is one that cannot be read to its end.
 use std::fmt::Display;
 use std::path::PathBuf;
 
+use dedust::ParsedUrl;
 use dedust::errors::ParseUrlError;
-use dedust_io::{Document, Format, Observation, Reader, RecordCounts, RowCounts};
+use dedust_io::{Format, ReadError, Reader, RecordCounts, RowCounts};
 use dedust_learn::Clues;
 
 use crate::args::HostArgs;
 use crate::failure::Refusal;
 use crate::number::{count, counted};
+use crate::pages::{Pages, Seen};
 use crate::printer::Printer;
 use crate::progress::Reading;
 
@@ -22,8 +24,10 @@ use crate::progress::Reading;
 pub(crate) const SHOWN: usize = 5;
 
 /// Rows of all inputs, and what was wrong with some.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Intake {
+    pages: Pages,
+    url: ParsedUrl,
     rows: RowCounts,
     bad_rows: Vec<String>,
     bad_urls: Vec<String>,
@@ -39,32 +43,19 @@ struct Intake {
 pub(crate) fn read_all(
     inputs: &[PathBuf],
     printer: &mut Printer,
-    observe: impl FnMut(&Observation) -> Result<(), ParseUrlError>,
+    observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
 ) -> anyhow::Result<()> {
     read_all_of(inputs, &HostArgs::default(), printer, observe)
 }
 
 /// Like [`read_all`], with access logs of a host among the inputs.
+///
+/// Rows of archives come when what repeats on their site is known: after, not among, the others.
 pub(crate) fn read_all_of(
     inputs: &[PathBuf],
     host: &HostArgs,
     printer: &mut Printer,
-    mut observe: impl FnMut(&Observation) -> Result<(), ParseUrlError>,
-) -> anyhow::Result<()> {
-    read_pages(inputs, host, printer, |observation, document| {
-        if let Some(document) = document {
-            add_page(observation, document);
-        }
-        observe(observation)
-    })
-}
-
-/// Like [`read_all_of`], for those who look at the pages of archives themselves.
-pub(crate) fn read_pages(
-    inputs: &[PathBuf],
-    host: &HostArgs,
-    printer: &mut Printer,
-    mut observe: impl FnMut(&mut Observation, Option<&Document>) -> Result<(), ParseUrlError>,
+    mut observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
 ) -> anyhow::Result<()> {
     let mut intake = Intake::default();
     let mut reading = Reading::new(printer);
@@ -85,6 +76,7 @@ pub(crate) fn read_pages(
         intake.records += reader.records().as_ref().map_or(0, RecordCounts::total);
         read.and_then(|()| rows.check(reader.name(), reader.format()))
     });
+    let read = read.map_err(anyhow::Error::from).and_then(|()| Ok(intake.pages.finish(&mut observe)?));
     drop(reading);
     intake.report(printer);
     read?;
@@ -104,31 +96,38 @@ impl Intake {
         &mut self,
         reader: &mut Reader,
         reading: &mut Reading,
-        observe: &mut impl FnMut(&mut Observation, Option<&Document>) -> Result<(), ParseUrlError>,
-    ) -> Result<(), dedust_io::ReadError> {
-        let mut observation = Observation::new();
-        while let Some(row) = reader.read(&mut observation)? {
+        observe: &mut impl FnMut(&Seen) -> Result<(), ParseUrlError>,
+    ) -> Result<(), ReadError> {
+        let mut seen = Seen::default();
+        while let Some(row) = reader.read(&mut seen.observation)? {
             reading.row();
             if let Err(bad) = row {
                 self.rows.bad += 1;
                 remember(&mut self.bad_rows, || bad);
                 continue;
             }
-            for bad in observation.bad_columns() {
+            for bad in seen.bad_columns() {
                 self.rows.bad_columns += 1;
                 remember(&mut self.bad_columns, || bad);
             }
-            if let Some(bad) = observation.bad_body() {
+            if let Some(bad) = seen.bad_body() {
                 self.rows.bad_bodies += 1;
                 remember(&mut self.bad_bodies, || bad);
             }
-            match observe(&mut observation, reader.document()) {
+            let outcome = match reader.take_document().filter(|_| Pages::wants(&seen)) {
+                Some(document) => self
+                    .url
+                    .parse_from(seen.url())
+                    .and_then(|()| self.pages.push(std::mem::take(&mut seen), document, &mut *observe)),
+                None => observe(&seen),
+            };
+            match outcome {
                 Ok(()) => self.rows.good += 1,
                 Err(error) => {
                     self.rows.bad += 1;
                     remember(&mut self.bad_urls, || {
-                        let (file, location) = (reader.name(), observation.location());
-                        let url = dedust_io::shorten(observation.url());
+                        let (file, location) = (reader.name(), seen.location());
+                        let url = dedust_io::shorten(seen.url());
                         format!("{file}{location}: {error}, row skipped: {url}")
                     });
                 }
@@ -169,20 +168,7 @@ fn remember<M: Display>(messages: &mut Vec<String>, message: impl FnOnce() -> M)
     }
 }
 
-/// Adds what a page of an archive says of itself.
-fn add_page(_observation: &mut Observation, _document: &Document) {}
-
-/// What an observation tells of its page.
-pub(crate) fn clues_of(observation: &Observation) -> Clues<'_> {
-    Clues {
-        cluster: observation.cluster().map(str::as_bytes),
-        canonical: observation.canonical(),
-        redirect: observation.redirect(),
-        digest: observation.digest().map(str::as_bytes),
-        text_digest: observation.text_digest().map(str::as_bytes),
-        simhash: observation.simhash(),
-        title: observation.title().map(str::as_bytes),
-        status: observation.status(),
-        size: observation.size(),
-    }
+/// What a row tells of its page.
+pub(crate) fn clues_of(seen: &Seen) -> Clues<'_> {
+    seen.clues()
 }

@@ -77,7 +77,7 @@ impl Crawl {
         let Self { kinds, sites, url: parsed, canonical, redirect } = self;
         parsed.parse_from(url)?;
         // Of others, such as `mailto:`, there is nothing to learn.
-        if !matches!(parsed.scheme(), b"http" | b"https" | b"ftp" | b"ws" | b"wss") {
+        if !is_of_the_web(parsed) {
             return Ok(());
         }
         let clues = Clues {
@@ -109,8 +109,16 @@ impl Crawl {
     }
 }
 
+pub(crate) fn is_of_the_web(url: &ParsedUrl) -> bool {
+    matches!(url.scheme(), b"http" | b"https" | b"ftp" | b"ws" | b"wss")
+}
+
 /// The absolute form of a link target, written into `buffer`.
-fn resolve<'b>(base: &ParsedUrl, target: Option<&[u8]>, buffer: &'b mut ParsedUrl) -> Option<&'b [u8]> {
+pub(crate) fn resolve<'b>(
+    base: &ParsedUrl,
+    target: Option<&[u8]>,
+    buffer: &'b mut ParsedUrl,
+) -> Option<&'b [u8]> {
     let target = target?.trim_ascii();
     let absolute = if target.starts_with(b"//") {
         Some([base.scheme(), b":", target].concat())

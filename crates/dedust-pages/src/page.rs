@@ -90,6 +90,14 @@ impl Page {
         self.refresh.as_deref()
     }
 
+    /// About how much memory it takes, in bytes.
+    pub fn memory(&self) -> usize {
+        size_of::<Page>()
+            + self.title.len()
+            + self.text.capacity()
+            + self.blocks.capacity() * size_of::<Block>()
+    }
+
     /// The text of a block.
     pub(crate) fn text_of(&self, block: &Block) -> &str {
         // Blocks begin and end where words do; a span that would not is no reason to panic.

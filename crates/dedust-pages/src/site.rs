@@ -40,6 +40,9 @@ const MAX_SLOT_BYTES: u64 = 160;
 /// Bytes of text from which `<main>` is believed to hold the matter.
 const MIN_MAIN_BYTES: usize = 64;
 
+/// Characters from which a main text can hardly be that of two pages of one template.
+const MIN_TELLING_CHARS: usize = 256;
+
 /// Counts of what stands where on some pages of a site.
 #[derive(Clone, Debug, Default)]
 pub struct SiteSample {
@@ -132,7 +135,17 @@ impl Furniture {
                 && !self.slots.contains(&block.slot)
                 && (self.texts.is_empty() || !self.texts.contains(&text_hash(page, block)))
         };
-        MainText { page, blocks: page.blocks.iter().filter(is_matter).collect() }
+        MainText { page, blocks: page.blocks.iter().filter(is_matter).collect(), layout: self.layout(page) }
+    }
+
+    /// A hash of the slots of furniture that a page has; `None` if it has none.
+    fn layout(&self, page: &Page) -> Option<u64> {
+        let mut slots: Vec<u64> =
+            page.blocks.iter().map(|block| block.slot).filter(|slot| self.slots.contains(slot)).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        let hash = |hash, slot: &u64| xxh3_64_with_seed(&slot.to_le_bytes(), hash);
+        (!slots.is_empty()).then(|| slots.iter().fold(0, hash))
     }
 }
 
@@ -145,6 +158,7 @@ fn text_hash(page: &Page, block: &Block) -> u64 {
 pub struct MainText<'p> {
     page: &'p Page,
     blocks: Vec<&'p Block>,
+    layout: Option<u64>,
 }
 
 impl<'p> MainText<'p> {
@@ -152,6 +166,13 @@ impl<'p> MainText<'p> {
     pub fn blocks(&self) -> impl Iterator<Item = &'p str> + Clone {
         let page = self.page;
         self.blocks.clone().into_iter().map(move |block| page.text_of(block))
+    }
+
+    /// A hash of the furniture around it, the same for pages made from one template; `None` if the text is so short that
+    /// two pages of one template may have it: a list with nothing in it, say.
+    pub fn layout(&self) -> Option<u64> {
+        let mut chars = self.blocks().flat_map(str::chars);
+        self.layout.filter(|_| chars.nth(MIN_TELLING_CHARS - 1).is_some())
     }
 
     /// What is kept of it to compare it with others; `None` if it is too short to say anything.
@@ -191,6 +212,17 @@ mod tests {
     #[test]
     fn texts_that_repeat_and_slots_that_change_are_furniture() {
         assert_eq!(main_text(&furniture(20), &article(99, "news")), "news|news again");
+    }
+
+    #[test]
+    fn pages_of_one_template_have_one_layout() {
+        let layout = |html: &str| furniture(20).main_text(&page(html)).layout();
+        let (long, other) = ("long ".repeat(60), "other ".repeat(60));
+        assert!(layout(&article(1, &long)).is_some());
+        assert_eq!(layout(&article(1, &long)), layout(&article(2, &other)));
+        assert_ne!(layout(&article(1, &long)), layout(&format!("<div id=changed>x</div>{long}")));
+        assert_eq!(layout(&article(1, "short")), None);
+        assert_eq!(layout(&long), None);
     }
 
     #[test]

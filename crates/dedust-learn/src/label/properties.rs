@@ -30,6 +30,7 @@ fn label_numbers(observations: &[Observation], url_of: impl Fn(u32) -> u8) -> La
             redirect,
             digest,
             text_digest,
+            main: None,
             simhash: *fingerprint,
             title: Some(b"Page"),
             status: Some(*status),
