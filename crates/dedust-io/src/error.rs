@@ -89,8 +89,18 @@ pub enum ReadError {
         /// What the decompressor says.
         source: io::Error,
     },
-    /// A Parquet file is damaged, cut off, or written in a way that is not known.
-    #[error("cannot read {file} as a Parquet file {}", AfterRow(*row))]
+    /// A table does not say which column holds the URLs.
+    #[error(
+        "{file} has no column \"url\", its columns are {columns}; expected url and, where known, {OTHER_COLUMNS}"
+    )]
+    NoUrlInTable {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// The names of the columns, shortened and in quotes.
+        columns: String,
+    },
+    /// A table is damaged, cut off, or written in a way that is not known.
+    #[error("cannot read {file} as a table{}", AfterRow(*row))]
     Table {
         /// The input, as named by the user.
         file: Arc<str>,
@@ -183,8 +193,8 @@ struct AfterRow(u64);
 impl fmt::Display for AfterRow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            0 => f.write_str("at all, so no row was read"),
-            row => write!(f, "after row {row}, the rows up to there were read"),
+            0 => f.write_str(", so no row was read"),
+            row => write!(f, " after row {row}, the rows up to there were read"),
         }
     }
 }

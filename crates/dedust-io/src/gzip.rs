@@ -49,10 +49,12 @@ struct Compressed {
 impl GzipMembers {
     pub(crate) fn new(source: Box<dyn Read + Send>) -> Self {
         let buffer = vec![0; CHUNK_BYTES].into();
-        // Behind an empty source, so that the first header is not read before it is asked for.
-        let mut decoder = GzDecoder::new(Slot(None));
-        decoder.reset(Slot(Some(Compressed { source, buffer, start: 0, end: 0, offset: 0 })));
-        GzipMembers { decoder, member: Member::default(), member_ended: false }
+        let source = Compressed { source, buffer, start: 0, end: 0, offset: 0 };
+        GzipMembers {
+            decoder: decoder_of(Slot(Some(source))),
+            member: Member::default(),
+            member_ended: false,
+        }
     }
 
     /// The member that the last bytes read came from.
@@ -68,6 +70,9 @@ impl GzipMembers {
             source.consume(1);
         }
         let found = source.find(MAGIC)?;
+        // A decoder that failed may fail again after a mere reset.
+        let source = self.decoder.get_mut().0.take();
+        self.decoder = decoder_of(Slot(source));
         self.start_member();
         Ok(found)
     }
@@ -79,6 +84,13 @@ impl GzipMembers {
         self.member = Member { index: self.member.index + 1, offset };
         self.member_ended = false;
     }
+}
+
+/// A decoder that reads nothing, not even a header, before it is asked to.
+fn decoder_of(source: Slot) -> GzDecoder<Slot> {
+    let mut decoder = GzDecoder::new(Slot(None));
+    decoder.reset(source);
+    decoder
 }
 
 impl Read for GzipMembers {

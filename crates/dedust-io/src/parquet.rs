@@ -43,8 +43,8 @@ impl Table {
         }
         if !columns.contains(&Column::Url) {
             let names: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
-            let header = shorten_quoted(names.join(",").as_bytes());
-            return Err(ReadError::NoUrlColumn { file: name.clone(), header });
+            let columns = shorten_quoted(names.join(", ").as_bytes());
+            return Err(ReadError::NoUrlInTable { file: name.clone(), columns });
         }
         let projection = Type::group_type_builder(schema.name())
             .with_fields(known.into_iter().map(|(_, field)| field).collect())

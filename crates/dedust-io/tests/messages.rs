@@ -306,3 +306,29 @@ fn outputs() {
         "cannot write FOLDER/new.json: No such file or directory (os error 2)"
     );
 }
+
+#[test]
+fn parquet() {
+    let bytes = |name| testdata(name).into_inner();
+    assert_eq!(
+        messages("no_url.parquet", testdata("no_url.parquet")),
+        ["no_url.parquet has no column \"url\", its columns are \"link\"; expected url and, where known, \
+             cluster (or page), canonical, redirect, digest, text_digest, simhash, title, size, status, mime, time"]
+    );
+    assert_eq!(
+        messages("rows.parquet", testdata("rows.parquet")),
+        [
+            "rows.parquet: row 2: column \"simhash\" is \"e98d\", expected 16 hex digits, column ignored",
+            "rows.parquet: row 2: column \"size\" is -1, expected a whole number of bytes, column ignored",
+            "rows.parquet: row 4: no \"url\" column, row skipped",
+        ]
+    );
+    let whole = bytes("rows.parquet");
+    let cut = messages("cut.parquet", Cursor::new(whole[..whole.len() / 2].to_vec()));
+    assert_eq!(
+        cut,
+        [
+            "cannot read cut.parquet as a table, so no row was read: Parquet error: Invalid Parquet file. Corrupt footer"
+        ]
+    );
+}

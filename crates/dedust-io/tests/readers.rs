@@ -191,3 +191,29 @@ fn gzip(members: &[&[u8]]) -> Vec<u8> {
 fn zstd(frames: &[&[u8]]) -> Vec<u8> {
     frames.iter().flat_map(|frame| zstd::encode_all(*frame, 3).unwrap()).collect()
 }
+
+#[test]
+fn parquet_is_read() {
+    let expected = [
+        r#"Observation { row: 1, url: "http://a.example/p?id=1", cluster: "7", canonical: "http://a.example/p?id=1", digest: "5d41402abc4b2a76b9719d911017c592", simhash: e98d2e642e690eda, title: "One", size: 12, status: 200, time: "2024-01-02 03:04:05 +00:00" }"#,
+        r#"Observation { row: 2, url: "http://a.example/p?id=1&sid=9", cluster: "7", canonical: "http://a.example/p?id=1", digest: "5d41402abc4b2a76b9719d911017c592", title: "One", status: 200, time: "2024-01-02 03:04:05 +00:00", bad_columns: "#,
+        r#"Observation { row: 3, url: "http://a.example/café", title: "ä \"q\"", size: 14, time: "2024-01-02 03:04:05 +00:00" }"#,
+    ];
+    // In one row group, compressed with zstd; in two, with snappy and the newer pages.
+    for name in ["rows.parquet", "rows-snappy-v2.parquet"] {
+        let input = open(path(name)).unwrap();
+        assert_eq!(input.format(), Format::Parquet);
+        let (good, bad) = rows(input.observations().unwrap());
+        assert_eq!(good.len(), 3);
+        for (row, expected) in good.iter().zip(expected) {
+            assert!(row.starts_with(expected), "{row}");
+        }
+        assert_eq!(bad, [format!("{}: row 4: no \"url\" column, row skipped", path(name).display())]);
+        // Through a pipe, and compressed once more.
+        let bytes = fs::read(path(name)).unwrap();
+        for piped in [bytes.clone(), zstd::encode_all(&bytes[..], 3).unwrap()] {
+            let input = Input::from_read("standard input", Cursor::new(piped)).unwrap();
+            assert_eq!(rows(input.observations().unwrap()).0, good);
+        }
+    }
+}

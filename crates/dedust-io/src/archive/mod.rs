@@ -122,6 +122,8 @@ pub(crate) struct Archive {
     document: Document,
     has_document: bool,
     bad_body: Option<BadBodyReason>,
+    /// After a failure behind which nothing can be read.
+    ended: bool,
 }
 
 impl Archive {
@@ -140,6 +142,7 @@ impl Archive {
             document: Document::default(),
             has_document: false,
             bad_body: None,
+            ended: false,
         }
     }
 
@@ -174,13 +177,15 @@ impl Archive {
     pub(crate) fn next(&mut self, observation: &mut Observation) -> io::Result<NextRecord> {
         self.has_document = false;
         self.bad_body = None;
+        if self.ended {
+            return Ok(NextRecord::End);
+        }
         loop {
             if !self.find_record() {
                 return match self.stream.take_failure() {
                     None => Ok(NextRecord::End),
                     Some(failure) => {
                         self.number += 1;
-                        self.offset = self.stream.here();
                         self.line.clear();
                         self.pass_over(failure)
                     }
@@ -227,9 +232,9 @@ impl Archive {
         if failure.raw_os_error().is_some() {
             return Err(failure);
         }
-        let goes_on = self.stream.skip_damage()?;
+        self.ended = !self.stream.skip_damage()?;
         Ok(NextRecord::Bad(match failure.kind() {
-            io::ErrorKind::UnexpectedEof if !goes_on => BadRowReason::CutOff,
+            io::ErrorKind::UnexpectedEof if self.ended => BadRowReason::CutOff,
             _ => BadRowReason::Undecodable { problem: failure.to_string() },
         }))
     }

@@ -53,8 +53,9 @@ impl Stream {
     /// bytes.
     pub(crate) fn here(&mut self) -> u64 {
         self.fill();
-        match self.member {
-            Some(member) if self.at_member_start() => member.offset,
+        match self.text.member() {
+            // Also where the member begins that cannot be read.
+            Some(member) if self.at_member_start() || self.member != Some(member) => member.offset,
             _ => self.offset,
         }
     }
