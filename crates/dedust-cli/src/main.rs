@@ -82,6 +82,7 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     }
     match args.command {
         Command::Learn(args) => cmd::learn::run(&args, printer),
+        Command::Cluster(args) => cmd::cluster::run(&args, printer),
         Command::Normalize(args) => cmd::normalize::run(&args, printer),
         Command::Evaluate(args) => cmd::evaluate::run(&args, printer),
         Command::Compare(args) => cmd::compare::run(&args, printer),

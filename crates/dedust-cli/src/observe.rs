@@ -101,6 +101,7 @@ impl Intake {
         let mut seen = Seen::default();
         while let Some(row) = reader.read(&mut seen.observation)? {
             reading.row();
+            seen.place = self.rows.good + self.rows.bad;
             if let Err(bad) = row {
                 self.rows.bad += 1;
                 remember(&mut self.bad_rows, || bad);

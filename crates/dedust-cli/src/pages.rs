@@ -39,6 +39,7 @@ const MIN_BODY_BYTES: usize = 64;
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) observation: Observation,
+    pub(crate) place: u64,
     main: Option<Box<Main>>,
 }
 
@@ -58,6 +59,11 @@ impl Deref for Seen {
 }
 
 impl Seen {
+    /// The number of rows read before it: rows of archives do not come in the order in which they were read.
+    pub(crate) fn place(&self) -> u64 {
+        self.place
+    }
+
     /// What the row tells of its page.
     pub(crate) fn clues(&self) -> Clues<'_> {
         let main = self.main.as_ref();

@@ -214,9 +214,11 @@ impl LabelBuilder {
         tie_equal(&mut ties, EvidenceKind::Digest, std::mem::take(&mut self.digests));
         tie_equal(&mut ties, EvidenceKind::TextDigest, std::mem::take(&mut self.text_digests));
         tie_equal(&mut ties, EvidenceKind::MainText, std::mem::take(&mut self.main_texts));
-        near::tie_similar(&mut ties, std::mem::take(&mut self.fingerprints), &self.sketches);
+        self.url_by_row.resize(row_count, 0);
+        let fingerprints = std::mem::take(&mut self.fingerprints);
+        near::tie_similar(&mut ties, fingerprints, &self.sketches, &self.url_by_row);
         if self.kinds.contains(EvidenceKind::Shingles) {
-            near::tie_resembling(&mut ties, &self.sketches, &titles);
+            near::tie_resembling(&mut ties, &self.sketches, &titles, &self.url_by_row);
         }
         self.tie_sizes(&mut ties, &titles);
         if !self.sketches.is_empty() {

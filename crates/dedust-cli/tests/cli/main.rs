@@ -6,6 +6,7 @@ their path.
 */
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+mod clustering;
 mod command_line;
 mod comparing;
 mod hostile_input;

@@ -6,13 +6,17 @@ are right about three times out of four (Manku, Jain and Das Sarma, WWW 2007).
 */
 
 use super::tie::Ties;
-use super::{FingerprintSighting, MAX_HAMMING_BITS};
+use super::title::NO_TITLE;
+use super::{FingerprintSighting, MAX_HAMMING_BITS, Sighting};
 use crate::evidence::EvidenceKind;
 use crate::minhash::{BANDS, Sketch, band_hash, resemblance};
 use crate::simhash::near_pairs;
 
 /// The least resemblance of nearly equal texts.
 const MIN_RESEMBLANCE: f64 = 0.9;
+
+/// Kinds of texts that are told apart among rows with something in common.
+const MAX_LEADERS: usize = 16;
 
 const NO_SKETCH: u32 = u32::MAX;
 
@@ -54,36 +58,65 @@ impl Sketches {
         Some(resemblance(self.of(left)?, self.of(right)?))
     }
 
-    fn may_be_near(&self, left: u32, right: u32) -> bool {
-        self.resemblance(left, right).is_none_or(|resemblance| resemblance >= MIN_RESEMBLANCE)
+    /// Whether the texts of two rows have at least so much in common, or may have, if one is not known.
+    pub(super) fn may_resemble(&self, left: u32, right: u32, least: f64) -> bool {
+        self.resemblance(left, right).is_none_or(|resemblance| resemblance >= least)
+    }
+
+    /// Calls `on_pair` with pairs of rows that may resemble each other, of which the first stands for all like it, and
+    /// returns those that stand for others or for themselves. Linear in the rows: where there are more than
+    /// [`MAX_LEADERS`] kinds, rows of the others are passed over.
+    pub(super) fn alike(&self, rows: &[u32], least: f64, mut on_pair: impl FnMut(u32, u32)) -> Vec<u32> {
+        let mut leaders: Vec<u32> = Vec::new();
+        for &row in rows {
+            match leaders.iter().find(|leader| self.may_resemble(**leader, row, least)) {
+                Some(&leader) => on_pair(leader, row),
+                None if leaders.len() < MAX_LEADERS => leaders.push(row),
+                None => {}
+            }
+        }
+        leaders
     }
 }
 
 /// Ties rows with an equal title and similar fingerprints.
 ///
 /// Equal fingerprints are tied first, so that the search for near pairs meets each fingerprint once.
-pub(super) fn tie_similar(ties: &mut Ties, mut sightings: Vec<FingerprintSighting>, sketches: &Sketches) {
-    sightings.sort_unstable();
+pub(super) fn tie_similar(
+    ties: &mut Ties,
+    mut sightings: Vec<FingerprintSighting>,
+    sketches: &Sketches,
+    url_by_row: &[u64],
+) {
+    // Rows by their URLs, so that their numbers leave no trace.
+    sightings
+        .sort_unstable_by_key(|seen| (seen.title, seen.fingerprint, url_by_row[seen.row as usize], seen.row));
     sightings.dedup();
     let mut members = Vec::new();
     for same_title in sightings.chunk_by(|left, right| left.title == right.title) {
         let mut fingerprints = Vec::new();
         let mut rows = Vec::new();
         for equal in same_title.chunk_by(|left, right| left.fingerprint == right.fingerprint) {
-            let first = equal[0].row;
             members.clear();
-            members.extend(
-                equal.iter().map(|sighting| sighting.row).filter(|&row| sketches.may_be_near(first, row)),
-            );
-            equal.iter().for_each(|sighting| ties.note_evidence(sighting.row));
-            if ties.tie(EvidenceKind::Simhash, &members) {
-                fingerprints.push(equal[0].fingerprint);
-                rows.push(first);
+            members.extend(equal.iter().map(|sighting| sighting.row));
+            members.iter().for_each(|&row| ties.note_evidence(row));
+            let mut is_believed = true;
+            let leaders = if sketches.is_empty() {
+                is_believed = ties.tie(EvidenceKind::Simhash, &members);
+                vec![equal[0].row]
+            } else {
+                sketches.alike(&members, MIN_RESEMBLANCE, |left, right| {
+                    is_believed &= ties.tie(EvidenceKind::Simhash, &[left, right]);
+                })
+            };
+            if is_believed {
+                fingerprints.extend(leaders.iter().map(|_| equal[0].fingerprint));
+                rows.extend(leaders);
             }
         }
         near_pairs(&fingerprints, MAX_HAMMING_BITS, |left, right| {
             let (left, right) = (rows[left], rows[right]);
-            if sketches.may_be_near(left, right) {
+            if sketches.may_resemble(left, right, MIN_RESEMBLANCE) {
                 ties.tie(EvidenceKind::Simhash, &[left, right]);
             }
         });
@@ -91,26 +124,27 @@ pub(super) fn tie_similar(ties: &mut Ties, mut sightings: Vec<FingerprintSightin
 }
 
 /// Ties rows with an equal title and a band of their sketches in common, if the whole sketches resemble each other.
-///
-/// In each run of rows with an equal band, all are compared with the first: a row that is not near it may be near others,
-/// with which it then has other bands in common.
-pub(super) fn tie_resembling(ties: &mut Ties, sketches: &Sketches, titles: &[u64]) {
-    let with_both = |(row, &title): (u32, &u64)| (title != super::title::NO_TITLE).then_some((row, title));
-    let rows: Vec<(u32, u64)> = (0..).zip(titles).filter_map(with_both).collect();
-    let mut bands: Vec<super::Sighting> = Vec::with_capacity(rows.len());
+pub(super) fn tie_resembling(ties: &mut Ties, sketches: &Sketches, titles: &[u64], url_by_row: &[u64]) {
+    // Rows by their URLs, so that their numbers leave no trace.
+    let mut rows: Vec<u32> = (0..titles.len() as u32)
+        .filter(|&row| titles[row as usize] != NO_TITLE && sketches.of(row).is_some())
+        .collect();
+    rows.sort_unstable_by_key(|&row| (url_by_row[row as usize], row));
+    let mut bands: Vec<Sighting> = Vec::with_capacity(rows.len());
+    let mut members = Vec::new();
     for band in 0..BANDS {
         bands.clear();
-        bands.extend(rows.iter().filter_map(|&(row, title)| {
-            Some(super::Sighting { value: band_hash(sketches.of(row)?, band, title), row })
+        bands.extend((0..).zip(&rows).filter_map(|(rank, &row)| {
+            let value = band_hash(sketches.of(row)?, band, titles[row as usize]);
+            Some(Sighting { value, row: rank })
         }));
         bands.sort_unstable();
-        for run in bands.chunk_by(super::Sighting::has_same_value) {
-            let (first, others) = (run[0].row, &run[1..]);
-            for other in others.iter().map(|sighting| sighting.row) {
-                if sketches.may_be_near(first, other) && titles[first as usize] == titles[other as usize] {
-                    ties.tie(EvidenceKind::Shingles, &[first, other]);
-                }
-            }
+        for run in bands.chunk_by(Sighting::has_same_value) {
+            members.clear();
+            members.extend(run.iter().map(|sighting| rows[sighting.row as usize]));
+            sketches.alike(&members, MIN_RESEMBLANCE, |left, right| {
+                ties.tie(EvidenceKind::Shingles, &[left, right]);
+            });
         }
     }
 }

@@ -5,7 +5,7 @@ Ties are transitive, texts are not: page 1 of a list is nearly page 2, which is 
 link joins two pages with all their copies. So of every component a few pairs of rows are compared; if more than one in
 ten have little in common, the component is taken apart and put together again: first by equal bodies and texts and by
 redirects, then by its other ties from the closest to the loosest, each of which must also join two groups whose
-representatives have much in common.
+representatives have much in common. A value that said many rows are one page says so of those that are alike.
 
 Only rows with a sketch can be compared, and a component with an explicit cluster is left alone. Which pairs are compared
 depends on hashes of URLs, not on the order of rows.
@@ -85,11 +85,20 @@ fn join_again(ties: &mut Ties, log: Vec<Tie>, sketches: &Sketches, url_by_row: &
         use EvidenceKind::{Cluster, Digest, MainText, Redirect, TextDigest};
         matches!(tie.kind, Cluster | Digest | MainText | Redirect | TextDigest)
     };
-    let (firm, mut others): (Vec<Tie>, Vec<Tie>) = log.into_iter().partition(is_firm);
+    let (firm, loose): (Vec<Tie>, Vec<Tie>) = log.into_iter().partition(is_firm);
     for tie in &firm {
         ties.tie(tie.kind, &[tie.left, tie.right]);
     }
     let url_of = |row: u32| url_by_row.get(row as usize).copied().unwrap_or_default();
+    let mut others: Vec<Tie> = Vec::new();
+    // What one value said was logged as ties of its first row, one after the other.
+    for of_value in loose.chunk_by(|left, right| (left.left, left.kind) == (right.left, right.kind)) {
+        let kind = of_value[0].kind;
+        let mut rows: Vec<u32> = of_value.iter().map(|tie| tie.right).collect();
+        rows.push(of_value[0].left);
+        rows.sort_unstable_by_key(|&row| (url_of(row), row));
+        sketches.alike(&rows, MIN_RESEMBLANCE, |left, right| others.push(Tie { left, right, kind }));
+    }
     let likeness = |tie: &Tie| sketches.resemblance(tie.left, tie.right);
     others.sort_by_cached_key(|tie| {
         let urls = [url_of(tie.left), url_of(tie.right)];
