@@ -23,6 +23,9 @@ use xxhash_rust::xxh3::xxh3_128;
 /// Pages of a site that tell what all of them have.
 const SAMPLE_PAGES: u32 = 512;
 
+/// Pages of a site that wait at most, like each other or not.
+const MAX_WAITING_PAGES: usize = 4096;
+
 /// Memory that waiting pages may take, in bytes.
 const MAX_WAITING_BYTES: usize = 256 << 20;
 
@@ -252,7 +255,8 @@ impl Pages {
                         waiting.bytes += bytes;
                         self.waiting_bytes += bytes;
                         waiting.pages.push((seen, page));
-                        if waiting.sample.page_count() >= SAMPLE_PAGES {
+                        let is_enough = waiting.sample.page_count() >= SAMPLE_PAGES;
+                        if is_enough || waiting.pages.len() >= MAX_WAITING_PAGES {
                             self.settle(site, &mut ready)?;
                         }
                     }

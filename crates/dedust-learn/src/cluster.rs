@@ -149,6 +149,25 @@ impl Clusters {
         self.kinds_by_url.get(url as usize).copied().unwrap_or_default()
     }
 
+    /// The same clusters, numbered by the first of their URLs in `order`, which must have every URL.
+    #[must_use]
+    pub fn renumbered(mut self, order: impl IntoIterator<Item = u32>) -> Self {
+        let mut numbers = vec![NO_CLUSTER; self.sizes.len()];
+        let mut sizes = Vec::with_capacity(self.sizes.len());
+        for cluster in order.into_iter().filter_map(|url| self.cluster_of(url)) {
+            let number = &mut numbers[cluster as usize];
+            if *number == NO_CLUSTER {
+                *number = sizes.len() as u32;
+                sizes.push(self.sizes[cluster as usize]);
+            }
+        }
+        for cluster in self.cluster_by_url.iter_mut().filter(|cluster| **cluster != NO_CLUSTER) {
+            *cluster = numbers[*cluster as usize];
+        }
+        self.sizes = sizes;
+        self
+    }
+
     /// The number of URLs of each cluster.
     pub fn sizes(&self) -> &[u32] {
         &self.sizes
@@ -183,6 +202,9 @@ mod tests {
         let clusters = clusterer.finish();
         assert_eq!([0, 1, 2, 3].map(|url| clusters.cluster_of(url)), [Some(0), Some(1), Some(0), Some(2)]);
         assert_eq!((clusters.sizes(), clusters.url_count()), (&[2, 1, 1][..], 4));
+        let clusters = clusters.renumbered([3, 1, 0, 2]);
+        assert_eq!([0, 1, 2, 3].map(|url| clusters.cluster_of(url)), [Some(2), Some(1), Some(2), Some(0)]);
+        assert_eq!(clusters.sizes(), [1, 1, 2]);
     }
 
     #[test]

@@ -7,6 +7,9 @@ whom one would reply to. These stand in a slot of the template that most pages h
 both are [`Furniture`]: a text that stands in one slot of many pages, and a slot that stands once on many pages and
 holds short texts, whatever they say. The headline is of this kind too; the title of the page has it.
 
+On many sites one page is there under so many URLs that its matter would look like furniture: the page to log in. So of
+pages with one title and as many blocks only one is counted.
+
 Takes a [`SiteSample`] of pages, gives their [`Furniture`], which gives the [`MainText`] of any page of the site. Without
 a sample that is large enough only the markup tells what is beside the matter: `<nav>`, `<aside>`, `<footer>` and the
 like, and where there is a `<main>`, all that is not in it.
@@ -47,6 +50,8 @@ const MIN_TELLING_CHARS: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub struct SiteSample {
     pages: u32,
+    /// Hashes of title and number of blocks.
+    counted: FxHashSet<u64>,
     pages_by_text: FxHashMap<u64, u32>,
     slots: FxHashMap<u64, SlotCounts>,
     texts: Vec<u64>,
@@ -62,9 +67,10 @@ struct SlotCounts {
 }
 
 impl SiteSample {
-    /// Counts a page.
+    /// Counts a page, unless one like it was counted.
     pub fn add(&mut self, page: &Page) {
-        if page.blocks.is_empty() {
+        let like = xxh3_64_with_seed(page.title.as_bytes(), page.blocks.len() as u64);
+        if page.blocks.is_empty() || !page.title.is_empty() && !self.counted.insert(like) {
             return;
         }
         self.pages += 1;
@@ -212,6 +218,21 @@ mod tests {
     #[test]
     fn texts_that_repeat_and_slots_that_change_are_furniture() {
         assert_eq!(main_text(&furniture(20), &article(99, "news")), "news|news again");
+    }
+
+    #[test]
+    fn a_page_under_many_urls_is_not_furniture() {
+        let login = |number| format!("<title>Log in</title>{}", article(number, "Type in your name"));
+        let mut sample = SiteSample::default();
+        (0..20).for_each(|number| {
+            sample.add(&page(&format!(
+                "<title>{number}</title>{}",
+                article(number, &format!("matter {number}"))
+            )));
+            sample.add(&page(&login(number)));
+        });
+        assert_eq!(sample.page_count(), 21);
+        assert_eq!(main_text(&sample.furniture(), &login(1)), "Type in your name|Type in your name again");
     }
 
     #[test]

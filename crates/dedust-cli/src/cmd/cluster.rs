@@ -179,5 +179,6 @@ fn gather(
         return Err(error.into());
     }
     rows.rows.sort_by_key(|row| row.place);
-    Ok((rows, clusterer.finish()))
+    let clusters = clusterer.finish().renumbered(rows.rows.iter().map(|row| row.url));
+    Ok((rows, clusters))
 }

@@ -72,7 +72,42 @@ fn sandbox() -> Sandbox {
 #[test]
 fn pages_are_clustered_by_what_they_are_about() {
     let sandbox = sandbox();
-    assert_snapshot!(sandbox.dedust(&["cluster", "crawl.warc", "-o", "labelled.jsonl"]), @"");
+    assert_snapshot!(sandbox.dedust(&["cluster", "crawl.warc", "-o", "labelled.jsonl"]), @r"
+    exit 0
+    --- stderr
+    37 URLs, 13 pages, 24 duplicates
+    URLs tied by kind of evidence: main 36, redirect 2, shingles 36, simhash 36
+
+    largest clusters
+    title  URLs  paths                        evidence
+    No. 1     3      1  redirect+main+simhash+shingles
+      http://wiki.example/1
+    No. 0     2      1           main+simhash+shingles
+      http://wiki.example/0
+    No. 2     2      1           main+simhash+shingles
+      http://wiki.example/2
+    No. 3     2      1           main+simhash+shingles
+      http://wiki.example/3
+    No. 4     2      1           main+simhash+shingles
+      http://wiki.example/4
+    No. 5     2      1           main+simhash+shingles
+      http://wiki.example/5
+    No. 6     2      1           main+simhash+shingles
+      http://wiki.example/6
+    No. 7     2      1           main+simhash+shingles
+      http://wiki.example/7
+    No. 8     2      1           main+simhash+shingles
+      http://wiki.example/8
+    No. 9     2      1           main+simhash+shingles
+      http://wiki.example/9
+
+    suspected soft errors: one page under many paths
+    title   URLs  paths               evidence
+    Log in    12     12  main+simhash+shingles
+      http://wiki.example/0?do=login
+
+    observations written to labelled.jsonl
+    ");
     let labelled = sandbox.read("labelled.jsonl");
     assert_eq!(labelled.lines().count(), 37);
     let cluster_of = |url: &str| {
@@ -96,7 +131,18 @@ fn labels_are_scored_by_the_truth() {
     sandbox.dedust(&["cluster", "crawl.warc", "-o", "labelled.jsonl"]);
     let right =
         sandbox.dedust(&["evaluate", "--labels", "truth.jsonl", "labelled.jsonl", "--min-recall", "1"]);
-    assert_snapshot!(right, @"");
+    assert_snapshot!(right, @r"
+    exit 0
+    --- stdout
+    labels
+    URLs                37
+    in a cluster        37
+    pages               13
+    clusters            13
+    pair precision  1.0000
+    pair recall     1.0000
+    wrong           0.0000
+    ");
     // The pages themselves will do, with any evidence.
     let by_text = [
         "evaluate",
@@ -108,9 +154,26 @@ fn labels_are_scored_by_the_truth() {
         "--min-recall",
         "0.5",
     ];
-    assert_snapshot!(sandbox.dedust(&by_text), @"");
+    assert_snapshot!(sandbox.dedust(&by_text), @r"
+    exit 1
+    --- stdout
+    labels
+    URLs                37
+    in a cluster        36
+    pages               13
+    clusters            37
+    pair precision  1.0000
+    pair recall     0.0000
+    wrong           0.0000
+    --- stderr
+    missed: pair recall 0.000000 is below --min-recall 0.5
+    ");
     let json = ["evaluate", "--labels", "truth.jsonl", "labelled.jsonl", "--format", "json"];
-    assert_snapshot!(sandbox.dedust(&json), @"");
+    assert_snapshot!(sandbox.dedust(&json), @r#"
+    exit 0
+    --- stdout
+    {"type":"labels","urls":37,"labelled":37,"pages":13,"clusters":13,"tied_pairs":80,"false_pairs":0,"duplicate_pairs":80,"pair_precision":1.0,"pair_recall":1.0,"wrong":0,"wrong_share":0.0,"not_in_truth":0}
+    "#);
 }
 
 #[test]
@@ -118,9 +181,29 @@ fn labels_of_other_urls_cannot_be_scored() {
     let sandbox = sandbox();
     sandbox.write("other.jsonl", "{\"url\":\"http://other.example/\",\"cluster\":1}\n");
     sandbox.write("urls.txt", "http://wiki.example/0\n");
-    assert_snapshot!(sandbox.dedust(&["evaluate", "--labels", "truth.jsonl", "other.jsonl"]), @"");
-    assert_snapshot!(sandbox.dedust(&["evaluate", "--labels", "urls.txt", "other.jsonl"]), @"");
-    assert_snapshot!(sandbox.dedust(&["evaluate", "rules.json"]), @"");
+    assert_snapshot!(sandbox.dedust(&["evaluate", "--labels", "truth.jsonl", "other.jsonl"]), @r"
+    exit 2
+    --- stderr
+    error: truth.jsonl tells nothing of the 1 URL to be scored
+    hint: TRUTH and LABELLED must spell URLs in the same way
+    ");
+    assert_snapshot!(sandbox.dedust(&["evaluate", "--labels", "urls.txt", "other.jsonl"]), @r"
+    exit 2
+    --- stderr
+    error: urls.txt tells the page of no URL
+    hint: it needs a column `page` or `cluster`
+    ");
+    assert_snapshot!(sandbox.dedust(&["evaluate", "rules.json"]), @r"
+    exit 2
+    --- stderr
+    error: the following required arguments were not provided:
+      <LABELLED>...
+
+    Usage: dedust evaluate [OPTIONS] <RULES> <LABELLED>...
+           dedust evaluate [OPTIONS] --labels <TRUTH> <LABELLED>...
+
+    For more information, try '--help'.
+    ");
 }
 
 #[test]
@@ -129,11 +212,16 @@ fn the_report_for_programs_goes_to_stdout() {
     let run = sandbox.run(&["cluster", "crawl.warc", "-o", "labelled.jsonl", "--format", "json"]);
     let lines = String::from_utf8(run.stdout).unwrap();
     let (clusters, total) = lines.trim_end().rsplit_once('\n').unwrap();
-    assert_snapshot!(total, @"");
+    assert_snapshot!(total, @r#"{"type":"total","urls":37,"labelled":37,"clusters":13,"duplicates":24,"evidence":{"main":36,"redirect":2,"shingles":36,"simhash":36},"suspects":1,"suspect_urls":12}"#);
     assert_eq!(clusters.matches("\"suspect\":true").count(), 1);
     assert!(clusters.contains("\"title\":\"Log in\""));
     let both = sandbox.dedust(&["cluster", "crawl.warc", "-o", "-", "--format", "json"]);
-    assert_snapshot!(both, @"");
+    assert_snapshot!(both, @r"
+    exit 2
+    --- stderr
+    error: `-o -` and `--format json` both write to standard output
+    hint: write the observations to a file
+    ");
 }
 
 #[test]
@@ -150,7 +238,13 @@ fn evidence_in_rows_is_clustered_too() {
     let sandbox = Sandbox::new();
     let rows = "http://a.example/,d1\nhttp://a.example/x,d1\nhttp://a.example/y,\n";
     sandbox.write("rows.csv", format!("url,digest\n{rows}"));
-    assert_snapshot!(sandbox.dedust(&["cluster", "rows.csv", "-o", "-", "-q"]), @"");
+    assert_snapshot!(sandbox.dedust(&["cluster", "rows.csv", "-o", "-", "-q"]), @r#"
+    exit 0
+    --- stdout
+    {"url":"http://a.example/","cluster":0,"evidence":"digest","digest":"d1"}
+    {"url":"http://a.example/x","cluster":0,"evidence":"digest","digest":"d1"}
+    {"url":"http://a.example/y","cluster":null}
+    "#);
 }
 
 #[test]

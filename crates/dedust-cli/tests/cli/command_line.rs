@@ -25,7 +25,7 @@ fn unknown_values_are_refused_with_the_known_ones() {
     assert_snapshot!(sandbox.dedust(&["learn", "-", "-o", "-", "--evidence", "digest,shape"]), @r#"
     exit 2
     --- stderr
-    error: invalid value 'digest,shape' for '--evidence <KINDS>': unknown kind of evidence "shape", expected cluster, canonical, redirect, digest, signature (or text_digest) or simhash
+    error: invalid value 'digest,shape' for '--evidence <KINDS>': unknown kind of evidence "shape", expected cluster, canonical, redirect, digest, signature (or text_digest), main, simhash, shingles or size
 
     For more information, try '--help'.
     "#);
@@ -75,6 +75,7 @@ fn long_help_has_examples() {
 
     Commands:
       learn      Learn rules for every site of a crawl
+      cluster    Find which URLs of a crawl show the same page
       normalize  Rewrite URLs, one per line, to their canonical form
       evaluate   Tell how good rules are on URLs whose pages are known
       compare    Put methods side by side: what they save, lose and cost

@@ -58,7 +58,11 @@ pub(super) fn run(truth: &Path, args: &EvaluateArgs, printer: &mut Printer) -> a
     let not_in_truth = number_by_url.len() as u64 - score.urls;
     if score.urls == 0 {
         return Err(Refusal::new(
-            format!("{} knows none of the {}", name_of(truth), counted(not_in_truth, "URL", "URLs")),
+            format!(
+                "{} tells nothing of the {} to be scored",
+                name_of(truth),
+                counted(not_in_truth, "URL", "URLs")
+            ),
             "TRUTH and LABELLED must spell URLs in the same way",
         )
         .into());
