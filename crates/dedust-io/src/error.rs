@@ -110,7 +110,7 @@ pub enum ReadError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// What comes through a pipe could not be put into a temporary file, which this format needs.
-    #[error("cannot put {file} into a temporary file (a Parquet file is best read from its own path)")]
+    #[error("cannot put {file} into a temporary file (a table is best read from its own path)")]
     Spool {
         /// The input, as named by the user.
         file: Arc<str>,
@@ -203,7 +203,7 @@ impl fmt::Display for AfterRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// Apache Arrow, or Feather.
+    /// Apache Arrow, or Feather, in a build without the feature `arrow`.
     Arrow,
     /// One JSON array instead of lines.
     JsonArray,
@@ -244,8 +244,7 @@ impl Unsupported {
     fn remedy(self) -> &'static str {
         match self {
             Unsupported::Arrow => {
-                "which this version does not read, expected Parquet (with Python's pyarrow: \
-                 parquet.write_table(feather.read_table(\"FILE\"), \"FILE.parquet\"))"
+                "which this build does not read, expected Parquet (or build dedust with --features arrow)"
             }
             Unsupported::JsonArray => "expected one JSON object per line (convert it with: jq -c '.[]')",
             Unsupported::JsonDocument => "expected one JSON object per line (convert it with: jq -c .)",

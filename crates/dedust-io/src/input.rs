@@ -85,9 +85,9 @@ impl Input {
 
     /// Starts reading rows. Fails where a header lacks the `url` column, and for an access log without a host.
     pub fn observations(self) -> Result<Reader, ReadError> {
-        if self.format == Format::Parquet {
-            let origin = self.rest.origin().clone();
-            return Reader::of_table(origin, self.into_file()?);
+        if matches!(self.format, Format::Parquet | Format::Arrow) {
+            let (origin, format) = (self.rest.origin().clone(), self.format);
+            return Reader::of_table(origin, format, self.into_file()?);
         }
         Reader::new(self.format, self.host, self.start, self.rest)
     }

@@ -31,11 +31,15 @@ assert_eq!(warnings, [r#"crawl.jsonl:2: no "url" column, row skipped: {"uri":"ht
 # Ok::<(), dedust_io::ReadError>(())
 ```
 
+The feature `arrow` adds Arrow files and streams; it is off by default, because it takes long to build.
+
 URLs are bytes and are not looked into: splitting and checking them is the business of the caller.
 */
 
 mod access_log;
 mod archive;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod bad_row;
 mod cdx;
 mod column;
@@ -54,6 +58,7 @@ mod output;
 mod parquet;
 mod reader;
 mod sniff;
+mod table;
 mod timestamp;
 
 pub use archive::RecordCounts;

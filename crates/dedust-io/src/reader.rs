@@ -11,13 +11,16 @@ use std::io;
 use std::sync::Arc;
 
 use crate::archive::{Archive, ArchiveFormat, NextRecord, RecordCounts};
+#[cfg(feature = "arrow")]
+use crate::arrow;
 use crate::bad_row::{BadRowReason, Place};
 use crate::cdx::{self, Cdx};
 use crate::delimited::Delimited;
 use crate::line_buffer::{LineBuffer, Next};
-use crate::parquet::Table;
+use crate::table::TableRows;
 use crate::{
     BadRow, Document, Format, Location, Observation, Origin, ReadError, Text, access_log, jsonl, lines,
+    parquet,
 };
 
 /// Rows of one input so far.
@@ -56,7 +59,7 @@ pub struct Reader {
 enum Rows {
     Lines(LineRows),
     Archive(Box<Archive>),
-    Table(Box<Table>),
+    Table(Box<dyn TableRows>),
 }
 
 struct LineRows {
@@ -95,11 +98,14 @@ impl Reader {
         Ok(Reader { origin, format, rows, counts: RowCounts::default(), ended: false })
     }
 
-    /// Reads a Parquet file.
-    pub(crate) fn of_table(origin: Origin, file: File) -> Result<Reader, ReadError> {
-        let table = Table::open(origin.name(), file)?;
-        let rows = Rows::Table(Box::new(table));
-        Ok(Reader { origin, format: Format::Parquet, rows, counts: RowCounts::default(), ended: false })
+    /// Reads a table, which is a file because it is not read from start to end.
+    pub(crate) fn of_table(origin: Origin, format: Format, file: File) -> Result<Reader, ReadError> {
+        let rows: Box<dyn TableRows> = match format {
+            #[cfg(feature = "arrow")]
+            Format::Arrow => Box::new(arrow::Table::open(origin.name(), file)?),
+            _ => Box::new(parquet::Table::open(origin.name(), file)?),
+        };
+        Ok(Reader { origin, format, rows: Rows::Table(rows), counts: RowCounts::default(), ended: false })
     }
 
     /// Reads the next row into `observation`.
@@ -113,7 +119,7 @@ impl Reader {
         let read = match &mut self.rows {
             Rows::Lines(rows) => rows.read(&self.origin, observation),
             Rows::Archive(archive) => read_record(archive, &self.origin, observation),
-            Rows::Table(table) => read_table(table, &self.origin, observation),
+            Rows::Table(table) => read_table(&mut **table, &self.origin, observation),
         };
         match read {
             Ok(Ok(())) => {
@@ -271,7 +277,7 @@ fn read_record(
 }
 
 fn read_table(
-    table: &mut Table,
+    table: &mut dyn TableRows,
     origin: &Origin,
     observation: &mut Observation,
 ) -> Result<Result<(), NoRow>, ReadError> {

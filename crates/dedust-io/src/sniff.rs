@@ -45,6 +45,8 @@ pub enum Format {
     Cdxj,
     /// Apache Parquet.
     Parquet,
+    /// Apache Arrow: a file, also known as Feather, or a stream. Read with the feature `arrow`.
+    Arrow,
 }
 
 impl Format {
@@ -64,7 +66,7 @@ impl Format {
             Format::Arc => {
                 "records that start with a line such as http://a.example/ 192.0.2.7 20080430204825 text/html 11385"
             }
-            Format::Parquet => "a table with a URL in the column \"url\"",
+            Format::Parquet | Format::Arrow => "a table with a URL in the column \"url\"",
             Format::Cdx => "a header such as \" CDX N b a m s k r M S V g\", and lines with as many fields",
             Format::Cdxj => {
                 "lines such as example,a)/ 20080430204825 {\"url\": \"http://a.example/\", \"status\": \"200\"}"
@@ -86,6 +88,7 @@ impl fmt::Display for Format {
             Format::Cdx => "a CDX index",
             Format::Cdxj => "a CDXJ index",
             Format::Parquet => "a Parquet file",
+            Format::Arrow => "an Arrow file",
         })
     }
 }
@@ -96,8 +99,8 @@ pub(crate) fn sniff(file: &Arc<str>, start: &[u8]) -> Result<Format, ReadError> 
     if let Some(format) = archive_of(start) {
         return Ok(format);
     }
-    if start.starts_with(b"PAR1") {
-        return Ok(Format::Parquet);
+    if let Some(format) = table_of(start) {
+        return Ok(format);
     }
     if let Some(format) = by_magic(start) {
         return Err(unsupported(format));
@@ -201,6 +204,15 @@ pub(crate) fn archive_of(start: &[u8]) -> Option<Format> {
     start.starts_with(b"filedesc://").then_some(Format::Arc)
 }
 
+/// The format of a table that begins with `start`.
+fn table_of(start: &[u8]) -> Option<Format> {
+    let is_arrow = start.starts_with(b"ARROW1") || start.starts_with(b"\xff\xff\xff\xff");
+    if cfg!(feature = "arrow") && is_arrow {
+        return Some(Format::Arrow);
+    }
+    start.starts_with(b"PAR1").then_some(Format::Parquet)
+}
+
 /// The format of an index whose first line is `line`. The separator that begins a header may be white space.
 fn index_of(start: &[u8], line: &[u8]) -> Option<Format> {
     if line.starts_with(b"!OpenWayback-CDXJ") {
@@ -297,8 +309,7 @@ mod tests {
     #[test]
     fn other_formats_are_recognised() {
         for (start, format) in [
-            (&b"ARROW1\0\0"[..], Unsupported::Arrow),
-            (b"[{\"url\":\"u\"}]", Unsupported::JsonArray),
+            (&b"[{\"url\":\"u\"}]"[..], Unsupported::JsonArray),
             (b"{\n  \"url\": 1\n}\n", Unsupported::JsonDocument),
             (b"<!doctype html>", Unsupported::Markup),
             (b"\n<urlset>", Unsupported::Markup),
@@ -311,6 +322,15 @@ mod tests {
             (b"\x1f\x8b\x08", Unsupported::CompressedTwice),
         ] {
             assert_eq!(sniffed("urls.csv", start), Err(Some(format)));
+        }
+    }
+
+    #[test]
+    fn arrow_is_read_by_builds_that_can() {
+        let expected =
+            if cfg!(feature = "arrow") { Ok(Format::Arrow) } else { Err(Some(Unsupported::Arrow)) };
+        for start in [&b"ARROW1\0\0"[..], b"\xff\xff\xff\xff\x10\x01\0\0"] {
+            assert_eq!(sniffed("a.arrow", start), expected);
         }
     }
 
