@@ -12,12 +12,12 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
   dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
 
-Input is JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd, told by its content; `-` is standard input. Data goes to standard output, everything else to standard error.
+Input is WARC, ARC, CDX, Parquet, JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd, told by its content; `-` is standard input. Data goes to standard output, everything else to standard error.
 
 Exit codes: 0 done; 1 ran, and the answer is no; 2 could not run."#;
 
 /// Observations, wherever they are read.
-pub(crate) const INPUT: &str = r#"Observations: JSON Lines, CSV, TSV, an access log (with --host) or a list of URLs; plain, gzip or zstd; `-` is standard input
+pub(crate) const INPUT: &str = r#"Observations: WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, an access log (with --host) or a list of URLs; plain, gzip or zstd; `-` is standard input
 
 Only the column `url` is required. Duplicates are told from `cluster` (or `page`), `canonical`, `redirect`, `digest`, `text_digest`, and `simhash` with `title`; `status` and `time` are used too, all others are ignored."#;
 
@@ -37,6 +37,8 @@ size       the size is the same: often wrong, so not part of `auto`"#;
 /// After the help of `learn`.
 pub(crate) const LEARN: &str = r#"Examples:
   dedust learn crawl.jsonl.gz -o rules.json
+  dedust learn crawl.warc.gz index.cdx.gz pages.parquet -o rules.json
+  dedust learn access.log --host http://www.example.com -o rules.json
   dedust learn monday.csv tuesday.csv -o rules.json --force
   zcat crawl.gz | dedust learn - -o - --evidence canonical,digest > rules.json
 

@@ -90,7 +90,7 @@ pub struct Text {
 }
 
 enum Source {
-    Gzip(GzipMembers),
+    Gzip(Box<GzipMembers>),
     /// Plain, or decompressed by someone who tells nothing of frames.
     Other(Box<dyn Read + Send>),
 }
@@ -123,7 +123,7 @@ impl Text {
         let whole = resume(magic, ended, raw);
         let source = match origin.compression {
             Compression::None => Source::Other(whole),
-            Compression::Gzip => Source::Gzip(GzipMembers::new(whole)),
+            Compression::Gzip => Source::Gzip(Box::new(GzipMembers::new(whole))),
             Compression::Zstd => match zstd_decoder(whole, has_dictionary) {
                 Ok(decoder) => Source::Other(decoder),
                 Err(error) => return Err(origin.failure(0, 0, error)),

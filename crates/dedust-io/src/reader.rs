@@ -57,7 +57,7 @@ pub struct Reader {
 
 /// What rows are cut from.
 enum Rows {
-    Lines(LineRows),
+    Lines(Box<LineRows>),
     Archive(Box<Archive>),
     Table(Box<dyn TableRows>),
 }
@@ -93,7 +93,7 @@ impl Reader {
         let rows = match format {
             Format::Warc => Rows::Archive(Box::new(Archive::new(ArchiveFormat::Warc, start, rest))),
             Format::Arc => Rows::Archive(Box::new(Archive::new(ArchiveFormat::Arc, start, rest))),
-            _ => Rows::Lines(LineRows::new(format, host.unwrap_or_default(), start, rest)?),
+            _ => Rows::Lines(Box::new(LineRows::new(format, host.unwrap_or_default(), start, rest)?)),
         };
         Ok(Reader { origin, format, rows, counts: RowCounts::default(), ended: false })
     }
@@ -265,7 +265,7 @@ fn read_record(
             Ok(Ok(()))
         }
         Ok(NextRecord::Bad(reason)) => {
-            let bad = place.bad_row(reason, archive.line().trim_ascii());
+            let bad = place.bad_row(reason, archive.shown());
             Ok(Err(NoRow::Bad(bad)))
         }
         Ok(NextRecord::End) => Ok(Err(NoRow::End)),

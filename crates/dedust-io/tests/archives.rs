@@ -248,7 +248,7 @@ fn a_wrong_length_costs_no_other_record() {
     let long = wrong(second.clone(), "500");
     let members = [gzip(&first), gzip(&long), gzip(&third)];
     let message = format!(
-        "!record 2 at byte {}: cut off after {} of 500 bytes, record skipped: WARC/1.0",
+        "!record 2 at byte {}: cut off after {} of 500 bytes, record skipped: http://a.example/2",
         members[0].len(),
         second_len + 4
     );

@@ -212,7 +212,8 @@ fn parquet_is_read() {
         // Through a pipe, and compressed once more.
         let bytes = fs::read(path(name)).unwrap();
         for piped in [bytes.clone(), zstd::encode_all(&bytes[..], 3).unwrap()] {
-            let input = Input::from_read("standard input", Cursor::new(piped)).unwrap();
+            let name = path(name).display().to_string();
+            let input = Input::from_read(&name, Cursor::new(piped)).unwrap();
             assert_eq!(rows(input.observations().unwrap()).0, good);
         }
     }

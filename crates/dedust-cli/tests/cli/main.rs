@@ -15,6 +15,7 @@ mod hostile_rules;
 mod learning;
 mod looking;
 mod normalizing;
+mod reading;
 mod sandbox;
 #[path = "../../../dedust-fetch/tests/server/mod.rs"]
 mod server;

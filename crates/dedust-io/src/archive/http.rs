@@ -136,12 +136,10 @@ struct Chunks<R> {
 
 impl<R: BufRead> Read for Chunks<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left == 0 {
-            if self.is_first || !self.start_chunk()? {
-                // Stays at the end, also if asked again.
-                self.is_first = true;
-                return Ok(0);
-            }
+        if self.left == 0 && (self.is_first || !self.start_chunk()?) {
+            // Stays at the end, also if asked again.
+            self.is_first = true;
+            return Ok(0);
         }
         let available = self.source.fill_buf()?;
         if available.is_empty() {

@@ -155,9 +155,12 @@ impl Archive {
         (self.number, self.offset)
     }
 
-    /// The first line of the current record, or what stands in its place.
-    pub(crate) fn line(&self) -> &[u8] {
-        &self.line
+    /// What the current record is of: its URL, or else its first line or what stands in its place.
+    pub(crate) fn shown(&self) -> &[u8] {
+        match warc::target(&self.fields) {
+            b"" => self.line.trim_ascii(),
+            url => url,
+        }
     }
 
     pub(crate) fn document(&self) -> Option<&Document> {
@@ -181,6 +184,7 @@ impl Archive {
             return Ok(NextRecord::End);
         }
         loop {
+            self.fields.clear();
             if !self.find_record() {
                 return match self.stream.take_failure() {
                     None => Ok(NextRecord::End),

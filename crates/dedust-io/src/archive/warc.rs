@@ -19,7 +19,6 @@ pub(super) fn read_fields(
     line: &mut Vec<u8>,
     fields: &mut Fields,
 ) -> Result<u64, BadRowReason> {
-    fields.clear();
     let mut len = 0;
     loop {
         match read_line(stream, line) {
