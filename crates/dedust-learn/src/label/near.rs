@@ -88,9 +88,7 @@ pub(super) fn tie_similar(
     sketches: &Sketches,
     url_by_row: &[u64],
 ) {
-    // Rows by their URLs, so that their numbers leave no trace.
-    sightings
-        .sort_unstable_by_key(|seen| (seen.title, seen.fingerprint, url_by_row[seen.row as usize], seen.row));
+    sightings.sort_unstable();
     sightings.dedup();
     let mut members = Vec::new();
     for same_title in sightings.chunk_by(|left, right| left.title == right.title) {
@@ -99,11 +97,13 @@ pub(super) fn tie_similar(
         for equal in same_title.chunk_by(|left, right| left.fingerprint == right.fingerprint) {
             members.clear();
             members.extend(equal.iter().map(|sighting| sighting.row));
+            // By their URLs, so that the numbers of rows leave no trace.
+            members.sort_unstable_by_key(|&row| (url_by_row[row as usize], row));
             members.iter().for_each(|&row| ties.note_evidence(row));
             let mut is_believed = true;
             let leaders = if sketches.is_empty() {
                 is_believed = ties.tie(EvidenceKind::Simhash, &members);
-                vec![equal[0].row]
+                vec![members[0]]
             } else {
                 sketches.alike(&members, MIN_RESEMBLANCE, |left, right| {
                     is_believed &= ties.tie(EvidenceKind::Simhash, &[left, right]);
