@@ -17,7 +17,7 @@ use crate::bad_row::{BadRowReason, Place};
 use crate::cdx::{self, Cdx};
 use crate::delimited::Delimited;
 use crate::line_buffer::{LineBuffer, Next};
-use crate::table::TableRows;
+use crate::table::{TableRows, guarded};
 use crate::{
     BadRow, Document, Format, Location, Observation, Origin, ReadError, Text, access_log, jsonl, lines,
     parquet,
@@ -100,11 +100,14 @@ impl Reader {
 
     /// Reads a table, which is a file because it is not read from start to end.
     pub(crate) fn of_table(origin: Origin, format: Format, file: File) -> Result<Reader, ReadError> {
-        let rows: Box<dyn TableRows> = match format {
-            #[cfg(feature = "arrow")]
-            Format::Arrow => Box::new(arrow::Table::open(origin.name(), file)?),
-            _ => Box::new(parquet::Table::open(origin.name(), file)?),
-        };
+        let name = origin.name();
+        let rows: Box<dyn TableRows> = guarded(name, 0, || {
+            Ok(match format {
+                #[cfg(feature = "arrow")]
+                Format::Arrow => Box::new(arrow::Table::open(name, file)?),
+                _ => Box::new(parquet::Table::open(name, file)?),
+            })
+        })?;
         Ok(Reader { origin, format, rows: Rows::Table(rows), counts: RowCounts::default(), ended: false })
     }
 
@@ -281,7 +284,8 @@ fn read_table(
     origin: &Origin,
     observation: &mut Observation,
 ) -> Result<Result<(), NoRow>, ReadError> {
-    Ok(match table.read(origin.name(), observation)? {
+    let row = table.location().number();
+    Ok(match guarded(origin.name(), row, || table.read(origin.name(), observation))? {
         Some(Ok(())) => Ok(()),
         Some(Err(reason)) => {
             let place = Place { file: origin.name(), location: table.location() };

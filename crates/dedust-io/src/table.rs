@@ -5,6 +5,8 @@ A cell of whatever type comes in, and goes into the column of an [`Observation`]
 known, and that there must be URLs, is decided here once.
 */
 
+use std::io;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use crate::bad_row::{BadRowReason, Place, shorten, shorten_quoted};
@@ -67,6 +69,24 @@ pub(crate) fn failure(
     source: impl std::error::Error + Send + Sync + 'static,
 ) -> ReadError {
     ReadError::Table { file: file.clone(), row, source: Box::new(source) }
+}
+
+/// Runs what reads a table. The readers of tables are not ours, and some panic on damaged files: that ends reading with
+/// an error, as any other damage does.
+pub(crate) fn guarded<T>(
+    file: &Arc<str>,
+    row: u64,
+    read: impl FnOnce() -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    // Nothing of a table is used after an error.
+    panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|payload| {
+        let problem = payload
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+            .unwrap_or_default();
+        Err(failure(file, row, io::Error::new(io::ErrorKind::InvalidData, problem)))
+    })
 }
 
 /// Puts the cells of a row into an observation.

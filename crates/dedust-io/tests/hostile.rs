@@ -228,4 +228,16 @@ proptest! {
         let (rows, _) = from_bytes("x.jsonl", &bytes);
         prop_assert!(rows.len() <= 400);
     }
+
+    #[test]
+    fn damaged_tables_are_an_error_at_worst(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/readers/rows.parquet");
+        let mut bytes = std::fs::read(path).unwrap();
+        for (at, byte) in changes {
+            let at = 4 + at.index(bytes.len() - 4);
+            bytes[at] = byte;
+        }
+        let (rows, _) = from_bytes("x.parquet", &bytes);
+        prop_assert!(rows.len() <= 4);
+    }
 }
