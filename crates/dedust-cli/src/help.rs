@@ -31,7 +31,7 @@ digest     the hash of the body is the same
 signature  the hash of the text is the same (column `text_digest`)
 main       the text without what repeats on the site is the same, and the title, or, if it is long, the template; of pages only
 simhash    at most 3 of 64 bits differ, and the title is the same
-shingles   at least 90 % of the runs of three words are the same, and the title; of pages only
+shingles   at least 95 % of the runs of three words are the same, and the title; of pages only
 size       the size is the same: often wrong, so not part of `auto`"#;
 
 /// After the help of `learn`.

@@ -3,7 +3,7 @@ Sketches of texts: how much two texts have in common, and which texts may have m
 
 A [`Sketch`] is made elsewhere, one number per bin of one permutation. The share of positions at which two sketches agree
 estimates the resemblance r of the texts, the shingles in common by the shingles in either, with a standard deviation
-of sqrt(r(1 - r) / 128): 0.03 at r = 0.9.
+of sqrt(r(1 - r) / 128): 0.02 at r = 0.95.
 
 Texts that may resemble each other are found by bands: sketches cut into [`BANDS`] bands of equal length agree in a whole
 band with probability 1 - (1 - r^8)^16, which is 0.9999 at r = 0.9 and 0.06 at r = 0.5.

@@ -8,7 +8,7 @@ type Observation = (u32, [Option<u8>; 5], Option<u64>, Option<u8>, u16);
 
 /// Texts of which neighbours have much in common and others little.
 fn sketch(text: u8) -> crate::minhash::Sketch {
-    std::array::from_fn(|i| i as u16 + if i < 12 * usize::from(text) { 1000 } else { 0 })
+    std::array::from_fn(|i| i as u16 + if i < 6 * usize::from(text) { 1000 } else { 0 })
 }
 
 /// One observation drawn from few values, so that ties and conflicts are common.

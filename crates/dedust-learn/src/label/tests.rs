@@ -439,23 +439,22 @@ fn a_wrong_canonical_link_is_cut_with_what_hangs_on_it() {
 
 #[test]
 fn a_chain_of_near_texts_does_not_hold_far_ones_together() {
-    // Each resembles the next by 0.92, the first and the last by little.
-    let sketches: Vec<Sketch> = (0..12)
-        .map(|step| std::array::from_fn(|i| if i < 10 * step { 5000 } else { 0 } + i as u16))
-        .collect();
-    let urls: Vec<String> = (0..12).map(|step| format!("/{step}")).collect();
-    let digests: Vec<String> = (0..12).map(|step| format!("m{step}")).collect();
-    let observations: Vec<(&str, Clues<'_>)> = (0..12)
+    // Each resembles the next by 0.95, the first and the last by little.
+    let sketches: Vec<Sketch> =
+        (0..20).map(|step| std::array::from_fn(|i| if i < 6 * step { 5000 } else { 0 } + i as u16)).collect();
+    let urls: Vec<String> = (0..20).map(|step| format!("/{step}")).collect();
+    let digests: Vec<String> = (0..20).map(|step| format!("m{step}")).collect();
+    let observations: Vec<(&str, Clues<'_>)> = (0..20)
         .map(|step| (urls[step].as_str(), main_text(&digests[step], None, &sketches[step], "List")))
         .collect();
     let labels = label_with(EvidenceKinds::only(Shingles), &observations);
-    assert_ne!(labels.label_of(0), labels.label_of(11));
-    assert!(labels.cluster_count() < 12, "what is near is still together");
-    for left in 0..12 {
-        for right in 0..12 {
+    assert_ne!(labels.label_of(0), labels.label_of(19));
+    assert!(labels.cluster_count() < 20, "what is near is still together");
+    for left in 0..20 {
+        for right in 0..20 {
             if labels.label_of(left) == labels.label_of(right) {
                 let far = left.abs_diff(right);
-                assert!(far <= 8, "{left} and {right}");
+                assert!(far <= 12, "{left} and {right}");
             }
         }
     }
