@@ -101,12 +101,12 @@ impl Reader {
     /// Reads a table, which is a file because it is not read from start to end.
     pub(crate) fn of_table(origin: Origin, format: Format, file: File) -> Result<Reader, ReadError> {
         let name = origin.name();
-        let rows: Box<dyn TableRows> = guarded(name, 0, || {
-            Ok(match format {
+        let rows = guarded(name, 0, || -> Result<Box<dyn TableRows>, ReadError> {
+            match format {
                 #[cfg(feature = "arrow")]
-                Format::Arrow => Box::new(arrow::Table::open(name, file)?),
-                _ => Box::new(parquet::Table::open(name, file)?),
-            })
+                Format::Arrow => Ok(Box::new(arrow::Table::open(name, file)?)),
+                _ => Ok(Box::new(parquet::Table::open(name, file)?)),
+            }
         })?;
         Ok(Reader { origin, format, rows: Rows::Table(rows), counts: RowCounts::default(), ended: false })
     }
