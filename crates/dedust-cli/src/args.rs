@@ -53,6 +53,8 @@ pub(crate) struct GlobalArgs {
 pub(crate) enum Command {
     /// Learn rules for every site of a crawl
     Learn(LearnArgs),
+    /// Find which URLs of a crawl show the same page
+    Cluster(ClusterArgs),
     /// Rewrite URLs, one per line, to their canonical form
     Normalize(NormalizeArgs),
     /// Print only URLs of pages that were not met before
@@ -135,6 +137,30 @@ pub(crate) struct LearnArgs {
     pub(crate) format: ReportFormat,
 }
 
+/// Options of `cluster`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::CLUSTER)]
+pub(crate) struct ClusterArgs {
+    /// Pages, or files with URLs and what is known of their pages; `-` is standard input
+    #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Where the observations with their labels go, as JSON Lines; `-` is standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// What makes two URLs duplicates: `auto`, or kinds joined by commas
+    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
+    pub(crate) evidence: EvidenceKinds,
+    /// Whose access logs are read.
+    #[command(flatten)]
+    pub(crate) host: HostArgs,
+    /// Overwrite OUT if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// How the closing report is printed: text on standard error, or JSON Lines on standard output
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
 /// Options of `normalize`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = help::NORMALIZE)]
@@ -208,13 +234,16 @@ pub(crate) struct DedupArgs {
 
 /// Options of `evaluate`.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = help::EVALUATE)]
+#[command(after_long_help = help::EVALUATE, override_usage = help::EVALUATE_USAGE)]
 pub(crate) struct EvaluateArgs {
-    /// Rules from `dedust learn`
+    /// Rules from `dedust learn`; not given with --labels
     pub(crate) rules: PathBuf,
     /// URLs whose pages are known, in the order a crawler met them; `-` is standard input
-    #[arg(required = true, value_name = "LABELLED", long_help = help::INPUT)]
+    #[arg(required_unless_present = "labels", value_name = "LABELLED", long_help = help::INPUT)]
     pub(crate) inputs: Vec<PathBuf>,
+    /// Score the labels of LABELLED themselves, by a file that says for sure which page a URL shows
+    #[arg(long, value_name = "TRUTH", conflicts_with = "max_fpr")]
+    pub(crate) labels: Option<PathBuf>,
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
     #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
     pub(crate) evidence: EvidenceKinds,
@@ -224,13 +253,13 @@ pub(crate) struct EvaluateArgs {
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
-    /// Exit with 1 if the micro precision, from 0 to 1, is below this
+    /// Exit with 1 if the micro precision, or with --labels the pair precision, is below this share
     #[arg(long, value_name = "SHARE")]
     pub(crate) min_precision: Option<f64>,
-    /// Exit with 1 if the micro recall, from 0 to 1, is below this
+    /// Exit with 1 if the micro recall, or with --labels the pair recall, is below this share
     #[arg(long, value_name = "SHARE")]
     pub(crate) min_recall: Option<f64>,
-    /// Exit with 1 if the micro fpr, from 0 to 1, is above this
+    /// Exit with 1 if the micro fpr is above this share
     #[arg(long, value_name = "SHARE")]
     pub(crate) max_fpr: Option<f64>,
 }

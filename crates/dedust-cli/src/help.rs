@@ -13,12 +13,12 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
   dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
 
-Input is JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd, told by its content; `-` is standard input. Data goes to standard output, everything else to standard error.
+Input is WARC, ARC, CDX, Parquet, JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd, told by its content; `-` is standard input. Data goes to standard output, everything else to standard error.
 
 Exit codes: 0 done; 1 ran, and the answer is no; 2 could not run."#;
 
 /// Observations, wherever they are read.
-pub(crate) const INPUT: &str = r#"Observations: JSON Lines, CSV, TSV, an access log (with --host) or a list of URLs; plain, gzip or zstd; `-` is standard input
+pub(crate) const INPUT: &str = r#"Observations: WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, an access log (with --host) or a list of URLs; plain, gzip or zstd; `-` is standard input
 
 Only the column `url` is required. Duplicates are told from `cluster` (or `page`), `canonical`, `redirect`, `digest`, `text_digest`, and `simhash` with `title`; `status` and `time` are used too, all others are ignored."#;
 
@@ -26,15 +26,20 @@ Only the column `url` is required. Duplicates are told from `cluster` (or `page`
 pub(crate) const EVIDENCE: &str = r#"What makes two URLs duplicates: `auto` for all there is, or some of these, joined by commas
 
 cluster    an explicit label (column `cluster` or `page`)
-canonical  rel=canonical leads to one URL
+canonical  rel=canonical leads to one URL, and the titles do not differ
 redirect   redirects lead to one URL
 digest     the hash of the body is the same
 signature  the hash of the text is the same (column `text_digest`)
-simhash    at most 3 of 64 bits differ, and the title is the same"#;
+main       the text without what repeats on the site is the same, and the title, or, if it is long, the template; of pages only
+simhash    at most 3 of 64 bits differ, and the title is the same
+shingles   at least 95 % of the runs of three words are the same, and the title; of pages only
+size       the size is the same: often wrong, so not part of `auto`"#;
 
 /// After the help of `learn`.
 pub(crate) const LEARN: &str = r#"Examples:
   dedust learn crawl.jsonl.gz -o rules.json
+  dedust learn crawl.warc.gz index.cdx.gz pages.parquet -o rules.json
+  dedust learn access.log --host http://www.example.com -o rules.json
   dedust learn monday.csv tuesday.csv -o rules.json --force
   zcat crawl.gz | dedust learn - -o - --evidence canonical,digest > rules.json
 
@@ -47,6 +52,33 @@ With --format json, one line per site, then one for all:
    "rules":2,"saved":590,"fpr":0.0}
   {"type":"total","sites":1,"urls":900,...}
 `labelled` counts the URLs whose page is known, `pages` their distinct pages, `saved` the URLs that need not be fetched; `fpr` is the share of different pages among the pairs of URLs that get one key."#;
+
+/// After the help of `cluster`.
+pub(crate) const CLUSTER: &str = r#"Examples:
+  dedust cluster crawl.warc.gz -o labelled.jsonl
+  dedust cluster crawl.warc.gz -o labelled.jsonl --evidence redirect,main
+  dedust evaluate --labels truth.jsonl.gz labelled.jsonl   # are they right?
+  dedust learn labelled.jsonl -o rules.json
+
+Pages are read from WARC and ARC files. Of each page the title, the text, `rel=canonical` and a refresh are read, and what is left of its text without what repeats on its site: menus, side bars, trails, dates, counters. Pages with fewer than 64 characters of text say nothing.
+
+Every row of the input is written, in its order, with its columns and
+  cluster      the number of its page, the same for all URLs that show it; null where nothing is known
+  evidence     the kinds that tie the URL to others, joined by `+`
+  main_digest  the hash of its main text
+
+A cluster is suspected to be a soft error, or a page to log in, if it stands under ten paths or more without the site saying that these are one page.
+
+With --format json, one line for each of the largest clusters and of those suspected, then one for all:
+  {"type":"cluster","cluster":4,"urls":112,"paths":103,"title":"Log In",
+   "evidence":"main","example":"http://a.example/p?do=login","suspect":true}
+  {"type":"total","urls":2381,"labelled":2380,"clusters":1405,
+   "duplicates":975,"evidence":{"main":1020,"redirect":44},"suspects":2,
+   "suspect_urls":208}"#;
+
+/// How `evaluate` is called.
+pub(crate) const EVALUATE_USAGE: &str = "dedust evaluate [OPTIONS] <RULES> <LABELLED>...
+       dedust evaluate [OPTIONS] --labels <TRUTH> <LABELLED>...";
 
 /// After the help of `normalize`.
 pub(crate) const NORMALIZE: &str = r#"Examples:
@@ -93,6 +125,7 @@ The file is never trusted: each block of it has a checksum, which is looked at w
 pub(crate) const EVALUATE: &str = r#"Examples:
   dedust evaluate rules.json labelled.jsonl.gz
   dedust evaluate rules.json labelled.csv --min-recall 0.999 --max-fpr 0.01
+  dedust evaluate --labels truth.jsonl.gz crawl.warc.gz --min-precision 0.97
 
 A crawler that fetches the first URL of each key gets `recall` of all pages, and `precision` of what it fetches are pages it did not have. The other figures:
   compression    share of URLs that need not be fetched
@@ -112,7 +145,17 @@ With --format json, one line per site, then one each for micro and macro:
    "live":..,"changed":..,"keep_all_f1":..,"url":{"canonical":..,..}}
   {"type":"micro","unlabelled":0,"urls":..,..}
   {"type":"macro","sites":1,"compression":..,..}
-The outer figures are by key, those under "url" by canonical URL."#;
+The outer figures are by key, those under "url" by canonical URL.
+
+With --labels TRUTH no rules are looked at, but which URLs are said to show the same page, by the evidence in LABELLED:
+  pair precision  share of the pairs in one cluster that are one page
+  pair recall     share of the pairs that are one page in one cluster
+  wrong           share of the URLs in a cluster mostly of another page
+and with --format json one line:
+  {"type":"labels","urls":..,"labelled":..,"pages":..,"clusters":..,
+   "tied_pairs":..,"false_pairs":..,"duplicate_pairs":..,
+   "pair_precision":..,"pair_recall":..,"wrong":..,"wrong_share":..,
+   "not_in_truth":..}"#;
 
 /// After the help of `explain`.
 pub(crate) const EXPLAIN: &str = r#"Examples:

@@ -12,6 +12,7 @@ mod help;
 mod line_source;
 mod number;
 mod observe;
+mod pages;
 mod printer;
 mod progress;
 mod read_ahead;
@@ -82,6 +83,7 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     }
     match args.command {
         Command::Learn(args) => cmd::learn::run(&args, printer),
+        Command::Cluster(args) => cmd::cluster::run(&args, printer),
         Command::Normalize(args) => cmd::normalize::run(&args, printer),
         Command::Compile(args) => cmd::compile::run(&args, printer),
         Command::Dedup(args) => cmd::dedup::run(&args, printer),

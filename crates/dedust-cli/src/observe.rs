@@ -8,13 +8,15 @@ as is one that cannot be read to its end.
 use std::fmt::Display;
 use std::path::PathBuf;
 
+use dedust::ParsedUrl;
 use dedust::errors::ParseUrlError;
-use dedust_io::{Format, Observation, Reader, RowCounts};
+use dedust_io::{Format, ReadError, Reader, RecordCounts, RowCounts};
 use dedust_learn::Clues;
 
 use crate::args::HostArgs;
 use crate::failure::Refusal;
 use crate::number::{count, counted};
+use crate::pages::{Pages, Seen};
 use crate::printer::Printer;
 use crate::progress::Reading;
 
@@ -22,12 +24,17 @@ use crate::progress::Reading;
 pub(crate) const SHOWN: usize = 5;
 
 /// Rows of all inputs, and what was wrong with some.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Intake {
+    pages: Pages,
+    url: ParsedUrl,
     rows: RowCounts,
     bad_rows: Vec<String>,
     bad_urls: Vec<String>,
     bad_columns: Vec<String>,
+    bad_bodies: Vec<String>,
+    /// Records of archives, pages or not.
+    records: u64,
 }
 
 /// Reads all inputs, in order, and reports what was left out.
@@ -36,17 +43,19 @@ struct Intake {
 pub(crate) fn read_all(
     inputs: &[PathBuf],
     printer: &mut Printer,
-    observe: impl FnMut(&Observation) -> Result<(), ParseUrlError>,
+    observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
 ) -> anyhow::Result<()> {
     read_all_of(inputs, &HostArgs::default(), printer, observe)
 }
 
 /// Like [`read_all`], with access logs of a host among the inputs.
+///
+/// Rows of archives come when what repeats on their site is known: after, not among, the others.
 pub(crate) fn read_all_of(
     inputs: &[PathBuf],
     host: &HostArgs,
     printer: &mut Printer,
-    mut observe: impl FnMut(&Observation) -> Result<(), ParseUrlError>,
+    mut observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
 ) -> anyhow::Result<()> {
     let mut intake = Intake::default();
     let mut reading = Reading::new(printer, inputs);
@@ -62,10 +71,12 @@ pub(crate) fn read_all_of(
         let rows = RowCounts {
             good: intake.rows.good - before.good,
             bad: intake.rows.bad - before.bad,
-            bad_columns: 0,
+            ..RowCounts::default()
         };
+        intake.records += reader.records().as_ref().map_or(0, RecordCounts::total);
         read.and_then(|()| rows.check(reader.name(), reader.format()))
     });
+    let read = read.map_err(anyhow::Error::from).and_then(|()| Ok(intake.pages.finish(&mut observe)?));
     drop(reading);
     intake.report(printer);
     read?;
@@ -85,28 +96,40 @@ impl Intake {
         &mut self,
         reader: &mut Reader,
         reading: &mut Reading,
-        observe: &mut impl FnMut(&Observation) -> Result<(), ParseUrlError>,
-    ) -> Result<(), dedust_io::ReadError> {
-        let mut observation = Observation::new();
-        while let Some(row) = reader.read(&mut observation)? {
+        observe: &mut impl FnMut(&Seen) -> Result<(), ParseUrlError>,
+    ) -> Result<(), ReadError> {
+        let mut seen = Seen::default();
+        while let Some(row) = reader.read(&mut seen.observation)? {
             reading.row();
+            seen.place = self.rows.good + self.rows.bad;
             if let Err(bad) = row {
                 self.rows.bad += 1;
                 remember(&mut self.bad_rows, || bad);
                 continue;
             }
-            for bad in observation.bad_columns() {
+            for bad in seen.bad_columns() {
                 self.rows.bad_columns += 1;
                 remember(&mut self.bad_columns, || bad);
             }
-            match observe(&observation) {
+            if let Some(bad) = seen.bad_body() {
+                self.rows.bad_bodies += 1;
+                remember(&mut self.bad_bodies, || bad);
+            }
+            let outcome = match reader.take_document().filter(|_| Pages::wants(&seen)) {
+                Some(document) => self
+                    .url
+                    .parse_from(seen.url())
+                    .and_then(|()| self.pages.push(std::mem::take(&mut seen), document, &mut *observe)),
+                None => observe(&seen),
+            };
+            match outcome {
                 Ok(()) => self.rows.good += 1,
                 Err(error) => {
                     self.rows.bad += 1;
                     remember(&mut self.bad_urls, || {
-                        let (file, line) = (reader.name(), observation.line());
-                        let url = dedust_io::shorten(observation.url());
-                        format!("{file}:{line}: {error}, row skipped: {url}")
+                        let (file, location) = (reader.name(), seen.location());
+                        let url = dedust_io::shorten(seen.url());
+                        format!("{file}{location}: {error}, row skipped: {url}")
                     });
                 }
             }
@@ -115,11 +138,12 @@ impl Intake {
     }
 
     fn report(&self, printer: &mut Printer) {
-        let messages = self.bad_rows.iter().chain(&self.bad_urls).chain(&self.bad_columns);
+        let messages =
+            self.bad_rows.iter().chain(&self.bad_urls).chain(&self.bad_columns).chain(&self.bad_bodies);
         for message in messages {
             printer.warning(message);
         }
-        let RowCounts { good, bad, bad_columns } = self.rows;
+        let RowCounts { good, bad, bad_columns, bad_bodies } = self.rows;
         if bad > 0 {
             let rows = counted(good + bad, "row", "rows");
             printer.warning(format_args!("{} of {rows} skipped", count(bad)));
@@ -127,6 +151,13 @@ impl Intake {
         if bad_columns > 0 {
             let values = counted(bad_columns, "column value", "column values");
             printer.warning(format_args!("{values} ignored, their rows are kept"));
+        }
+        if bad_bodies > 0 {
+            let pages = counted(bad_bodies, "page", "pages");
+            printer.warning(format_args!("{pages} read in part, their rows are kept"));
+        }
+        if self.records > 0 {
+            printer.detail(format_args!("{} in archives", counted(self.records, "record", "records")));
         }
         printer.detail(format_args!("read {}", counted(good, "URL", "URLs")));
     }
@@ -138,17 +169,7 @@ fn remember<M: Display>(messages: &mut Vec<String>, message: impl FnOnce() -> M)
     }
 }
 
-/// What an observation tells of its page.
-pub(crate) fn clues_of(observation: &Observation) -> Clues<'_> {
-    Clues {
-        cluster: observation.cluster().map(str::as_bytes),
-        canonical: observation.canonical(),
-        redirect: observation.redirect(),
-        digest: observation.digest().map(str::as_bytes),
-        text_digest: observation.text_digest().map(str::as_bytes),
-        simhash: observation.simhash(),
-        title: observation.title().map(str::as_bytes),
-        status: observation.status(),
-        size: observation.size(),
-    }
+/// What a row tells of its page.
+pub(crate) fn clues_of(seen: &Seen) -> Clues<'_> {
+    seen.clues()
 }

@@ -4,22 +4,14 @@ Document to [`Fingerprint`]: all that is kept of a page to tell whether another 
 Two pages are the same when their bytes are, when a reader sees the same text, or when the text differs little and the
 title not at all. Short texts say nothing: frames, scripts and error pages have them.
 
-Simhash after Charikar, STOC 2002, over runs of three words; the limit of three bits and the condition on the title
-after Xu, Liu and Callan, SIGIR 2017.
+The limit of three bits and the condition on the title are those of Xu, Liu and Callan, SIGIR 2017.
 */
 
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
-
-use crate::page::Page;
-
-/// Characters below which a text is no evidence.
-const MIN_TEXT_CHARS: usize = 64;
+use dedust_pages::{Page, PageSource};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Bits in which the simhashes of two versions of a page may differ.
 const MAX_HAMMING_BITS: u32 = 3;
-
-/// Words that make one feature of a text.
-const SHINGLE_WORDS: usize = 3;
 
 /// What is kept of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +23,7 @@ pub struct Fingerprint {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Text {
-    signature: u128,
+    signature: [u8; 16],
     simhash: u64,
     title: Box<str>,
 }
@@ -39,13 +31,12 @@ struct Text {
 impl Fingerprint {
     /// The fingerprint of a document.
     pub fn of(body: &[u8], content_type: Option<&str>) -> Self {
-        let text = Page::read(body, content_type)
-            .filter(|page| page.text.chars().nth(MIN_TEXT_CHARS - 1).is_some())
-            .map(|page| Text {
-                signature: xxh3_128(page.text.as_bytes()),
-                simhash: simhash(&page.text),
-                title: page.title.into(),
-            });
+        let source =
+            PageSource { body, content_type: content_type.map(str::as_bytes), ..PageSource::default() };
+        let text = Page::read(&source).and_then(|page| {
+            let text = dedust_pages::Fingerprint::of([page.text()].into_iter())?;
+            Some(Text { signature: text.signature, simhash: text.simhash, title: page.title().into() })
+        });
         Self { body: xxh3_128(body), text }
     }
 
@@ -63,22 +54,10 @@ impl Fingerprint {
     }
 }
 
-/// Every feature votes on every bit with its hash; the majority decides, a tie gives 0.
-fn simhash(text: &str) -> u64 {
-    let words: Vec<&str> = text.split(' ').collect();
-    let mut votes = [0i64; 64];
-    for shingle in words.windows(SHINGLE_WORDS.min(words.len())) {
-        let hash = xxh3_64(shingle.join(" ").as_bytes());
-        for (bit, vote) in votes.iter_mut().enumerate() {
-            *vote += if hash >> bit & 1 == 1 { 1 } else { -1 };
-        }
-    }
-    votes.iter().enumerate().fold(0, |hash, (bit, &vote)| hash | u64::from(vote > 0) << bit)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dedust_pages::MIN_TEXT_CHARS;
 
     /// A text of `words` words; texts of two seeds have hardly a run of words in common.
     fn article(seed: u32, words: u32) -> String {
@@ -126,12 +105,5 @@ mod tests {
     #[test]
     fn other_texts_under_the_same_title_are_other_pages() {
         assert!(!html("shop", &article(1, 400)).is_same_page(&html("shop", &article(5000, 400))));
-    }
-
-    #[test]
-    fn few_words_have_a_simhash_too() {
-        assert_ne!(simhash("a b"), simhash("a c"));
-        assert_eq!(simhash("a b"), simhash("a b"));
-        assert_ne!(simhash("a"), 0);
     }
 }

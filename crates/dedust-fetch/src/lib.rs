@@ -2,8 +2,7 @@
 Fetches web pages politely and tells whether two of them are the same.
 
 1. [`Fetcher`] takes a URL and gives the [`Fingerprint`] of the page there, or says why there is none.
-2. [`Page`] is what a reader sees of a document: title and text.
-3. [`Fingerprint::is_same_page`] compares two pages that are long gone.
+2. [`Fingerprint::is_same_page`] compares two pages that are long gone.
 
 ```no_run
 use dedust_fetch::Fetcher;
@@ -22,8 +21,8 @@ number of hops are bounded; no cookies, credentials or proxies are used.
 
 The client is `ureq`: requests to a host must wait for each other anyhow, so that threads do, and no asynchronous
 runtime has to be built. Its resolver can be replaced, and the addresses it returns are those connected to, which
-leaves no room for a name that resolves to another address the second time. Markup is read by the tokenizer of
-`html5ever` alone: text needs no tree.
+leaves no room for a name that resolves to another address the second time. What a reader
+sees of a page is told by `dedust-pages`.
 
 Knows nothing of rules and decides nothing about them.
 */
@@ -33,8 +32,6 @@ mod error;
 mod fetcher;
 mod fingerprint;
 mod host;
-mod markup;
-mod page;
 mod robots;
 mod transport;
 
@@ -42,4 +39,3 @@ pub use address::is_public;
 pub use error::FetchError;
 pub use fetcher::{Fetcher, FetcherBuilder};
 pub use fingerprint::Fingerprint;
-pub use page::Page;

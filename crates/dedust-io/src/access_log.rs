@@ -18,6 +18,7 @@ Referrer, agent and whatever else follows the size are not looked at.
 
 use memchr::{memchr, memchr2, memmem, memrchr};
 
+use crate::archive::is_web;
 use crate::bad_row::BadRowReason;
 use crate::{Column, Observation};
 
@@ -42,7 +43,7 @@ pub(crate) fn parse(
     let (method, target) = split_request(line.request)?;
     let url = match unescape(target) {
         path if path.starts_with(b"/") => [base, &path].concat(),
-        url if is_absolute(&url) => url,
+        url if is_web(&url) => url,
         _ => return Some(Err(BadRowReason::NoPath)),
     };
     observation.set_address(Column::Url, &url);
@@ -119,12 +120,6 @@ fn split_request(request: &[u8]) -> Option<(&[u8], &[u8])> {
         _ => rest,
     };
     matches!(method, b"GET" | b"HEAD").then_some((method, target))
-}
-
-fn is_absolute(url: &[u8]) -> bool {
-    let starts_with =
-        |scheme: &[u8]| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
-    starts_with(b"http://") || starts_with(b"https://")
 }
 
 /// Undoes what servers do to quotes, backslashes and bytes that cannot be printed.

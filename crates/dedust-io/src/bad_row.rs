@@ -5,6 +5,7 @@ Values are shown shortened and with control characters escaped, so that a messag
 Counting belongs to [`crate::Reader`], printing to the caller.
 */
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::Column;
@@ -12,15 +13,75 @@ use crate::Column;
 /// Longest piece of input shown in a message, in characters.
 const SHOWN_CHARS: usize = 80;
 
+/// Where a row is in its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Location {
+    /// The line the row starts on, counted from 1.
+    Line(u64),
+    /// A record of an archive.
+    Record {
+        /// Counted from 1.
+        number: u64,
+        /// The byte it starts at: of the file where each record is compressed by itself, as in a CDX index, else of the
+        /// uncompressed archive.
+        offset: u64,
+    },
+    /// A row of a table, counted from 1.
+    Row(u64),
+}
+
+impl Location {
+    /// The number of the line, record or row.
+    pub fn number(self) -> u64 {
+        match self {
+            Location::Line(number) | Location::Record { number, .. } | Location::Row(number) => number,
+        }
+    }
+
+    /// What is there, in a word for messages.
+    fn noun(self) -> &'static str {
+        match self {
+            Location::Line(_) | Location::Row(_) => "row",
+            Location::Record { .. } => "record",
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    /// To be put behind the name of a file.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Location::Line(line) => write!(f, ":{line}"),
+            Location::Record { number, offset } => write!(f, ": record {number} at byte {offset}"),
+            Location::Row(row) => write!(f, ": row {row}"),
+        }
+    }
+}
+
+impl Default for Location {
+    fn default() -> Self {
+        Location::Line(0)
+    }
+}
+
+/// A value behind a message, if there is one.
+struct Shown<'a>(&'a str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(f, ": {}", self.0) }
+    }
+}
+
 /// A row that was skipped. Reading goes on after it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}: {reason}, row skipped: {value}")]
+#[error("{file}{location}: {reason}, {} skipped{}", location.noun(), Shown(value))]
 #[non_exhaustive]
 pub struct BadRow {
     /// The input, as named by the user.
     pub file: Arc<str>,
-    /// The line the row starts on, counted from 1.
-    pub line: u64,
+    /// Where the row is.
+    pub location: Location,
     /// What is wrong.
     pub reason: BadRowReason,
     /// The row, shortened for display.
@@ -90,17 +151,117 @@ pub enum BadRowReason {
     /// A request in an access log names no page.
     #[error("the request is neither for a path nor for a URL")]
     NoPath,
+    /// A line of an index does not have the fields that its header names.
+    #[error("{found} fields where {expected} are expected")]
+    IndexFields {
+        /// Fields in the line.
+        found: usize,
+        /// Fields in the header.
+        expected: usize,
+    },
+    /// A line of a CDXJ index has another form.
+    #[error("not a line of a CDXJ index, expected a key, a time of 14 digits and a JSON object")]
+    NotACdxjLine,
+    /// Something else stands where a record of an archive should start.
+    #[error(
+        "no record starts here, expected a line such as {expected} (the length of the record before may be wrong)"
+    )]
+    NotARecord {
+        /// The first line of a record.
+        expected: &'static str,
+    },
+    /// The archive ends before the block of the record starts.
+    #[error("cut off within its head")]
+    HeadCutOff,
+    /// The head of a record is not worth holding.
+    #[error("its head is longer than 4 MiB")]
+    HeadTooLong,
+    /// The length of a record is missing or no number.
+    #[error("Content-Length is {found}, expected a whole number of bytes")]
+    BadLength {
+        /// The value found, shortened and in quotes.
+        found: String,
+    },
+    /// The block of a record ends too early.
+    #[error("cut off after {found} of {expected} bytes")]
+    CutShort {
+        /// Bytes that are there.
+        found: u64,
+        /// Bytes that should be.
+        expected: u64,
+    },
+    /// Compressed data end too early.
+    #[error("cut off: its compressed data end before they are complete (fetch the file again)")]
+    CutOff,
+    /// Compressed data are damaged.
+    #[error("cannot be decompressed ({problem})")]
+    Undecodable {
+        /// What the decompressor says.
+        problem: String,
+    },
+    /// The record of a page does not say which.
+    #[error("no WARC-Target-URI")]
+    NoTarget,
+    /// The record of a response does not hold one.
+    #[error("the block starts with {found}, expected an HTTP status line such as HTTP/1.1 200 OK")]
+    NotHttp {
+        /// The first line, shortened and in quotes.
+        found: String,
+    },
+}
+
+impl BadRowReason {
+    /// Whether it is unknown where the next record of the archive starts.
+    pub(crate) fn loses_place(&self) -> bool {
+        matches!(
+            self,
+            BadRowReason::NotARecord { .. }
+                | BadRowReason::HeadCutOff
+                | BadRowReason::HeadTooLong
+                | BadRowReason::BadLength { .. }
+        )
+    }
+}
+
+/// A page of which only the beginning could be had. The row is kept.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}{location}: {reason}, only its beginning is used")]
+#[non_exhaustive]
+pub struct BadBody {
+    /// The input, as named by the user.
+    pub file: Arc<str>,
+    /// Where the record is.
+    pub location: Location,
+    /// What is wrong.
+    pub reason: BadBodyReason,
+}
+
+/// Why only the beginning of a body could be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BadBodyReason {
+    /// Longer than [`crate::MAX_BODY_BYTES`].
+    #[error("the body is longer than 8 MiB")]
+    TooLong,
+    /// The body is not encoded as its headers say.
+    #[error("the body cannot be decoded as {encoding} ({problem})")]
+    Damaged {
+        /// The encoding.
+        encoding: String,
+        /// What the decoder says.
+        problem: String,
+    },
 }
 
 /// A column whose value could not be used. The row is kept as if the column were absent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file}:{line}: column \"{column}\" is {value}, expected {}, column ignored", column.expected())]
+#[error("{file}{location}: column \"{column}\" is {value}, expected {}, column ignored", column.expected())]
 #[non_exhaustive]
 pub struct BadColumn {
     /// The input, as named by the user.
     pub file: Arc<str>,
-    /// The line the row starts on, counted from 1.
-    pub line: u64,
+    /// Where the row is.
+    pub location: Location,
     /// Which column.
     pub column: Column,
     /// The value, shortened for display; text is in quotes.
@@ -111,16 +272,20 @@ pub struct BadColumn {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) file: &'a Arc<str>,
-    pub(crate) line: u64,
+    pub(crate) location: Location,
 }
 
 impl Place<'_> {
     pub(crate) fn bad_row(self, reason: BadRowReason, row: &[u8]) -> BadRow {
-        BadRow { file: self.file.clone(), line: self.line, reason, value: shorten(row) }
+        BadRow { file: self.file.clone(), location: self.location, reason, value: shorten(row) }
+    }
+
+    pub(crate) fn bad_body(self, reason: BadBodyReason) -> BadBody {
+        BadBody { file: self.file.clone(), location: self.location, reason }
     }
 
     pub(crate) fn bad_column(self, column: Column, value: String) -> BadColumn {
-        BadColumn { file: self.file.clone(), line: self.line, column, value }
+        BadColumn { file: self.file.clone(), location: self.location, column, value }
     }
 }
 

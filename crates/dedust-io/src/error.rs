@@ -12,8 +12,7 @@ use std::sync::Arc;
 
 use crate::{Column, Compression, Format};
 
-const SUPPORTED: &str =
-    "JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd";
+const SUPPORTED: &str = "WARC, ARC, CDX, Parquet, JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd";
 const OTHER_COLUMNS: &str = "cluster (or page), canonical, redirect, digest, text_digest, simhash, title, size, \
                              status, mime, time";
 
@@ -47,6 +46,18 @@ pub enum ReadError {
         /// What the system says.
         source: io::Error,
     },
+    /// The system failed while an archive was read.
+    #[error("cannot read {file} after record {record} (byte {offset}), the records up to there were read")]
+    ReadArchive {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// The last record that was delivered, counted from 1.
+        record: u64,
+        /// Where that record starts.
+        offset: u64,
+        /// What the system says.
+        source: io::Error,
+    },
     /// A compressed file was cut off, as by an interrupted download.
     #[error("{file} is cut off: its {compression} data ends {}; fetch it again", Whereabouts(*line, *offset))]
     Truncated {
@@ -76,6 +87,34 @@ pub enum ReadError {
         /// Bytes of uncompressed text up to the end of that line.
         offset: u64,
         /// What the decompressor says.
+        source: io::Error,
+    },
+    /// A table does not say which column holds the URLs.
+    #[error(
+        "{file} has no column \"url\", its columns are {columns}; expected url and, where known, {OTHER_COLUMNS}"
+    )]
+    NoUrlInTable {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// The names of the columns, shortened and in quotes.
+        columns: String,
+    },
+    /// A table is damaged, cut off, or written in a way that is not known.
+    #[error("cannot read {file} as a table{}", AfterRow(*row))]
+    Table {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// The last row that was delivered, counted from 1.
+        row: u64,
+        /// What is wrong.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// What comes through a pipe could not be put into a temporary file, which this format needs.
+    #[error("cannot put {file} into a temporary file (a table is best read from its own path)")]
+    Spool {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// What the system says.
         source: io::Error,
     },
     /// Binary data of no known kind.
@@ -148,18 +187,24 @@ impl fmt::Display for Whereabouts {
     }
 }
 
+/// Where reading of a table stopped.
+struct AfterRow(u64);
+
+impl fmt::Display for AfterRow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => f.write_str(", so no row was read"),
+            row => write!(f, " after row {row}, the rows up to there were read"),
+        }
+    }
+}
+
 /// Formats that are recognised in order to be refused with a useful message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsupported {
-    /// Web archive.
-    Warc,
-    /// The older web archive.
-    Arc,
-    /// Index of a web archive, also CDXJ.
-    Cdx,
-    /// Apache Parquet.
-    Parquet,
+    /// Apache Arrow, or Feather, in a build without the feature `arrow`.
+    Arrow,
     /// One JSON array instead of lines.
     JsonArray,
     /// A JSON document over several lines.
@@ -183,10 +228,7 @@ pub enum Unsupported {
 impl Unsupported {
     fn description(self) -> &'static str {
         match self {
-            Unsupported::Warc => "a WARC file",
-            Unsupported::Arc => "an ARC file",
-            Unsupported::Cdx => "a CDX index",
-            Unsupported::Parquet => "a Parquet file",
+            Unsupported::Arrow => "an Arrow file",
             Unsupported::JsonArray => "a JSON array",
             Unsupported::JsonDocument => "a JSON document of several lines",
             Unsupported::Markup => "an HTML or XML document",
@@ -201,8 +243,8 @@ impl Unsupported {
 
     fn remedy(self) -> &'static str {
         match self {
-            Unsupported::Warc | Unsupported::Arc | Unsupported::Cdx | Unsupported::Parquet => {
-                "which is not read yet by this version (it reads JSON Lines, CSV, TSV, access logs and lists of URLs)"
+            Unsupported::Arrow => {
+                "which this build does not read, expected Parquet (or build dedust with --features arrow)"
             }
             Unsupported::JsonArray => "expected one JSON object per line (convert it with: jq -c '.[]')",
             Unsupported::JsonDocument => "expected one JSON object per line (convert it with: jq -c .)",

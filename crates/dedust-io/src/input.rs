@@ -5,11 +5,12 @@ Takes a [`Text`], reads its beginning, strips a byte order mark and asks [`crate
 */
 
 use std::fmt;
-use std::io::Read;
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Read, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
 
 use crate::open::{Compression, Text, open_text};
-use crate::sniff::{Format, SNIFFED_BYTES, UTF8_BOM, sniff};
+use crate::sniff::{Format, SNIFFED_BYTES, UTF8_BOM, archive_of, sniff};
 use crate::{ReadError, Reader};
 
 /// An opened source of rows, decompressed and of known format.
@@ -18,6 +19,8 @@ pub struct Input {
     /// The first bytes of the text, without byte order mark.
     start: Vec<u8>,
     rest: Text,
+    /// Where the text can be read again from its start, if anywhere.
+    path: Option<PathBuf>,
     host: Option<Box<str>>,
 }
 
@@ -35,8 +38,14 @@ enum Patience {
 /// The first bytes are read, so this fails for a directory, for binary data and for formats that are recognised but
 /// not supported. An empty input is fine, see [`Input::is_empty`].
 pub fn open(path: impl AsRef<Path>) -> Result<Input, ReadError> {
-    let is_pipe = path.as_ref().as_os_str() == "-";
-    Input::start(open_text(path)?, if is_pipe { Patience::FirstLine } else { Patience::Window })
+    let path = path.as_ref();
+    if path.as_os_str() == "-" {
+        return Input::start(open_text(path)?, Patience::FirstLine);
+    }
+    let input = Input::start(open_text(path)?, Patience::Window)?;
+    // A named pipe can be read once only.
+    let is_file = path.is_file() && input.compression() == Compression::None;
+    Ok(Input { path: is_file.then(|| path.to_owned()), ..input })
 }
 
 impl Input {
@@ -76,17 +85,50 @@ impl Input {
 
     /// Starts reading rows. Fails where a header lacks the `url` column, and for an access log without a host.
     pub fn observations(self) -> Result<Reader, ReadError> {
+        if matches!(self.format, Format::Parquet | Format::Arrow) {
+            let (origin, format) = (self.rest.origin().clone(), self.format);
+            return Reader::of_table(origin, format, self.into_file()?);
+        }
         Reader::new(self.format, self.host, self.start, self.rest)
     }
 
+    /// A file with all of the text, for formats that are not read from start to end.
+    fn into_file(mut self) -> Result<File, ReadError> {
+        let file = self.rest.origin().name().clone();
+        if let Some(path) = &self.path {
+            return File::open(path).map_err(|source| ReadError::Open { file, source });
+        }
+        let failed = |source| ReadError::Spool { file: file.clone(), source };
+        let mut spool = tempfile::tempfile().map_err(failed)?;
+        spool.write_all(&self.start).map_err(failed)?;
+        // A failure of the source is told as such, not blamed on the temporary file.
+        let mut buffer = vec![0; SNIFFED_BYTES];
+        let mut len = self.start.len() as u64;
+        loop {
+            match self.rest.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => {
+                    spool.write_all(&buffer[..count]).map_err(failed)?;
+                    len += count as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.rest.origin().failure(0, len, error)),
+            }
+        }
+        spool.rewind().map_err(failed)?;
+        Ok(spool)
+    }
+
     fn start(mut text: Text, patience: Patience) -> Result<Input, ReadError> {
-        let mut start =
-            text.take_start(SNIFFED_BYTES, |start| patience == Patience::FirstLine && has_whole_line(start))?;
+        // Of an archive no more than what is read at once, which is of its first gzip member.
+        let mut start = text.take_start(SNIFFED_BYTES, |start| {
+            archive_of(start).is_some() || (patience == Patience::FirstLine && has_whole_line(start))
+        })?;
         let format = sniff(text.origin().name(), &start)?;
         if start.starts_with(UTF8_BOM) {
             start.drain(..UTF8_BOM.len());
         }
-        Ok(Input { format, start, rest: text, host: None })
+        Ok(Input { format, start, rest: text, path: None, host: None })
     }
 }
 
@@ -105,8 +147,6 @@ fn has_whole_line(start: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
     use crate::Observation;
 
@@ -132,7 +172,7 @@ mod tests {
             let mut observation = Observation::new();
             for line in [1, 2] {
                 assert_eq!(reader.read(&mut observation).unwrap(), Some(Ok(())));
-                assert_eq!(observation.line(), line);
+                assert_eq!(observation.location().number(), line);
             }
         }
     }

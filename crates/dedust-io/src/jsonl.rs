@@ -208,11 +208,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::Location;
 
     fn read(row: &str) -> Result<Observation, BadRowReason> {
         let file: Arc<str> = "x.jsonl".into();
         let mut observation = Observation::new();
-        parse(row.as_bytes(), Place { file: &file, line: 1 }, &mut observation)?;
+        parse(row.as_bytes(), Place { file: &file, location: Location::Line(1) }, &mut observation)?;
         Ok(observation)
     }
 
@@ -329,7 +330,11 @@ mod tests {
             assert_eq!(read(row).err(), Some(BadRowReason::InvalidJson { column, problem }), "{row}");
         }
         let file: Arc<str> = "x.jsonl".into();
-        let result = parse(b"{\"url\":\"caf\xe9\"}", Place { file: &file, line: 1 }, &mut Observation::new());
+        let result = parse(
+            b"{\"url\":\"caf\xe9\"}",
+            Place { file: &file, location: Location::Line(1) },
+            &mut Observation::new(),
+        );
         assert_eq!(result, Err(BadRowReason::NotUtf8 { column: 12 }));
     }
 

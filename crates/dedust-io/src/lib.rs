@@ -1,13 +1,13 @@
 /*!
 Reads crawl observations: one URL seen once, with whatever is known about its page.
 
-JSON Lines, CSV, TSV, access logs and plain URL lists come in, plain or compressed with gzip or zstd, from a path or from
-standard input (`-`). [`Observation`]s go out, one at a time, in the order of the file. Nothing is kept between
-rows, so memory is bounded by the longest row ([`MAX_ROW_BYTES`]) whatever the size of the input.
+Web archives (WARC, ARC), their indexes (CDX, CDXJ), Parquet, JSON Lines, CSV, TSV, access logs and plain URL lists come in,
+plain or compressed with gzip or zstd, from a path or from standard input (`-`). [`Observation`]s go out, one at a time, in the order of the file. Nothing is kept between
+rows, so memory is bounded by the longest row ([`MAX_ROW_BYTES`], [`MAX_BODY_BYTES`]) whatever the size of the input.
 
 ```text
 path or "-" -open_text-> Text (decompressed)
-            -open-> Input (format known) -observations-> Reader -read-> Observation
+            -open-> Input (format known) -observations-> Reader -read-> Observation, and for archives a Document
 ```
 
 A row that cannot be used is data, not failure: [`Reader::read`] hands it over as a [`BadRow`], counts it and
@@ -31,14 +31,23 @@ assert_eq!(warnings, [r#"crawl.jsonl:2: no "url" column, row skipped: {"uri":"ht
 # Ok::<(), dedust_io::ReadError>(())
 ```
 
+The feature `arrow` adds Arrow files and streams; it is off by default, because it takes long to build.
+
 URLs are bytes and are not looked into: splitting and checking them is the business of the caller.
 */
 
 mod access_log;
+mod archive;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod bad_row;
+mod cdx;
 mod column;
 mod delimited;
+mod document;
 mod error;
+mod gzip;
+mod head;
 mod input;
 mod jsonl;
 mod line_buffer;
@@ -46,15 +55,20 @@ mod lines;
 mod observation;
 mod open;
 mod output;
+mod parquet;
 mod reader;
 mod sniff;
+mod table;
+mod timestamp;
 
-pub use bad_row::{BadColumn, BadRow, BadRowReason, shorten};
+pub use archive::RecordCounts;
+pub use bad_row::{BadBody, BadBodyReason, BadColumn, BadRow, BadRowReason, Location, shorten};
 pub use column::Column;
+pub use document::{Document, MAX_BODY_BYTES};
 pub use error::{ReadError, Unsupported, WriteError};
 pub use input::{Input, open};
 pub use line_buffer::MAX_ROW_BYTES;
-pub use observation::Observation;
+pub use observation::{Observation, WrongValue};
 pub use open::{Compression, Origin, Text, open_text};
 pub use output::OutputFile;
 pub use reader::{Reader, RowCounts};

@@ -8,7 +8,7 @@ row costs no allocation. Values are checked here, once for all formats. Does not
 use std::fmt;
 
 use crate::column::Kind;
-use crate::{BadColumn, Column};
+use crate::{BadBody, BadColumn, Column, Location};
 
 /// One URL seen once. Filled by [`crate::Reader::read`], best reused from row to row.
 ///
@@ -24,8 +24,9 @@ pub struct Observation {
     simhash: Option<u64>,
     size: Option<u64>,
     status: Option<u16>,
-    line: u64,
+    location: Location,
     bad_columns: Vec<BadColumn>,
+    bad_body: Option<BadBody>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -35,8 +36,9 @@ struct Span {
 }
 
 /// The value is not what its column holds.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct WrongValue;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the value is not what its column holds")]
+pub struct WrongValue;
 
 impl Observation {
     /// An observation without any value, to be filled.
@@ -104,9 +106,9 @@ impl Observation {
         self.text(Column::Time)
     }
 
-    /// The line the row starts on, counted from 1.
-    pub fn line(&self) -> u64 {
-        self.line
+    /// Where the row is in its input.
+    pub fn location(&self) -> Location {
+        self.location
     }
 
     /// Columns of this row that could not be used and count as absent.
@@ -114,24 +116,38 @@ impl Observation {
         &self.bad_columns
     }
 
+    /// Why only the beginning of the page could be read, if so.
+    pub fn bad_body(&self) -> Option<&BadBody> {
+        self.bad_body.as_ref()
+    }
+
+    pub(crate) fn set_location(&mut self, location: Location) {
+        self.location = location;
+    }
+
+    pub(crate) fn set_bad_body(&mut self, bad: Option<BadBody>) {
+        self.bad_body = bad;
+    }
+
     /// Forgets all values and starts a row.
-    pub(crate) fn start(&mut self, line: u64) {
+    pub(crate) fn start(&mut self, location: Location) {
         self.addresses.clear();
         self.text.clear();
         self.spans = Default::default();
         self.simhash = None;
         self.size = None;
         self.status = None;
-        self.line = line;
+        self.location = location;
         self.bad_columns.clear();
+        self.bad_body = None;
     }
 
     pub(crate) fn push_bad_column(&mut self, bad: BadColumn) {
         self.bad_columns.push(bad);
     }
 
-    /// Sets a column from text.
-    pub(crate) fn set_text(&mut self, column: Column, value: &str) -> Result<(), WrongValue> {
+    /// Sets a column from text. What it held before is forgotten.
+    pub fn set_text(&mut self, column: Column, value: &str) -> Result<(), WrongValue> {
         match column.kind() {
             Kind::Address => self.set_address(column, value.as_bytes()),
             Kind::Text | Kind::Label => {
@@ -146,8 +162,8 @@ impl Observation {
         Ok(())
     }
 
-    /// Sets a column from bytes that may not be text. Only addresses may be any bytes.
-    pub(crate) fn set_bytes(&mut self, column: Column, value: &[u8]) -> Result<(), WrongValue> {
+    /// Sets a column from bytes that may not be text. Only the URL, the canonical link and the redirect may be any bytes.
+    pub fn set_bytes(&mut self, column: Column, value: &[u8]) -> Result<(), WrongValue> {
         match column.kind() {
             Kind::Address => self.set_address(column, value),
             _ => self.set_text(column, std::str::from_utf8(value).map_err(|_| WrongValue)?)?,
@@ -155,14 +171,24 @@ impl Observation {
         Ok(())
     }
 
-    /// Sets a column from a number. Labels are set from their text instead.
-    pub(crate) fn set_number(&mut self, column: Column, value: u64) -> Result<(), WrongValue> {
+    /// Sets a size or status. Labels are set from their text instead.
+    pub fn set_number(&mut self, column: Column, value: u64) -> Result<(), WrongValue> {
         match column.kind() {
             Kind::Size => self.size = Some(value),
             Kind::Status => self.status = Some(u16::try_from(value).map_err(|_| WrongValue)?),
             Kind::Address | Kind::Text | Kind::Label | Kind::Simhash => return Err(WrongValue),
         }
         Ok(())
+    }
+
+    /// Sets the similarity hash of the text.
+    pub fn set_simhash(&mut self, simhash: u64) {
+        self.simhash = Some(simhash);
+    }
+
+    /// Makes a column of text absent.
+    pub(crate) fn forget(&mut self, column: Column) {
+        self.spans[column as usize] = Span::default();
     }
 
     /// Sets a column of kind [`Kind::Address`].
@@ -187,7 +213,11 @@ impl fmt::Debug for Observation {
     /// Shows the columns that are present.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Observation");
-        shown.field("line", &self.line);
+        match self.location {
+            Location::Line(line) => shown.field("line", &line),
+            Location::Record { number, .. } => shown.field("record", &number),
+            Location::Row(row) => shown.field("row", &row),
+        };
         for column in Column::ALL {
             let name = column.name();
             match column.kind() {
@@ -202,6 +232,9 @@ impl fmt::Debug for Observation {
         }
         if !self.bad_columns.is_empty() {
             shown.field("bad_columns", &self.bad_columns);
+        }
+        if let Some(bad) = &self.bad_body {
+            shown.field("bad_body", &bad.reason);
         }
         shown.finish()
     }
@@ -263,7 +296,7 @@ mod tests {
              redirect: \"200\", digest: \"200\", text_digest: \"200\", simhash: e98d2e642e690eda, title: \"200\", \
              size: 200, status: 200, mime: \"200\", time: \"200\" }"
         );
-        observation.start(7);
+        observation.start(Location::Line(7));
         assert_eq!(format!("{observation:?}"), "Observation { line: 7 }");
     }
 

@@ -11,15 +11,23 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-use flate2::bufread::MultiGzDecoder;
-
 use crate::ReadError;
+use crate::gzip::{GzipMembers, Member};
 
 /// Compressed bytes read at a time.
 const COMPRESSED_CHUNK_BYTES: usize = 64 << 10;
 
 /// Length of the longest mark by which compression is known.
 const MAGIC_BYTES: usize = 4;
+
+/// What a zstd file starts with whose frames need a dictionary, which then follows.
+const ZSTD_DICTIONARY_MAGIC: &[u8] = b"\x5d\x2a\x4d\x18";
+
+/// What any zstd frame starts with.
+const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
+
+/// Longest dictionary that is held, compressed or not. Those in use have less than one megabyte.
+const MAX_DICTIONARY_BYTES: u64 = 32 << 20;
 
 /// How an input is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -76,7 +84,15 @@ impl Origin {
 /// The bytes of an input, decompressed as they are read. Of any format.
 pub struct Text {
     origin: Origin,
-    bytes: Box<dyn Read + Send>,
+    source: Source,
+    /// Met earlier, behind bytes that were given out.
+    failure: Option<io::Error>,
+}
+
+enum Source {
+    Gzip(Box<GzipMembers>),
+    /// Plain, or decompressed by someone who tells nothing of frames.
+    Other(Box<dyn Read + Send>),
 }
 
 /// Opens a file, or standard input for `-`, whatever it holds.
@@ -103,16 +119,33 @@ impl Text {
         let mut magic = Vec::new();
         let ended = fill_until(&mut raw, &mut magic, MAGIC_BYTES, |start| !may_be_magic(start));
         let origin = Origin { name: name.into(), compression: compression_of(&magic) };
-        let buffered = BufReader::with_capacity(COMPRESSED_CHUNK_BYTES, resume(magic, ended, raw));
-        let bytes: Box<dyn Read + Send> = match origin.compression {
-            Compression::None => buffered.into_inner(),
-            Compression::Gzip => Box::new(MultiGzDecoder::new(buffered)),
-            Compression::Zstd => match zstd::Decoder::with_buffer(buffered) {
-                Ok(decoder) => Box::new(decoder),
+        let has_dictionary = magic == ZSTD_DICTIONARY_MAGIC;
+        let whole = resume(magic, ended, raw);
+        let source = match origin.compression {
+            Compression::None => Source::Other(whole),
+            Compression::Gzip => Source::Gzip(Box::new(GzipMembers::new(whole))),
+            Compression::Zstd => match zstd_decoder(whole, has_dictionary) {
+                Ok(decoder) => Source::Other(decoder),
                 Err(error) => return Err(origin.failure(0, 0, error)),
             },
         };
-        Ok(Text { origin, bytes })
+        Ok(Text { origin, source, failure: None })
+    }
+
+    /// The gzip member that the last bytes read came from, if there are members.
+    pub(crate) fn member(&self) -> Option<Member> {
+        match &self.source {
+            Source::Gzip(members) => Some(members.member()),
+            Source::Other(_) => None,
+        }
+    }
+
+    /// After a failure to decompress: moves on to the next part that may be whole. `false`: there is none.
+    pub(crate) fn skip_damage(&mut self) -> io::Result<bool> {
+        match &mut self.source {
+            Source::Gzip(members) => members.skip_damage(),
+            Source::Other(_) => Ok(false),
+        }
     }
 
     /// Where the text comes from.
@@ -128,9 +161,9 @@ impl Text {
         enough: impl Fn(&[u8]) -> bool,
     ) -> Result<Vec<u8>, ReadError> {
         let mut start = Vec::new();
-        match fill_until(&mut self.bytes, &mut start, len, enough) {
+        match fill_until(self, &mut start, len, enough) {
             Err(error) if start.is_empty() => return Err(self.origin.failure(0, 0, error)),
-            Err(error) => self.bytes = Box::new(Failed(Some(error))),
+            Err(error) => self.failure = Some(error),
             Ok(()) => {}
         }
         Ok(start)
@@ -139,7 +172,13 @@ impl Text {
 
 impl Read for Text {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.bytes.read(buffer)
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        match &mut self.source {
+            Source::Gzip(members) => members.read(buffer),
+            Source::Other(bytes) => bytes.read(buffer),
+        }
     }
 }
 
@@ -147,6 +186,29 @@ impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Text").field("origin", &self.origin).finish_non_exhaustive()
     }
+}
+
+/// Decompresses zstd. Archives may put a dictionary in front, itself compressed or not, as the first skippable frame.
+fn zstd_decoder(source: Box<dyn Read + Send>, has_dictionary: bool) -> io::Result<Box<dyn Read + Send>> {
+    let mut source = BufReader::with_capacity(COMPRESSED_CHUNK_BYTES, source);
+    if !has_dictionary {
+        return Ok(Box::new(zstd::Decoder::with_buffer(source)?));
+    }
+    let mut head = [0; 8];
+    source.read_exact(&mut head)?;
+    let [.., a, b, c, d] = head;
+    let len = u64::from(u32::from_le_bytes([a, b, c, d]));
+    let mut dictionary = Vec::new();
+    source.by_ref().take(len.min(MAX_DICTIONARY_BYTES)).read_to_end(&mut dictionary)?;
+    if len > MAX_DICTIONARY_BYTES {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "its dictionary is longer than 32 MiB"));
+    }
+    if dictionary.starts_with(ZSTD_MAGIC) {
+        let mut unpacked = Vec::new();
+        zstd::Decoder::new(&dictionary[..])?.take(MAX_DICTIONARY_BYTES).read_to_end(&mut unpacked)?;
+        dictionary = unpacked;
+    }
+    Ok(Box::new(zstd::Decoder::with_dictionary(source, &dictionary)?))
 }
 
 fn compression_of(magic: &[u8]) -> Compression {

@@ -6,13 +6,22 @@ were too many of them is for [`Reader::check`] to say, once the caller has seen 
 */
 
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use crate::archive::{Archive, ArchiveFormat, NextRecord, RecordCounts};
+#[cfg(feature = "arrow")]
+use crate::arrow;
 use crate::bad_row::{BadRowReason, Place};
+use crate::cdx::{self, Cdx};
 use crate::delimited::Delimited;
 use crate::line_buffer::{LineBuffer, Next};
-use crate::{BadRow, Format, Observation, Origin, ReadError, Text, access_log, jsonl, lines};
+use crate::table::{TableRows, guarded};
+use crate::{
+    BadRow, Document, Format, Location, Observation, Origin, ReadError, Text, access_log, jsonl, lines,
+    parquet,
+};
 
 /// Rows of one input so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,6 +32,8 @@ pub struct RowCounts {
     pub bad: u64,
     /// Columns that were ignored in rows that were delivered.
     pub bad_columns: u64,
+    /// Pages of rows that were delivered of which only the beginning could be read.
+    pub bad_bodies: u64,
 }
 
 impl RowCounts {
@@ -39,13 +50,32 @@ impl RowCounts {
 pub struct Reader {
     origin: Origin,
     format: Format,
+    rows: Rows,
+    counts: RowCounts,
+    ended: bool,
+}
+
+/// What rows are cut from.
+enum Rows {
+    Lines(Box<LineRows>),
+    Archive(Box<Archive>),
+    Table(Box<dyn TableRows>),
+}
+
+struct LineRows {
+    format: Format,
     lines: LineBuffer,
     /// Present for the formats with a header.
     delimited: Option<Delimited>,
+    cdx: Cdx,
     /// What stands before the paths of an access log; empty for other formats.
     base: Box<str>,
-    counts: RowCounts,
-    ended: bool,
+}
+
+/// Why there is no row.
+enum NoRow {
+    End,
+    Bad(BadRow),
 }
 
 impl Reader {
@@ -60,16 +90,25 @@ impl Reader {
         if format == Format::AccessLog && host.is_none() {
             return Err(ReadError::NoHost { file: origin.name().clone() });
         }
-        let base = host.unwrap_or_default();
-        let mut lines = LineBuffer::new(start, Box::new(rest));
-        let delimited = match format {
-            Format::Csv | Format::Tsv => match read_header(origin.name(), format, &mut lines) {
-                Ok(header) => Some(header?),
-                Err(error) => return Err(failure(&origin, &lines, error)),
-            },
-            Format::JsonLines | Format::UrlList | Format::AccessLog => None,
+        let rows = match format {
+            Format::Warc => Rows::Archive(Box::new(Archive::new(ArchiveFormat::Warc, start, rest))),
+            Format::Arc => Rows::Archive(Box::new(Archive::new(ArchiveFormat::Arc, start, rest))),
+            _ => Rows::Lines(Box::new(LineRows::new(format, host.unwrap_or_default(), start, rest)?)),
         };
-        Ok(Reader { origin, format, lines, delimited, base, counts: RowCounts::default(), ended: false })
+        Ok(Reader { origin, format, rows, counts: RowCounts::default(), ended: false })
+    }
+
+    /// Reads a table, which is a file because it is not read from start to end.
+    pub(crate) fn of_table(origin: Origin, format: Format, file: File) -> Result<Reader, ReadError> {
+        let name = origin.name();
+        let rows = guarded(name, 0, || -> Result<Box<dyn TableRows>, ReadError> {
+            match format {
+                #[cfg(feature = "arrow")]
+                Format::Arrow => Ok(Box::new(arrow::Table::open(name, file)?)),
+                _ => Ok(Box::new(parquet::Table::open(name, file)?)),
+            }
+        })?;
+        Ok(Reader { origin, format, rows: Rows::Table(rows), counts: RowCounts::default(), ended: false })
     }
 
     /// Reads the next row into `observation`.
@@ -80,24 +119,55 @@ impl Reader {
         if self.ended {
             return Ok(None);
         }
-        match self.read_row(observation) {
-            Ok(Some(Ok(()))) => {
+        let read = match &mut self.rows {
+            Rows::Lines(rows) => rows.read(&self.origin, observation),
+            Rows::Archive(archive) => read_record(archive, &self.origin, observation),
+            Rows::Table(table) => read_table(&mut **table, &self.origin, observation),
+        };
+        match read {
+            Ok(Ok(())) => {
                 self.counts.good += 1;
                 self.counts.bad_columns += observation.bad_columns().len() as u64;
+                self.counts.bad_bodies += u64::from(observation.bad_body().is_some());
                 Ok(Some(Ok(())))
             }
-            Ok(Some(Err(reason))) => {
+            Ok(Err(NoRow::Bad(bad))) => {
                 self.counts.bad += 1;
-                Ok(Some(Err(self.place().bad_row(reason, self.lines.row()))))
+                Ok(Some(Err(bad)))
             }
-            Ok(None) => {
+            Ok(Err(NoRow::End)) => {
                 self.ended = true;
                 Ok(None)
             }
             Err(error) => {
                 self.ended = true;
-                Err(failure(&self.origin, &self.lines, error))
+                Err(error)
             }
+        }
+    }
+
+    /// The page behind the row that was read last. Only archives have pages, and not of every row: a picture has none,
+    /// nor has a page that was found unchanged.
+    pub fn document(&self) -> Option<&Document> {
+        match &self.rows {
+            Rows::Lines(_) | Rows::Table(_) => None,
+            Rows::Archive(archive) => archive.document(),
+        }
+    }
+
+    /// The same, given away.
+    pub fn take_document(&mut self) -> Option<Document> {
+        match &mut self.rows {
+            Rows::Lines(_) | Rows::Table(_) => None,
+            Rows::Archive(archive) => archive.take_document(),
+        }
+    }
+
+    /// The records of an archive so far, pages or not. `None` for other formats.
+    pub fn records(&self) -> Option<RecordCounts> {
+        match &self.rows {
+            Rows::Lines(_) | Rows::Table(_) => None,
+            Rows::Archive(archive) => Some(archive.counts()),
         }
     }
 
@@ -120,39 +190,109 @@ impl Reader {
     pub fn check(&self) -> Result<(), ReadError> {
         self.counts.check(self.origin.name(), self.format)
     }
+}
 
-    fn read_row(&mut self, observation: &mut Observation) -> io::Result<Option<Result<(), BadRowReason>>> {
+impl LineRows {
+    fn new(format: Format, base: Box<str>, start: Vec<u8>, rest: Text) -> Result<Self, ReadError> {
+        let origin = rest.origin().clone();
+        let mut lines = LineBuffer::new(start, Box::new(rest));
+        let delimited = match format {
+            Format::Csv | Format::Tsv => match read_header(origin.name(), format, &mut lines) {
+                Ok(header) => Some(header?),
+                Err(error) => return Err(failure(&origin, &lines, error)),
+            },
+            _ => None,
+        };
+        Ok(LineRows { format, lines, delimited, cdx: Cdx::default(), base })
+    }
+
+    fn read(
+        &mut self,
+        origin: &Origin,
+        observation: &mut Observation,
+    ) -> Result<Result<(), NoRow>, ReadError> {
+        match self.read_row(origin, observation) {
+            Ok(Some(Ok(()))) => Ok(Ok(())),
+            Ok(Some(Err(reason))) => {
+                let place = Place { file: origin.name(), location: Location::Line(self.lines.line()) };
+                Ok(Err(NoRow::Bad(place.bad_row(reason, self.lines.row()))))
+            }
+            Ok(None) => Ok(Err(NoRow::End)),
+            Err(error) => Err(failure(origin, &self.lines, error)),
+        }
+    }
+
+    fn read_row(
+        &mut self,
+        origin: &Origin,
+        observation: &mut Observation,
+    ) -> io::Result<Option<Result<(), BadRowReason>>> {
         loop {
             match next_row(&mut self.lines)? {
                 Next::Line => {}
                 Next::TooLong => return Ok(Some(Err(BadRowReason::TooLong))),
                 Next::End => return Ok(None),
             }
-            observation.start(self.lines.line());
-            let place = Place { file: self.origin.name(), line: self.lines.line() };
-            match (self.format, &mut self.delimited) {
-                (Format::JsonLines, _) => {
-                    return Ok(Some(jsonl::parse(self.lines.row(), place, observation)));
-                }
-                (Format::AccessLog, _) => {
-                    if let Some(row) = access_log::parse(self.lines.row(), self.base.as_bytes(), observation)
-                    {
-                        return Ok(Some(row));
-                    }
-                }
-                (_, Some(delimited)) => return delimited.read(&mut self.lines, place, observation).map(Some),
-                (_, None) => {
-                    if let Some(row) = lines::parse(self.lines.row(), observation) {
-                        return Ok(Some(row));
-                    }
-                }
+            let location = Location::Line(self.lines.line());
+            observation.start(location);
+            let place = Place { file: origin.name(), location };
+            let row = self.lines.row();
+            let parsed = match (self.format, &mut self.delimited) {
+                (Format::JsonLines, _) => Some(jsonl::parse(row, place, observation)),
+                (Format::AccessLog, _) => access_log::parse(row, self.base.as_bytes(), observation),
+                (Format::Cdx, _) => self.cdx.parse(row, observation),
+                (Format::Cdxj, _) => cdx::parse_json(row, place, observation),
+                (_, Some(delimited)) => Some(delimited.read(&mut self.lines, place, observation)?),
+                (_, None) => lines::parse(row, observation),
+            };
+            if parsed.is_some() {
+                return Ok(parsed);
             }
         }
     }
+}
 
-    fn place(&self) -> Place<'_> {
-        Place { file: self.origin.name(), line: self.lines.line() }
+fn read_record(
+    archive: &mut Archive,
+    origin: &Origin,
+    observation: &mut Observation,
+) -> Result<Result<(), NoRow>, ReadError> {
+    observation.start(Location::default());
+    let next = archive.next(observation);
+    let (number, offset) = archive.place();
+    let place = Place { file: origin.name(), location: Location::Record { number, offset } };
+    match next {
+        Ok(NextRecord::Page) => {
+            observation.set_location(place.location);
+            observation.set_bad_body(archive.take_bad_body().map(|reason| place.bad_body(reason)));
+            Ok(Ok(()))
+        }
+        Ok(NextRecord::Bad(reason)) => {
+            let bad = place.bad_row(reason, archive.shown());
+            Ok(Err(NoRow::Bad(bad)))
+        }
+        Ok(NextRecord::End) => Ok(Err(NoRow::End)),
+        Err(source) => {
+            let record = number.saturating_sub(1);
+            Err(ReadError::ReadArchive { file: origin.name().clone(), record, offset, source })
+        }
     }
+}
+
+fn read_table(
+    table: &mut dyn TableRows,
+    origin: &Origin,
+    observation: &mut Observation,
+) -> Result<Result<(), NoRow>, ReadError> {
+    let row = table.location().number();
+    Ok(match guarded(origin.name(), row, || table.read(origin.name(), observation))? {
+        Some(Ok(())) => Ok(()),
+        Some(Err(reason)) => {
+            let place = Place { file: origin.name(), location: table.location() };
+            Err(NoRow::Bad(place.bad_row(reason, b"")))
+        }
+        None => Err(NoRow::End),
+    })
 }
 
 fn failure(origin: &Origin, lines: &LineBuffer, error: io::Error) -> ReadError {

@@ -35,6 +35,18 @@ pub enum Format {
     UrlList,
     /// Log of a web server, in the common or combined format.
     AccessLog,
+    /// Web archive.
+    Warc,
+    /// The older web archive.
+    Arc,
+    /// Index of a web archive, with a line of fields per capture.
+    Cdx,
+    /// Index of a web archive, with a JSON object per capture.
+    Cdxj,
+    /// Apache Parquet.
+    Parquet,
+    /// Apache Arrow: a file, also known as Feather, or a stream. Read with the feature `arrow`.
+    Arrow,
 }
 
 impl Format {
@@ -50,6 +62,15 @@ impl Format {
             Format::AccessLog => {
                 "lines such as 192.0.2.7 - - [06/May/2024:00:00:01 +0000] \"GET / HTTP/1.1\" 200 7115"
             }
+            Format::Warc => "records that start with WARC/1.0 and have the length that they name",
+            Format::Arc => {
+                "records that start with a line such as http://a.example/ 192.0.2.7 20080430204825 text/html 11385"
+            }
+            Format::Parquet | Format::Arrow => "a table with a URL in the column \"url\"",
+            Format::Cdx => "a header such as \" CDX N b a m s k r M S V g\", and lines with as many fields",
+            Format::Cdxj => {
+                "lines such as example,a)/ 20080430204825 {\"url\": \"http://a.example/\", \"status\": \"200\"}"
+            }
         }
     }
 }
@@ -62,6 +83,12 @@ impl fmt::Display for Format {
             Format::Tsv => "TSV",
             Format::UrlList => "a list of URLs",
             Format::AccessLog => "an access log",
+            Format::Warc => "a WARC file",
+            Format::Arc => "an ARC file",
+            Format::Cdx => "a CDX index",
+            Format::Cdxj => "a CDXJ index",
+            Format::Parquet => "a Parquet file",
+            Format::Arrow => "an Arrow file",
         })
     }
 }
@@ -69,6 +96,12 @@ impl fmt::Display for Format {
 /// The format of a text that begins with `start`.
 pub(crate) fn sniff(file: &Arc<str>, start: &[u8]) -> Result<Format, ReadError> {
     let unsupported = |format| ReadError::UnsupportedFormat { file: file.clone(), format };
+    if let Some(format) = archive_of(start) {
+        return Ok(format);
+    }
+    if let Some(format) = table_of(start) {
+        return Ok(format);
+    }
     if let Some(format) = by_magic(start) {
         return Err(unsupported(format));
     }
@@ -79,6 +112,9 @@ pub(crate) fn sniff(file: &Arc<str>, start: &[u8]) -> Result<Format, ReadError> 
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
     if let Some(format) = by_first_line(line, line.len() < text.len()) {
         return Err(unsupported(format));
+    }
+    if let Some(format) = index_of(start, line) {
+        return Ok(format);
     }
     if line.first() == Some(&b'{') {
         return Ok(Format::JsonLines);
@@ -123,12 +159,9 @@ pub(crate) fn heading(field: &[u8]) -> Option<Column> {
 }
 
 fn by_magic(start: &[u8]) -> Option<Unsupported> {
-    const MAGIC: [(&[u8], Unsupported); 15] = [
-        (b"WARC/", Unsupported::Warc),
-        (b"filedesc://", Unsupported::Arc),
-        (b" CDX ", Unsupported::Cdx),
-        (b"!OpenWayback-CDXJ", Unsupported::Cdx),
-        (b"PAR1", Unsupported::Parquet),
+    const MAGIC: [(&[u8], Unsupported); 12] = [
+        (b"ARROW1", Unsupported::Arrow),
+        (b"\xff\xff\xff\xff", Unsupported::Arrow),
         (b"\xff\xfe", Unsupported::Utf16),
         (b"\xfe\xff", Unsupported::Utf16),
         (b"BZh", Unsupported::Bzip2),
@@ -159,17 +192,43 @@ fn by_first_line(line: &[u8], more_follows: bool) -> Option<Unsupported> {
         b'{' if line == b"{" && more_follows => Some(Unsupported::JsonDocument),
         b'{' => None,
         b'<' => Some(Unsupported::Markup),
-        _ if is_cdx_line(line) => Some(Unsupported::Cdx),
         _ => None,
     }
 }
 
-/// `org,example)/path 20240102030405 ...`
-fn is_cdx_line(line: &[u8]) -> bool {
+/// The format of an archive that begins with `start`.
+pub(crate) fn archive_of(start: &[u8]) -> Option<Format> {
+    if start.starts_with(b"WARC/") {
+        return Some(Format::Warc);
+    }
+    start.starts_with(b"filedesc://").then_some(Format::Arc)
+}
+
+/// The format of a table that begins with `start`.
+fn table_of(start: &[u8]) -> Option<Format> {
+    let is_arrow = start.starts_with(b"ARROW1") || start.starts_with(b"\xff\xff\xff\xff");
+    if cfg!(feature = "arrow") && is_arrow {
+        return Some(Format::Arrow);
+    }
+    start.starts_with(b"PAR1").then_some(Format::Parquet)
+}
+
+/// The format of an index whose first line is `line`. The separator that begins a header may be white space.
+fn index_of(start: &[u8], line: &[u8]) -> Option<Format> {
+    if line.starts_with(b"!OpenWayback-CDXJ") {
+        return Some(Format::Cdxj);
+    }
+    let is_header = start.first().is_some_and(|byte| !byte.is_ascii_alphanumeric())
+        && start.get(1..5).is_some_and(|mark| mark.starts_with(b"CDX") && mark[3] == start[0]);
+    if is_header {
+        return Some(Format::Cdx);
+    }
+    // `org,example)/path 20240102030405 ...`
     let mut words = line.split(|&byte| byte == b' ');
-    let key = words.next().unwrap_or_default();
-    let time = words.next().unwrap_or_default();
-    memmem::find(key, b")/").is_some() && time.len() == 14 && time.iter().all(u8::is_ascii_digit)
+    let (key, time, next) = (words.next()?, words.next()?, words.next()?);
+    let is_capture =
+        memchr::memchr(b')', key).is_some() && time.len() == 14 && time.iter().all(u8::is_ascii_digit);
+    is_capture.then_some(if next.starts_with(b"{") { Format::Cdxj } else { Format::Cdx })
 }
 
 fn name_hint(file: &str) -> Option<Format> {
@@ -213,6 +272,14 @@ mod tests {
             ("# remark\n", Format::UrlList),
             ("1.2.3.4 - - [02/Jun/2025:00:23:57 +0000] \"GET / HTTP/1.1\" 301 -\n", Format::AccessLog),
             ("::1 - - [02/Jun/2025:00:23:57 +0000] \"-\" 408 -\n", Format::AccessLog),
+            ("WARC/1.0\r\n", Format::Warc),
+            ("filedesc://IAH.arc 0.0.0.0", Format::Arc),
+            (" CDX N b a m s k r M S V g\n", Format::Cdx),
+            ("|CDX|N|b|a\n", Format::Cdx),
+            ("org,iana)/ 20140126200624 http://www.iana.org/ text/html 200 - - 1 f\n", Format::Cdx),
+            ("org,iana)/ 20140126200624 {\"url\": \"http://www.iana.org/\"}\n", Format::Cdxj),
+            ("!OpenWayback-CDXJ 1.0\n", Format::Cdxj),
+            ("PAR1\u{15}\u{4}", Format::Parquet),
             ("", Format::UrlList),
             ("\n\n", Format::UrlList),
         ] {
@@ -242,12 +309,7 @@ mod tests {
     #[test]
     fn other_formats_are_recognised() {
         for (start, format) in [
-            (&b"WARC/1.0\r\n"[..], Unsupported::Warc),
-            (b"filedesc://IAH.arc 0.0.0.0", Unsupported::Arc),
-            (b" CDX N b a m s k r M S V g\n", Unsupported::Cdx),
-            (b"org,iana)/ 20140126200624 {\"url\": \"http://www.iana.org/\"}\n", Unsupported::Cdx),
-            (b"PAR1\x15\x04", Unsupported::Parquet),
-            (b"[{\"url\":\"u\"}]", Unsupported::JsonArray),
+            (&b"[{\"url\":\"u\"}]"[..], Unsupported::JsonArray),
             (b"{\n  \"url\": 1\n}\n", Unsupported::JsonDocument),
             (b"<!doctype html>", Unsupported::Markup),
             (b"\n<urlset>", Unsupported::Markup),
@@ -260,6 +322,15 @@ mod tests {
             (b"\x1f\x8b\x08", Unsupported::CompressedTwice),
         ] {
             assert_eq!(sniffed("urls.csv", start), Err(Some(format)));
+        }
+    }
+
+    #[test]
+    fn arrow_is_read_by_builds_that_can() {
+        let expected =
+            if cfg!(feature = "arrow") { Ok(Format::Arrow) } else { Err(Some(Unsupported::Arrow)) };
+        for start in [&b"ARROW1\0\0"[..], b"\xff\xff\xff\xff\x10\x01\0\0"] {
+            assert_eq!(sniffed("a.arrow", start), expected);
         }
     }
 

@@ -122,10 +122,10 @@ fn a_line_of_100_megabytes_costs_one_row() {
     let mut observation = Observation::new();
     assert_eq!(reader.read(&mut observation).unwrap(), Some(Ok(())));
     let bad = reader.read(&mut observation).unwrap().unwrap().unwrap_err();
-    assert_eq!((bad.line, bad.reason), (2, BadRowReason::TooLong));
+    assert_eq!((bad.location.number(), bad.reason), (2, BadRowReason::TooLong));
     assert_eq!(bad.value, format!("{{\"url\":\"{}...", "x".repeat(72)));
     assert_eq!(reader.read(&mut observation).unwrap(), Some(Ok(())));
-    assert_eq!((observation.url(), observation.line()), (&b"http://a.example/3"[..], 3));
+    assert_eq!((observation.url(), observation.location().number()), (&b"http://a.example/3"[..], 3));
     assert_eq!(reader.read(&mut observation).unwrap(), None);
 }
 
@@ -227,5 +227,17 @@ proptest! {
         bytes[at] ^= 1_u8 << bit;
         let (rows, _) = from_bytes("x.jsonl", &bytes);
         prop_assert!(rows.len() <= 400);
+    }
+
+    #[test]
+    fn damaged_tables_are_an_error_at_worst(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/readers/rows.parquet");
+        let mut bytes = std::fs::read(path).unwrap();
+        for (at, byte) in changes {
+            let at = 4 + at.index(bytes.len() - 4);
+            bytes[at] = byte;
+        }
+        let (rows, _) = from_bytes("x.parquet", &bytes);
+        prop_assert!(rows.len() <= 4);
     }
 }

@@ -225,21 +225,12 @@ fn access_logs() {
 
 #[test]
 fn formats_that_are_not_read() {
-    let not_yet = "which is not read yet by this version (it reads JSON Lines, CSV, TSV, access logs and lists of URLs)";
-    for (name, start, message) in [
-        ("a.warc", &b"WARC/1.0\r\n"[..], "a.warc is a WARC file"),
-        ("a.arc", b"filedesc://a.arc 0.0.0.0", "a.arc is an ARC file"),
-        ("a.cdx", b" CDX N b a\n", "a.cdx is a CDX index"),
-        ("a.parquet", b"PAR1", "a.parquet is a Parquet file"),
-    ] {
-        assert_eq!(messages(name, start), [format!("{message}, {not_yet}")]);
-    }
     for (name, start, message) in [
         (
             "a.jpg",
             &b"\xff\xd8\xff\xe0\0\x10JFIF"[..],
-            "a.jpg does not look like any supported format, expected JSON Lines, CSV, TSV, an access log or a list \
-             of URLs, plain or compressed with gzip or zstd",
+            "a.jpg does not look like any supported format, expected WARC, ARC, CDX, Parquet, JSON Lines, CSV, \
+             TSV, an access log or a list of URLs, plain or compressed with gzip or zstd",
         ),
         (
             "a.json",
@@ -313,5 +304,31 @@ fn outputs() {
     assert_eq!(
         shown(output.commit().unwrap_err()),
         "cannot write FOLDER/new.json: No such file or directory (os error 2)"
+    );
+}
+
+#[test]
+fn parquet() {
+    let bytes = |name| testdata(name).into_inner();
+    assert_eq!(
+        messages("no_url.parquet", testdata("no_url.parquet")),
+        ["no_url.parquet has no column \"url\", its columns are \"link\"; expected url and, where known, \
+             cluster (or page), canonical, redirect, digest, text_digest, simhash, title, size, status, mime, time"]
+    );
+    assert_eq!(
+        messages("rows.parquet", testdata("rows.parquet")),
+        [
+            "rows.parquet: row 2: column \"simhash\" is \"e98d\", expected 16 hex digits, column ignored",
+            "rows.parquet: row 2: column \"size\" is -1, expected a whole number of bytes, column ignored",
+            "rows.parquet: row 4: no \"url\" column, row skipped",
+        ]
+    );
+    let whole = bytes("rows.parquet");
+    let cut = messages("cut.parquet", Cursor::new(whole[..whole.len() / 2].to_vec()));
+    assert_eq!(
+        cut,
+        [
+            "cannot read cut.parquet as a table, so no row was read: Parquet error: Invalid Parquet file. Corrupt footer"
+        ]
     );
 }

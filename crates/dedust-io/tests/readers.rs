@@ -76,7 +76,7 @@ fn url_lists_are_read() {
     let mut urls = Vec::new();
     while let Some(row) = reader.read(&mut observation).unwrap() {
         row.unwrap();
-        urls.push((observation.line(), observation.url().to_vec()));
+        urls.push((observation.location().number(), observation.url().to_vec()));
     }
     assert_eq!(
         urls,
@@ -121,8 +121,8 @@ fn bad_rows_do_not_stop_reading() {
         let (mut good, mut bad) = (Vec::new(), Vec::new());
         while let Some(row) = reader.read(&mut observation).unwrap() {
             match row {
-                Ok(()) => good.push(observation.line()),
-                Err(row) => bad.push(row.line),
+                Ok(()) => good.push(observation.location().number()),
+                Err(row) => bad.push(row.location.number()),
             }
         }
         assert_eq!((good, bad), (good_lines, bad_lines), "{name}");
@@ -190,4 +190,46 @@ fn gzip(members: &[&[u8]]) -> Vec<u8> {
 
 fn zstd(frames: &[&[u8]]) -> Vec<u8> {
     frames.iter().flat_map(|frame| zstd::encode_all(*frame, 3).unwrap()).collect()
+}
+
+#[test]
+fn parquet_is_read() {
+    let expected = [
+        r#"Observation { row: 1, url: "http://a.example/p?id=1", cluster: "7", canonical: "http://a.example/p?id=1", digest: "5d41402abc4b2a76b9719d911017c592", simhash: e98d2e642e690eda, title: "One", size: 12, status: 200, time: "2024-01-02 03:04:05.000 +00:00" }"#,
+        r#"Observation { row: 2, url: "http://a.example/p?id=1&sid=9", cluster: "7", canonical: "http://a.example/p?id=1", digest: "5d41402abc4b2a76b9719d911017c592", title: "One", status: 200, time: "2024-01-02 03:04:05.000 +00:00", bad_columns: "#,
+        r#"Observation { row: 3, url: "http://a.example/café", title: "ä \"q\"", size: 14, time: "2024-01-02 03:04:05.000 +00:00" }"#,
+    ];
+    // In one row group, compressed with zstd; in two, with snappy and the newer pages.
+    for name in ["rows.parquet", "rows-snappy-v2.parquet"] {
+        let input = open(path(name)).unwrap();
+        assert_eq!(input.format(), Format::Parquet);
+        let (good, bad) = rows(input.observations().unwrap());
+        assert_eq!(good.len(), 3);
+        for (row, expected) in good.iter().zip(expected) {
+            assert!(row.starts_with(expected), "{row}");
+        }
+        assert_eq!(bad, [format!("{}: row 4: no \"url\" column, row skipped", path(name).display())]);
+        // Through a pipe, and compressed once more.
+        let bytes = fs::read(path(name)).unwrap();
+        for piped in [bytes.clone(), zstd::encode_all(&bytes[..], 3).unwrap()] {
+            let name = path(name).display().to_string();
+            let input = Input::from_read(&name, Cursor::new(piped)).unwrap();
+            assert_eq!(rows(input.observations().unwrap()).0, good);
+        }
+    }
+}
+
+#[cfg(feature = "arrow")]
+#[test]
+fn arrow_has_the_same_rows_as_parquet() {
+    let (parquet, _) = rows(open(path("rows.parquet")).unwrap().observations().unwrap());
+    let input = open(path("rows.arrow")).unwrap();
+    assert_eq!(input.format(), Format::Arrow);
+    let (good, bad) = rows(input.observations().unwrap());
+    let same = |row: &String| {
+        row.replace("2024-01-02 03:04:05.000 +00:00", "2024-01-02T03:04:05")
+            .replace("rows.parquet", "rows.arrow")
+    };
+    assert_eq!(good, parquet.iter().map(same).collect::<Vec<_>>());
+    assert_eq!(bad, [format!("{}: row 4: no \"url\" column, row skipped", path("rows.arrow").display())]);
 }

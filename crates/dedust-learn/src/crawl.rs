@@ -123,7 +123,11 @@ pub(crate) fn is_of_the_web(url: &ParsedUrl) -> bool {
 }
 
 /// The absolute form of a link target, written into `buffer`.
-fn resolve<'b>(base: &ParsedUrl, target: Option<&[u8]>, buffer: &'b mut ParsedUrl) -> Option<&'b [u8]> {
+pub(crate) fn resolve<'b>(
+    base: &ParsedUrl,
+    target: Option<&[u8]>,
+    buffer: &'b mut ParsedUrl,
+) -> Option<&'b [u8]> {
     let target = target?.trim_ascii();
     let absolute = if target.starts_with(b"//") {
         Some([base.scheme(), b":", target].concat())

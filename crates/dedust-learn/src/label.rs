@@ -11,9 +11,12 @@ What counts as evidence:
 |---|---|
 | cluster | the crawl says so: equal text |
 | redirect | both end at one URL (which may be one of the two), following redirects of other rows |
-| canonical | both end at one URL, following canonical links, and redirects on the way |
+| canonical | both end at one URL, following canonical links, and redirects on the way; titles do not differ |
 | digest, text digest | the hashes are equal and no status other than 2xx was seen with them |
-| simhash | fingerprints differ in at most [`MAX_HAMMING_BITS`], titles are equal, status as above |
+| main | the hashes of the main text are equal, and the titles, or for long texts the templates; status as above |
+| simhash | fingerprints differ in at most [`MAX_HAMMING_BITS`], titles are equal, sketches resemble; status as above |
+| shingles | sketches resemble, titles are equal; status as above |
+| size | the smallest and the largest response are of equal size, titles do not differ; status as above |
 
 Ties are transitive. What speaks against itself is not believed:
 
@@ -21,30 +24,40 @@ Ties are transitive. What speaks against itself is not believed:
 - A URL with two different redirects has none; the same holds for canonical links and explicit clusters.
 - Weaker evidence never joins two explicit clusters. A value found in two of them (the digest of a "no
   results" page, say) is refuted there and ties no row at all.
+- A component whose pages have little in common hangs together by a thread, and is taken apart.
 - Empty values, titles among them, digests of an empty body and the fingerprint 0 are no evidence.
 
 Which rows get a label: where the site has explicit clusters, the rows in them and the rows tied to another
 row; everywhere else, each row with any evidence, so that a row tied to nothing is a negative example.
 
 The kinds are used in the order of the table, the values of one kind in the order of their hashes, so that
-labels do not depend on the order of observation. Only hashes are kept, 12 to 20 bytes per value.
+labels do not depend on the order of observation. Only hashes are kept, 12 to 20 bytes per value, and sketches.
 Reads no documents, parses no URLs: targets arrive in safe normal form, as the URLs do.
 */
 
 mod chain;
+mod clues;
+mod labels;
 mod link;
+mod near;
+mod thread;
 mod tie;
+mod title;
 
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod tests;
 
+pub use self::clues::{Clues, MainClues};
+pub use self::labels::Labels;
+
 use self::link::SiteLinks;
+use self::near::Sketches;
 use self::tie::Ties;
+use self::title::Titles;
 use crate::evidence::{EvidenceKind, EvidenceKinds};
-use crate::simhash::near_pairs;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// The most bits in which the fingerprints of near duplicates differ.
 pub const MAX_HAMMING_BITS: u32 = 3;
@@ -56,31 +69,6 @@ const DIGESTS_OF_NOTHING: [&[u8]; 4] = [
     b"3i42h3s6nnfq2msvx7xzkyayscx5qbyj",
     b"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 ];
-
-const NO_LABEL: u32 = u32::MAX;
-
-/// What one observation tells about a URL, apart from the URL itself.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Clues<'a> {
-    /// Explicit duplicate label.
-    pub cluster: Option<&'a [u8]>,
-    /// Target of `rel=canonical`, in safe normal form.
-    pub canonical: Option<&'a [u8]>,
-    /// Target of the redirect, in safe normal form.
-    pub redirect: Option<&'a [u8]>,
-    /// Hash of the body.
-    pub digest: Option<&'a [u8]>,
-    /// Hash of the body's text.
-    pub text_digest: Option<&'a [u8]>,
-    /// Fingerprint of the body's text.
-    pub simhash: Option<u64>,
-    /// Title of the page.
-    pub title: Option<&'a [u8]>,
-    /// HTTP status.
-    pub status: Option<u16>,
-    /// Size of the response in bytes. No evidence by itself: equal sizes are common.
-    pub size: Option<u64>,
-}
 
 /// A value seen with a row. Sorts by value; packed, because there is one per observation and kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,7 +109,7 @@ struct FingerprintSighting {
 #[derive(Debug, Clone)]
 pub struct LabelBuilder {
     kinds: EvidenceKinds,
-    /// Hash of the URL of each row; kept only if targets are to be looked up.
+    /// Hash of the URL of each row.
     url_by_row: Vec<u64>,
     row_count: usize,
     clusters: Vec<Sighting>,
@@ -129,7 +117,12 @@ pub struct LabelBuilder {
     canonicals: Vec<Sighting>,
     digests: Vec<Sighting>,
     text_digests: Vec<Sighting>,
+    /// Hashes of main text and title, and of main text and template.
+    main_texts: Vec<Sighting>,
     fingerprints: Vec<FingerprintSighting>,
+    sizes: Vec<(u32, u64)>,
+    titles: Titles,
+    sketches: Sketches,
 }
 
 impl LabelBuilder {
@@ -144,7 +137,11 @@ impl LabelBuilder {
             canonicals: Vec::new(),
             digests: Vec::new(),
             text_digests: Vec::new(),
+            main_texts: Vec::new(),
             fingerprints: Vec::new(),
+            sizes: Vec::new(),
+            titles: Titles::default(),
+            sketches: Sketches::default(),
         }
     }
 
@@ -154,12 +151,10 @@ impl LabelBuilder {
     pub fn observe(&mut self, row: u32, url: &[u8], clues: &Clues<'_>) {
         self.row_count = self.row_count.max(row as usize + 1);
         let url_hash = xxh3_64(url);
-        if self.follows_links() {
-            if self.url_by_row.len() < self.row_count {
-                self.url_by_row.resize(self.row_count, 0);
-            }
-            self.url_by_row[row as usize] = url_hash;
+        if self.url_by_row.len() < self.row_count {
+            self.url_by_row.resize(self.row_count, 0);
         }
+        self.url_by_row[row as usize] = url_hash;
         let note = |sightings: &mut Vec<Sighting>, kind, value: Option<u64>| {
             if let (true, Some(value)) = (self.kinds.contains(kind), value) {
                 sightings.push(Sighting { value, row });
@@ -175,17 +170,36 @@ impl LabelBuilder {
         }
         note(&mut self.digests, EvidenceKind::Digest, hash_digest(clues.digest));
         note(&mut self.text_digests, EvidenceKind::TextDigest, hash_digest(clues.text_digest));
+        let title = hash_text(clues.title);
+        if let Some(title) = title {
+            self.titles.observe(row, title);
+        }
+        if let Some(main) = clues.main {
+            // Hashes of different things: which of them is equal does not matter.
+            let with = |value| xxh3_64_with_seed(main.digest, value);
+            note(&mut self.main_texts, EvidenceKind::MainText, title.map(with));
+            note(&mut self.main_texts, EvidenceKind::MainText, main.layout.map(with));
+            self.sketches.observe(row, &main.sketch);
+        }
         let fingerprint = clues.simhash.filter(|fingerprint| *fingerprint != 0);
         if let (true, Some(fingerprint), Some(title)) =
-            (self.kinds.contains(EvidenceKind::Simhash), fingerprint, hash_text(clues.title))
+            (self.kinds.contains(EvidenceKind::Simhash), fingerprint, title)
         {
             self.fingerprints.push(FingerprintSighting { title, fingerprint, row });
+        }
+        if let (true, Some(size)) = (self.kinds.contains(EvidenceKind::Size), clues.size) {
+            self.sizes.push((row, size));
         }
     }
 
     /// Decides the labels of the rows `0..row_count` (or of all rows observed, if these are more).
     pub fn finish(mut self, row_count: usize) -> Labels {
-        let mut ties = Ties::new(row_count.max(self.row_count));
+        let row_count = row_count.max(self.row_count);
+        let titles = self.titles.by_row(row_count);
+        let mut ties = Ties::new(row_count);
+        if !self.sketches.is_empty() {
+            ties.keep_log();
+        }
         let has_clusters = !self.clusters.is_empty();
         self.tie_clusters(&mut ties);
         if self.follows_links() {
@@ -193,12 +207,23 @@ impl LabelBuilder {
                 url_by_row: &self.url_by_row,
                 redirects: &self.redirects,
                 canonicals: &self.canonicals,
+                titles: &titles,
             };
             links.tie(&mut ties);
         }
         tie_equal(&mut ties, EvidenceKind::Digest, std::mem::take(&mut self.digests));
         tie_equal(&mut ties, EvidenceKind::TextDigest, std::mem::take(&mut self.text_digests));
-        tie_similar(&mut ties, self.fingerprints);
+        tie_equal(&mut ties, EvidenceKind::MainText, std::mem::take(&mut self.main_texts));
+        self.url_by_row.resize(row_count, 0);
+        let fingerprints = std::mem::take(&mut self.fingerprints);
+        near::tie_similar(&mut ties, fingerprints, &self.sketches, &self.url_by_row);
+        if self.kinds.contains(EvidenceKind::Shingles) {
+            near::tie_resembling(&mut ties, &self.sketches, &titles, &self.url_by_row);
+        }
+        self.tie_sizes(&mut ties, &titles);
+        if !self.sketches.is_empty() {
+            thread::split(&mut ties, &self.sketches, &self.url_by_row);
+        }
         Labels::number(ties, has_clusters)
     }
 
@@ -224,6 +249,24 @@ impl LabelBuilder {
             ties.add_cluster(&rows);
         }
     }
+
+    /// Ties rows whose smallest and largest responses are of equal size.
+    fn tie_sizes(&mut self, ties: &mut Ties, titles: &[u64]) {
+        self.sizes.sort_unstable();
+        let mut intervals: Vec<(u64, u64, u32)> = self
+            .sizes
+            .chunk_by(|left, right| left.0 == right.0)
+            .map(|of_row| (of_row[0].1, of_row[of_row.len() - 1].1, of_row[0].0))
+            .collect();
+        intervals.sort_unstable();
+        for equal in intervals.chunk_by(|left, right| (left.0, left.1) == (right.0, right.1)) {
+            let mut rows: Vec<u32> = equal.iter().map(|interval| interval.2).collect();
+            rows.iter().for_each(|&row| ties.note_evidence(row));
+            title::groups(&mut rows, titles, |group| {
+                ties.tie(EvidenceKind::Size, group);
+            });
+        }
+    }
 }
 
 /// Ties rows seen with an equal value.
@@ -239,31 +282,6 @@ fn tie_equal(ties: &mut Ties, kind: EvidenceKind, mut sightings: Vec<Sighting>) 
     }
 }
 
-/// Ties rows with an equal title and similar fingerprints.
-///
-/// Equal fingerprints are tied first, so that the search for near pairs meets each fingerprint once.
-fn tie_similar(ties: &mut Ties, mut sightings: Vec<FingerprintSighting>) {
-    sightings.sort_unstable();
-    sightings.dedup();
-    let mut members = Vec::new();
-    for same_title in sightings.chunk_by(|left, right| left.title == right.title) {
-        let mut fingerprints = Vec::new();
-        let mut rows = Vec::new();
-        for equal in same_title.chunk_by(|left, right| left.fingerprint == right.fingerprint) {
-            members.clear();
-            members.extend(equal.iter().map(|sighting| sighting.row));
-            members.iter().for_each(|&row| ties.note_evidence(row));
-            if ties.tie(EvidenceKind::Simhash, &members) {
-                fingerprints.push(equal[0].fingerprint);
-                rows.push(equal[0].row);
-            }
-        }
-        near_pairs(&fingerprints, MAX_HAMMING_BITS, |left, right| {
-            ties.tie(EvidenceKind::Simhash, &[rows[left], rows[right]]);
-        });
-    }
-}
-
 fn hash_text(text: Option<&[u8]>) -> Option<u64> {
     text.map(<[u8]>::trim_ascii).filter(|text| !text.is_empty()).map(xxh3_64)
 }
@@ -275,81 +293,4 @@ fn hash_digest(digest: Option<&[u8]>) -> Option<u64> {
         !DIGESTS_OF_NOTHING.iter().any(|nothing| bare.eq_ignore_ascii_case(nothing))
     };
     hash_text(digest.filter(says_something))
-}
-
-/// The duplicate labels of the rows of one site.
-///
-/// Labels are `0..cluster_count`, numbered by the first row that has them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Labels {
-    label_by_row: Vec<u32>,
-    kinds_by_row: Vec<EvidenceKinds>,
-    size_by_label: Vec<u32>,
-}
-
-impl Labels {
-    fn number(mut ties: Ties, has_clusters: bool) -> Labels {
-        let row_count = ties.row_count();
-        let mut label_by_root = vec![NO_LABEL; row_count];
-        let mut label_by_row = vec![NO_LABEL; row_count];
-        let mut size_by_label: Vec<u32> = Vec::new();
-        for (row, row_label) in (0..).zip(&mut label_by_row) {
-            let is_labelled = if has_clusters {
-                ties.is_tied(row) || ties.cluster_of(row).is_some()
-            } else {
-                ties.is_tied(row) || ties.has_evidence(row)
-            };
-            if !is_labelled {
-                continue;
-            }
-            let label = &mut label_by_root[ties.root_of(row) as usize];
-            if *label == NO_LABEL {
-                *label = size_by_label.len() as u32;
-                size_by_label.push(0);
-            }
-            size_by_label[*label as usize] += 1;
-            *row_label = *label;
-        }
-        Labels { label_by_row, kinds_by_row: ties.into_kinds(), size_by_label }
-    }
-
-    /// The cluster of a row; `None` if unknown or if there is no such row.
-    pub fn label_of(&self, row: u32) -> Option<u32> {
-        self.label_by_row.get(row as usize).copied().filter(|label| *label != NO_LABEL)
-    }
-
-    /// The kinds that tie the row to another row: none for a row alone in its cluster, or unlabelled.
-    pub fn kinds_of(&self, row: u32) -> EvidenceKinds {
-        self.kinds_by_row.get(row as usize).copied().unwrap_or_default()
-    }
-
-    /// Every row's label, in row order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<u32>> + Clone {
-        self.label_by_row.iter().map(|label| (*label != NO_LABEL).then_some(*label))
-    }
-
-    /// Number of rows, labelled or not.
-    pub fn row_count(&self) -> usize {
-        self.label_by_row.len()
-    }
-
-    /// Number of rows with a label.
-    pub fn labelled_count(&self) -> usize {
-        self.size_by_label.iter().map(|size| *size as usize).sum()
-    }
-
-    /// Number of clusters, those of one row included.
-    pub fn cluster_count(&self) -> usize {
-        self.size_by_label.len()
-    }
-
-    /// Number of rows of each cluster, in the order of the labels.
-    pub fn cluster_sizes(&self) -> &[u32] {
-        &self.size_by_label
-    }
-
-    /// Number of rows of the largest cluster; 0 if there is none.
-    pub fn largest_cluster_size(&self) -> u32 {
-        self.size_by_label.iter().copied().max().unwrap_or(0)
-    }
 }

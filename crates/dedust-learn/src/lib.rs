@@ -13,6 +13,7 @@ The same observations give the same rules, in any order and on any number of thr
 */
 
 mod canonfd;
+mod cluster;
 pub mod compare;
 mod confidence;
 mod corpus;
@@ -28,6 +29,7 @@ mod interner;
 mod label;
 mod method;
 pub mod metrics;
+mod minhash;
 mod pattern_tree;
 mod progress;
 mod propose;
@@ -40,6 +42,7 @@ mod trainer;
 mod union_find;
 
 pub use canonfd::{Mode, Refusal, learn_canonfd};
+pub use cluster::{Clusterer, Clusters};
 pub use corpus::Corpus;
 pub use crawl::Crawl;
 pub use crawl_store::{CrawlStore, PARTS, SampleSize, StoredCrawl, StoredSite};
@@ -47,8 +50,9 @@ pub use decision_tree::{DecisionTreeOptions, learn_decision_tree};
 pub use evaluate::{Evaluation, Evaluator, Scores};
 pub use evidence::{EvidenceKind, EvidenceKinds};
 pub use fanout::{FanoutOptions, learn_fanout};
-pub use label::{Clues, LabelBuilder, Labels};
+pub use label::{Clues, LabelBuilder, Labels, MainClues};
 pub use method::{Learned, Method};
+pub use minhash::{SKETCH_VALUES, Sketch};
 pub use pattern_tree::{BuildOptions, Node, NodeId, PatternTree, Salience};
 pub use progress::Progress;
 pub use propose::{CandidateRule, CommonValues, FakeTest, Proposal, ProposeOptions, propose};

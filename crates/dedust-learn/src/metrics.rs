@@ -25,11 +25,13 @@ them next to the recall.
 After Lei et al., WWW 2010 (compression, dup-reduction, fpr), and Xu et al., SIGIR 2017 (crawl simulation).
 */
 
+mod labels;
 mod pairs;
 
 #[cfg(test)]
 mod tests;
 
+pub use self::labels::{LabelScore, score_labels};
 pub use self::pairs::{PairCounter, PairCounts, count_pairs};
 
 use rustc_hash::{FxHashMap, FxHashSet};

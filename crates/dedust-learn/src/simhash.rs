@@ -16,7 +16,7 @@ After Manku, Jain and Das Sarma, WWW 2007.
 */
 
 /// Sets up to this size are compared pair by pair.
-const MAX_PAIRWISE: usize = 32;
+const MAX_PAIRWISE: usize = 64;
 
 /// How often a long run is cut into blocks again; each time multiplies the number of tables by d + 1.
 const MAX_DEPTH: usize = 4;
@@ -27,14 +27,24 @@ const MAX_DEPTH: usize = 4;
 /// The order of the reports depends only on `fingerprints`. Pass each fingerprint once: n equal ones
 /// are n(n - 1)/2 pairs.
 pub fn near_pairs(fingerprints: &[u64], max_hamming_bits: u32, mut on_pair: impl FnMut(usize, usize)) {
-    let positions: Vec<usize> = (0..fingerprints.len()).collect();
-    let mut search =
-        Search { fingerprints, max_hamming_bits, tried_blocks: Vec::new(), on_pair: &mut on_pair };
-    search.within(&positions, 0);
+    let mut entries: Vec<Entry> = fingerprints
+        .iter()
+        .enumerate()
+        .map(|(position, &fingerprint)| Entry { fingerprint, position })
+        .collect();
+    let mut search = Search { max_hamming_bits, tried_blocks: Vec::new(), on_pair: &mut on_pair };
+    search.within(&mut entries, 0);
+}
+
+/// A fingerprint and where it stood. Tables hold them side by side: looking fingerprints up by position would make most
+/// of the time of large sets.
+#[derive(Clone, Copy)]
+struct Entry {
+    fingerprint: u64,
+    position: usize,
 }
 
 struct Search<'a, F> {
-    fingerprints: &'a [u64],
     max_hamming_bits: u32,
     /// Blocks of tables already searched: a pair that agrees in one of them was reported there.
     tried_blocks: Vec<u64>,
@@ -42,23 +52,21 @@ struct Search<'a, F> {
 }
 
 impl<F: FnMut(usize, usize)> Search<'_, F> {
-    fn within(&mut self, positions: &[usize], depth: usize) {
-        let Some(&first) = positions.first() else { return };
-        let varying_bits =
-            positions.iter().fold(0, |bits, &i| bits | (self.fingerprints[i] ^ self.fingerprints[first]));
+    /// Searches a table, which is left in another order.
+    fn within(&mut self, table: &mut [Entry], depth: usize) {
+        let Some(&first) = table.first() else { return };
+        let varying_bits = table.iter().fold(0, |bits, entry| bits | (entry.fingerprint ^ first.fingerprint));
         if self.tried_blocks.iter().any(|block| block & varying_bits == 0) {
             return;
         }
         let block_count = self.max_hamming_bits.saturating_add(1);
-        if positions.len() <= MAX_PAIRWISE || depth == MAX_DEPTH || varying_bits.count_ones() < block_count {
-            return self.pairwise(positions);
+        if table.len() <= MAX_PAIRWISE || depth == MAX_DEPTH || varying_bits.count_ones() < block_count {
+            return self.pairwise(table);
         }
         let tried_before = self.tried_blocks.len();
-        let mut table = positions.to_vec();
         for block in cut(varying_bits, block_count) {
-            table.sort_unstable_by_key(|&i| (self.fingerprints[i] & block, i));
-            let fingerprints = self.fingerprints;
-            for run in table.chunk_by(|&i, &j| (fingerprints[i] ^ fingerprints[j]) & block == 0) {
+            table.sort_unstable_by_key(|entry| entry.fingerprint & block);
+            for run in table.chunk_by_mut(|left, right| (left.fingerprint ^ right.fingerprint) & block == 0) {
                 if run.len() > 1 {
                     self.within(run, depth + 1);
                 }
@@ -68,18 +76,25 @@ impl<F: FnMut(usize, usize)> Search<'_, F> {
         self.tried_blocks.truncate(tried_before);
     }
 
-    fn pairwise(&mut self, positions: &[usize]) {
-        for (rank, &i) in positions.iter().enumerate() {
-            for &j in &positions[rank + 1..] {
-                let difference = self.fingerprints[i] ^ self.fingerprints[j];
-                if difference.count_ones() <= self.max_hamming_bits
+    fn pairwise(&mut self, table: &[Entry]) {
+        for (rank, left) in table.iter().enumerate() {
+            for right in &table[rank + 1..] {
+                let difference = left.fingerprint ^ right.fingerprint;
+                if has_at_most(self.max_hamming_bits, difference)
                     && self.tried_blocks.iter().all(|block| block & difference != 0)
                 {
-                    (self.on_pair)(i.min(j), i.max(j));
+                    let (left, right) = (left.position, right.position);
+                    (self.on_pair)(left.min(right), left.max(right));
                 }
             }
         }
     }
+}
+
+/// Whether at most so many bits are set. Faster than counting them where processors have no instruction for that, or may
+/// not be assumed to have one.
+fn has_at_most(count: u32, bits: u64) -> bool {
+    (0..count.min(u64::BITS)).fold(bits, |bits, _| bits & bits.wrapping_sub(1)) == 0
 }
 
 /// Cuts the set bits of `bits` into `block_count` masks of nearly equal size, from the lowest bit up.
@@ -119,6 +134,15 @@ mod tests {
     #[test]
     fn distance_three_is_found_and_four_is_not() {
         assert_eq!(found(&[0, 0b0111, 0b1111], 3), [(0, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn bits_are_counted_as_far_as_needed() {
+        for bits in [0, 1, 0b1011, 1 << 63, u64::MAX, u64::MAX - 1] {
+            for count in [0, 1, 3, 63, 64, u32::MAX] {
+                assert_eq!(has_at_most(count, bits), bits.count_ones() <= count, "{count} of {bits:b}");
+            }
+        }
     }
 
     #[test]

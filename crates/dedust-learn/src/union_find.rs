@@ -1,5 +1,5 @@
 /*!
-Disjoint sets of rows that can only grow together.
+Disjoint sets of rows that grow together, or fall apart altogether.
 
 Rows are numbered `0..n`. Takes unions, answers which set a row is in. Union by size and path halving, so
 that any sequence of operations costs practically constant time per operation. Keeps no record of why two
@@ -57,6 +57,18 @@ impl UnionFind {
         self.size_of[large as usize] += self.size_of[small as usize];
         large
     }
+
+    /// Makes every element a set of its own again. They must be all elements of one or more sets.
+    ///
+    /// # Panics
+    ///
+    /// If an element is out of range.
+    pub fn dissolve(&mut self, elements: impl Iterator<Item = u32>) {
+        for element in elements {
+            self.parent_of[element as usize] = element;
+            self.size_of[element as usize] = 1;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -81,6 +93,18 @@ mod tests {
         assert_eq!((root, root), (sets.find(0), sets.find(1)));
         assert_eq!(sets.union(1, 0), root);
         assert_eq!(sets.union(2, 1), root, "the larger set keeps its root");
+    }
+
+    #[test]
+    fn a_dissolved_set_can_be_united_in_another_way() {
+        let mut sets = UnionFind::new(5);
+        [(0, 1), (1, 2), (3, 4)].into_iter().for_each(|(left, right)| {
+            sets.union(left, right);
+        });
+        sets.dissolve([0, 1, 2].into_iter());
+        sets.union(2, 3);
+        assert_eq!(sets.find(2), sets.find(4));
+        assert!([1, 2].iter().all(|&other| sets.find(0) != sets.find(other)));
     }
 
     proptest! {

@@ -2,6 +2,8 @@
 `dedust evaluate`: rules and URLs whose pages are known in, figures out.
 */
 
+mod labels;
+
 use std::io;
 
 use dedust::ParsedUrl;
@@ -103,6 +105,9 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
         if let Some(limit) = limit.filter(|limit| !(0.0..=1.0).contains(limit)) {
             return Err(Refusal::new(format!("{name} is {limit}"), "expected a share from 0 to 1").into());
         }
+    }
+    if let Some(truth) = &args.labels {
+        return labels::run(truth, args, printer);
     }
     let from_stdin = args.inputs.iter().any(|input| input.as_os_str() == "-");
     let normalizer = rule_file::normalizer(&args.rules, from_stdin)?;

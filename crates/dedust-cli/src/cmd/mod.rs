@@ -2,6 +2,7 @@
 One file per command, each with `run(args, &mut Printer) -> anyhow::Result<ExitStatus>`.
 */
 
+pub(crate) mod cluster;
 pub(crate) mod compare;
 pub(crate) mod compile;
 pub(crate) mod dedup;

@@ -35,7 +35,7 @@ fn unknown_values_are_refused_with_the_known_ones() {
     assert_snapshot!(sandbox.dedust(&["learn", "-", "-o", "-", "--evidence", "digest,shape"]), @r#"
     exit 2
     --- stderr
-    error: invalid value 'digest,shape' for '--evidence <KINDS>': unknown kind of evidence "shape", expected cluster, canonical, redirect, digest, signature (or text_digest) or simhash
+    error: invalid value 'digest,shape' for '--evidence <KINDS>': unknown kind of evidence "shape", expected cluster, canonical, redirect, digest, signature (or text_digest), main, simhash, shingles or size
 
     For more information, try '--help'.
     "#);
@@ -85,6 +85,7 @@ fn long_help_has_examples() {
 
     Commands:
       learn      Learn rules for every site of a crawl
+      cluster    Find which URLs of a crawl show the same page
       normalize  Rewrite URLs, one per line, to their canonical form
       dedup      Print only URLs of pages that were not met before
       compile    Bring rules into a form that opens at once, for any number of sites

@@ -106,12 +106,13 @@ fn binary_data() {
     assert_snapshot!(learn_from(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), @r"
     exit 2
     --- stderr
-    error: crawl does not look like any supported format, expected JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd
+    error: crawl does not look like any supported format, expected WARC, ARC, CDX, Parquet, JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd
     ");
     assert_snapshot!(learn_from(b"PAR1\x15\x04"), @r"
     exit 2
     --- stderr
-    error: crawl is a Parquet file, which is not read yet by this version (it reads JSON Lines, CSV, TSV, access logs and lists of URLs)
+    error: cannot read crawl as a table, so no row was read
+      cause: EOF: Parquet file too small. Size is 6 but need 8
     ");
     let sandbox = Sandbox::with_rules();
     sandbox.write("urls", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");

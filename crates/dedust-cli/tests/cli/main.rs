@@ -6,6 +6,7 @@ their path.
 */
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+mod clustering;
 mod command_line;
 mod comparing;
 mod compiling;
@@ -16,6 +17,7 @@ mod hostile_rules;
 mod learning;
 mod looking;
 mod normalizing;
+mod reading;
 mod sandbox;
 #[path = "../../../dedust-fetch/tests/server/mod.rs"]
 mod server;

@@ -2,7 +2,8 @@
 An observation that is kept until it is known which ones are learned from.
 */
 
-use crate::label::Clues;
+use crate::label::{Clues, MainClues};
+use crate::minhash::Sketch;
 
 /// One URL seen once, with what was known of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,15 +15,23 @@ pub struct SavedObservation {
     redirect: Option<Box<[u8]>>,
     digest: Option<Box<[u8]>>,
     text_digest: Option<Box<[u8]>>,
+    main: Option<Box<SavedMain>>,
     title: Option<Box<[u8]>>,
     simhash: Option<u64>,
     size: Option<u64>,
     status: Option<u16>,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct SavedMain {
+    digest: Box<[u8]>,
+    layout: Option<u64>,
+    sketch: Sketch,
+}
+
 impl SavedObservation {
     pub(super) fn new(url: &[u8], clues: &Clues<'_>, time: Option<&[u8]>) -> Self {
-        let Clues { cluster, canonical, redirect, digest, text_digest, simhash, title, status, size } =
+        let Clues { cluster, canonical, redirect, digest, text_digest, main, simhash, title, status, size } =
             *clues;
         let owned = |bytes: Option<&[u8]>| bytes.map(Into::into);
         Self {
@@ -33,6 +42,9 @@ impl SavedObservation {
             redirect: owned(redirect),
             digest: owned(digest),
             text_digest: owned(text_digest),
+            main: main.map(|MainClues { digest, layout, sketch }| {
+                Box::new(SavedMain { digest: digest.into(), layout, sketch })
+            }),
             title: owned(title),
             simhash,
             size,
@@ -58,6 +70,11 @@ impl SavedObservation {
             redirect: self.redirect.as_deref(),
             digest: self.digest.as_deref(),
             text_digest: self.text_digest.as_deref(),
+            main: self.main.as_ref().map(|main| MainClues {
+                digest: &main.digest,
+                layout: main.layout,
+                sketch: main.sketch,
+            }),
             simhash: self.simhash,
             title: self.title.as_deref(),
             status: self.status,

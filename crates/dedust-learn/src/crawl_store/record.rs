@@ -12,7 +12,8 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use crate::label::Clues;
+use crate::label::{Clues, MainClues};
+use crate::minhash::SKETCH_VALUES;
 
 use super::damaged;
 
@@ -37,6 +38,8 @@ const BLOCK_BYTES: usize = 1 << 20;
 const SIZE: u16 = 1 << 8;
 const SIMHASH: u16 = 1 << 9;
 const STATUS: u16 = 1 << 10;
+const MAIN: u16 = 1 << 11;
+const LAYOUT: u16 = 1 << 12;
 
 impl<'a> Record<'a> {
     /// Appends the record.
@@ -64,16 +67,24 @@ impl<'a> Record<'a> {
             (SIZE, clues.size.is_some()),
             (SIMHASH, clues.simhash.is_some()),
             (STATUS, clues.status.is_some()),
+            (MAIN, clues.main.is_some()),
+            (LAYOUT, clues.main.is_some_and(|main| main.layout.is_some())),
         ] {
             flags |= if is_there { bit } else { 0 };
         }
         out.extend_from_slice(&flags.to_le_bytes());
-        for number in [clues.size, clues.simhash, clues.status.map(u64::from)].into_iter().flatten() {
+        let layout = clues.main.and_then(|main| main.layout);
+        for number in [clues.size, clues.simhash, clues.status.map(u64::from), layout].into_iter().flatten() {
             out.extend_from_slice(&number.to_le_bytes());
         }
         for text in texts.into_iter().flatten() {
             out.extend_from_slice(&(text.len() as u32).to_le_bytes());
             out.extend_from_slice(text);
+        }
+        if let Some(main) = clues.main {
+            out.extend_from_slice(&(main.digest.len() as u32).to_le_bytes());
+            out.extend_from_slice(main.digest);
+            main.sketch.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes()));
         }
         let length = (out.len() - start - LENGTH_BYTES) as u32;
         out[start..start + LENGTH_BYTES].copy_from_slice(&length.to_le_bytes());
@@ -94,6 +105,7 @@ impl<'a> Record<'a> {
             Some(Some(u64::from_le_bytes(*number)))
         };
         let (size, simhash, status) = (number(SIZE)?, number(SIMHASH)?, number(STATUS)?);
+        let layout = number(LAYOUT)?;
         let mut text = |bit: u16| -> Option<Option<&'a [u8]>> {
             if flags & 1 << bit == 0 {
                 return Some(None);
@@ -103,7 +115,7 @@ impl<'a> Record<'a> {
             rest = after;
             Some(Some(text))
         };
-        Some(Self {
+        let mut record = Self {
             site,
             page,
             url: text(0)??,
@@ -117,9 +129,21 @@ impl<'a> Record<'a> {
                 title: text(6)?,
                 status: status.and_then(|status| u16::try_from(status).ok()),
                 size,
+                main: None,
             },
             time: text(7)?,
-        })
+        };
+        if flags & MAIN != 0 {
+            let (length, rest) = rest.split_first_chunk()?;
+            let (digest, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+            let mut values = rest.chunks_exact(2).map(|two| u16::from_le_bytes([two[0], two[1]]));
+            let mut sketch = [0; SKETCH_VALUES];
+            for value in &mut sketch {
+                *value = values.next()?;
+            }
+            record.clues.main = Some(MainClues { digest, layout, sketch });
+        }
+        Some(record)
     }
 }
 

@@ -1,4 +1,6 @@
 use super::*;
+use crate::label::MainClues;
+use crate::minhash::SKETCH_VALUES;
 
 /// A shop of `pages` products, each under three sessions, in the order of `order`.
 fn shop(pages: u64, order: impl Fn(u64) -> u64) -> impl Iterator<Item = (String, String)> {
@@ -37,6 +39,7 @@ fn urls(corpus: &Corpus) -> Vec<Vec<u8>> {
 #[test]
 fn records_are_read_as_they_were_written() {
     let full = Clues {
+        main: Some(MainClues { digest: b"main", layout: Some(7), sketch: [9; SKETCH_VALUES] }),
         cluster: Some(b"c"),
         canonical: Some(b""),
         redirect: Some(b"/r"),

@@ -2,13 +2,14 @@
 Ties rows by where their redirects, and then their canonical links, end.
 
 Links lead from URL to URL, and a target need not be a row: two rows that end at one URL are tied to each
-other, and to the row of that URL if there is one. A row that redirects is the page it ends at, so its own
+other, and to the row of that URL if there is one. Canonical links tie only rows whose titles do not differ. A row that redirects is the page it ends at, so its own
 canonical link is not used, and where canonical links end at a URL that is no row, it stands in for it.
 */
 
 use super::Sighting;
 use super::chain::Chains;
 use super::tie::Ties;
+use super::title;
 use crate::evidence::EvidenceKind;
 
 /// The links of one site. Values are hashes of target URLs.
@@ -16,6 +17,8 @@ pub(super) struct SiteLinks<'a> {
     pub(super) url_by_row: &'a [u64],
     pub(super) redirects: &'a [Sighting],
     pub(super) canonicals: &'a [Sighting],
+    /// By row.
+    pub(super) titles: &'a [u64],
 }
 
 impl SiteLinks<'_> {
@@ -46,11 +49,14 @@ impl SiteLinks<'_> {
             let end = arrivals[0].value;
             let rows_there = at_url(&rows_by_url, end);
             let stand_ins = if rows_there.is_empty() { at_url(&redirected, end) } else { &[] };
-            let members = rows_of([arrivals, rows_there, stand_ins]);
+            let mut members = rows_of([arrivals, rows_there, stand_ins]);
             note_evidence(ties, arrivals);
-            if ties.tie(EvidenceKind::Canonical, &members) {
-                stand_ins.iter().for_each(|arrival| ties.add_kind(EvidenceKind::Redirect, arrival.row));
-            }
+            title::groups(&mut members, self.titles, |group| {
+                if group.len() > 1 && ties.tie(EvidenceKind::Canonical, group) {
+                    let tied = stand_ins.iter().filter(|arrival| group.contains(&arrival.row));
+                    tied.for_each(|arrival| ties.add_kind(EvidenceKind::Redirect, arrival.row));
+                }
+            });
         }
     }
 

@@ -3,8 +3,13 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A row; its cluster, canonical link, redirect, digest and text digest; its fingerprint; its status.
-type Observation = (u32, [Option<u8>; 5], Option<u64>, u16);
+/// A row; its cluster, canonical link, redirect, digest and text digest; its fingerprint; its main text; its status.
+type Observation = (u32, [Option<u8>; 5], Option<u64>, Option<u8>, u16);
+
+/// Texts of which neighbours have much in common and others little.
+fn sketch(text: u8) -> crate::minhash::Sketch {
+    std::array::from_fn(|i| i as u16 + if i < 6 * usize::from(text) { 1000 } else { 0 })
+}
 
 /// One observation drawn from few values, so that ties and conflicts are common.
 fn any_observation() -> impl Strategy<Value = Observation> {
@@ -13,13 +18,16 @@ fn any_observation() -> impl Strategy<Value = Observation> {
         0u32..12,
         [value(), value(), value(), value(), value()],
         prop::option::of(prop::sample::select(vec![1u64, 3, 7, 15, 31, 63, 127, u64::MAX])),
-        prop::sample::select(vec![200u16, 301, 404]),
+        prop::option::of(0u8..10),
+        prop::sample::select(vec![200u16, 200, 200, 301, 404]),
     )
 }
 
 fn label_numbers(observations: &[Observation], url_of: impl Fn(u32) -> u8) -> Labels {
     let mut builder = LabelBuilder::new(EvidenceKinds::AUTO);
-    for (row, values, fingerprint, status) in observations {
+    for (row, values, fingerprint, text, status) in observations {
+        let sketch = text.map(sketch);
+        let digest_of_text = text.map(|text| [text]);
         let texts = values.map(|value| value.map(|value| [b'/', b'a' + value]));
         let [cluster, canonical, redirect, digest, text_digest] =
             [0, 1, 2, 3, 4].map(|i| texts[i].as_ref().map(<[u8; 2]>::as_slice));
@@ -30,6 +38,11 @@ fn label_numbers(observations: &[Observation], url_of: impl Fn(u32) -> u8) -> La
             redirect,
             digest,
             text_digest,
+            main: sketch.as_ref().zip(digest_of_text.as_ref()).map(|(sketch, digest)| MainClues {
+                digest,
+                layout: None,
+                sketch: *sketch,
+            }),
             simhash: *fingerprint,
             title: Some(b"Page"),
             status: Some(*status),
@@ -60,7 +73,9 @@ proptest! {
         let labels = label_numbers(&observations, |row| row as u8);
         let renumbered: Vec<_> = observations
             .iter()
-            .map(|&(row, values, fingerprint, status)| (number[row as usize], values, fingerprint, status))
+            .map(|&(row, values, fingerprint, text, status)| {
+                (number[row as usize], values, fingerprint, text, status)
+            })
             .collect();
         let url_of = |row| number.iter().position(|other| *other == row).unwrap() as u8;
         let relabelled = label_numbers(&renumbered, url_of);

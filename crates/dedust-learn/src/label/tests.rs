@@ -1,7 +1,8 @@
 /*! One test per line of the policy, each with rows that must stay apart. */
 
 use super::*;
-use EvidenceKind::{Canonical, Cluster, Digest, Redirect, Simhash, TextDigest};
+use crate::minhash::{SKETCH_VALUES, Sketch};
+use EvidenceKind::{Canonical, Cluster, Digest, MainText, Redirect, Shingles, Simhash, Size, TextDigest};
 
 const NOTHING: Clues<'static> = Clues {
     cluster: None,
@@ -9,6 +10,7 @@ const NOTHING: Clues<'static> = Clues {
     redirect: None,
     digest: None,
     text_digest: None,
+    main: None,
     simhash: None,
     title: None,
     status: None,
@@ -182,6 +184,7 @@ fn empty_values_are_no_evidence() {
         redirect: Some(b""),
         digest: Some(b""),
         text_digest: Some(b"d41d8cd98f00b204e9800998ecf8427e"),
+        main: None,
         simhash: Some(0),
         title: Some(b"Page"),
         status: None,
@@ -323,4 +326,136 @@ fn rows_never_observed_are_unlabelled_and_clusters_are_counted() {
     assert_eq!((labels.row_count(), labels.labelled_count(), labels.cluster_count()), (6, 3, 2));
     assert_eq!((labels.cluster_sizes(), labels.largest_cluster_size()), (&[2, 1][..], 2));
     assert_eq!((labels.label_of(99), labels.kinds_of(99)), (None, EvidenceKinds::NONE));
+}
+
+/// A sketch of which the first values are those of another one, so many as to resemble it so much.
+fn sketch(seed: u16, other: u16, resemblance: f64) -> Sketch {
+    let common = (resemblance * SKETCH_VALUES as f64).round() as usize;
+    std::array::from_fn(|i| 1000 * if i < common { other } else { seed } + i as u16)
+}
+
+fn main_text<'a>(digest: &'a str, layout: Option<u64>, sketch: &'a Sketch, title: &'a str) -> Clues<'a> {
+    let main = MainClues { digest: digest.as_bytes(), layout, sketch: *sketch };
+    Clues { main: Some(main), title: Some(title.as_bytes()), status: Some(200), ..NOTHING }
+}
+
+#[test]
+fn canonical_links_between_pages_with_two_titles_are_not_believed() {
+    let titled = |target, title: &'static str| Clues { title: Some(title.as_bytes()), ..canonical(target) };
+    let observations = [
+        ("/", titled("/", "Home")),
+        ("/a", titled("/", "A")),
+        ("/a?x", titled("/", "A")),
+        ("/b", titled("/", "B")),
+        ("/?y", titled("/", "Home")),
+    ];
+    assert_eq!(labels_of(&observations), "01120");
+    let untitled = [("/", titled("/", "Home")), ("/?y", canonical("/")), ("/b", canonical("/b"))];
+    assert_eq!(labels_of(&untitled), "001");
+}
+
+#[test]
+fn equal_main_text_needs_an_equal_title_or_template() {
+    let any = sketch(1, 1, 1.0);
+    let observations = [
+        ("/login?from=a", main_text("m1", None, &any, "Log in")),
+        ("/login?from=b", main_text("m1", None, &any, "Log in")),
+        ("/list?of=a", main_text("m1", None, &any, "A")),
+        ("/news?page=a", main_text("m2", Some(7), &any, "News, from A")),
+        ("/news?page=b", main_text("m2", Some(7), &any, "News, from B")),
+        ("/print/news", main_text("m2", Some(8), &any, "News")),
+    ];
+    let labels = label_with(EvidenceKinds::only(MainText), &observations);
+    assert_eq!(show(&labels), "001223");
+    assert_eq!(labels.kinds_of(4), EvidenceKinds::only(MainText));
+    let error = Clues { status: Some(404), ..main_text("m1", None, &any, "Log in") };
+    assert_eq!(labels_of(&[("/a", error), ("/b", error)]), "..");
+}
+
+#[test]
+fn near_fingerprints_of_texts_that_do_not_resemble_each_other_are_not_tied() {
+    let (one, near, far) = (sketch(1, 1, 1.0), sketch(2, 1, 0.95), sketch(3, 1, 0.8));
+    let page =
+        |simhash, digest, sketch| Clues { simhash: Some(simhash), ..main_text(digest, None, sketch, "Page") };
+    let observations = [
+        ("/a", page(0xff00, "m1", &one)),
+        ("/b", page(0xff01, "m2", &near)),
+        ("/c", page(0xff00, "m3", &far)),
+    ];
+    assert_eq!(show(&label_with(EvidenceKinds::only(Simhash), &observations)), "001");
+}
+
+#[test]
+fn shingles_find_what_fingerprints_miss() {
+    let (one, near, far) = (sketch(1, 1, 1.0), sketch(2, 1, 0.95), sketch(3, 1, 0.8));
+    let observations = [
+        ("/a", main_text("m1", None, &one, "Page")),
+        ("/b", main_text("m2", None, &near, "Page")),
+        ("/c", main_text("m3", None, &far, "Page")),
+        ("/d", main_text("m4", None, &near, "Other page")),
+    ];
+    let kinds = EvidenceKinds::only(Shingles) | MainText.into();
+    let labels = label_with(kinds, &observations);
+    assert_eq!(show(&labels), "0012");
+    assert_eq!(labels.kinds_of(0), EvidenceKinds::only(Shingles));
+}
+
+#[test]
+fn sizes_are_intervals_and_count_only_when_asked_for() {
+    let size = |size| Clues { size: Some(size), ..NOTHING };
+    let titled = |title: &'static str| Clues { title: Some(title.as_bytes()), ..size(500) };
+    let observations = [
+        ("/a", size(100)),
+        ("/a", size(120)),
+        ("/b", size(120)),
+        ("/b", size(100)),
+        ("/c", size(100)),
+        ("/d", titled("D")),
+        ("/e", titled("E")),
+    ];
+    assert_eq!(show(&label_with(EvidenceKinds::only(Size), &observations)), "00123");
+    assert_eq!(labels_of(&observations), ".....");
+}
+
+#[test]
+fn a_wrong_canonical_link_is_cut_with_what_hangs_on_it() {
+    let (one, two) = (sketch(1, 1, 1.0), sketch(2, 1, 0.1));
+    let page = |digest, sketch, target: &'static str| Clues {
+        canonical: Some(target.as_bytes()),
+        ..main_text(digest, None, sketch, "List")
+    };
+    // Pages of a list that all say the first is theirs, each with a copy.
+    let observations = [
+        ("/list", page("m1", &one, "/list")),
+        ("/list?sid=1", page("m1", &one, "/list")),
+        ("/list?page=2", page("m2", &two, "/list")),
+        ("/list?page=2&sid=1", page("m2", &two, "/list")),
+    ];
+    let labels = label_with(EvidenceKinds::AUTO, &observations);
+    assert_eq!(show(&labels), "0011");
+    assert_eq!(labels.kinds_of(2).to_string(), "canonical+main+shingles");
+    assert_eq!(show(&label_with(EvidenceKinds::only(Canonical), &observations)), "0011");
+}
+
+#[test]
+fn a_chain_of_near_texts_does_not_hold_far_ones_together() {
+    // Each resembles the next by 0.95, the first and the last by little.
+    let sketches: Vec<Sketch> =
+        (0..20).map(|step| std::array::from_fn(|i| if i < 6 * step { 5000 } else { 0 } + i as u16)).collect();
+    let urls: Vec<String> = (0..20).map(|step| format!("/{step}")).collect();
+    let digests: Vec<String> = (0..20).map(|step| format!("m{step}")).collect();
+    let observations: Vec<(&str, Clues<'_>)> = (0..20)
+        .map(|step| (urls[step].as_str(), main_text(&digests[step], None, &sketches[step], "List")))
+        .collect();
+    let labels = label_with(EvidenceKinds::only(Shingles), &observations);
+    assert_ne!(labels.label_of(0), labels.label_of(19));
+    assert!(labels.cluster_count() < 20, "what is near is still together");
+    for left in 0..20 {
+        for right in 0..20 {
+            if labels.label_of(left) == labels.label_of(right) {
+                let far = left.abs_diff(right);
+                assert!(far <= 12, "{left} and {right}");
+            }
+        }
+    }
 }

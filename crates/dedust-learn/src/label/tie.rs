@@ -10,6 +10,14 @@ use crate::union_find::UnionFind;
 
 const NO_CLUSTER: u32 = u32::MAX;
 
+/// Two rows that a value said are one page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tie {
+    pub(super) left: u32,
+    pub(super) right: u32,
+    pub(super) kind: EvidenceKind,
+}
+
 /// Rows, the components they form so far, and why.
 #[derive(Debug)]
 pub(super) struct Ties {
@@ -19,6 +27,8 @@ pub(super) struct Ties {
     cluster_count: u32,
     kinds_by_row: Vec<EvidenceKinds>,
     has_evidence: Vec<bool>,
+    /// Every tie that was believed, if they are to be looked at again.
+    log: Option<Vec<Tie>>,
 }
 
 impl Ties {
@@ -29,7 +39,24 @@ impl Ties {
             cluster_count: 0,
             kinds_by_row: vec![EvidenceKinds::NONE; row_count],
             has_evidence: vec![false; row_count],
+            log: None,
         }
+    }
+
+    /// From now on remembers ties one by one.
+    pub(super) fn keep_log(&mut self) {
+        self.log = Some(Vec::new());
+    }
+
+    /// The ties since [`Ties::keep_log`]; no more are remembered.
+    pub(super) fn take_log(&mut self) -> Vec<Tie> {
+        self.log.take().unwrap_or_default()
+    }
+
+    /// Takes all rows of a component apart and forgets why they were together.
+    pub(super) fn dissolve(&mut self, rows: impl Iterator<Item = u32> + Clone) {
+        self.components.dissolve(rows.clone());
+        rows.for_each(|row| self.kinds_by_row[row as usize] = EvidenceKinds::NONE);
     }
 
     /// Adds an explicit cluster, of one row or more. Each row is in one cluster at most.
@@ -59,6 +86,9 @@ impl Ties {
         for &row in others {
             self.components.union(first, row);
             self.add_kind(kind, row);
+            if let Some(log) = &mut self.log {
+                log.push(Tie { left: first, right: row, kind });
+            }
         }
         if !others.is_empty() {
             self.add_kind(kind, first);

@@ -1,0 +1,184 @@
+/*!
+`dedust cluster`: pages or evidence in, observations with duplicate labels out, and a report of what was found.
+*/
+
+mod report;
+
+use std::io::{self, Write};
+
+use dedust::ParsedUrl;
+use dedust_io::{OutputFile, WriteError};
+use dedust_learn::{Clusterer, Clusters, EvidenceKinds};
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::ExitStatus;
+use crate::args::{ClusterArgs, ReportFormat};
+use crate::failure::Refusal;
+use crate::observe::{clues_of, read_all_of};
+use crate::pages::Seen;
+use crate::printer::Printer;
+
+/// What is written of a row besides its label, in this order; values that are not known are left out.
+#[derive(Serialize)]
+struct Facts<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    canonical: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    redirect: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text_digest: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    main_digest: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    simhash: Option<String>,
+}
+
+/// The rows, in the order in which they came, as they will be written.
+#[derive(Default)]
+struct Rows {
+    /// For each row its URL, then its facts, both as JSON.
+    text: Vec<u8>,
+    rows: Vec<Row>,
+}
+
+/// One row.
+struct Row {
+    /// The place of the row in the input.
+    place: u64,
+    /// The number of its URL.
+    url: u32,
+    start: usize,
+    facts: usize,
+    end: usize,
+    /// A hash of the path of its URL.
+    path: u64,
+    is_page: bool,
+}
+
+impl Rows {
+    fn push(&mut self, seen: &Seen, url: u32, path: u64) -> io::Result<()> {
+        let start = self.text.len();
+        serde_json::to_writer(&mut self.text, &printable(seen.url()))?;
+        let facts = self.text.len();
+        serde_json::to_writer(
+            &mut self.text,
+            &Facts {
+                status: seen.status(),
+                mime: seen.mime(),
+                time: seen.time(),
+                title: seen.title(),
+                canonical: seen.canonical().map(printable),
+                redirect: seen.redirect().map(printable),
+                size: seen.size(),
+                digest: seen.digest(),
+                text_digest: seen.text_digest(),
+                main_digest: seen.main_digest(),
+                simhash: seen.simhash().map(|simhash| format!("{simhash:016x}")),
+            },
+        )?;
+        let is_page = seen.status().is_none_or(|status| (200..300).contains(&status));
+        self.rows.push(Row { place: seen.place(), url, start, facts, end: self.text.len(), path, is_page });
+        Ok(())
+    }
+
+    /// The URL of a row, as JSON.
+    fn url(&self, row: &Row) -> &[u8] {
+        &self.text[row.start..row.facts]
+    }
+
+    /// What is known of a row, as a JSON object.
+    fn facts(&self, row: &Row) -> &[u8] {
+        &self.text[row.facts..row.end]
+    }
+
+    fn write(&self, clusters: &Clusters, out: &mut impl Write) -> io::Result<()> {
+        for row in &self.rows {
+            out.write_all(b"{\"url\":")?;
+            out.write_all(self.url(row))?;
+            match clusters.cluster_of(row.url) {
+                Some(cluster) => write!(out, ",\"cluster\":{cluster}")?,
+                None => out.write_all(b",\"cluster\":null")?,
+            }
+            let kinds = clusters.kinds_of(row.url);
+            if !kinds.is_empty() {
+                write!(out, ",\"evidence\":\"{kinds}\"")?;
+            }
+            match self.facts(row) {
+                b"{}" => out.write_all(b"}\n")?,
+                facts => {
+                    out.write_all(b",")?;
+                    out.write_all(&facts[1..])?;
+                    out.write_all(b"\n")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A URL as text: bytes that are no text are percent-encoded, which does not change what it means.
+fn printable(url: &[u8]) -> String {
+    match std::str::from_utf8(url) {
+        Ok(text) => text.to_owned(),
+        Err(_) => url
+            .iter()
+            .map(|&byte| if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+            .collect(),
+    }
+}
+
+/// Clusters observations and writes them.
+pub(crate) fn run(args: &ClusterArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    if args.output.as_os_str() == "-" && args.format == ReportFormat::Json {
+        return Err(Refusal::new(
+            "`-o -` and `--format json` both write to standard output",
+            "write the observations to a file",
+        )
+        .into());
+    }
+    let mut output = OutputFile::create(&args.output, args.force)?;
+    let (rows, clusters) = gather(args, args.evidence, printer)?;
+    rows.write(&clusters, &mut output)
+        .map_err(|source| WriteError::Write { path: args.output.clone(), source })?;
+    output.commit()?;
+    report::print(&rows, &clusters, args, printer)?;
+    Ok(ExitStatus::Success)
+}
+
+fn gather(
+    args: &ClusterArgs,
+    kinds: EvidenceKinds,
+    printer: &mut Printer,
+) -> anyhow::Result<(Rows, Clusters)> {
+    let mut clusterer = Clusterer::new(kinds);
+    let mut rows = Rows::default();
+    let mut parsed = ParsedUrl::default();
+    let mut failed = None;
+    read_all_of(&args.inputs, &args.host, printer, |seen| {
+        let url = clusterer.observe(seen.url(), &clues_of(seen))?;
+        parsed.parse_from(seen.url())?;
+        if let Err(error) = rows.push(seen, url, xxh3_64(parsed.path())) {
+            failed = Some(error);
+        }
+        Ok(())
+    })?;
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    rows.rows.sort_by_key(|row| row.place);
+    let clusters = clusterer.finish().renumbered(rows.rows.iter().map(|row| row.url));
+    Ok((rows, clusters))
+}

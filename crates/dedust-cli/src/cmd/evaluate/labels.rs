@@ -1,0 +1,148 @@
+/*!
+`dedust evaluate --labels`: are the duplicate labels themselves right?
+
+URLs are those as met, each once. One that the truth does not know is left out; one without a label is tied to nothing.
+*/
+
+use std::path::{Path, PathBuf};
+use std::slice;
+
+use dedust_learn::metrics::{LabelScore, score_labels};
+use dedust_learn::{Clusterer, EvidenceKind};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::ExitStatus;
+use crate::args::{EvaluateArgs, HostArgs, ReportFormat};
+use crate::failure::Refusal;
+use crate::line_source::name_of;
+use crate::number::{count, counted, figure};
+use crate::observe::{clues_of, read_all_of};
+use crate::printer::Printer;
+use crate::table::Table;
+
+/// The one line of `--format json`, with the fields of [`LabelScore`].
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "labels")]
+struct Record {
+    urls: u64,
+    labelled: u64,
+    pages: u64,
+    clusters: u64,
+    tied_pairs: u128,
+    false_pairs: u128,
+    duplicate_pairs: u128,
+    pair_precision: f64,
+    pair_recall: f64,
+    wrong: u64,
+    wrong_share: f64,
+    /// URLs left out because the truth does not have them.
+    not_in_truth: u64,
+}
+
+/// Scores the labels of LABELLED: with `--labels` the first file is none of rules.
+pub(super) fn run(truth: &Path, args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    let page_by_url = read_truth(truth, printer)?;
+    let inputs: Vec<PathBuf> = [&args.rules].into_iter().chain(&args.inputs).cloned().collect();
+    let mut clusterer = Clusterer::new(args.evidence);
+    let mut number_by_url: FxHashMap<u128, u32> = FxHashMap::default();
+    read_all_of(&inputs, &args.host, printer, |seen| {
+        let number = clusterer.observe(seen.url(), &clues_of(seen))?;
+        number_by_url.insert(xxh3_128(seen.url()), number);
+        Ok(())
+    })?;
+    let clusters = clusterer.finish();
+    let known = number_by_url.iter().filter_map(|(url, number)| Some((*page_by_url.get(url)?, *number)));
+    let score = score_labels(known.map(|(page, number)| (page, clusters.cluster_of(number))));
+    let not_in_truth = number_by_url.len() as u64 - score.urls;
+    if score.urls == 0 {
+        return Err(Refusal::new(
+            format!(
+                "{} tells nothing of the {} to be scored",
+                name_of(truth),
+                counted(not_in_truth, "URL", "URLs")
+            ),
+            "TRUTH and LABELLED must spell URLs in the same way",
+        )
+        .into());
+    }
+    match args.format {
+        ReportFormat::Text => printer.line(table(&score))?,
+        ReportFormat::Json => printer.json(&record(&score, not_in_truth))?,
+    }
+    if not_in_truth > 0 {
+        let urls = counted(not_in_truth, "URL", "URLs");
+        printer.warning(format_args!("{urls} left out, of which {} does not tell the page", name_of(truth)));
+    }
+    printer.finish()?;
+    Ok(verdict(&score, args, printer))
+}
+
+/// The page of each URL, numbered from 0.
+fn read_truth(truth: &Path, printer: &mut Printer) -> anyhow::Result<FxHashMap<u128, u32>> {
+    let truth = truth.to_owned();
+    let mut pages: FxHashMap<Box<str>, u32> = FxHashMap::default();
+    let mut page_by_url = FxHashMap::default();
+    read_all_of(slice::from_ref(&truth), &HostArgs::default(), printer, |seen| {
+        if let Some(page) = seen.cluster() {
+            let next = pages.len() as u32;
+            let page = *pages.entry(page.into()).or_insert(next);
+            page_by_url.insert(xxh3_128(seen.url()), page);
+        }
+        Ok(())
+    })?;
+    if page_by_url.is_empty() {
+        return Err(Refusal::new(
+            format!("{} tells the page of no URL", name_of(&truth)),
+            format!("it needs a column `page` or `{}`", EvidenceKind::Cluster),
+        )
+        .into());
+    }
+    Ok(page_by_url)
+}
+
+fn table(score: &LabelScore) -> Table {
+    let mut table = Table::new(&["labels", ""]);
+    let mut row = |name: &str, value: String| table.push([name.to_owned(), value]);
+    row("URLs", count(score.urls));
+    row("in a cluster", count(score.labelled));
+    row("pages", count(score.pages));
+    row("clusters", count(score.clusters));
+    row("pair precision", figure(score.pair_precision));
+    row("pair recall", figure(score.pair_recall));
+    row("wrong", figure(score.wrong_share));
+    table
+}
+
+fn record(score: &LabelScore, not_in_truth: u64) -> Record {
+    Record {
+        urls: score.urls,
+        labelled: score.labelled,
+        pages: score.pages,
+        clusters: score.clusters,
+        tied_pairs: score.tied_pairs,
+        false_pairs: score.false_pairs,
+        duplicate_pairs: score.duplicate_pairs,
+        pair_precision: score.pair_precision,
+        pair_recall: score.pair_recall,
+        wrong: score.wrong,
+        wrong_share: score.wrong_share,
+        not_in_truth,
+    }
+}
+
+fn verdict(score: &LabelScore, args: &EvaluateArgs, printer: &mut Printer) -> ExitStatus {
+    let limits = [
+        ("precision", score.pair_precision, args.min_precision),
+        ("recall", score.pair_recall, args.min_recall),
+    ];
+    let mut status = ExitStatus::Success;
+    for (name, found, limit) in limits {
+        if let Some(limit) = limit.filter(|limit| found < *limit) {
+            printer.note(format_args!("missed: pair {name} {found:.6} is below --min-{name} {limit}"));
+            status = ExitStatus::No;
+        }
+    }
+    status
+}

@@ -1,0 +1,325 @@
+/*!
+What the pages of archives say of themselves, added to their rows.
+
+Documents are read on all threads, in batches, while the next are taken from the archive. The main text of a page is what
+is left without the furniture of its site, which takes a sample of the site's pages to know: so rows wait until their
+site has [`SAMPLE_PAGES`] pages, or until pages that wait take too much memory, and then go on together. Which rows wait
+for how long depends on the input alone, not on threads.
+*/
+
+use std::mem;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use dedust::{ParsedUrl, site_of};
+use dedust_io::{Column, Document, Observation};
+use dedust_learn::{Clues, MainClues};
+use dedust_pages::{Furniture, Page, PageSource, SiteSample, Sketch};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Pages of a site that tell what all of them have.
+const SAMPLE_PAGES: u32 = 512;
+
+/// Pages of a site that wait at most, like each other or not.
+const MAX_WAITING_PAGES: usize = 4096;
+
+/// Memory that waiting pages may take, in bytes.
+const MAX_WAITING_BYTES: usize = 256 << 20;
+
+/// Bytes of documents that are read together.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Documents that are read together.
+const BATCH_PAGES: usize = 256;
+
+/// Bytes below which a body says nothing by being equal to another.
+const MIN_BODY_BYTES: usize = 64;
+
+/// One row, with what its page says.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) observation: Observation,
+    pub(crate) place: u64,
+    main: Option<Box<Main>>,
+}
+
+/// What is kept of the main text of a page.
+struct Main {
+    digest: [u8; 16],
+    layout: Option<u64>,
+    sketch: Sketch,
+}
+
+impl Deref for Seen {
+    type Target = Observation;
+
+    fn deref(&self) -> &Observation {
+        &self.observation
+    }
+}
+
+impl Seen {
+    /// The number of rows read before it: rows of archives do not come in the order in which they were read.
+    pub(crate) fn place(&self) -> u64 {
+        self.place
+    }
+
+    /// What the row tells of its page.
+    pub(crate) fn clues(&self) -> Clues<'_> {
+        let main = self.main.as_ref();
+        Clues {
+            cluster: self.cluster().map(str::as_bytes),
+            canonical: self.canonical(),
+            redirect: self.redirect(),
+            digest: self.digest().map(str::as_bytes),
+            text_digest: self.text_digest().map(str::as_bytes),
+            main: main.map(|main| MainClues {
+                digest: &main.digest,
+                layout: main.layout,
+                sketch: main.sketch,
+            }),
+            simhash: self.simhash(),
+            title: self.title().map(str::as_bytes),
+            status: self.status(),
+            size: self.size(),
+        }
+    }
+
+    /// The hash of the main text, as hexadecimal digits.
+    pub(crate) fn main_digest(&self) -> Option<String> {
+        self.main.as_ref().map(|main| hex(&main.digest))
+    }
+
+    /// Adds what a page says of itself.
+    fn add_page(&mut self, page: &Page, document: &Document) {
+        let observation = &mut self.observation;
+        let mut set = |column, value: &str| {
+            // Texts fit any column of text; a value that did not would be as good as none.
+            let _ = observation.set_text(column, value);
+        };
+        if !page.title().is_empty() {
+            set(Column::Title, page.title());
+        }
+        if let Some(canonical) = page.canonical() {
+            set(Column::Canonical, canonical);
+        }
+        let signature = dedust_pages::signature(page.text()).filter(|_| !document.is_cut());
+        if let Some(signature) = signature {
+            set(Column::TextDigest, &hex(&signature));
+        }
+        if let Some(refresh) = page.refresh().filter(|_| observation.redirect().is_none()) {
+            let _ = observation.set_text(Column::Redirect, refresh);
+        }
+    }
+
+    /// Adds what is left of a page without the furniture of its site.
+    fn add_main_text(&mut self, page: &Page, furniture: &Furniture) {
+        let text = furniture.main_text(page);
+        if let Some(fingerprint) = text.fingerprint() {
+            self.observation.set_simhash(fingerprint.simhash);
+            self.main = Some(Box::new(Main {
+                digest: fingerprint.signature,
+                layout: text.layout(),
+                sketch: fingerprint.sketch,
+            }));
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Rows on their way from the archive to the learner.
+#[derive(Default)]
+pub(crate) struct Pages {
+    site_ids: FxHashMap<Box<[u8]>, usize>,
+    sites: Vec<Site>,
+    waiting_bytes: usize,
+    batch: Vec<Job>,
+    batch_bytes: usize,
+    reading: Option<Receiver<Vec<Outcome>>>,
+    url: ParsedUrl,
+}
+
+/// What is known of a site.
+enum Site {
+    /// Not enough pages yet.
+    Open(Box<Waiting>),
+    Known(Arc<Furniture>),
+}
+
+#[derive(Default)]
+struct Waiting {
+    sample: SiteSample,
+    pages: Vec<(Seen, Page)>,
+    bytes: usize,
+}
+
+/// A document to be read.
+struct Job {
+    seen: Seen,
+    document: Document,
+    site: usize,
+    furniture: Option<Arc<Furniture>>,
+}
+
+/// A document that was read.
+enum Outcome {
+    Done(Seen),
+    /// The furniture of its site was not known.
+    Half {
+        seen: Seen,
+        page: Page,
+        site: usize,
+    },
+}
+
+impl Pages {
+    /// Whether a row's document has anything to say. Error pages speak of the error.
+    pub(crate) fn wants(observation: &Observation) -> bool {
+        observation.status().is_none_or(|status| (200..300).contains(&status))
+    }
+
+    /// Takes a row with its document, whose URL is one; gives rows that are complete to `ready`.
+    pub(crate) fn push<E>(
+        &mut self,
+        seen: Seen,
+        document: Document,
+        ready: impl FnMut(&Seen) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let site = self.site_of(&seen);
+        let furniture = match &self.sites[site] {
+            Site::Known(furniture) => Some(furniture.clone()),
+            Site::Open(_) => None,
+        };
+        self.batch_bytes += document.body().len();
+        self.batch.push(Job { seen, document, site, furniture });
+        if self.batch_bytes >= BATCH_BYTES || self.batch.len() >= BATCH_PAGES {
+            return self.turn(ready);
+        }
+        Ok(())
+    }
+
+    /// Gives all rows that are left to `ready`.
+    pub(crate) fn finish<E>(&mut self, mut ready: impl FnMut(&Seen) -> Result<(), E>) -> Result<(), E> {
+        self.turn(&mut ready)?;
+        self.turn(&mut ready)?;
+        for site in 0..self.sites.len() {
+            self.settle(site, &mut ready)?;
+        }
+        Ok(())
+    }
+
+    fn site_of(&mut self, seen: &Seen) -> usize {
+        let host = if self.url.parse_from(seen.url()).is_ok() { self.url.host() } else { b"" };
+        let name = site_of(host);
+        match self.site_ids.get(name) {
+            Some(&site) => site,
+            None => {
+                let site = self.sites.len();
+                self.site_ids.insert(name.into(), site);
+                self.sites.push(Site::Open(Box::default()));
+                site
+            }
+        }
+    }
+
+    /// Starts to read the batch and deals with the one before.
+    fn turn<E>(&mut self, mut ready: impl FnMut(&Seen) -> Result<(), E>) -> Result<(), E> {
+        self.batch_bytes = 0;
+        let batch = mem::take(&mut self.batch);
+        let before = self.reading.take();
+        if !batch.is_empty() {
+            let (sender, receiver) = sync_channel(1);
+            rayon::spawn(move || {
+                // If no one waits for it any more, an error has ended the reading.
+                let _ = sender.send(batch.into_par_iter().map(Job::read).collect());
+            });
+            self.reading = Some(receiver);
+        }
+        for outcome in before.and_then(|before| before.recv().ok()).unwrap_or_default() {
+            match outcome {
+                Outcome::Done(seen) => ready(&seen)?,
+                Outcome::Half { mut seen, page, site } => match &mut self.sites[site] {
+                    Site::Known(furniture) => {
+                        seen.add_main_text(&page, furniture);
+                        ready(&seen)?;
+                    }
+                    Site::Open(waiting) => {
+                        waiting.sample.add(&page);
+                        let bytes = page.memory() + size_of::<Seen>();
+                        waiting.bytes += bytes;
+                        self.waiting_bytes += bytes;
+                        waiting.pages.push((seen, page));
+                        let is_enough = waiting.sample.page_count() >= SAMPLE_PAGES;
+                        if is_enough || waiting.pages.len() >= MAX_WAITING_PAGES {
+                            self.settle(site, &mut ready)?;
+                        }
+                    }
+                },
+            }
+        }
+        while self.waiting_bytes > MAX_WAITING_BYTES {
+            let bytes_of = |site: &Site| match site {
+                Site::Open(waiting) => waiting.bytes,
+                Site::Known(_) => 0,
+            };
+            let Some(largest) = (0..self.sites.len()).max_by_key(|&site| bytes_of(&self.sites[site])) else {
+                break;
+            };
+            self.settle(largest, &mut ready)?;
+        }
+        Ok(())
+    }
+
+    /// Lets go of the rows of a site that wait, with the furniture that is known by now.
+    fn settle<E>(&mut self, site: usize, ready: impl FnMut(&Seen) -> Result<(), E>) -> Result<(), E> {
+        let Site::Open(waiting) = &mut self.sites[site] else { return Ok(()) };
+        let Waiting { sample, pages, bytes } = mem::take(&mut **waiting);
+        let furniture = Arc::new(sample.furniture());
+        self.sites[site] = Site::Known(furniture.clone());
+        self.waiting_bytes -= bytes;
+        let complete: Vec<Seen> = pages
+            .into_par_iter()
+            .map(|(mut seen, page)| {
+                seen.add_main_text(&page, &furniture);
+                seen
+            })
+            .collect();
+        complete.iter().try_for_each(ready)
+    }
+}
+
+impl Job {
+    fn read(self) -> Outcome {
+        let Job { mut seen, document, site, furniture } = self;
+        let links: Vec<&[u8]> = document.headers("link").collect();
+        let page = Page::read(&PageSource {
+            url: seen.observation.url(),
+            content_type: document.content_type(),
+            links: &links,
+            refresh: document.header("refresh"),
+            body: document.body(),
+        });
+        let body = document.body();
+        if seen.digest().is_none() && body.len() >= MIN_BODY_BYTES && !document.is_cut() {
+            let _ = seen.observation.set_text(Column::Digest, &format!("{:032x}", xxh3_128(body)));
+        }
+        let Some(page) = page else { return Outcome::Done(seen) };
+        seen.add_page(&page, &document);
+        if document.is_cut() {
+            return Outcome::Done(seen);
+        }
+        match furniture {
+            Some(furniture) => {
+                seen.add_main_text(&page, &furniture);
+                Outcome::Done(seen)
+            }
+            None => Outcome::Half { seen, page, site },
+        }
+    }
+}

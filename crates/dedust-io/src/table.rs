@@ -1,0 +1,156 @@
+/*!
+Tables whose columns have names and types: what Parquet and Arrow files have in common.
+
+A cell of whatever type comes in, and goes into the column of an [`Observation`] if it can hold its value. Which columns are
+known, and that there must be URLs, is decided here once.
+*/
+
+use std::io;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+
+use crate::bad_row::{BadRowReason, Place, shorten, shorten_quoted};
+use crate::column::Kind;
+use crate::observation::WrongValue;
+use crate::{Column, Location, Observation, ReadError};
+
+/// Rows of a table, in order.
+pub(crate) trait TableRows: Send {
+    /// Reads the next row. `None` at the end.
+    fn read(
+        &mut self,
+        file: &Arc<str>,
+        observation: &mut Observation,
+    ) -> Result<Option<Result<(), BadRowReason>>, ReadError>;
+
+    /// Where the current row is.
+    fn location(&self) -> Location;
+}
+
+/// A value of a table.
+pub(crate) enum Cell<'a> {
+    Null,
+    Text(&'a str),
+    Bytes(&'a [u8]),
+    /// Any integer of up to 64 bits.
+    Whole(i128),
+    Real(f64),
+    /// A time or date, in words that sort.
+    Time(String),
+    /// None of these, in words.
+    Other(String),
+}
+
+/// Which of the columns of a table are known, by their index. Names may have any case.
+pub(crate) fn known_columns<'a>(
+    file: &Arc<str>,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> Result<Vec<(usize, Column)>, ReadError> {
+    let mut known: Vec<(usize, Column)> = Vec::new();
+    for (index, name) in names.clone().enumerate() {
+        let Some(column) = Column::from_name(&name.to_ascii_lowercase()) else { continue };
+        if known.iter().any(|(_, other)| *other == column) {
+            return Err(ReadError::DuplicateColumn { file: file.clone(), column });
+        }
+        known.push((index, column));
+    }
+    if !known.iter().any(|(_, column)| *column == Column::Url) {
+        let names: Vec<&str> = names.collect();
+        let columns = shorten_quoted(names.join(", ").as_bytes());
+        return Err(ReadError::NoUrlInTable { file: file.clone(), columns });
+    }
+    Ok(known)
+}
+
+/// An error for a table that can be read no further than `row`.
+pub(crate) fn failure(
+    file: &Arc<str>,
+    row: u64,
+    source: impl std::error::Error + Send + Sync + 'static,
+) -> ReadError {
+    ReadError::Table { file: file.clone(), row, source: Box::new(source) }
+}
+
+/// Runs what reads a table. The readers of tables are not ours, and some panic on damaged files: that ends reading with
+/// an error, as any other damage does.
+pub(crate) fn guarded<T>(
+    file: &Arc<str>,
+    row: u64,
+    read: impl FnOnce() -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    // Nothing of a table is used after an error.
+    panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|payload| {
+        let problem = payload
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+            .unwrap_or_default();
+        Err(failure(file, row, io::Error::new(io::ErrorKind::InvalidData, problem)))
+    })
+}
+
+/// Puts the cells of a row into an observation.
+pub(crate) fn fill<'a>(
+    observation: &mut Observation,
+    place: Place<'_>,
+    cells: impl Iterator<Item = (Column, Cell<'a>)>,
+) -> Result<(), BadRowReason> {
+    observation.start(place.location);
+    let mut has_url = false;
+    for (column, cell) in cells {
+        if matches!(cell, Cell::Null) {
+            continue;
+        }
+        has_url |= column == Column::Url;
+        if set(observation, column, &cell).is_err() {
+            let found = cell.shown();
+            if column == Column::Url {
+                return Err(BadRowReason::WrongUrl { found });
+            }
+            observation.push_bad_column(place.bad_column(column, found));
+        }
+    }
+    match (has_url, observation.url()) {
+        (false, _) => Err(BadRowReason::NoUrl),
+        (true, b"") => Err(BadRowReason::EmptyUrl),
+        (true, _) => Ok(()),
+    }
+}
+
+fn set(observation: &mut Observation, column: Column, cell: &Cell<'_>) -> Result<(), WrongValue> {
+    match (column.kind(), cell) {
+        (_, Cell::Null) => Ok(()),
+        (_, Cell::Text(text)) => observation.set_text(column, text),
+        (_, Cell::Bytes(bytes)) => observation.set_bytes(column, bytes),
+        (Kind::Simhash, Cell::Whole(bits)) => {
+            // Signed or not, it is the same 64 bits.
+            let bits = u64::try_from(*bits).or_else(|_| i64::try_from(*bits).map(i64::cast_unsigned));
+            observation.set_simhash(bits.map_err(|_| WrongValue)?);
+            Ok(())
+        }
+        (Kind::Size | Kind::Status, Cell::Whole(value)) => {
+            observation.set_number(column, u64::try_from(*value).map_err(|_| WrongValue)?)
+        }
+        // Data frames write integers so where a column has gaps; whole numbers below 2^53 are exact.
+        (_, Cell::Real(value)) if value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0 => {
+            set(observation, column, &Cell::Whole(*value as i128))
+        }
+        (Kind::Label, Cell::Whole(value)) => observation.set_text(column, &value.to_string()),
+        (Kind::Label, Cell::Time(time)) => observation.set_text(column, time),
+        _ => Err(WrongValue),
+    }
+}
+
+impl Cell<'_> {
+    /// In words, for a message.
+    fn shown(&self) -> String {
+        match self {
+            Cell::Null => "null".to_owned(),
+            Cell::Text(text) => shorten_quoted(text.as_bytes()),
+            Cell::Bytes(bytes) => shorten_quoted(bytes),
+            Cell::Whole(value) => value.to_string(),
+            Cell::Real(value) => value.to_string(),
+            Cell::Time(text) | Cell::Other(text) => shorten(text.as_bytes()),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+/*!
+The outcome: a cluster number per row, and why.
+*/
+
+use super::tie::Ties;
+use crate::evidence::EvidenceKinds;
+
+const NO_LABEL: u32 = u32::MAX;
+
+/// The duplicate labels of the rows of one site.
+///
+/// Labels are `0..cluster_count`, numbered by the first row that has them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Labels {
+    label_by_row: Vec<u32>,
+    kinds_by_row: Vec<EvidenceKinds>,
+    size_by_label: Vec<u32>,
+}
+
+impl Labels {
+    pub(super) fn number(mut ties: Ties, has_clusters: bool) -> Labels {
+        let row_count = ties.row_count();
+        let mut label_by_root = vec![NO_LABEL; row_count];
+        let mut label_by_row = vec![NO_LABEL; row_count];
+        let mut size_by_label: Vec<u32> = Vec::new();
+        for (row, row_label) in (0..).zip(&mut label_by_row) {
+            let is_labelled = if has_clusters {
+                ties.is_tied(row) || ties.cluster_of(row).is_some()
+            } else {
+                ties.is_tied(row) || ties.has_evidence(row)
+            };
+            if !is_labelled {
+                continue;
+            }
+            let label = &mut label_by_root[ties.root_of(row) as usize];
+            if *label == NO_LABEL {
+                *label = size_by_label.len() as u32;
+                size_by_label.push(0);
+            }
+            size_by_label[*label as usize] += 1;
+            *row_label = *label;
+        }
+        Labels { label_by_row, kinds_by_row: ties.into_kinds(), size_by_label }
+    }
+
+    /// The cluster of a row; `None` if unknown or if there is no such row.
+    pub fn label_of(&self, row: u32) -> Option<u32> {
+        self.label_by_row.get(row as usize).copied().filter(|label| *label != NO_LABEL)
+    }
+
+    /// The kinds that tie the row to another row: none for a row alone in its cluster, or unlabelled.
+    pub fn kinds_of(&self, row: u32) -> EvidenceKinds {
+        self.kinds_by_row.get(row as usize).copied().unwrap_or_default()
+    }
+
+    /// Every row's label, in row order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<u32>> + Clone {
+        self.label_by_row.iter().map(|label| (*label != NO_LABEL).then_some(*label))
+    }
+
+    /// Number of rows, labelled or not.
+    pub fn row_count(&self) -> usize {
+        self.label_by_row.len()
+    }
+
+    /// Number of rows with a label.
+    pub fn labelled_count(&self) -> usize {
+        self.size_by_label.iter().map(|size| *size as usize).sum()
+    }
+
+    /// Number of clusters, those of one row included.
+    pub fn cluster_count(&self) -> usize {
+        self.size_by_label.len()
+    }
+
+    /// Number of rows of each cluster, in the order of the labels.
+    pub fn cluster_sizes(&self) -> &[u32] {
+        &self.size_by_label
+    }
+
+    /// Number of rows of the largest cluster; 0 if there is none.
+    pub fn largest_cluster_size(&self) -> u32 {
+        self.size_by_label.iter().copied().max().unwrap_or(0)
+    }
+}
