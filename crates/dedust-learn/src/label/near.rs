@@ -14,12 +14,16 @@ use crate::simhash::near_pairs;
 
 /// The least resemblance of nearly equal texts.
 ///
-/// Sketches are of main texts. For whole texts 0.9 is usual, but there what differs is mostly furniture; in what is left
-/// without it, pages that have from 0.90 to 0.97 in common were different pages in each of 57 cases looked at.
+/// Sketches are of main texts. For whole texts 0.9 is usual, but there what differs is mostly furniture. On the one wiki
+/// where this was looked at, all 57 pairs with equal titles and from 0.90 to 0.97 in common were different pages, and all
+/// 15 above were the same; many of the pairs share a page, and other sites may differ.
 const MIN_RESEMBLANCE: f64 = 0.95;
 
 /// Kinds of texts that are told apart among rows with something in common.
 const MAX_LEADERS: usize = 16;
+
+/// Pairs that are gathered before they are tied.
+const MAX_PAIRS: usize = 1 << 20;
 
 const NO_SKETCH: u32 = u32::MAX;
 
@@ -104,25 +108,39 @@ pub(super) fn tie_similar(
             members.sort_unstable_by_key(|&row| (url_by_row[row as usize], row));
             members.iter().for_each(|&row| ties.note_evidence(row));
             let mut is_believed = true;
-            let leaders = if sketches.is_empty() {
+            if sketches.is_empty() {
                 is_believed = ties.tie(EvidenceKind::Simhash, &members);
-                vec![members[0]]
+                members.truncate(1);
             } else {
-                sketches.alike(&members, MIN_RESEMBLANCE, |left, right| {
+                members = sketches.alike(&members, MIN_RESEMBLANCE, |left, right| {
                     is_believed &= ties.tie(EvidenceKind::Simhash, &[left, right]);
-                })
-            };
+                });
+            }
             if is_believed {
-                fingerprints.extend(leaders.iter().map(|_| equal[0].fingerprint));
-                rows.extend(leaders);
+                fingerprints.resize(fingerprints.len() + members.len(), equal[0].fingerprint);
+                rows.append(&mut members);
             }
         }
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
         near_pairs(&fingerprints, MAX_HAMMING_BITS, |left, right| {
             let (left, right) = (rows[left], rows[right]);
             if sketches.may_resemble(left, right, MIN_RESEMBLANCE) {
-                ties.tie(EvidenceKind::Simhash, &[left, right]);
+                pairs.push((left.min(right), left.max(right)));
+            }
+            // Between explicit clusters it matters which pair comes first: not the one of lower rows.
+            if pairs.len() == MAX_PAIRS || ties.has_clusters() {
+                tie_pairs(ties, &mut pairs);
             }
         });
+        tie_pairs(ties, &mut pairs);
+    }
+}
+
+/// Ties pairs in the order of their rows, which is that of memory, and forgets them.
+fn tie_pairs(ties: &mut Ties, pairs: &mut Vec<(u32, u32)>) {
+    pairs.sort_unstable();
+    for (left, right) in pairs.drain(..) {
+        ties.tie(EvidenceKind::Simhash, &[left, right]);
     }
 }
 

@@ -91,8 +91,12 @@ fn join_again(ties: &mut Ties, log: Vec<Tie>, sketches: &Sketches, url_by_row: &
     }
     let url_of = |row: u32| url_by_row.get(row as usize).copied().unwrap_or_default();
     let mut others: Vec<Tie> = Vec::new();
-    // What one value said was logged as ties of its first row, one after the other.
-    for of_value in loose.chunk_by(|left, right| (left.left, left.kind) == (right.left, right.kind)) {
+    // What one link or size said was logged as ties of its first row, one after the other; other kinds tie pairs.
+    let is_of_one_value = |left: &Tie, right: &Tie| {
+        (left.left, left.kind) == (right.left, right.kind)
+            && matches!(left.kind, EvidenceKind::Canonical | EvidenceKind::Size)
+    };
+    for of_value in loose.chunk_by(is_of_one_value) {
         let kind = of_value[0].kind;
         let mut rows: Vec<u32> = of_value.iter().map(|tie| tie.right).collect();
         rows.push(of_value[0].left);

@@ -105,6 +105,11 @@ impl Ties {
         self.kinds_by_row[row as usize] |= kind.into();
     }
 
+    /// Whether there are explicit clusters.
+    pub(super) fn has_clusters(&self) -> bool {
+        self.cluster_count > 0
+    }
+
     /// Notes that something is known of a row, tied to others or not.
     pub(super) fn note_evidence(&mut self, row: u32) {
         self.has_evidence[row as usize] = true;
