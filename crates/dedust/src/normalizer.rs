@@ -274,7 +274,7 @@ impl Normalizer {
                 }
                 let program = self.image.hashed_site(url.host(), hosts[index].hash).and_then(Program::new);
                 if let Some(program) = &program
-                    && program.substitutions != 0
+                    && program.substitutions() != 0
                     && url.userinfo().is_none()
                 {
                     self.substitute(program, url, &mut desk.work);
@@ -288,7 +288,7 @@ impl Normalizer {
     fn key_of<'s>(&self, url: &'s ParsedUrl, program: Option<Program<'_>>, desk: &'s mut Desk) -> &'s [u8] {
         let Desk { work, out, edited, .. } = desk;
         if let Some(program) = &program
-            && program.edits != 0
+            && program.edits() != 0
         {
             return edited_key(program, url, work, &mut edited.key, out);
         }
@@ -304,7 +304,7 @@ impl Normalizer {
         desk: &'s mut Desk,
     ) -> &'s [u8] {
         if let Some(program) = &program
-            && program.edits != 0
+            && program.edits() != 0
         {
             return self.edited_url(program, url, desk);
         }
@@ -315,7 +315,7 @@ impl Normalizer {
         };
         let is_proven = is_proven(&rule, url, &work.slots);
         out.clear();
-        if template::write(&rule, rule.url, url, &mut work.slots, out).is_err() {
+        if template::write(&rule, rule.url(), url, &mut work.slots, out).is_err() {
             return url.as_bytes();
         }
         if is_proven {
@@ -361,7 +361,7 @@ impl Normalizer {
         }
         rule.filter(CoveringRule::writes).is_none_or(|rule| {
             again_out.clear();
-            template::write(&rule, rule.url, again, &mut work.slots, again_out).is_err()
+            template::write(&rule, rule.url(), again, &mut work.slots, again_out).is_err()
                 || again_out.as_bytes() == again.as_bytes()
         })
     }
@@ -375,14 +375,14 @@ impl Normalizer {
         let rule = self.program_of(parsed.host()).and_then(|program| {
             let rule = program.covering_rule(&parsed, &mut work.slots)?;
             let key = template::write(&rule, rule.key, &parsed, &mut work.slots, &mut TextBuffer::default());
-            key.ok().map(|()| usize::from(rule.place))
+            key.ok().map(|()| rule.place())
         });
         let substitutions = match site.and_then(Program::new) {
             Some(program) if parsed != safe => firing(&program, safe.as_bytes()),
             _ => Vec::new(),
         };
         let mut edits = Vec::new();
-        if let Some(program) = site.and_then(Program::new).filter(|program| program.edits != 0 && safe.is_hierarchical())
+        if let Some(program) = site.and_then(Program::new).filter(|program| program.edits() != 0 && safe.is_hierarchical())
             && work.form.read(&safe, program.domain_len)
         {
             let (mut before, mut after) = (Vec::new(), Vec::new());
@@ -420,7 +420,7 @@ impl Normalizer {
     ) -> Result<Option<Program<'_>>, ParseUrlError> {
         parsed.parse_from(url)?;
         let Some(program) = self.program_of(parsed.host()) else { return Ok(None) };
-        if program.substitutions != 0 && parsed.userinfo().is_none() {
+        if program.substitutions() != 0 && parsed.userinfo().is_none() {
             self.substitute(&program, parsed, work);
         }
         Ok(Some(program))
@@ -430,7 +430,7 @@ impl Normalizer {
         let Work { text, substituted, .. } = work;
         text.clear();
         text.extend_from_slice(parsed.as_bytes());
-        if substitute(Replacement::list(program.bytes, program.substitutions), text)
+        if substitute(Replacement::list(program.bytes, program.substitutions()), text)
             && *text != parsed.as_bytes()
             && substituted.parse_from(text).is_ok()
             && substituted.as_bytes() == *text
@@ -535,7 +535,7 @@ fn firing(program: &Program<'_>, url: &[u8]) -> Vec<usize> {
     let mut fired = Vec::new();
     for _ in 0..MAX_PASSES {
         let before = fired.len();
-        for substitution in Replacement::list(program.bytes, program.substitutions) {
+        for substitution in Replacement::list(program.bytes, program.substitutions()) {
             if substitution.apply(&mut url) {
                 fired.push(substitution.place as usize);
             }

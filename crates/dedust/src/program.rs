@@ -6,7 +6,7 @@ few comparisons, and a template. No regular expressions, no allocation per URL. 
 memory or in a file; see `compile/` for how it is written.
 
 ```text
-header    24 bytes, see `Program::new`, and four for each of what only some sites have
+header    24 bytes, see `Header`, and four for each of what only some sites have
 names     of path parameters, then of query parameters: two flat tables of 16 bytes a name
 tags      for every rule: of one value that it asks for
 heads     for every rule: where the rest lies, and masks of what must and may be there
@@ -34,6 +34,7 @@ pub(crate) const FIXED_SLOTS: u16 = 7;
 pub(crate) const NO_SLOT: u16 = u16::MAX;
 
 pub(crate) const HEADER_BYTES: usize = 24;
+const FLAGS_AT: usize = 18;
 pub(crate) const NAME_BYTES: usize = 16;
 /// The length of a name that is none; no name is looked for that is as long.
 pub(crate) const NO_NAME: u16 = u16::MAX;
@@ -48,6 +49,7 @@ pub(crate) const KEEPS_OTHERS: u8 = 2;
 pub(crate) const HAS_SUBSTITUTIONS: u8 = 4;
 pub(crate) const HAS_EDITS: u8 = 8;
 pub(crate) const HAS_LISTS: u8 = 16;
+const LISTS: u8 = HAS_SUBSTITUTIONS | HAS_EDITS | HAS_LISTS;
 /// Rule: query parameters that it does not name are passed through.
 pub(crate) const RULE_KEEPS_OTHERS: u8 = 1;
 /// Rule: there is a URL to write, not only a key.
@@ -65,13 +67,24 @@ pub(crate) const CHECK_CLASS: u8 = 1;
 /// The length of a value that is none.
 pub(crate) const BARE: u16 = u16::MAX;
 
-/// The rules of one site, ready to run.
+/// The rules of one site, ready to run. Small, so that it is handed around in no time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Program<'a> {
     /// The program, and what may be read after it.
     pub(crate) bytes: &'a [u8],
     pub(crate) domain_len: usize,
     has_longer: bool,
+    flags: u8,
+    /// Where it lies in the compiled rules, and which these are.
+    pub(crate) place: u32,
+    pub(crate) image: u64,
+}
+
+/// What its header says.
+#[derive(Debug)]
+struct Header<'a> {
+    bytes: &'a [u8],
+    domain_len: usize,
     slot_count: u16,
     subdomains: u16,
     segments: u16,
@@ -81,15 +94,6 @@ pub(crate) struct Program<'a> {
     rules: u16,
     tag_slot: u16,
     flags: u8,
-    /// Where the substitutions lie; 0 when there are none.
-    pub(crate) substitutions: u32,
-    /// Where the edits lie; 0 when there are none.
-    pub(crate) edits: u32,
-    /// Which compiled rules it is of, and where it lies in them.
-    pub(crate) image: u64,
-    pub(crate) place: u32,
-    /// Where rules are listed by tag; 0 when they are not.
-    by_tag: u32,
 }
 
 /// A flat table of names.
@@ -107,16 +111,11 @@ pub(crate) struct CoveringRule<'a> {
     /// The bytes of the program.
     pub(crate) program: &'a [u8],
     pub(crate) domain_len: usize,
+    /// Where it lies: flags, number of checks, place in the site's list, then what the flags tell.
+    at: u32,
+    /// Where the template of the key lies.
+    pub(crate) key: u32,
     flags: u8,
-    /// Its place in the site's list.
-    pub(crate) place: u16,
-    /// Where the templates lie.
-    pub(crate) key: usize,
-    pub(crate) url: usize,
-    /// Where the guards lie, if there are any.
-    guards: usize,
-    /// Where the mask lies of the keys that it names.
-    named: usize,
 }
 
 /// The values of one URL, by slot, as ranges of its bytes.
@@ -191,24 +190,96 @@ impl Span {
 }
 
 impl<'a> Program<'a> {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(site: Site<'a>) -> Option<Self> {
-        let mut header = Cursor::new(site.program, 4);
+        let Site { domain_len, program, has_longer, image, place } = site;
+        let flags = *program.get(FLAGS_AT)?;
+        Some(Self { bytes: program, domain_len, has_longer, flags, place, image })
+    }
+
+    /// Where the substitutions lie; 0 when there are none.
+    #[inline(always)]
+    pub(crate) fn substitutions(&self) -> u32 {
+        self.list(HAS_SUBSTITUTIONS)
+    }
+
+    /// Where the edits lie; 0 when there are none.
+    #[inline(always)]
+    pub(crate) fn edits(&self) -> u32 {
+        self.list(HAS_EDITS)
+    }
+
+    /// Where a list lies that only some sites have; 0 when there is none.
+    #[inline(always)]
+    fn list(&self, flag: u8) -> u32 {
+        if self.flags & flag == 0 {
+            return 0;
+        }
+        let before = (self.flags & LISTS & (flag - 1)).count_ones() as usize;
+        Cursor::new(self.bytes, HEADER_BYTES + 4 * before).u32().unwrap_or_default()
+    }
+
+    /// The first rule that covers `url`. Leaves the values of the URL in `slots`.
+    #[inline]
+    pub(crate) fn covering_rule(&self, url: &ParsedUrl, slots: &mut Slots) -> Option<CoveringRule<'a>> {
+        let header = Header::read(self)?;
+        if !url.is_hierarchical() || !slots.read(url, &header) {
+            return None;
+        }
+        let tag = match slots.span(header.tag_slot) {
+            Some(span) => tag_of(url.padded(), span),
+            None => ANY_TAG,
+        };
+        let found = match self.list(HAS_LISTS) {
+            0 => {
+                let tags = self.bytes.get(header.tags..header.tags + 4 * usize::from(header.rules))?;
+                let (tags, _) = tags.as_chunks::<4>();
+                tags.iter().enumerate().find_map(|(index, wanted)| {
+                    let wanted = u32::from_le_bytes(*wanted);
+                    if wanted != ANY_TAG && wanted != tag { None } else { header.covers(index, url, slots) }
+                })
+            }
+            lists => {
+                let (mut at, end) = header.listed(lists, tag)?;
+                loop {
+                    if at >= end {
+                        break None;
+                    }
+                    let index = Cursor::new(self.bytes, at).u16()?;
+                    if let Some(found) = header.covers(usize::from(index), url, slots) {
+                        break Some(found);
+                    }
+                    at += 2;
+                }
+            }
+        };
+        let (at, key) = found?;
+        let mut flags = *self.bytes.get(at as usize)?;
+        if self.has_longer {
+            // Nothing was shown of other domains.
+            flags &= !RULE_IS_PROVEN;
+        }
+        Some(CoveringRule { program: self.bytes, domain_len: self.domain_len, at, key, flags })
+    }
+}
+
+impl<'a> Header<'a> {
+    #[inline(always)]
+    fn read(program: &Program<'a>) -> Option<Self> {
+        let Program { bytes, domain_len, flags, .. } = *program;
+        let mut header = Cursor::new(bytes, 4);
         let (slot_count, subdomains, segments) = (header.u16()?, header.u16()?, header.u16()?);
         let (path_names, query_names) = (usize::from(header.u16()?), usize::from(header.u16()?));
-        let (rules, tag_slot, flags) = (header.u16()?, header.u16()?, header.u8()?);
+        let (rules, tag_slot, _) = (header.u16()?, header.u16()?, header.u8()?);
         let (path_seed, query_seed) = (header.u8()?, header.u8()?);
-        let mut places = Cursor::new(site.program, HEADER_BYTES);
-        let mut place = |flag: u8| if flags & flag != 0 { places.u32() } else { Some(0) };
-        let (substitutions, edits, by_tag) = (place(HAS_SUBSTITUTIONS)?, place(HAS_EDITS)?, place(HAS_LISTS)?);
-        let (_, path_at) = places.place();
+        let lists = if flags & LISTS == 0 { 0 } else { (flags & LISTS).count_ones() as usize };
+        let path_at = HEADER_BYTES + 4 * lists;
         let query_at = path_at + path_names * NAME_BYTES;
         let tags = query_at + query_names * NAME_BYTES;
         let positions = u32::from(FIXED_SLOTS) + u32::from(subdomains) + u32::from(segments);
-        let program = Self {
-            bytes: site.program,
-            domain_len: site.domain_len,
-            has_longer: site.has_longer,
+        let header = Self {
+            bytes,
+            domain_len,
             slot_count,
             subdomains,
             segments,
@@ -218,14 +289,9 @@ impl<'a> Program<'a> {
             rules,
             tag_slot,
             flags,
-            substitutions,
-            edits,
-            image: site.image,
-            place: site.place,
-            by_tag,
         };
-        let heads_end = tags + usize::from(rules) * (4 + program.head_bytes());
-        (heads_end <= site.program.len() && positions <= u32::from(slot_count)).then_some(program)
+        let heads_end = tags + usize::from(rules) * (4 + header.head_bytes());
+        (heads_end <= bytes.len() && positions <= u32::from(slot_count)).then_some(header)
     }
 
     /// Of 32 bits each, in a mask.
@@ -239,38 +305,9 @@ impl<'a> Program<'a> {
         4 + 8 * self.words()
     }
 
-    /// The first rule that covers `url`. Leaves the values of the URL in `slots`.
-    #[inline]
-    pub(crate) fn covering_rule(&self, url: &ParsedUrl, slots: &mut Slots) -> Option<CoveringRule<'a>> {
-        if !url.is_hierarchical() || !slots.read(url, self) {
-            return None;
-        }
-        let tag = match slots.span(self.tag_slot) {
-            Some(span) => tag_of(url.padded(), span),
-            None => ANY_TAG,
-        };
-        if self.by_tag == 0 {
-            let tags = self.bytes.get(self.tags..self.tags + 4 * usize::from(self.rules))?;
-            let (tags, _) = tags.as_chunks::<4>();
-            return tags.iter().enumerate().find_map(|(index, wanted)| {
-                let wanted = u32::from_le_bytes(*wanted);
-                if wanted != ANY_TAG && wanted != tag { None } else { self.covers(index, url, slots) }
-            });
-        }
-        let (mut at, end) = self.listed(tag)?;
-        while at < end {
-            let index = Cursor::new(self.bytes, at).u16()?;
-            if let Some(rule) = self.covers(usize::from(index), url, slots) {
-                return Some(rule);
-            }
-            at += 2;
-        }
-        None
-    }
-
     /// Where the numbers of the rules lie that ask for this tag or for none.
-    fn listed(&self, tag: u32) -> Option<(usize, usize)> {
-        let mut cursor = Cursor::new(self.bytes, self.by_tag as usize);
+    fn listed(&self, lists: u32, tag: u32) -> Option<(usize, usize)> {
+        let mut cursor = Cursor::new(self.bytes, lists as usize);
         let tags = cursor.u32()? as usize;
         let (_, tags_at) = cursor.place();
         let (mut low, mut high) = (0, tags);
@@ -289,8 +326,9 @@ impl<'a> Program<'a> {
         Some((ends.u32()? as usize, ends.u32()? as usize))
     }
 
+    /// Where the rule lies and its template of the key, if it covers the URL.
     #[inline(always)]
-    fn covers(&self, index: usize, url: &ParsedUrl, slots: &Slots) -> Option<CoveringRule<'a>> {
+    fn covers(&self, index: usize, url: &ParsedUrl, slots: &Slots) -> Option<(u32, u32)> {
         let heads = self.tags + 4 * usize::from(self.rules);
         let mut head = Cursor::new(self.bytes, heads + index * self.head_bytes());
         let at = head.u32()?;
@@ -307,18 +345,14 @@ impl<'a> Program<'a> {
             }
         }
         let mut cursor = Cursor::new(self.bytes, at as usize);
-        let (mut flags, checks, place) = (cursor.u8()?, cursor.u8()?, cursor.u16()?);
-        if self.has_longer {
-            // Nothing was shown of other domains.
-            flags &= !RULE_IS_PROVEN;
+        let (flags, checks, _) = (cursor.u8()?, cursor.u8()?, cursor.u16()?);
+        if flags & RULE_HAS_URL != 0 {
+            cursor.u32()?;
         }
-        let url_at = if flags & RULE_HAS_URL != 0 { Some(cursor.u32()?) } else { None };
-        let (_, guards) = cursor.place();
         if flags & RULE_HAS_GUARDS != 0 {
             let count = cursor.u8()?;
             cursor.take(2 * usize::from(count))?;
         }
-        let (_, named) = cursor.place();
         if flags & RULE_KEEPS_OTHERS != 0 {
             cursor.take(4 * self.words())?;
         } else if slots.has_unknown {
@@ -330,8 +364,7 @@ impl<'a> Program<'a> {
             }
         }
         let (_, key) = cursor.place();
-        let url = url_at.map_or(key, |at| at as usize);
-        Some(CoveringRule { program: self.bytes, domain_len: self.domain_len, flags, place, key, url, guards, named })
+        Some((at, key as u32))
     }
 
     /// The first slot of a name, and how many occurrences of it the rules know.
@@ -378,35 +411,65 @@ fn tag_of(padded: &[u8], span: Span) -> u32 {
 
 impl CoveringRule<'_> {
     /// Whether there is a URL to write.
+    #[inline(always)]
     pub(crate) fn writes(&self) -> bool {
         self.flags & RULE_WRITES != 0
     }
 
     /// Whether what it writes is canonical for sure, if all [guards](Self::guards) are plain.
+    #[inline(always)]
     pub(crate) fn is_proven(&self) -> bool {
         self.flags & RULE_IS_PROVEN != 0
     }
 
+    /// Its place in the site's list.
+    pub(crate) fn place(&self) -> usize {
+        Cursor::new(self.program, self.at as usize + 2).u16().unwrap_or_default().into()
+    }
+
+    /// Where the template of the URL lies.
+    #[inline(always)]
+    pub(crate) fn url(&self) -> u32 {
+        if self.flags & RULE_HAS_URL == 0 {
+            return self.key;
+        }
+        Cursor::new(self.program, self.at as usize + 4).u32().unwrap_or_default()
+    }
+
+    fn guards_at(&self) -> usize {
+        self.at as usize + 4 + if self.flags & RULE_HAS_URL == 0 { 0 } else { 4 }
+    }
+
+    fn guard_count(&self) -> usize {
+        match self.flags & RULE_HAS_GUARDS {
+            0 => 0,
+            _ => Cursor::new(self.program, self.guards_at()).u8().unwrap_or_default().into(),
+        }
+    }
+
     /// The slots whose values must be plain.
+    #[inline(always)]
     pub(crate) fn guards(&self) -> impl Iterator<Item = u16> {
-        let mut cursor = Cursor::new(self.program, self.guards);
-        let count = if self.flags & RULE_HAS_GUARDS != 0 { cursor.u8().unwrap_or_default() } else { 0 };
-        (0..count).map(move |_| cursor.u16().unwrap_or(NO_SLOT))
+        let mut cursor = Cursor::new(self.program, self.guards_at() + 1);
+        (0..self.guard_count()).map(move |_| cursor.u16().unwrap_or(NO_SLOT))
     }
 
     /// Whether a query parameter is one that is passed through.
     fn passes(&self, slot: u16) -> bool {
-        self.flags & RULE_KEEPS_OTHERS != 0 && (slot == NO_SLOT || {
-            let word = Cursor::new(self.program, self.named + usize::from(slot / 32) * 4).u32();
-            word.is_some_and(|word| word & (1 << (slot % 32)) == 0)
-        })
+        let guards = if self.flags & RULE_HAS_GUARDS == 0 { 0 } else { 1 + 2 * self.guard_count() };
+        let named = self.guards_at() + guards;
+        self.flags & RULE_KEEPS_OTHERS != 0
+            && (slot == NO_SLOT || {
+                let word = Cursor::new(self.program, named + usize::from(slot / 32) * 4).u32();
+                word.is_some_and(|word| word & (1 << (slot % 32)) == 0)
+            })
     }
 }
 
 impl Slots {
     /// Reads the pairs of `url`; false when it has a key that no rule knows.
     #[inline]
-    fn read(&mut self, url: &ParsedUrl, program: &Program<'_>) -> bool {
+    fn read(&mut self, url: &ParsedUrl, program: &Header<'_>) -> bool {
         self.present = 0;
         self.far_present.clear();
         if program.words() > 1 {
@@ -440,7 +503,7 @@ impl Slots {
 
     /// The labels left of the domain, from right to left.
     #[inline]
-    fn read_host(&mut self, url: &ParsedUrl, program: &Program<'_>) -> Option<()> {
+    fn read_host(&mut self, url: &ParsedUrl, program: &Header<'_>) -> Option<()> {
         let parts = url.parts();
         let start = parts.host_start as usize;
         let mut end = parts.host_end as usize - program.domain_len;
@@ -461,7 +524,7 @@ impl Slots {
     }
 
     #[inline]
-    fn read_path(&mut self, url: &ParsedUrl, program: &Program<'_>) -> Option<()> {
+    fn read_path(&mut self, url: &ParsedUrl, program: &Header<'_>) -> Option<()> {
         let (padded, parts) = (url.padded(), url.parts());
         let (first, path_end) = (parts.path_start as usize + 1, parts.path_end as usize);
         if padded[path_end - 1] == b'/' {
@@ -502,7 +565,7 @@ impl Slots {
     }
 
     #[inline]
-    fn read_query(&mut self, url: &ParsedUrl, program: &Program<'_>) -> Option<()> {
+    fn read_query(&mut self, url: &ParsedUrl, program: &Header<'_>) -> Option<()> {
         let (padded, parts) = (url.padded(), url.parts());
         let (mut start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
         let mut equals = None;
@@ -530,7 +593,7 @@ impl Slots {
 
     /// Reads a query whose parameters are separated by semicolons.
     #[cold]
-    fn read_separated(&mut self, query: &[u8], url: &ParsedUrl, program: &Program<'_>) -> Option<()> {
+    fn read_separated(&mut self, query: &[u8], url: &ParsedUrl, program: &Header<'_>) -> Option<()> {
         for (name, value) in query_params(query, b';') {
             let start = Span::of(name, url).start as usize;
             let equals = value.map(|_| start + name.len());
@@ -544,7 +607,7 @@ impl Slots {
     fn read_param(
         &mut self,
         padded: &[u8],
-        program: &Program<'_>,
+        program: &Header<'_>,
         start: usize,
         equals: Option<usize>,
         end: usize,
@@ -565,7 +628,7 @@ impl Slots {
 
     /// The slot of the next occurrence of a name, if the rules know of it.
     #[inline(always)]
-    fn next_free(&mut self, program: &Program<'_>, names: Names, padded: &[u8], name: Span) -> Option<u16> {
+    fn next_free(&mut self, program: &Header<'_>, names: Names, padded: &[u8], name: Span) -> Option<u16> {
         let (start, length) = name.extent();
         let (first, count) = program.slots_of(names, padded, start, length)?;
         if !self.has(first) {

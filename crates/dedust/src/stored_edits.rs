@@ -36,7 +36,7 @@ impl EditCache {
         if self.edits_by_program.len() >= MAX_SITES {
             self.edits_by_program.clear();
         }
-        let edits: Arc<[PlacedEdit]> = read(program.bytes, program.edits).unwrap_or_default().into();
+        let edits: Arc<[PlacedEdit]> = read(program.bytes, program.edits()).unwrap_or_default().into();
         self.edits_by_program.insert(key, Arc::clone(&edits));
         edits
     }

@@ -92,12 +92,12 @@ pub(crate) struct Refused;
 #[inline]
 pub(crate) fn write(
     rule: &CoveringRule<'_>,
-    at: usize,
+    at: u32,
     url: &ParsedUrl,
     slots: &mut Slots,
     out: &mut TextBuffer,
 ) -> Result<(), Refused> {
-    let cursor = Cursor::new(rule.program, at);
+    let cursor = Cursor::new(rule.program, at as usize);
     Writer { rule, url, slots, out }.run(cursor).ok_or(Refused)
 }
 
