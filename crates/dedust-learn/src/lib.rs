@@ -39,17 +39,20 @@ mod trainer;
 mod union_find;
 
 pub use canonfd::learn_canonfd;
+pub use confidence::failure_bound;
 pub use corpus::Corpus;
 pub use crawl::Crawl;
 pub use decision_tree::{DecisionTreeOptions, learn_decision_tree};
 pub use evaluate::{Evaluation, Evaluator, Scores};
 pub use evidence::{EvidenceKind, EvidenceKinds};
 pub use fanout::{FanoutOptions, learn_fanout};
+pub use fitting::fitting;
 pub use label::{Clues, LabelBuilder, Labels};
 pub use method::{Learned, Method};
 pub use pattern_tree::{BuildOptions, Node, NodeId, PatternTree, Salience};
 pub use progress::Progress;
 pub use propose::{CandidateRule, CommonValues, FakeTest, Proposal, ProposeOptions, propose};
+pub use rule_evidence::rule_evidence;
 pub use select::{Nested, SelectOptions, Selection, select};
 pub use trainer::{SiteReport, Trainer, TrainerBuilder, Training};
 

@@ -1,0 +1,210 @@
+/*!
+What a translation means: for every key of the target, a value or the key of the source it comes from.
+*/
+
+use std::collections::BTreeMap;
+
+use dedust::{ParamName, TokenKey, Value};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::language::{Language, Word, is_argument};
+use super::site::Template;
+use crate::pair::Symbol;
+
+/// Where a value of the target comes from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Piece {
+    /// Always this value.
+    Literal(Value),
+    /// The value of a key of the source.
+    Copy(TokenKey),
+}
+
+/// What becomes of the URLs of a template.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Program {
+    /// By key of the target.
+    pub target: BTreeMap<TokenKey, Piece>,
+}
+
+impl Program {
+    /// The program that changes nothing.
+    pub fn identity(language: &Language, template: &Template) -> Option<Self> {
+        let symbols: Vec<Symbol> = (0..template.words.len() as u16).map(Symbol::Copy).collect();
+        Self::read(language, template, &symbols)
+    }
+
+    /// Reads a translation of a template; `None` if it is no URL.
+    pub fn read(language: &Language, template: &Template, symbols: &[Symbol]) -> Option<Self> {
+        let mut reader = Reader::default();
+        for symbol in symbols {
+            match *symbol {
+                Symbol::Word(id) => reader.word(language.word(id)?)?,
+                Symbol::Copy(place) => {
+                    let id = *template.words.get(usize::from(place))?;
+                    let key = template.keys.get(usize::from(place))?;
+                    if is_argument(id) { reader.argument(key)? } else { reader.word(language.word(id)?)? }
+                }
+            }
+        }
+        reader.finish()
+    }
+
+    /// A number for what the program makes of a URL: equal numbers, equal results. `None` if a value is missing.
+    pub(super) fn result<'v>(&self, value: impl Fn(&TokenKey) -> Option<&'v Value>) -> Option<u64> {
+        let mut sum = 0u64;
+        for (key, piece) in &self.target {
+            let number = match piece {
+                Piece::Literal(value) => number_of(key, value),
+                Piece::Copy(from) => number_of(key, value(from)?),
+            };
+            sum = sum.wrapping_add(number);
+        }
+        Some(sum)
+    }
+
+    /// What the program changes, as a number that is equal for the same change on other templates.
+    pub(super) fn edit(&self, identity: &Self) -> u64 {
+        let mut text = String::new();
+        for (key, piece) in &self.target {
+            match identity.target.get(key) {
+                Some(same) if same == piece => {}
+                _ => text += &format!("{key} <- {piece:?}\n"),
+            }
+        }
+        for (key, piece) in &identity.target {
+            if !self.target.contains_key(key) {
+                text += &format!("{key} {piece:?} goes\n");
+            }
+        }
+        xxh3_64(text.as_bytes())
+    }
+}
+
+/// A number for a key with its value, so that the sum of those of a URL tells it from others.
+pub(super) fn number_of(key: &TokenKey, value: &Value) -> u64 {
+    let class = match key {
+        TokenKey::Scheme => 1,
+        TokenKey::Subdomain(index) => 2 << 32 | u64::from(*index),
+        TokenKey::Port => 3,
+        TokenKey::PathSegment(index) => 4 << 32 | u64::from(*index),
+        TokenKey::TrailingSlash => 5,
+        TokenKey::PathParam(name) => name_number(6, name),
+        TokenKey::QuerySeparator => 7,
+        TokenKey::QueryParam(name) => name_number(8, name),
+        TokenKey::Hashbang => 9,
+    };
+    match value {
+        Value::Bare => xxh3_64_with_seed(b"", class ^ 0x5bd1_e995),
+        Value::Text(text) => xxh3_64_with_seed(text.as_bytes(), class),
+    }
+}
+
+fn name_number(class: u64, name: &ParamName) -> u64 {
+    xxh3_64_with_seed(name.name.as_bytes(), class << 32 | u64::from(name.occurrence))
+}
+
+/// Reads a translation word by word.
+#[derive(Default)]
+struct Reader {
+    target: BTreeMap<TokenKey, Piece>,
+    labels: u16,
+    segments: u16,
+    has_slash: bool,
+    has_names: bool,
+    /// A name that waits for its value.
+    name: Option<TokenKey>,
+}
+
+impl Reader {
+    fn word(&mut self, word: &Word) -> Option<()> {
+        match word {
+            Word::End | Word::AnyLabel | Word::AnySegment | Word::AnyValue => None,
+            Word::Scheme(scheme) => {
+                let is_first = self.target.is_empty() && self.name.is_none();
+                is_first.then(|| self.put(TokenKey::Scheme, Piece::Literal((&**scheme).into())))
+            }
+            Word::Slash => (self.name.is_none() && !self.has_slash && !self.has_names).then(|| {
+                self.has_slash = true;
+                self.put(TokenKey::TrailingSlash, Piece::Literal("/".into()));
+            }),
+            Word::Name(key) => {
+                let is_new = self.name.is_none() && !self.target.contains_key(key);
+                let follows = match key {
+                    TokenKey::QueryParam(name) if name.occurrence > 1 => {
+                        let before = ParamName { name: name.name.clone(), occurrence: name.occurrence - 1 };
+                        self.target.contains_key(&TokenKey::QueryParam(before))
+                    }
+                    TokenKey::PathParam(name) => name.occurrence == 1 && self.segments > 0,
+                    _ => true,
+                };
+                (is_new && follows).then(|| {
+                    // A port still belongs to the host.
+                    self.has_names = *key != TokenKey::Port;
+                    self.name = Some(key.clone());
+                })
+            }
+            Word::Value(_, value) => match self.name.take() {
+                Some(name) => {
+                    self.put(name, Piece::Literal(value.clone()));
+                    Some(())
+                }
+                None => value.as_text().and_then(|text| self.segment(Piece::Literal(text.into()))),
+            },
+            Word::Label(label) => self.label(Piece::Literal((&**label).into())),
+            Word::Segment(segment) => self.place(Piece::Literal((&**segment).into())),
+        }
+    }
+
+    fn argument(&mut self, from: &TokenKey) -> Option<()> {
+        let piece = Piece::Copy(from.clone());
+        match from {
+            TokenKey::Subdomain(_) if self.name.is_none() && self.is_in_host() => self.label(piece),
+            _ => self.place(piece),
+        }
+    }
+
+    /// After a name its value, else a path segment.
+    fn place(&mut self, piece: Piece) -> Option<()> {
+        match self.name.take() {
+            Some(name) => {
+                self.put(name, piece);
+                Some(())
+            }
+            None => self.segment(piece),
+        }
+    }
+
+    fn segment(&mut self, piece: Piece) -> Option<()> {
+        (!self.has_slash && !self.has_names && !self.target.is_empty()).then(|| {
+            self.put(TokenKey::PathSegment(self.segments), piece);
+            self.segments += 1;
+        })
+    }
+
+    fn label(&mut self, piece: Piece) -> Option<()> {
+        (self.is_in_host() && self.name.is_none() && !self.target.is_empty()).then(|| {
+            self.put(TokenKey::Subdomain(self.labels), piece);
+            self.labels += 1;
+        })
+    }
+
+    fn is_in_host(&self) -> bool {
+        self.segments == 0 && !self.has_slash && !self.has_names
+    }
+
+    fn put(&mut self, key: TokenKey, piece: Piece) {
+        self.target.insert(key, piece);
+    }
+
+    fn finish(mut self) -> Option<Program> {
+        if self.name.is_some() || !self.target.contains_key(&TokenKey::Scheme) {
+            return None;
+        }
+        // A URL without a path has the path `/`.
+        if self.segments == 0 {
+            self.put(TokenKey::TrailingSlash, Piece::Literal("/".into()));
+        }
+        Some(Program { target: self.target })
+    }
+}
