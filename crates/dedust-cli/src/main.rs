@@ -16,6 +16,7 @@ mod printer;
 mod progress;
 mod rule_file;
 mod table;
+mod translator;
 mod words;
 
 use std::io;

@@ -73,7 +73,7 @@ impl Reading {
 impl Learning {
     /// Starts to count sites.
     pub(crate) fn new(printer: &Printer) -> Self {
-        Self { bar: bar(printer, "learning [{wide_bar}] {human_pos}/{human_len} sites, {elapsed}") }
+        Self { bar: bar(printer, "learning [{wide_bar}] {human_pos}/{human_len} sites, {elapsed} {msg}") }
     }
 }
 
@@ -121,6 +121,11 @@ impl Drop for ValidatingRule {
 impl Progress for Learning {
     fn start(&self, sites: usize) {
         self.bar.set_length(sites as u64);
+    }
+
+    fn epoch_done(&self, site: &str, epoch: usize, held_out_loss: f64, exact_match: f64) {
+        let figures = format!("loss {held_out_loss:.3}, {:.1} % exact", 100.0 * exact_match);
+        self.bar.set_message(format!("{site}: epoch {epoch}, {figures}"));
     }
 
     fn site_done(&self, _: &SiteReport) {

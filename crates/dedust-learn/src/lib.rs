@@ -48,7 +48,7 @@ pub use evidence::{EvidenceKind, EvidenceKinds};
 pub use fanout::{FanoutOptions, learn_fanout};
 pub use fitting::fitting;
 pub use label::{Clues, LabelBuilder, Labels};
-pub use method::{Learned, Method};
+pub use method::{LearnSettings, Learned, Learner, Method};
 pub use pattern_tree::{BuildOptions, Node, NodeId, PatternTree, Salience};
 pub use progress::Progress;
 pub use propose::{CandidateRule, CommonValues, FakeTest, Proposal, ProposeOptions, propose};

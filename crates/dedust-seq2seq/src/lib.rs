@@ -20,6 +20,10 @@ Without the feature `neural` there is everything but the networks, and no tensor
 pub mod chance;
 pub mod copying;
 #[cfg(feature = "neural")]
+mod learner;
+#[cfg(feature = "neural")]
 pub mod model;
 pub mod pair;
 pub mod paper;
+#[cfg(feature = "neural")]
+pub use learner::{Options, Seq2Seq};

@@ -16,7 +16,7 @@ fn unknown_values_are_refused_with_the_known_ones() {
     exit 2
     --- stderr
     error: invalid value 'tree-graf' for '--method <METHOD>'
-      [possible values: canonfd, tree-graph, tree-naive, decision-tree, fanout-5, fanout-10, dustbuster, standard, keep-all]
+      [possible values: canonfd, tree-graph, tree-naive, decision-tree, fanout-5, fanout-10, dustbuster, seq2seq, standard, keep-all]
 
       tip: a similar value exists: 'tree-graph'
 

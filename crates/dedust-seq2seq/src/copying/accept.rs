@@ -5,8 +5,9 @@ A program is tried on all URLs of its template. Where it leads a URL to a result
 two must show the same page. Programs are first weeded by all URLs that are known, the worst first, because one bad
 program makes those look bad that lead to the same results. What remains is judged by held-out URLs alone: a URL that the
 model did not learn from fails if it does not show what most URLs with its result show, and with 95 % confidence no more
-than a small share of them may fail. A change that many templates have in common is judged on all of them together; each
-template must then not speak against it.
+than a small share of them may fail. A translation is a set of changes to keys (a parameter goes, the scheme becomes
+another), and changes that templates have in common are judged on all of them together: a template of which little is
+known is translated if every change is proven elsewhere and its own URLs do not speak against it.
 */
 
 use std::collections::BTreeMap;
@@ -20,11 +21,16 @@ use crate::pair::HeldOut;
 
 /// The share of URLs that may fail.
 const LIMIT: f64 = 0.05;
+/// The same where no page speaks for more than [`MAX_OF_RESULT`] URLs: many pages are better evidence than one with many
+/// URLs, which may be all there is to show for a value that matters.
+const SPREAD_LIMIT: f64 = 0.1;
+/// URLs with the same result that count as evidence of many pages.
+const MAX_OF_RESULT: u32 = 2;
 /// Shares of failing URLs above which programs are weeded out, one round after the other.
-const WEEDED: [f64; 5] = [0.8, 0.5, 0.25, 0.1, LIMIT];
+const WEEDED: [f64; 5] = [0.8, 0.5, 0.25, 0.1, 0.05];
 /// Rounds of each of them, at most.
 const MAX_ROUNDS: usize = 4;
-/// Share of the URLs of a template that must meet another. A form that is hardly ever seen may not exist.
+/// Share of the URLs with a change that must meet another. A form that is hardly ever seen may not exist.
 const MIN_JOINED: f64 = 0.1;
 /// Rows of one result that are compared with each other; more are compared by label.
 const MAX_COMPARED: usize = 50;
@@ -45,7 +51,12 @@ pub struct Votes {
     pub trials: u64,
     /// Those of them that show something else.
     pub failures: u64,
-    /// The same for all URLs.
+    /// The same, of each result no more than [`MAX_OF_RESULT`].
+    spread_trials: u64,
+    spread_failures: u64,
+    /// All URLs.
+    urls: u64,
+    /// Those that meet another, and those of them that show something else.
     all_trials: u64,
     all_failures: u64,
 }
@@ -65,12 +76,26 @@ impl std::ops::AddAssign for Votes {
     fn add_assign(&mut self, other: Self) {
         self.trials += other.trials;
         self.failures += other.failures;
+        self.spread_trials += other.spread_trials;
+        self.spread_failures += other.spread_failures;
+        self.urls += other.urls;
         self.all_trials += other.all_trials;
         self.all_failures += other.all_failures;
     }
 }
 
 impl Votes {
+    /// The share of URLs that fail is at most this, with 95 % confidence.
+    fn bound(&self) -> f64 {
+        failure_bound(self.failures, self.trials)
+    }
+
+    fn is_proven(&self) -> bool {
+        let is_seen = self.all_trials as f64 >= MIN_JOINED * self.urls as f64;
+        let spread_bound = failure_bound(self.spread_failures, self.spread_trials);
+        is_seen && (self.bound() <= LIMIT || spread_bound <= SPREAD_LIMIT)
+    }
+
     fn failure_rate(&self) -> f64 {
         self.all_failures as f64 / self.all_trials.max(1) as f64
     }
@@ -96,27 +121,28 @@ pub fn accept(site: &Site<'_>, candidates: Vec<Candidate>, seed: u64) -> Vec<Acc
         }
     }
     let votes = trial.vote();
+    let own_votes = |candidate: &Candidate| Votes {
+        urls: site.templates[candidate.template as usize].rows.len() as u64,
+        ..votes.get(&candidate.template).copied().unwrap_or_default()
+    };
     let mut votes_by_edit: FxHashMap<u64, Votes> = FxHashMap::default();
-    let edit = |candidate: &Candidate| {
+    let edits = |candidate: &Candidate| {
         let identity = Program::identity(&site.language, &site.templates[candidate.template as usize]);
-        candidate.program.edit(&identity.unwrap_or_default())
+        candidate.program.edits(&identity.unwrap_or_default())
     };
     for candidate in &candidates {
-        *votes_by_edit.entry(edit(candidate)).or_default() +=
-            votes.get(&candidate.template).copied().unwrap_or_default();
+        let own = own_votes(candidate);
+        for edit in edits(candidate) {
+            *votes_by_edit.entry(edit).or_default() += own;
+        }
     }
     let judged = |candidate: Candidate| {
-        let own = votes.get(&candidate.template).copied()?;
-        let together = votes_by_edit.get(&edit(&candidate)).copied().unwrap_or(own);
-        let bound = |votes: Votes| failure_bound(votes.failures, votes.trials);
-        let failure_bound = bound(own).min(bound(together));
-        let template = &site.templates[candidate.template as usize];
-        let is_seen = own.all_trials as f64 >= MIN_JOINED * template.rows.len() as f64;
-        (own.trials > 0 && is_seen && failure_bound <= LIMIT).then_some(Accepted {
-            candidate,
-            votes: own,
-            failure_bound,
-        })
+        let own = own_votes(&candidate);
+        let edits = edits(&candidate);
+        let of_edits = edits.iter().map(|edit| votes_by_edit.get(edit).copied().unwrap_or_default());
+        let is_proven = own.is_proven() || of_edits.clone().all(|votes| votes.is_proven());
+        let failure_bound = own.bound().min(of_edits.map(|votes| votes.bound()).fold(0.0, f64::max));
+        is_proven.then_some(Accepted { candidate, votes: own, failure_bound })
     };
     candidates.into_iter().filter_map(judged).collect()
 }
@@ -190,6 +216,7 @@ impl<'s, 'c> Trial<'s, 'c> {
         let mut votes: FxHashMap<u32, Votes> = FxHashMap::default();
         for rows in self.groups().values() {
             let failing = failing(self.site, rows);
+            let mut counted = 0;
             for &row in rows.iter().filter(|&&row| self.is_changed(row)) {
                 let Some(template) = self.site.template_of[row as usize] else { continue };
                 let votes = votes.entry(template).or_default();
@@ -199,6 +226,11 @@ impl<'s, 'c> Trial<'s, 'c> {
                 if self.held_out[row as usize] {
                     votes.trials += 1;
                     votes.failures += fails;
+                    if counted < MAX_OF_RESULT {
+                        counted += 1;
+                        votes.spread_trials += 1;
+                        votes.spread_failures += fails;
+                    }
                 }
             }
         }

@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 
 use dedust::{TokenKey, Value};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::pair::END;
 
 /// One word of a site.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Word {
     /// Ends every sequence.
     End,
@@ -36,18 +38,41 @@ pub enum Word {
 
 /// Share of the URLs that must have a segment or label, or of those with the name that must have a value.
 const MIN_SHARE: f64 = 0.01;
+/// The same for numbers: few of them mean something by themselves. Those in paths never do.
+const MIN_NUMBER_SHARE: f64 = 0.05;
 /// URLs that must have a word in any case.
 const MIN_URLS: u32 = 5;
 /// Words of a site, at most: the most frequent ones.
 const MAX_WORDS: usize = 2000;
 
 /// The words of a site by number.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "SavedLanguage", into = "SavedLanguage")]
 pub struct Language {
     words: Vec<Word>,
     ids: FxHashMap<Word, u32>,
     /// Words from here on stand in targets only.
     literals_from: usize,
+}
+
+/// What is saved of a language.
+#[derive(Serialize, Deserialize)]
+struct SavedLanguage {
+    words: Vec<Word>,
+    literals_from: usize,
+}
+
+impl From<SavedLanguage> for Language {
+    fn from(SavedLanguage { words, literals_from }: SavedLanguage) -> Self {
+        let ids = words.iter().cloned().zip(0..).collect();
+        Self { literals_from: literals_from.min(words.len()), words, ids }
+    }
+}
+
+impl From<Language> for SavedLanguage {
+    fn from(Language { words, literals_from, .. }: Language) -> Self {
+        Self { words, literals_from }
+    }
 }
 
 /// The arguments, in the order of their numbers: right after the end.
@@ -76,11 +101,18 @@ impl Language {
             })
             .collect();
         let is_word = |word: &Word, count: u32| {
-            let share = |of: u32| count >= MIN_URLS && f64::from(count) >= MIN_SHARE * f64::from(of);
+            let share = |of: u32, min: f64| count >= MIN_URLS && f64::from(count) >= min * f64::from(of);
             match word {
-                Word::Label(_) | Word::Segment(_) => share(total),
+                Word::Segment(text) if is_number(text) => false,
+                Word::Label(_) | Word::Segment(_) => share(total, MIN_SHARE),
                 Word::Value(_, Value::Bare) => true,
-                Word::Value(key, _) => share(names.get(key).copied().unwrap_or(0)),
+                Word::Value(key, value) => {
+                    let is_number = value.as_text().is_some_and(is_number);
+                    share(
+                        names.get(key).copied().unwrap_or(0),
+                        if is_number { MIN_NUMBER_SHARE } else { MIN_SHARE },
+                    )
+                }
                 Word::Name(_) => count >= MIN_URLS,
                 _ => true,
             }
@@ -154,18 +186,33 @@ impl Language {
     pub(super) fn encode(&self, pairs: &[(TokenKey, Value)]) -> Option<Vec<(u32, u16)>> {
         let mut encoded = Vec::with_capacity(pairs.len() + 2);
         for ((key, value), place) in pairs.iter().zip(0u16..) {
-            for word in words_of(key, value).into_iter().flatten() {
-                let id = match &word {
-                    Word::Label(_) => self.source_id(&word).unwrap_or(1),
-                    Word::Segment(_) => self.source_id(&word).unwrap_or(2),
-                    Word::Value(..) => self.source_id(&word).unwrap_or(3),
-                    _ => self.source_id(&word)?,
-                };
-                encoded.push((id, place));
-            }
+            encoded
+                .extend(self.encode_part(key, Some(value))?.into_iter().flatten().map(|word| (word, place)));
         }
         Some(encoded)
     }
+
+    /// The one or two words of a key with its value, or with any value.
+    pub(super) fn encode_part(&self, key: &TokenKey, value: Option<&Value>) -> Option<[Option<u32>; 2]> {
+        let argument = match key {
+            TokenKey::Scheme | TokenKey::TrailingSlash => None,
+            TokenKey::Subdomain(_) => Some(1),
+            TokenKey::PathSegment(_) => Some(2),
+            _ => Some(3),
+        };
+        let [first, second] = words_of(key, value.unwrap_or(&Value::Bare));
+        let of_value = |word: &Word| value.and_then(|_| self.source_id(word)).or(argument);
+        let (first, second) = match (&first, &second) {
+            (Some(name), Some(word)) => (self.source_id(name), of_value(word)),
+            (Some(word), None) => return Some([Some(of_value(word)?), None]),
+            _ => return None,
+        };
+        Some([Some(first?), Some(second?)])
+    }
+}
+
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether a word stands for any value.

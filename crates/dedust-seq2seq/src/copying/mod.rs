@@ -20,8 +20,10 @@ mod pairs;
 mod program;
 pub mod rules;
 mod site;
+mod translate;
 
 pub use language::{Language, Word};
 pub use pairs::pairs;
 pub use program::{Piece, Program};
 pub use site::{Site, Template};
+pub use translate::{candidates, learn};

@@ -16,20 +16,19 @@ use crate::pair::{HeldOut, PairCounts, Pairs, Symbol};
 /// How much a URL that stands alone says about leaving it alone. Little: its duplicates may not have been crawled.
 const ALONE: f64 = 0.1;
 /// Targets that one page may have.
-const MAX_TARGETS: usize = 4;
+const MAX_TARGETS: usize = 16;
 /// Pairs that must lead to an argument that is not in their source, to make it a word.
 const MIN_LITERAL: u32 = 10;
 /// One page in so many is held out.
-pub(super) const HELD_OUT: u64 = 3;
+pub(super) const HELD_OUT: u64 = 2;
 
 /// The pairs of a site. Adds words to its language that only targets have.
 pub fn pairs(site: &mut Site<'_>, seed: u64) -> Pairs {
-    let pages: Vec<Vec<u32>> =
-        site.rows_by_page().into_iter().map(|rows| by_preference(site, rows)).collect();
+    let pages: Vec<Page> = site.rows_by_page().into_iter().map(|rows| Page::new(site, rows)).collect();
     let mut foreign: BTreeMap<Word, u32> = BTreeMap::new();
-    for rows in pages.iter().filter(|rows| rows.len() >= 2) {
-        for &source in rows {
-            if let Err(words) = translation(site, source, rows[0]) {
+    for page in &pages {
+        for &(source, target) in &page.apart {
+            if let Err(words) = translation(site, source, target) {
                 for word in words {
                     *foreign.entry(word).or_default() += 1;
                 }
@@ -43,39 +42,67 @@ pub fn pairs(site: &mut Site<'_>, seed: u64) -> Pairs {
     let held_out = HeldOut { seed, one_in: HELD_OUT };
     let [mut train, mut checks] = [PairCounts::default(), PairCounts::default()];
     let mut pairs = Pairs::default();
-    let mut add = |page: u32, urls: usize, source: u32, target: Vec<Symbol>, weight: f64| {
-        let Some(template) = site.template_of[source as usize] else { return };
-        let is_held_out = held_out.is_held_out(page, urls, site.corpus.url(source));
-        let side = if is_held_out { &mut checks } else { &mut train };
-        side.add(&site.templates[template as usize].words, target, weight);
-    };
-    for (page, rows) in (0..).zip(&pages) {
-        if let [alone] = rows[..] {
-            if let Ok(target) = translation(site, alone, alone) {
-                add(page, 1, alone, target, ALONE);
+    for (number, page) in (0..).zip(&pages) {
+        let mut add = |source: u32, target: Vec<Symbol>, weight: f64| {
+            let Some(template) = site.template_of[source as usize] else { return };
+            let is_held_out = held_out.is_held_out(number, page.urls, site.corpus.url(source));
+            let side = if is_held_out { &mut checks } else { &mut train };
+            side.add(&site.templates[template as usize].words, target, weight);
+        };
+        for &(source, target) in &page.joined {
+            if let Ok(symbols) = translation(site, source, target) {
+                pairs.observed += 1;
+                add(source, symbols, 1.0);
             }
-            continue;
         }
-        let mut rest: Vec<u32> = rows.clone();
-        for _ in 0..MAX_TARGETS {
-            let Some(&target) = rest.first() else { break };
-            let mut left = Vec::new();
-            for source in rest {
-                match translation(site, source, target) {
-                    Ok(symbols) => {
-                        pairs.observed += 1;
-                        add(page, rows.len(), source, symbols, 1.0);
+        for &(source, target) in &page.apart {
+            match translation(site, source, target) {
+                // Whether it stands for a page of its own, or its duplicates were not crawled, is not known.
+                Ok(symbols) if page.urls == 1 => add(source, symbols, ALONE),
+                Ok(symbols) => {
+                    pairs.observed += 1;
+                    add(source, symbols, 1.0);
+                }
+                Err(_) => {
+                    pairs.unlearnable += usize::from(source != target);
+                    if let Ok(symbols) = translation(site, source, source) {
+                        add(source, symbols, ALONE);
                     }
-                    Err(_) => left.push(source),
                 }
             }
-            rest = left;
         }
-        pairs.unlearnable += rest.len();
     }
     pairs.train = train.into_pairs();
     pairs.held_out = checks.into_pairs();
     pairs
+}
+
+/// The URLs of one page, each with its target.
+struct Page {
+    urls: usize,
+    /// Those that parts of them lead to.
+    joined: Vec<(u32, u32)>,
+    /// Those that lead to no other URL of the page, with the URL that would be best.
+    apart: Vec<(u32, u32)>,
+}
+
+impl Page {
+    fn new(site: &Site<'_>, rows: Vec<u32>) -> Self {
+        let mut page = Self { urls: rows.len(), joined: Vec::new(), apart: Vec::new() };
+        let mut rest = by_preference(site, rows);
+        let Some(&best) = rest.first() else { return page };
+        for _ in 0..MAX_TARGETS {
+            let Some(&target) = rest.first() else { break };
+            let (sources, left): (Vec<u32>, Vec<u32>) =
+                rest.into_iter().partition(|&source| translation(site, source, target).is_ok());
+            let list = if sources.len() > 1 { &mut page.joined } else { &mut page.apart };
+            let target = if sources.len() > 1 { target } else { best };
+            list.extend(sources.into_iter().map(|source| (source, target)));
+            rest = left;
+        }
+        page.apart.extend(rest.into_iter().map(|source| (source, best)));
+        page
+    }
 }
 
 /// The rows that have templates, the best target first.

@@ -5,6 +5,7 @@ What a translation means: for every key of the target, a value or the key of the
 use std::collections::BTreeMap;
 
 use dedust::{ParamName, TokenKey, Value};
+use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::language::{Language, Word, is_argument};
@@ -50,6 +51,30 @@ impl Program {
         reader.finish()
     }
 
+    /// The words of the URLs that the program writes; `None` if one of its names is no word of sources.
+    pub(super) fn words(&self, language: &Language) -> Option<Vec<u32>> {
+        let mut words = Vec::new();
+        for (key, piece) in &self.target {
+            let value = match piece {
+                Piece::Literal(value) => Some(value.clone()),
+                Piece::Copy(_) => None,
+            };
+            words.extend(language.encode_part(key, value.as_ref())?.into_iter().flatten());
+        }
+        Some(words)
+    }
+
+    /// This program and then another, which reads what this one writes.
+    fn then(&self, next: &Self) -> Option<Self> {
+        let piece = |piece: &Piece| match piece {
+            Piece::Literal(_) => Some(piece.clone()),
+            Piece::Copy(from) => self.target.get(from).cloned(),
+        };
+        let target =
+            next.target.iter().map(|(key, of)| Some((key.clone(), piece(of)?))).collect::<Option<_>>()?;
+        Some(Self { target })
+    }
+
     /// A number for what the program makes of a URL: equal numbers, equal results. `None` if a value is missing.
     pub(super) fn result<'v>(&self, value: impl Fn(&TokenKey) -> Option<&'v Value>) -> Option<u64> {
         let mut sum = 0u64;
@@ -63,23 +88,49 @@ impl Program {
         Some(sum)
     }
 
-    /// What the program changes, as a number that is equal for the same change on other templates.
-    pub(super) fn edit(&self, identity: &Self) -> u64 {
-        let mut text = String::new();
-        for (key, piece) in &self.target {
-            match identity.target.get(key) {
-                Some(same) if same == piece => {}
-                _ => text += &format!("{key} <- {piece:?}\n"),
-            }
-        }
-        for (key, piece) in &identity.target {
-            if !self.target.contains_key(key) {
-                text += &format!("{key} {piece:?} goes\n");
-            }
-        }
-        xxh3_64(text.as_bytes())
+    /// What the program changes, key by key, as numbers that are equal for the same changes on other templates.
+    pub(super) fn edits(&self, identity: &Self) -> Vec<u64> {
+        let set = self.target.iter().filter(|(key, piece)| identity.target.get(key) != Some(piece));
+        let gone = identity.target.keys().filter(|key| !self.target.contains_key(key));
+        let set = set.map(|(key, piece)| format!("{key} {piece:?}"));
+        set.chain(gone.map(|key| format!("{key} goes"))).map(|edit| xxh3_64(edit.as_bytes())).collect()
     }
 }
+
+/// Programs that lead to the end at once, where others would lead on from what they write. By template; of programs that
+/// lead around in a circle the one whose result is shortest is taken.
+pub(super) fn follow(
+    language: &Language,
+    templates: &FxHashMap<&[u32], u32>,
+    programs: &[Option<Program>],
+) -> Vec<Option<Program>> {
+    let next = |program: &Program| {
+        let words = program.words(language)?;
+        programs[*templates.get(words.as_slice())? as usize].as_ref()
+    };
+    let end_of = |program: &Program| {
+        let mut path = vec![program.clone()];
+        for _ in 0..MAX_STEPS {
+            let last = &path[path.len() - 1];
+            match next(last).and_then(|next| last.then(next)) {
+                Some(further) if further != *last => {
+                    if path.contains(&further) {
+                        return path
+                            .into_iter()
+                            .min_by_key(|program| (program.target.len(), program.clone()));
+                    }
+                    path.push(further);
+                }
+                _ => break,
+            }
+        }
+        path.pop()
+    };
+    programs.iter().map(|program| program.as_ref().and_then(end_of)).collect()
+}
+
+/// Programs that follow each other, at most.
+const MAX_STEPS: usize = 4;
 
 /// A number for a key with its value, so that the sum of those of a URL tells it from others.
 pub(super) fn number_of(key: &TokenKey, value: &Value) -> u64 {

@@ -144,7 +144,7 @@ impl CopyModel {
 }
 
 fn numbers<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>, ()> {
-    tensor.into_data().into_vec().map_err(|_| ())
+    tensor.into_data().try_into_vec::<f32>().map_err(|_| ())
 }
 
 /// The most likely symbol: a word, also by copying it, or an argument of the source.

@@ -18,9 +18,9 @@ mod weights;
 
 pub use batch::Batch;
 pub use copying::CopyModel;
-pub use paper::PaperModel;
+pub use paper::{PaperModel, UNITS as PAPER_UNITS};
 pub use train::{Epoch, Network, Optimizer, Schedule, Trained, train};
-//pub use weights::{LoadWeightsError, Weights};
+pub use weights::{Card, LoadWeightsError, SiteModel, Weights};
 
 /// The device that everything runs on.
 pub fn cpu() -> burn::tensor::Device {

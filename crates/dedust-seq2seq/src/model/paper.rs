@@ -66,7 +66,7 @@ impl PaperModel {
             state = self.decoder.step(self.decoder.project(self.embed(&inputs, device)), state);
             let scores = state.clone().matmul(self.vocabulary.val()) + self.vocabulary_bias.val();
             let count = scores.dims()[1];
-            let Ok(scores) = scores.into_data().into_vec::<f32>() else { break };
+            let Ok(scores) = scores.into_data().try_into_vec::<f32>() else { break };
             for at in 0..size {
                 let scores = &scores[at * count..(at + 1) * count];
                 let best = scores.iter().zip(0u32..).fold((f32::MIN, END), |best, (&score, word)| {

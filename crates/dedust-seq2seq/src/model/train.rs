@@ -41,7 +41,7 @@ impl Scored {
 
     /// The summed weight of the pairs all of whose words are likelier than not, and of all pairs.
     fn exact(self, batch: &Batch) -> (f64, f64) {
-        let chances: Vec<f32> = self.chances.into_data().into_vec().unwrap_or_default();
+        let chances: Vec<f32> = self.chances.into_data().try_into_vec::<f32>().unwrap_or_default();
         let mut exact = (0.0, 0.0);
         let steps =
             chances.chunks(batch.target_len.max(1)).zip(batch.weights.chunks(batch.target_len.max(1)));

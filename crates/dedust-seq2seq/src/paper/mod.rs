@@ -19,7 +19,11 @@ After Xu, Liu and Callan, SIGIR 2017. Where the paper is silent we read it as fo
 mod language;
 mod pairs;
 mod tokens;
+#[cfg(feature = "neural")]
+mod translator;
 
 pub use language::{MAX_ARGUMENTS, Masked, PaperLanguage};
 pub use pairs::{canonical, pairs};
 pub use tokens::tokenize;
+#[cfg(feature = "neural")]
+pub use translator::{PaperTranslator, SCHEDULE};
