@@ -26,4 +26,8 @@ pub mod model;
 pub mod pair;
 pub mod paper;
 #[cfg(feature = "neural")]
+mod translator;
+#[cfg(feature = "neural")]
 pub use learner::{Options, Seq2Seq};
+#[cfg(feature = "neural")]
+pub use translator::Translator;

@@ -9,6 +9,25 @@ use crate::sandbox::Sandbox;
 const COMMANDS: [&str; 8] =
     ["learn", "normalize", "evaluate", "compare", "explain", "tree", "validate", "simulate"];
 
+/// Reading comes after: that there is no input does not matter.
+#[cfg(not(feature = "seq2seq"))]
+#[test]
+fn a_method_that_was_not_built_in_says_how_to_get_it() {
+    let sandbox = Sandbox::new();
+    assert_snapshot!(sandbox.dedust(&["learn", "none.jsonl", "-o", "rules.json", "--method", "seq2seq"]), @r"
+    exit 2
+    --- stderr
+    error: this build of dedust has no seq2seq
+      build it with `cargo build --release -p dedust-cli --features seq2seq`
+    ");
+    assert_snapshot!(sandbox.dedust(&["compare", "none.jsonl", "--methods", "standard,seq2seq"]), @r"
+    exit 2
+    --- stderr
+    error: this build of dedust has no seq2seq
+      build it with `cargo build --release -p dedust-cli --features seq2seq`
+    ");
+}
+
 #[test]
 fn unknown_values_are_refused_with_the_known_ones() {
     let sandbox = Sandbox::new();

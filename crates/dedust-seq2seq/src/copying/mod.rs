@@ -25,5 +25,5 @@ mod translate;
 pub use language::{Language, Word};
 pub use pairs::pairs;
 pub use program::{Piece, Program};
-pub use site::{Site, Template};
+pub use site::{Parts, Site, Template, parts_of};
 pub use translate::{candidates, learn};

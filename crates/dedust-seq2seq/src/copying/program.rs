@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::language::{Language, Word, is_argument};
-use super::site::Template;
+use super::site::{Parts, Template, parts_of};
 use crate::pair::Symbol;
 
 /// Where a value of the target comes from.
@@ -88,6 +88,20 @@ impl Program {
         Some(sum)
     }
 
+    /// What the program makes of a URL of its template; `None` if that is no URL in safe form.
+    pub fn write(&self, parts: &Parts, domain: &str) -> Option<String> {
+        let value =
+            |key: &TokenKey| parts.binary_search_by(|(other, _)| other.cmp(key)).ok().map(|at| &parts[at].1);
+        let part = |(key, piece): (&TokenKey, &Piece)| match piece {
+            Piece::Literal(value) => Some((key.clone(), value.clone())),
+            Piece::Copy(from) => Some((key.clone(), value(from)?.clone())),
+        };
+        let target: Parts = self.target.iter().map(part).collect::<Option<_>>()?;
+        let url = url_of(&target, domain);
+        // Read back, so that no value is taken for something else.
+        (parts_of(url.as_bytes(), domain)? == target).then_some(url)
+    }
+
     /// What the program changes, key by key, as numbers that are equal for the same changes on other templates.
     pub(super) fn edits(&self, identity: &Self) -> Vec<u64> {
         let set = self.target.iter().filter(|(key, piece)| identity.target.get(key) != Some(piece));
@@ -95,6 +109,37 @@ impl Program {
         let set = set.map(|(key, piece)| format!("{key} {piece:?}"));
         set.chain(gone.map(|key| format!("{key} goes"))).map(|edit| xxh3_64(edit.as_bytes())).collect()
     }
+}
+
+/// The URL with these parts, which are in the order of their keys.
+fn url_of(parts: &Parts, domain: &str) -> String {
+    let (mut labels, mut path, mut query) = (Vec::new(), String::new(), Vec::new());
+    let [mut scheme, mut port, mut slash, mut params, mut hashbang] = [const { String::new() }; 5];
+    let mut separator = "&";
+    let named = |name: &ParamName, value: &Value| match value.as_text() {
+        Some(text) => format!("{}={text}", name.name),
+        None => name.name.to_string(),
+    };
+    for (key, value) in parts {
+        let text = value.as_text().unwrap_or_default();
+        match key {
+            TokenKey::Scheme => scheme += text,
+            TokenKey::Subdomain(_) => labels.push(text),
+            TokenKey::Port => port = format!(":{text}"),
+            TokenKey::PathSegment(_) => path += &format!("/{text}"),
+            TokenKey::TrailingSlash => slash += "/",
+            TokenKey::PathParam(name) => params += &format!(";{}", named(name, value)),
+            TokenKey::QuerySeparator => separator = ";",
+            TokenKey::QueryParam(name) => query.push(named(name, value)),
+            TokenKey::Hashbang => hashbang = format!("#!{text}"),
+        }
+    }
+    let host: String = labels.iter().rev().map(|label| format!("{label}.")).collect();
+    let question = if query.is_empty() { "" } else { "?" };
+    format!(
+        "{scheme}://{host}{domain}{port}{path}{params}{slash}{question}{}{hashbang}",
+        query.join(separator)
+    )
 }
 
 /// Programs that lead to the end at once, where others would lead on from what they write. By template; of programs that

@@ -10,7 +10,7 @@ use dedust_learn::Corpus;
 use super::language::{Language, is_argument};
 
 /// The parts of a URL, in the order of [`TokenKey`].
-pub(super) type Parts = Vec<(TokenKey, Value)>;
+pub type Parts = Vec<(TokenKey, Value)>;
 
 /// The URLs of a site, as far as they have templates.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct Template {
 }
 
 /// The parts of a URL in the order of their keys; `None` if rules cannot speak of it.
-pub(super) fn parts_of(url: &[u8], domain: &str) -> Option<Parts> {
+pub fn parts_of(url: &[u8], domain: &str) -> Option<Parts> {
     let parsed = ParsedUrl::parse(url).ok()?;
     let mut parts = tokenize(&parsed, domain)?;
     parts.sort();
@@ -91,6 +91,13 @@ impl<'c> Site<'c> {
 }
 
 impl Template {
+    /// The template of a URL whose parts these are; `None` if it has a name that is no word.
+    pub fn of(language: &Language, parts: &Parts) -> Option<Self> {
+        let (words, places): (Vec<u32>, Vec<u16>) = language.encode(parts)?.into_iter().unzip();
+        let keys = places.iter().map(|&place| parts[usize::from(place)].0.clone()).collect();
+        (!words.is_empty()).then_some(Self { words, keys, rows: Vec::new() })
+    }
+
     /// The keys whose values are arguments, in the order of the URL.
     pub fn argument_keys(&self) -> impl Iterator<Item = &TokenKey> {
         self.words.iter().zip(&self.keys).filter(|(word, _)| is_argument(**word)).map(|(_, key)| key)

@@ -55,6 +55,9 @@ impl Scored {
     }
 }
 
+/// A model that translates all held-out pairs with less loss has nothing left to learn.
+const PERFECT_LOSS: f64 = 0.01;
+
 /// How weights are changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Optimizer {
@@ -143,6 +146,7 @@ pub fn train<M: Network>(
             ..check(&model.valid(), &checks, device)
         };
         progress(&epoch);
+        let is_perfect = epoch.exact_match >= 0.9999 && epoch.held_out_loss < PERFECT_LOSS;
         if best.as_ref().is_none_or(|(_, best)| epoch.held_out_loss < best.held_out_loss - 1e-4) {
             best = Some((model.valid(), epoch));
             waited = 0;
@@ -152,6 +156,9 @@ pub fn train<M: Network>(
             if waited >= schedule.patience {
                 break;
             }
+        }
+        if is_perfect {
+            break;
         }
     }
     let (model, best) = best.unwrap_or_else(|| (model.valid(), Epoch::default()));
