@@ -4,7 +4,7 @@
 //!     cargo run --release -p dedust-seq2seq --features neural --example sigir -- SITE_DIR...
 //!
 //! A SITE_DIR holds `pages.jsonl.gz` and `truth.jsonl.gz`. One line per site and variant on standard output. The variable
-//! UNITS makes the paper's model smaller than its 512 units.
+//! UNITS makes the paper's model smaller than its 512 units; 0 leaves it out.
 
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
@@ -39,6 +39,9 @@ fn main() -> Result<(), Failure> {
             rules += count;
         }
         print(&name, "default", &tally, rules, started.elapsed().as_secs_f64());
+        if units == 0 {
+            continue;
+        }
         let started = ProcessTime::now();
         let tally: Tally = sites.iter().map(|site| paper_variant(site, units)).sum();
         print(&name, "paper", &tally, 0, started.elapsed().as_secs_f64());

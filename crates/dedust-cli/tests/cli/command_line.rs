@@ -18,13 +18,13 @@ fn a_method_that_was_not_built_in_says_how_to_get_it() {
     exit 2
     --- stderr
     error: this build of dedust has no seq2seq
-      build it with `cargo build --release -p dedust-cli --features seq2seq`
+    hint: build it with `cargo build --release -p dedust-cli --features seq2seq`
     ");
     assert_snapshot!(sandbox.dedust(&["compare", "none.jsonl", "--methods", "standard,seq2seq"]), @r"
     exit 2
     --- stderr
     error: this build of dedust has no seq2seq
-      build it with `cargo build --release -p dedust-cli --features seq2seq`
+    hint: build it with `cargo build --release -p dedust-cli --features seq2seq`
     ");
 }
 

@@ -72,18 +72,6 @@ pub struct Accepted {
     pub failure_bound: f64,
 }
 
-impl std::ops::AddAssign for Votes {
-    fn add_assign(&mut self, other: Self) {
-        self.trials += other.trials;
-        self.failures += other.failures;
-        self.spread_trials += other.spread_trials;
-        self.spread_failures += other.spread_failures;
-        self.urls += other.urls;
-        self.all_trials += other.all_trials;
-        self.all_failures += other.all_failures;
-    }
-}
-
 impl Votes {
     /// The share of URLs that fail is at most this, with 95 % confidence.
     fn bound(&self) -> f64 {
@@ -106,11 +94,13 @@ pub fn accept(site: &Site<'_>, candidates: Vec<Candidate>, seed: u64) -> Vec<Acc
     let mut trial = Trial::new(site, seed);
     let mut candidates = candidates;
     candidates.retain(|candidate| trial.run(candidate));
+    let templates: Vec<u64> = (0..site.templates.len() as u64).collect();
+    let own = |template: u32| std::slice::from_ref(&templates[template as usize]);
     for limit in WEEDED {
         for _ in 0..MAX_ROUNDS {
-            let votes = trial.vote();
+            let votes = trial.vote(own);
             let is_kept = |candidate: &Candidate| {
-                votes.get(&candidate.template).is_none_or(|votes| votes.failure_rate() <= limit)
+                votes.get(&u64::from(candidate.template)).is_none_or(|votes| votes.failure_rate() <= limit)
             };
             let (kept, weeded): (Vec<Candidate>, Vec<Candidate>) = candidates.into_iter().partition(is_kept);
             candidates = kept;
@@ -120,26 +110,26 @@ pub fn accept(site: &Site<'_>, candidates: Vec<Candidate>, seed: u64) -> Vec<Acc
             weeded.iter().for_each(|candidate| trial.undo(candidate.template));
         }
     }
-    let votes = trial.vote();
-    let own_votes = |candidate: &Candidate| Votes {
-        urls: site.templates[candidate.template as usize].rows.len() as u64,
-        ..votes.get(&candidate.template).copied().unwrap_or_default()
-    };
-    let mut votes_by_edit: FxHashMap<u64, Votes> = FxHashMap::default();
-    let edits = |candidate: &Candidate| {
-        let identity = Program::identity(&site.language, &site.templates[candidate.template as usize]);
-        candidate.program.edits(&identity.unwrap_or_default())
-    };
-    for candidate in &candidates {
-        let own = own_votes(candidate);
-        for edit in edits(candidate) {
-            *votes_by_edit.entry(edit).or_default() += own;
+    let mut edits: Vec<Vec<u64>> = vec![Vec::new(); site.templates.len()];
+    let mut urls_by_edit: FxHashMap<u64, u64> = FxHashMap::default();
+    for Candidate { template, program } in &candidates {
+        let template = *template as usize;
+        let identity = Program::identity(&site.language, &site.templates[template]).unwrap_or_default();
+        edits[template] = program.edits(&identity);
+        for &edit in &edits[template] {
+            *urls_by_edit.entry(edit).or_default() += site.templates[template].rows.len() as u64;
         }
     }
+    let own_votes = trial.vote(own);
+    let edit_votes = trial.vote(|template| &edits[template as usize]);
     let judged = |candidate: Candidate| {
-        let own = own_votes(&candidate);
-        let edits = edits(&candidate);
-        let of_edits = edits.iter().map(|edit| votes_by_edit.get(edit).copied().unwrap_or_default());
+        let urls = site.templates[candidate.template as usize].rows.len() as u64;
+        let own =
+            Votes { urls, ..own_votes.get(&u64::from(candidate.template)).copied().unwrap_or_default() };
+        let of_edits = edits[candidate.template as usize].iter().map(|edit| Votes {
+            urls: urls_by_edit.get(edit).copied().unwrap_or_default(),
+            ..edit_votes.get(edit).copied().unwrap_or_default()
+        });
         let is_proven = own.is_proven() || of_edits.clone().all(|votes| votes.is_proven());
         let failure_bound = own.bound().min(of_edits.map(|votes| votes.bound()).fold(0.0, f64::max));
         is_proven.then_some(Accepted { candidate, votes: own, failure_bound })
@@ -211,25 +201,28 @@ impl<'s, 'c> Trial<'s, 'c> {
         self.results[row as usize] != self.identity[row as usize]
     }
 
-    /// What URLs say about the program of each template.
-    fn vote(&self) -> FxHashMap<u32, Votes> {
-        let mut votes: FxHashMap<u32, Votes> = FxHashMap::default();
+    /// What URLs say about subjects, such as templates: `subjects` names those that the URLs of a template speak of.
+    fn vote<'v>(&self, subjects: impl Fn(u32) -> &'v [u64]) -> FxHashMap<u64, Votes> {
+        let mut votes: FxHashMap<u64, Votes> = FxHashMap::default();
         for rows in self.groups().values() {
             let failing = failing(self.site, rows);
-            let mut counted = 0;
+            let mut counted: FxHashMap<u64, u32> = FxHashMap::default();
             for &row in rows.iter().filter(|&&row| self.is_changed(row)) {
                 let Some(template) = self.site.template_of[row as usize] else { continue };
-                let votes = votes.entry(template).or_default();
                 let fails = u64::from(failing.contains(&row));
-                votes.all_trials += 1;
-                votes.all_failures += fails;
-                if self.held_out[row as usize] {
-                    votes.trials += 1;
-                    votes.failures += fails;
-                    if counted < MAX_OF_RESULT {
-                        counted += 1;
-                        votes.spread_trials += 1;
-                        votes.spread_failures += fails;
+                for &subject in subjects(template) {
+                    let votes = votes.entry(subject).or_default();
+                    votes.all_trials += 1;
+                    votes.all_failures += fails;
+                    if self.held_out[row as usize] {
+                        votes.trials += 1;
+                        votes.failures += fails;
+                        let counted = counted.entry(subject).or_default();
+                        if *counted < MAX_OF_RESULT {
+                            *counted += 1;
+                            votes.spread_trials += 1;
+                            votes.spread_failures += fails;
+                        }
                     }
                 }
             }
