@@ -114,7 +114,7 @@ pub(crate) struct LearnArgs {
     /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub(crate) max_fpr: f64,
-    /// Seed for methods that use chance; none so far does
+    /// Seed for methods that use chance: seq2seq
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
     /// Share of a site's URLs, from 0 to 1, to learn from; sites of up to 50,000 are used whole

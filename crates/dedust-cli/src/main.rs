@@ -18,6 +18,7 @@ mod progress;
 mod read_ahead;
 mod rule_file;
 mod table;
+mod translator;
 mod words;
 
 use std::io;

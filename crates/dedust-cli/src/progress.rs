@@ -147,6 +147,11 @@ impl Progress for Learning {
         self.bar.set_length(urls);
     }
 
+    fn epoch_done(&self, site: &str, epoch: usize, held_out_loss: f64, exact_match: f64) {
+        let figures = format!("loss {held_out_loss:.3}, {:.1} % exact", 100.0 * exact_match);
+        self.bar.set_message(format!("{site}: epoch {epoch}, {figures}"));
+    }
+
     fn site_done(&self, report: &SiteReport) {
         let done = 1 + self.sites.fetch_add(1, Ordering::Relaxed);
         let all = self.all_sites.load(Ordering::Relaxed);

@@ -8,7 +8,7 @@ use statrs::distribution::{Beta, ContinuousCDF};
 const DOUBT: f64 = 0.05;
 
 /// The upper end of the one-sided 95 % Clopper-Pearson interval for `failures` in `trials`.
-pub(crate) fn failure_bound(failures: u64, trials: u64) -> f64 {
+pub fn failure_bound(failures: u64, trials: u64) -> f64 {
     if failures >= trials {
         return 1.0;
     }

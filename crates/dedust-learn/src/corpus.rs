@@ -133,6 +133,12 @@ impl Corpus {
         self.sizes[row as usize]
     }
 
+    /// Whether two rows with different labels really show different pages: text that changes from fetch to fetch makes
+    /// labels differ too.
+    pub fn are_different(&self, row: u32, other: u32) -> bool {
+        self.content(row).contradicts(self.content(other))
+    }
+
     pub(crate) fn content(&self, row: u32) -> &Content {
         &self.contents[row as usize]
     }

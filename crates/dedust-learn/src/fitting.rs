@@ -6,7 +6,7 @@ use dedust::Rule;
 
 /// `rules` without those that make no sense by themselves and, of any that rewrite into each other, without the one that
 /// covers fewest URLs.
-pub(crate) fn fitting(mut rules: Vec<Rule>) -> Vec<Rule> {
+pub fn fitting(mut rules: Vec<Rule>) -> Vec<Rule> {
     rules.retain(|rule| rule.check().is_ok());
     while let Some(cycle) = dedust::find_cycle(&rules) {
         match cycle.into_iter().min_by_key(|&at| (rules[at].evidence.urls, at)) {

@@ -43,6 +43,7 @@ mod union_find;
 
 pub use canonfd::{Mode, Refusal, learn_canonfd};
 pub use cluster::{Clusterer, Clusters};
+pub use confidence::failure_bound;
 pub use corpus::Corpus;
 pub use crawl::Crawl;
 pub use crawl_store::{CrawlStore, PARTS, SampleSize, StoredCrawl, StoredSite};
@@ -50,12 +51,14 @@ pub use decision_tree::{DecisionTreeOptions, learn_decision_tree};
 pub use evaluate::{Evaluation, Evaluator, Scores};
 pub use evidence::{EvidenceKind, EvidenceKinds};
 pub use fanout::{FanoutOptions, learn_fanout};
+pub use fitting::fitting;
 pub use label::{Clues, LabelBuilder, Labels, MainClues};
-pub use method::{Learned, Method};
+pub use method::{LearnSettings, Learned, Learner, Method};
 pub use minhash::{SKETCH_VALUES, Sketch};
 pub use pattern_tree::{BuildOptions, Node, NodeId, PatternTree, Salience};
 pub use progress::Progress;
 pub use propose::{CandidateRule, CommonValues, FakeTest, Proposal, ProposeOptions, propose};
+pub use rule_evidence::rule_evidence;
 pub use select::{Nested, SelectOptions, Selection, select};
 pub use trainer::{SiteReport, Trainer, TrainerBuilder, Training};
 

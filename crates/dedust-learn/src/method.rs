@@ -5,6 +5,7 @@ the algorithm alone.
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use dedust::{Edit, Rule, Substitution};
 
@@ -14,6 +15,7 @@ use crate::decision_tree::{DecisionTreeOptions, learn_decision_tree};
 use crate::dustbuster;
 use crate::fanout::{FanoutOptions, learn_fanout};
 use crate::pattern_tree::{BuildOptions, PatternTree};
+use crate::progress::Progress;
 use crate::propose::{ProposeOptions, propose};
 use crate::select::{Nested, SelectOptions, Selection, select};
 
@@ -36,11 +38,62 @@ pub enum Method {
     Fanout10,
     /// Rewrite rules on parts of values, with contexts from a decision tree (after WSDM 2010).
     DecisionTree,
+    /// Translation by a neural model (SIGIR 2017), compiled to rules. The learner is lent by another crate.
+    Seq2Seq,
     /// Safe normalization only: no rules.
     Standard,
     /// Nothing at all: no rules, and every URL as met is a page of its own. A rule file cannot say so, because the
     /// safe tier is always on: comparisons take [`Scores::keep_all`](crate::Scores::keep_all) for this method.
     KeepAll,
+}
+
+/// A learner that another crate lends.
+pub trait Learner: fmt::Debug + Send + Sync {
+    /// Learns rules for one site.
+    fn learn(&self, corpus: &Corpus, progress: &dyn Progress) -> Learned;
+}
+
+/// What methods are given beside the corpus.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LearnSettings {
+    /// Candidates with a larger share of false pairs are dropped, by methods that know such a limit. Default: 0.05.
+    pub max_false_pair_rate: f64,
+    /// How much proof [`Method::CanonFd`] asks for.
+    pub mode: Mode,
+    /// The learner of [`Method::Seq2Seq`]. Default: none.
+    pub seq2seq: Option<Arc<dyn Learner>>,
+}
+
+impl Default for LearnSettings {
+    fn default() -> Self {
+        Self { max_false_pair_rate: 0.05, mode: Mode::default(), seq2seq: None }
+    }
+}
+
+impl LearnSettings {
+    /// The same with another limit on false pairs.
+    #[must_use]
+    pub fn with_max_false_pair_rate(self, max_false_pair_rate: f64) -> Self {
+        Self { max_false_pair_rate, ..self }
+    }
+
+    /// The same with another measure of proof for [`Method::CanonFd`].
+    #[must_use]
+    pub fn with_mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
+    }
+
+    /// The same with a learner for [`Method::Seq2Seq`].
+    #[must_use]
+    pub fn with_seq2seq(self, learner: Arc<dyn Learner>) -> Self {
+        Self { seq2seq: Some(learner), ..self }
+    }
+
+    /// Whether a method can learn with these settings.
+    pub fn allow(&self, method: Method) -> bool {
+        method != Method::Seq2Seq || self.seq2seq.is_some()
+    }
 }
 
 /// What a method made of a corpus.
@@ -71,7 +124,7 @@ fn known() -> String {
 
 impl Method {
     /// All methods, best first.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::CanonFd,
         Self::TreeGraph,
         Self::TreeNaive,
@@ -79,6 +132,7 @@ impl Method {
         Self::Fanout5,
         Self::Fanout10,
         Self::DustBuster,
+        Self::Seq2Seq,
         Self::Standard,
         Self::KeepAll,
     ];
@@ -93,16 +147,17 @@ impl Method {
             Self::Fanout5 => "fanout-5",
             Self::Fanout10 => "fanout-10",
             Self::DecisionTree => "decision-tree",
+            Self::Seq2Seq => "seq2seq",
             Self::Standard => "standard",
             Self::KeepAll => "keep-all",
         }
     }
 
-    /// Learns rules for one site. Candidates with a larger share of false pairs than `max_false_pair_rate` are
-    /// dropped.
-    pub fn learn(self, corpus: &Corpus, max_false_pair_rate: f64) -> Learned {
+    /// Learns rules for one site; none, if the method is one that the settings do not [allow](LearnSettings::allow).
+    pub fn learn(self, corpus: &Corpus, settings: &LearnSettings, progress: &dyn Progress) -> Learned {
+        let &LearnSettings { max_false_pair_rate, mode, ref seq2seq } = settings;
         let selection = match self {
-            Self::CanonFd => return learn_canonfd(corpus, Mode::Balanced, max_false_pair_rate),
+            Self::CanonFd => return learn_canonfd(corpus, mode, max_false_pair_rate),
             Self::TreeGraph => Selection::Graph,
             Self::TreeNaive => Selection::Naive(Nested::default()),
             Self::DustBuster => return dustbuster::learn(corpus, max_false_pair_rate),
@@ -114,6 +169,11 @@ impl Method {
             Self::DecisionTree => {
                 let options = DecisionTreeOptions { max_false_pair_rate, ..DecisionTreeOptions::default() };
                 return learn_decision_tree(corpus, &options);
+            }
+            Self::Seq2Seq => {
+                return seq2seq
+                    .as_ref()
+                    .map_or_else(Learned::default, |learner| learner.learn(corpus, progress));
             }
             Self::Standard | Self::KeepAll => return Learned::default(),
         };

@@ -11,6 +11,12 @@ pub trait Progress: Sync {
         let _ = (sites, urls);
     }
 
+    /// A pass over the training pairs of a site is done: its number from 1, the loss on pairs that were held out, and the
+    /// share of them that are translated word by word as they are.
+    fn epoch_done(&self, site: &str, epoch: usize, held_out_loss: f64, exact_match: f64) {
+        let _ = (site, epoch, held_out_loss, exact_match);
+    }
+
     /// A site is done. Sites come in no fixed order.
     fn site_done(&self, report: &SiteReport) {
         let _ = report;

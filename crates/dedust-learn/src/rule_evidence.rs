@@ -14,7 +14,7 @@ const EXAMPLES: usize = 3;
 
 /// The evidence of a rule that covers `urls` rows, merges as `counts` says, and brings together the rows of `examples`,
 /// of which the shortest are kept.
-pub(crate) fn rule_evidence(
+pub fn rule_evidence(
     corpus: &Corpus,
     urls: usize,
     counts: &PairCounts,

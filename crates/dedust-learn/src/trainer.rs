@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::corpus::Corpus;
 use crate::crawl_store::{PARTS, StoredCrawl};
-use crate::method::Method;
+use crate::method::{LearnSettings, Method};
 use crate::metrics::{Score, Tally};
 use crate::progress::Progress;
 
@@ -37,20 +37,23 @@ use crate::progress::Progress;
 #[derive(Clone, Debug)]
 pub struct Trainer {
     method: Method,
-    max_false_pair_rate: f64,
+    settings: LearnSettings,
 }
 
 /// Settings of a [`Trainer`], unchecked.
 #[derive(Clone, Debug)]
 pub struct TrainerBuilder {
     method: Method,
-    max_false_pair_rate: f64,
+    settings: LearnSettings,
 }
 
 /// Settings that make no sense.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidSettings {
+    /// The method's learner is not there.
+    #[error("the learner of {0} is in another crate and was not lent")]
+    NoLearner(Method),
     /// Not a share.
     #[error("the false pair rate must be from 0 to 1, not {0}")]
     FalsePairRate(f64),
@@ -109,7 +112,7 @@ pub enum TrainStoredError {
 impl Trainer {
     /// Default settings.
     pub fn builder() -> TrainerBuilder {
-        TrainerBuilder { method: Method::default(), max_false_pair_rate: 0.05 }
+        TrainerBuilder { method: Method::default(), settings: LearnSettings::default() }
     }
 
     /// Learns rules for every corpus, several at a time.
@@ -118,7 +121,7 @@ impl Trainer {
         let learned: Vec<(SiteReport, SiteRules)> = corpora
             .par_iter()
             .map(|corpus| {
-                let (report, rules) = self.train_site(corpus, corpus.len() as u64)?;
+                let (report, rules) = self.train_site(corpus, corpus.len() as u64, progress)?;
                 progress.site_done(&report);
                 Ok((report, rules))
             })
@@ -155,16 +158,21 @@ impl Trainer {
     ) -> Result<Training, TrainStoredError> {
         let mut training = Training::new(self.method);
         for (corpus, observations) in crawl.corpora(part).map_err(TrainStoredError::Read)? {
-            let (report, rules) = self.train_site(&corpus, observations)?;
+            let (report, rules) = self.train_site(&corpus, observations, progress)?;
             progress.site_done(&report);
             training.insert(report, rules)?;
         }
         Ok(training)
     }
 
-    fn train_site(&self, corpus: &Corpus, observations: u64) -> Result<(SiteReport, SiteRules), TrainError> {
+    fn train_site(
+        &self,
+        corpus: &Corpus,
+        observations: u64,
+        progress: &dyn Progress,
+    ) -> Result<(SiteReport, SiteRules), TrainError> {
         let refused = |source| TrainError { site: corpus.site().into(), source };
-        let learned = self.method.learn(corpus, self.max_false_pair_rate);
+        let learned = self.method.learn(corpus, &self.settings, progress);
         let summary = SiteSummary {
             urls: corpus.len() as u64,
             labelled: corpus.labelled_count() as u64,
@@ -244,15 +252,24 @@ impl TrainerBuilder {
     /// Rules with a larger share of false pairs among the URLs they bring together are dropped. Default: 0.05.
     #[must_use]
     pub fn max_false_pair_rate(self, max_false_pair_rate: f64) -> Self {
-        Self { max_false_pair_rate, ..self }
+        Self { settings: self.settings.with_max_false_pair_rate(max_false_pair_rate), ..self }
+    }
+
+    /// All that methods are given beside the corpus.
+    #[must_use]
+    pub fn settings(self, settings: LearnSettings) -> Self {
+        Self { settings, ..self }
     }
 
     /// Checks the settings.
     pub fn build(self) -> Result<Trainer, InvalidSettings> {
-        let Self { method, max_false_pair_rate } = self;
-        if !(0.0..=1.0).contains(&max_false_pair_rate) {
-            return Err(InvalidSettings::FalsePairRate(max_false_pair_rate));
+        let Self { method, settings } = self;
+        if !(0.0..=1.0).contains(&settings.max_false_pair_rate) {
+            return Err(InvalidSettings::FalsePairRate(settings.max_false_pair_rate));
         }
-        Ok(Trainer { method, max_false_pair_rate })
+        if !settings.allow(method) {
+            return Err(InvalidSettings::NoLearner(method));
+        }
+        Ok(Trainer { method, settings })
     }
 }

@@ -14,10 +14,10 @@ use std::io::Write as _;
 
 use anyhow::Context as _;
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::Method;
 use dedust_learn::compare::{
     Comparison, Draw, SWEPT_RATES, Sample, Scope, SiteSample, Split, SweepPoint, compare, sweep,
 };
+use dedust_learn::{LearnSettings, Method};
 
 use crate::ExitStatus;
 use crate::args::{CompareArgs, Drawing, ReportFormat};
@@ -25,6 +25,7 @@ use crate::failure::Refusal;
 use crate::number::{count, counted, percent};
 use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
+use crate::translator;
 
 /// URLs, learned from and scored, above which `--html` does without the sweep.
 const SWEPT_URLS: usize = 2_000_000;
@@ -85,21 +86,25 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
     };
     let split =
         Split::new(draw, args.train, args.max_train).context("--train or --max-train is out of range")?;
-    let methods = methods(&args.methods);
+    let settings = translator::settings(args.max_fpr, args.seed);
+    let methods = methods(&args.methods, &settings)?;
     let mut html = args.html.as_ref().map(|path| OutputFile::create(path, args.force)).transpose()?;
 
     let sites = gather(args, split, printer)?;
     printer.note(summary(args, &sites));
     let tasks = (sites.len() * methods.len()) as u64;
     let bar = bar::bar(printer, 2 * tasks);
-    let comparison = compare(&sites, &methods, args.max_fpr, &|| bar.inc(1))?;
+    let comparison = compare(&sites, &methods, &settings, &|| bar.inc(1))?;
     let peaks = memory::peaks(args, &sites, &methods, &|| bar.inc(1));
     let urls: usize = sites.iter().map(|site| site.training().len() + site.scored().len()).sum();
     let (mut points, mut no_sweep) = (Vec::new(), None);
     if args.sweep || (html.is_some() && urls <= SWEPT_URLS) {
         bar.set_length(3 * tasks);
         bar.set_message("methods on sites, with all limits");
-        points = sweep(&sites, &methods, &SWEPT_RATES, &|| bar.inc(1))?;
+        // Translations know no limit on false pairs.
+        let swept: Vec<Method> =
+            methods.iter().copied().filter(|method| *method != Method::Seq2Seq).collect();
+        points = sweep(&sites, &swept, &SWEPT_RATES, &|| bar.inc(1))?;
     } else if html.is_some() {
         let many = counted(urls as u64, "URL", "URLs");
         no_sweep = Some(format!("not swept over fpr_max: {many} would take long; ask for it with --sweep"));
@@ -125,9 +130,14 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
     Ok(ExitStatus::Success)
 }
 
-fn methods(names: &[String]) -> Vec<Method> {
-    let is_asked_for = |method: &Method| names.iter().any(|name| name == "all" || name == method.name());
-    Method::ALL.into_iter().filter(is_asked_for).collect()
+/// The methods asked for; `all` are those that were built in.
+fn methods(names: &[String], settings: &LearnSettings) -> anyhow::Result<Vec<Method>> {
+    let is_named = |method: &Method| names.iter().any(|name| name == method.name());
+    Method::ALL.into_iter().filter(is_named).try_for_each(|method| translator::check(method, settings))?;
+    let is_asked_for = |method: &Method| {
+        is_named(method) || (settings.allow(*method) && names.iter().any(|name| name == "all"))
+    };
+    Ok(Method::ALL.into_iter().filter(is_asked_for).collect())
 }
 
 /// Reads the inputs and the truth; keeps the sites that can be scored.

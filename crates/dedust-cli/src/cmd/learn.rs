@@ -19,6 +19,7 @@ use crate::number::{count, counted};
 use crate::observe::{clues_of, read_all_of};
 use crate::printer::Printer;
 use crate::progress::Learning;
+use crate::translator;
 
 /// Learns rules and writes them.
 pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
@@ -30,13 +31,24 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         )
         .into());
     }
+    let settings = translator::settings(args.max_fpr, args.seed);
+    translator::check(args.method, &settings)?;
+    #[cfg(feature = "seq2seq")]
+    let translator = translator::translator(args.seed, !to_stdout);
+    #[cfg(feature = "seq2seq")]
+    let settings = settings.with_seq2seq(translator.clone());
     let trainer = Trainer::builder()
         .method(args.method)
-        .max_false_pair_rate(args.max_fpr)
+        .settings(settings)
         .build()
         .context("--max-fpr is out of range")?;
     let sample = SampleSize::new(args.sample, args.max_sample)
         .with_context(|| format!("--sample must be from 0 to 1, not {}", args.sample))?;
+    #[cfg(feature = "seq2seq")]
+    let mut weights = Some(args.method)
+        .filter(|method| *method == dedust_learn::Method::Seq2Seq && !to_stdout)
+        .map(|_| OutputFile::create(&weights_path(&args.output), args.force))
+        .transpose()?;
     // Before the work, which may be long: a target that cannot be written is known now.
     let mut output = OutputFile::create(&args.output, args.force)?;
 
@@ -69,6 +81,13 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         .rules
         .save(&mut output)
         .map_err(|source| WriteError::Write { path: args.output.clone(), source })?;
+    #[cfg(feature = "seq2seq")]
+    if let Some(mut weights) = weights.take() {
+        let path = weights.path().to_owned();
+        let models = translator.take_weights();
+        models.save(&mut weights).map_err(|source| WriteError::Write { path, source })?;
+        weights.commit()?;
+    }
     output.commit()?;
     unfinished.remove()?;
     if crawl.sampled_rows() < crawl.rows() {
@@ -107,4 +126,12 @@ fn read(
         unfinished.note_read(&crawl)?;
     }
     Ok(crawl)
+}
+
+/// Where the models go: beside the rules.
+#[cfg(feature = "seq2seq")]
+fn weights_path(rules: &std::path::Path) -> std::path::PathBuf {
+    let mut name = rules.as_os_str().to_owned();
+    name.push(".safetensors");
+    name.into()
 }

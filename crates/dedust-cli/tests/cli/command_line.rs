@@ -19,6 +19,25 @@ const COMMANDS: [&str; 10] = [
     "simulate",
 ];
 
+/// Reading comes after: that there is no input does not matter.
+#[cfg(not(feature = "seq2seq"))]
+#[test]
+fn a_method_that_was_not_built_in_says_how_to_get_it() {
+    let sandbox = Sandbox::new();
+    assert_snapshot!(sandbox.dedust(&["learn", "none.jsonl", "-o", "rules.json", "--method", "seq2seq"]), @r"
+    exit 2
+    --- stderr
+    error: this build of dedust has no seq2seq
+    hint: build it with `cargo build --release -p dedust-cli --features seq2seq`
+    ");
+    assert_snapshot!(sandbox.dedust(&["compare", "none.jsonl", "--methods", "standard,seq2seq"]), @r"
+    exit 2
+    --- stderr
+    error: this build of dedust has no seq2seq
+    hint: build it with `cargo build --release -p dedust-cli --features seq2seq`
+    ");
+}
+
 #[test]
 fn unknown_values_are_refused_with_the_known_ones() {
     let sandbox = Sandbox::new();
@@ -26,7 +45,7 @@ fn unknown_values_are_refused_with_the_known_ones() {
     exit 2
     --- stderr
     error: invalid value 'tree-graf' for '--method <METHOD>'
-      [possible values: canonfd, tree-graph, tree-naive, decision-tree, fanout-5, fanout-10, dustbuster, standard, keep-all]
+      [possible values: canonfd, tree-graph, tree-naive, decision-tree, fanout-5, fanout-10, dustbuster, seq2seq, standard, keep-all]
 
       tip: a similar value exists: 'tree-graph'
 

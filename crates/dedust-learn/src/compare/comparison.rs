@@ -10,7 +10,7 @@ use super::RefusedRules;
 use super::measure::{self, Row};
 use super::sample::SiteSample;
 use super::scored::Scope;
-use crate::method::Method;
+use crate::method::{LearnSettings, Method};
 use crate::metrics::{MacroAverage, Score, Tally};
 
 /// How long keys are made, all sites together, to tell how long one takes.
@@ -71,7 +71,7 @@ pub struct Figures {
 pub fn compare(
     sites: &[SiteSample],
     methods: &[Method],
-    max_false_pair_rate: f64,
+    settings: &LearnSettings,
     done: &(dyn Fn() + Sync),
 ) -> Result<Comparison, RefusedRules> {
     let tasks: Vec<(&SiteSample, Method)> =
@@ -80,7 +80,7 @@ pub fn compare(
     let rows = tasks
         .into_par_iter()
         .map(|(site, method)| {
-            let learned = measure::learn(site, method, max_false_pair_rate)?;
+            let learned = measure::learn(site, method, settings)?;
             let normalizer = measure::normalizer(site, method, learned.rules)?;
             let [unseen, whole] = measure::score(site, method, &normalizer);
             let (nanoseconds_per_url, timed_urls) = measure::time(site, method, &normalizer, timed);

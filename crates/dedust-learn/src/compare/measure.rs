@@ -15,7 +15,7 @@ use super::RefusedRules;
 use super::comparison::RuleCounts;
 use super::sample::SiteSample;
 use super::scored::Scope;
-use crate::method::{Learned, Method};
+use crate::method::{LearnSettings, Learned, Method};
 use crate::metrics::Tally;
 
 /// One method on one site.
@@ -69,11 +69,10 @@ pub(super) struct LearnedSite {
 pub(super) fn learn(
     site: &SiteSample,
     method: Method,
-    max_false_pair_rate: f64,
+    settings: &LearnSettings,
 ) -> Result<LearnedSite, RefusedRules> {
     let started = ThreadTime::now();
-    let learned =
-        site.corpus().map_or_else(Learned::default, |corpus| method.learn(corpus, max_false_pair_rate));
+    let learned = site.corpus().map_or_else(Learned::default, |corpus| method.learn(corpus, settings, &()));
     let seconds = started.elapsed().as_secs_f64();
     let Learned { rules, substitutions, edits, raw_rules, qualified_rules } = learned;
     let deployed = (rules.len() + substitutions.len() + edits.len()) as u64;

@@ -109,6 +109,11 @@ impl ScoredUrls {
         self.rows(scope).map(|row| self.urls.get(row))
     }
 
+    /// The URLs of a scope with their pages, in the order in which they came.
+    pub fn labelled(&self, scope: Scope) -> impl Iterator<Item = (&[u8], u32)> {
+        self.rows(scope).map(|row| (self.urls.get(row), self.labels[row]))
+    }
+
     pub(super) fn rows(&self, scope: Scope) -> impl Iterator<Item = usize> {
         (0..self.len()).filter(move |&row| scope == Scope::Whole || self.unseen[row])
     }

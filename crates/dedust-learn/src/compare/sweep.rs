@@ -9,7 +9,7 @@ use super::measure::{self, Measured, Row};
 use super::sample::SiteSample;
 use super::scored::Scope;
 use super::{Figures, RefusedRules};
-use crate::method::Method;
+use crate::method::{LearnSettings, Method};
 
 /// The limits of the paper: 0, 0.01, ... 0.1.
 pub const SWEPT_RATES: [f64; 11] = [0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1];
@@ -76,7 +76,7 @@ fn sweep_site(site: &SiteSample, method: Method, rates: &[f64]) -> Result<Vec<Ro
     let mut rows: Vec<Row> = Vec::new();
     let mut scored: Option<(_, [Measured; 2])> = None;
     for &rate in rates {
-        let learned = measure::learn(site, method, rate)?;
+        let learned = measure::learn(site, method, &LearnSettings::default().with_max_false_pair_rate(rate))?;
         // Most limits change nothing at most sites: the same rules need not be scored again.
         let known = scored.as_ref().filter(|(rules, _)| *rules == learned.rules).map(|(_, known)| *known);
         let [unseen, whole] = match known {

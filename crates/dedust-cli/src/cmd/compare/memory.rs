@@ -19,6 +19,7 @@ use crate::ExitStatus;
 use crate::args::CompareArgs;
 use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
+use crate::translator;
 
 /// What a weighing process prints.
 #[derive(Debug, Serialize, Deserialize)]
@@ -93,7 +94,8 @@ pub(super) fn peaks(
 fn peak(args: &CompareArgs, site: &SiteSample, method: Method) -> Option<u64> {
     let mut child = Command::new(std::env::current_exe().ok()?)
         .args(["compare", "-", "--weigh", "--threads", "1", "--quiet", "--methods", method.name()])
-        .args(["--max-fpr", &args.max_fpr.to_string(), "--evidence", &args.evidence.to_string()])
+        .args(["--seed", &args.seed.to_string(), "--max-fpr", &args.max_fpr.to_string()])
+        .args(["--evidence", &args.evidence.to_string()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -114,9 +116,11 @@ fn peak(args: &CompareArgs, site: &SiteSample, method: Method) -> Option<u64> {
 pub(super) fn weigh(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let mut crawl = Crawl::new(args.evidence);
     read_all(&args.inputs, printer, |observation| crawl.observe(observation.url(), &clues_of(observation)))?;
+    let settings = translator::settings(args.max_fpr, args.seed);
+    let methods = methods(&args.methods, &settings)?;
     for corpus in crawl.into_corpora() {
-        for method in methods(&args.methods) {
-            std::hint::black_box(method.learn(&corpus, args.max_fpr));
+        for method in &methods {
+            std::hint::black_box(method.learn(&corpus, &settings, &()));
         }
     }
     printer.json(&Weight { peak_bytes: own_peak_bytes() })?;

@@ -1,0 +1,306 @@
+/*!
+What a translation means: for every key of the target, a value or the key of the source it comes from.
+*/
+
+use std::collections::BTreeMap;
+
+use dedust::{ParamName, TokenKey, Value};
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::language::{Language, Word, is_argument};
+use super::site::{Parts, Template, parts_of};
+use crate::pair::Symbol;
+
+/// Where a value of the target comes from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Piece {
+    /// Always this value.
+    Literal(Value),
+    /// The value of a key of the source.
+    Copy(TokenKey),
+}
+
+/// What becomes of the URLs of a template.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Program {
+    /// By key of the target.
+    pub target: BTreeMap<TokenKey, Piece>,
+}
+
+impl Program {
+    /// The program that changes nothing.
+    pub fn identity(language: &Language, template: &Template) -> Option<Self> {
+        let symbols: Vec<Symbol> = (0..template.words.len() as u16).map(Symbol::Copy).collect();
+        Self::read(language, template, &symbols)
+    }
+
+    /// Reads a translation of a template; `None` if it is no URL.
+    pub fn read(language: &Language, template: &Template, symbols: &[Symbol]) -> Option<Self> {
+        let mut reader = Reader::default();
+        for symbol in symbols {
+            match *symbol {
+                Symbol::Word(id) => reader.word(language.word(id)?)?,
+                Symbol::Copy(place) => {
+                    let id = *template.words.get(usize::from(place))?;
+                    let key = template.keys.get(usize::from(place))?;
+                    if is_argument(id) { reader.argument(key)? } else { reader.word(language.word(id)?)? }
+                }
+            }
+        }
+        reader.finish()
+    }
+
+    /// The words of the URLs that the program writes; `None` if one of its names is no word of sources.
+    pub(super) fn words(&self, language: &Language) -> Option<Vec<u32>> {
+        let mut words = Vec::new();
+        for (key, piece) in &self.target {
+            let value = match piece {
+                Piece::Literal(value) => Some(value.clone()),
+                Piece::Copy(_) => None,
+            };
+            words.extend(language.encode_part(key, value.as_ref())?.into_iter().flatten());
+        }
+        Some(words)
+    }
+
+    /// This program and then another, which reads what this one writes.
+    fn then(&self, next: &Self) -> Option<Self> {
+        let piece = |piece: &Piece| match piece {
+            Piece::Literal(_) => Some(piece.clone()),
+            Piece::Copy(from) => self.target.get(from).cloned(),
+        };
+        let target =
+            next.target.iter().map(|(key, of)| Some((key.clone(), piece(of)?))).collect::<Option<_>>()?;
+        Some(Self { target })
+    }
+
+    /// A number for what the program makes of a URL: equal numbers, equal results. `None` if a value is missing.
+    pub(super) fn result<'v>(&self, value: impl Fn(&TokenKey) -> Option<&'v Value>) -> Option<u64> {
+        let mut sum = 0u64;
+        for (key, piece) in &self.target {
+            let number = match piece {
+                Piece::Literal(value) => number_of(key, value),
+                Piece::Copy(from) => number_of(key, value(from)?),
+            };
+            sum = sum.wrapping_add(number);
+        }
+        Some(sum)
+    }
+
+    /// What the program makes of a URL of its template; `None` if that is no URL in safe form.
+    pub fn write(&self, parts: &Parts, domain: &str) -> Option<String> {
+        let value =
+            |key: &TokenKey| parts.binary_search_by(|(other, _)| other.cmp(key)).ok().map(|at| &parts[at].1);
+        let part = |(key, piece): (&TokenKey, &Piece)| match piece {
+            Piece::Literal(value) => Some((key.clone(), value.clone())),
+            Piece::Copy(from) => Some((key.clone(), value(from)?.clone())),
+        };
+        let target: Parts = self.target.iter().map(part).collect::<Option<_>>()?;
+        let url = url_of(&target, domain);
+        // Read back, so that no value is taken for something else.
+        (parts_of(url.as_bytes(), domain)? == target).then_some(url)
+    }
+
+    /// What the program changes, key by key, as numbers that are equal for the same changes on other templates.
+    pub(super) fn edits(&self, identity: &Self) -> Vec<u64> {
+        let set = self.target.iter().filter(|(key, piece)| identity.target.get(key) != Some(piece));
+        let gone = identity.target.keys().filter(|key| !self.target.contains_key(key));
+        let set = set.map(|(key, piece)| format!("{key} {piece:?}"));
+        set.chain(gone.map(|key| format!("{key} goes"))).map(|edit| xxh3_64(edit.as_bytes())).collect()
+    }
+}
+
+/// The URL with these parts, which are in the order of their keys.
+fn url_of(parts: &Parts, domain: &str) -> String {
+    let (mut labels, mut path, mut query) = (Vec::new(), String::new(), Vec::new());
+    let [mut scheme, mut port, mut slash, mut params, mut hashbang] = [const { String::new() }; 5];
+    let mut separator = "&";
+    let named = |name: &ParamName, value: &Value| match value.as_text() {
+        Some(text) => format!("{}={text}", name.name),
+        None => name.name.to_string(),
+    };
+    for (key, value) in parts {
+        let text = value.as_text().unwrap_or_default();
+        match key {
+            TokenKey::Scheme => scheme += text,
+            TokenKey::Subdomain(_) => labels.push(text),
+            TokenKey::Port => port = format!(":{text}"),
+            TokenKey::PathSegment(_) => path += &format!("/{text}"),
+            TokenKey::TrailingSlash => slash += "/",
+            TokenKey::PathParam(name) => params += &format!(";{}", named(name, value)),
+            TokenKey::QuerySeparator => separator = ";",
+            TokenKey::QueryParam(name) => query.push(named(name, value)),
+            TokenKey::Hashbang => hashbang = format!("#!{text}"),
+        }
+    }
+    let host: String = labels.iter().rev().map(|label| format!("{label}.")).collect();
+    let question = if query.is_empty() { "" } else { "?" };
+    format!(
+        "{scheme}://{host}{domain}{port}{path}{params}{slash}{question}{}{hashbang}",
+        query.join(separator)
+    )
+}
+
+/// Programs that lead to the end at once, where others would lead on from what they write. By template; of programs that
+/// lead around in a circle the one whose result is shortest is taken.
+pub(super) fn follow(
+    language: &Language,
+    templates: &FxHashMap<&[u32], u32>,
+    programs: &[Option<Program>],
+) -> Vec<Option<Program>> {
+    let next = |program: &Program| {
+        let words = program.words(language)?;
+        programs[*templates.get(words.as_slice())? as usize].as_ref()
+    };
+    let end_of = |program: &Program| {
+        let mut path = vec![program.clone()];
+        for _ in 0..MAX_STEPS {
+            let last = &path[path.len() - 1];
+            match next(last).and_then(|next| last.then(next)) {
+                Some(further) if further != *last => {
+                    if path.contains(&further) {
+                        return path
+                            .into_iter()
+                            .min_by_key(|program| (program.target.len(), program.clone()));
+                    }
+                    path.push(further);
+                }
+                _ => break,
+            }
+        }
+        path.pop()
+    };
+    programs.iter().map(|program| program.as_ref().and_then(end_of)).collect()
+}
+
+/// Programs that follow each other, at most.
+const MAX_STEPS: usize = 4;
+
+/// A number for a key with its value, so that the sum of those of a URL tells it from others.
+pub(super) fn number_of(key: &TokenKey, value: &Value) -> u64 {
+    let class = match key {
+        TokenKey::Scheme => 1,
+        TokenKey::Subdomain(index) => 2 << 32 | u64::from(*index),
+        TokenKey::Port => 3,
+        TokenKey::PathSegment(index) => 4 << 32 | u64::from(*index),
+        TokenKey::TrailingSlash => 5,
+        TokenKey::PathParam(name) => name_number(6, name),
+        TokenKey::QuerySeparator => 7,
+        TokenKey::QueryParam(name) => name_number(8, name),
+        TokenKey::Hashbang => 9,
+    };
+    match value {
+        Value::Bare => xxh3_64_with_seed(b"", class ^ 0x5bd1_e995),
+        Value::Text(text) => xxh3_64_with_seed(text.as_bytes(), class),
+    }
+}
+
+fn name_number(class: u64, name: &ParamName) -> u64 {
+    xxh3_64_with_seed(name.name.as_bytes(), class << 32 | u64::from(name.occurrence))
+}
+
+/// Reads a translation word by word.
+#[derive(Default)]
+struct Reader {
+    target: BTreeMap<TokenKey, Piece>,
+    labels: u16,
+    segments: u16,
+    has_slash: bool,
+    has_names: bool,
+    /// A name that waits for its value.
+    name: Option<TokenKey>,
+}
+
+impl Reader {
+    fn word(&mut self, word: &Word) -> Option<()> {
+        match word {
+            Word::End | Word::AnyLabel | Word::AnySegment | Word::AnyValue => None,
+            Word::Scheme(scheme) => {
+                let is_first = self.target.is_empty() && self.name.is_none();
+                is_first.then(|| self.put(TokenKey::Scheme, Piece::Literal((&**scheme).into())))
+            }
+            Word::Slash => (self.name.is_none() && !self.has_slash && !self.has_names).then(|| {
+                self.has_slash = true;
+                self.put(TokenKey::TrailingSlash, Piece::Literal("/".into()));
+            }),
+            Word::Name(key) => {
+                let is_new = self.name.is_none() && !self.target.contains_key(key);
+                let follows = match key {
+                    TokenKey::QueryParam(name) if name.occurrence > 1 => {
+                        let before = ParamName { name: name.name.clone(), occurrence: name.occurrence - 1 };
+                        self.target.contains_key(&TokenKey::QueryParam(before))
+                    }
+                    TokenKey::PathParam(name) => name.occurrence == 1 && self.segments > 0,
+                    _ => true,
+                };
+                (is_new && follows).then(|| {
+                    // A port still belongs to the host.
+                    self.has_names = *key != TokenKey::Port;
+                    self.name = Some(key.clone());
+                })
+            }
+            Word::Value(_, value) => match self.name.take() {
+                Some(name) => {
+                    self.put(name, Piece::Literal(value.clone()));
+                    Some(())
+                }
+                None => value.as_text().and_then(|text| self.segment(Piece::Literal(text.into()))),
+            },
+            Word::Label(label) => self.label(Piece::Literal((&**label).into())),
+            Word::Segment(segment) => self.place(Piece::Literal((&**segment).into())),
+        }
+    }
+
+    fn argument(&mut self, from: &TokenKey) -> Option<()> {
+        let piece = Piece::Copy(from.clone());
+        match from {
+            TokenKey::Subdomain(_) if self.name.is_none() && self.is_in_host() => self.label(piece),
+            _ => self.place(piece),
+        }
+    }
+
+    /// After a name its value, else a path segment.
+    fn place(&mut self, piece: Piece) -> Option<()> {
+        match self.name.take() {
+            Some(name) => {
+                self.put(name, piece);
+                Some(())
+            }
+            None => self.segment(piece),
+        }
+    }
+
+    fn segment(&mut self, piece: Piece) -> Option<()> {
+        (!self.has_slash && !self.has_names && !self.target.is_empty()).then(|| {
+            self.put(TokenKey::PathSegment(self.segments), piece);
+            self.segments += 1;
+        })
+    }
+
+    fn label(&mut self, piece: Piece) -> Option<()> {
+        (self.is_in_host() && self.name.is_none() && !self.target.is_empty()).then(|| {
+            self.put(TokenKey::Subdomain(self.labels), piece);
+            self.labels += 1;
+        })
+    }
+
+    fn is_in_host(&self) -> bool {
+        self.segments == 0 && !self.has_slash && !self.has_names
+    }
+
+    fn put(&mut self, key: TokenKey, piece: Piece) {
+        self.target.insert(key, piece);
+    }
+
+    fn finish(mut self) -> Option<Program> {
+        if self.name.is_some() || !self.target.contains_key(&TokenKey::Scheme) {
+            return None;
+        }
+        // A URL without a path has the path `/`.
+        if self.segments == 0 {
+            self.put(TokenKey::TrailingSlash, Piece::Literal("/".into()));
+        }
+        Some(Program { target: self.target })
+    }
+}

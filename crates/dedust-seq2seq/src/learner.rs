@@ -1,0 +1,112 @@
+/*!
+The method `seq2seq`: one copying model per site, compiled to rules.
+*/
+
+use std::sync::{Mutex, PoisonError};
+
+use burn::tensor::Device;
+use dedust_learn::{Corpus, Learned, Learner, Progress};
+
+use crate::chance::Chance;
+use crate::copying;
+use crate::model::{
+    Card, CopyModel, Epoch, Network as _, Optimizer, Schedule, SiteModel, Weights, cpu, train,
+};
+
+/// How models are trained.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Options {
+    /// What chance depends on. Default: 0.
+    pub seed: u64,
+    /// Units of each layer. Default: 64.
+    pub units: usize,
+    /// How long and how fast. Default: Adam, batches of 64.
+    pub schedule: Schedule,
+    /// Whether models are kept for [`Seq2Seq::take_weights`]. Default: no.
+    pub keeps_models: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let schedule = Schedule {
+            optimizer: Optimizer::Adam(4e-3),
+            batch: 64,
+            max_epochs: 60,
+            patience: 6,
+            decay: 0.7,
+            max_steps: 1500,
+        };
+        Self { seed: 0, units: 64, schedule, keeps_models: false }
+    }
+}
+
+/// Learns with a model per site.
+#[derive(Debug)]
+pub struct Seq2Seq {
+    options: Options,
+    device: Device,
+    weights: Mutex<Weights>,
+}
+
+impl Seq2Seq {
+    /// A learner on the CPU.
+    pub fn new(options: Options) -> Self {
+        Self { options, device: cpu(), weights: Mutex::default() }
+    }
+
+    /// The models of all sites learned so far, if they were to be kept.
+    pub fn take_weights(&self) -> Weights {
+        std::mem::take(&mut *self.weights.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn keep(&self, site: &str, model: SiteModel) {
+        self.weights.lock().unwrap_or_else(PoisonError::into_inner).sites.insert(site.into(), model);
+    }
+}
+
+impl Learner for Seq2Seq {
+    fn learn(&self, corpus: &Corpus, progress: &dyn Progress) -> Learned {
+        let Options { seed, units, schedule, keeps_models } = self.options;
+        let mut kept = None;
+        let learned = copying::learn(corpus, seed, |site, pairs| {
+            let mut chance = Chance::new(seed, corpus.site());
+            let model = CopyModel::new(site.language.len(), units, &mut chance, &self.device);
+            let told = |epoch: &Epoch| {
+                progress.epoch_done(corpus.site(), epoch.number, epoch.held_out_loss, epoch.exact_match);
+            };
+            let trained = train(model, pairs, &schedule, &mut chance, &self.device, &told);
+            let sources: Vec<&[u32]> =
+                site.templates.iter().map(|template| template.words.as_slice()).collect();
+            let translations = trained.model.decode(&sources, &self.device);
+            if keeps_models {
+                let card = Card {
+                    urls: corpus.len() as u64,
+                    labelled: corpus.labelled_count() as u64,
+                    pairs: pairs.observed as u64,
+                    train_pairs: pairs.train.len() as u64,
+                    held_out_pairs: pairs.held_out.len() as u64,
+                    templates: site.templates.len() as u64,
+                    units: units as u64,
+                    seed,
+                    epochs: trained.epochs as u64,
+                    held_out_loss: rounded(trained.best.held_out_loss),
+                    exact_match: rounded(trained.best.exact_match),
+                    rules: 0,
+                    language: site.language.clone(),
+                };
+                kept = Some(SiteModel { card, model: trained.model });
+            }
+            translations
+        });
+        if let Some(mut model) = kept {
+            model.card.rules = learned.rules.len() as u64;
+            self.keep(corpus.site(), model);
+        }
+        learned
+    }
+}
+
+/// Fixed precision, as everywhere in files.
+fn rounded(number: f64) -> f64 {
+    (number * 1e4).round() / 1e4
+}

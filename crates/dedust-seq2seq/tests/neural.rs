@@ -1,0 +1,117 @@
+//! The method as a whole, network and all: the cases of the paper's Table 3, the same result on any number of threads, and
+//! files of weights. Needs `--features neural`, and `--release` to be quick.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
+
+use dedust::{Normalizer, RuleSet, SiteRules, SiteSummary};
+use dedust_learn::{Clues, Corpus, Crawl, EvidenceKinds, Learned, Learner as _};
+use dedust_seq2seq::model::{LoadWeightsError, Weights, cpu};
+use dedust_seq2seq::{Options, Seq2Seq, Translator};
+
+fn url(path: &str) -> String {
+    format!("http://ask.example.org/{path}")
+}
+
+/// A site with the phenomena of the paper's case study.
+fn corpus() -> Corpus {
+    let mut crawl = Crawl::new(EvidenceKinds::AUTO);
+    let mut observe = |page: String, path: String| {
+        let clues = Clues { cluster: Some(page.as_bytes()), ..Clues::default() };
+        crawl.observe(url(&path).as_bytes(), &clues).unwrap();
+    };
+    for n in 0..150 {
+        observe(format!("user {n}"), format!("users/{n}/name-{n}x"));
+        observe(format!("user {n}"), format!("users/{n}"));
+        observe(format!("question {n}"), format!("questions/{}/words-{n}", 5000 + n));
+        observe(format!("question {n}"), format!("q/{}", 5000 + n));
+        observe(format!("tag {n}"), format!("questions/tagged/topic{n}"));
+        observe("login".into(), format!("private-message/set/user{n}"));
+        observe(format!("thread {n}"), format!("t/prev/{}", 10_000 + n));
+        observe(format!("thread {n}"), format!("t/{}.aspx", 90_000 + 7 * n));
+    }
+    crawl.into_corpora().remove(0)
+}
+
+fn learner() -> Seq2Seq {
+    Seq2Seq::new(Options { keeps_models: true, ..Options::default() })
+}
+
+fn normalizer(learned: Learned) -> Normalizer {
+    let mut rules = RuleSet::new("seq2seq");
+    rules.insert("example.org", SiteRules::new(SiteSummary::default(), learned.rules).unwrap()).unwrap();
+    Normalizer::compile(&rules)
+}
+
+fn saved(weights: &Weights) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    weights.save(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn the_cases_of_table_3() {
+    let normalizer = normalizer(learner().learn(&corpus(), &()));
+    let canonical = |path: &str| normalizer.normalize(url(path)).unwrap().to_string();
+    let key = |path: &str| normalizer.key(url(path)).unwrap();
+    assert_eq!(canonical("users/150781/rich"), url("users/150781"), "superfluous segment");
+    assert_eq!(canonical("questions/132218/how-to"), url("q/132218"), "substitution");
+    assert_eq!(canonical("questions/tagged/google"), url("questions/tagged/google"), "not a substitution");
+    assert_eq!(key("private-message/set/Yovav"), key("private-message/set/anzer"), "constant redirection");
+    assert_eq!(canonical("t/prev/10135"), url("t/prev/10135"), "database mapping");
+    assert_eq!(canonical("never/seen/before"), url("never/seen/before"), "unseen pattern");
+}
+
+#[test]
+fn the_same_bytes_on_any_thread_and_other_bytes_for_another_seed() {
+    let corpus = corpus();
+    let run = |seed: u64| {
+        let learner = Seq2Seq::new(Options { seed, keeps_models: true, ..Options::default() });
+        let rules = learner.learn(&corpus, &()).rules;
+        (rules, saved(&learner.take_weights()))
+    };
+    let (first, second) = std::thread::scope(|scope| {
+        let threads = [scope.spawn(|| run(1)), scope.spawn(|| run(1))];
+        let [first, second] = threads.map(|thread| thread.join().unwrap());
+        (first, second)
+    });
+    assert!(first == second);
+    assert_eq!(first.0, run(1).0);
+    assert_ne!(first.1, run(2).1);
+}
+
+#[test]
+fn weights_come_back_and_damaged_or_foreign_ones_are_refused() {
+    let learner = learner();
+    let rules = learner.learn(&corpus(), &()).rules.len() as u64;
+    let weights = learner.take_weights();
+    let bytes = saved(&weights);
+    let loaded = Weights::load(&bytes, &cpu()).unwrap();
+    assert_eq!(saved(&loaded), bytes);
+    let card = &loaded.sites["example.org"].card;
+    assert_eq!((card.urls, card.labelled, card.rules), (1200, 1200, rules));
+    assert!(card.exact_match > 0.5 && card.language.len() > 4);
+
+    let refusal = |bytes: &[u8]| Weights::load(bytes, &cpu()).unwrap_err();
+    let mut damaged = bytes.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    assert!(matches!(refusal(&damaged), LoadWeightsError::Damaged { .. }));
+    assert!(matches!(refusal(&bytes[..bytes.len() / 2]), LoadWeightsError::Malformed(_)));
+    assert!(matches!(refusal(b"not weights"), LoadWeightsError::Malformed(_)));
+    let foreign = b"\x02\0\0\0\0\0\0\0{}";
+    assert!(matches!(refusal(foreign), LoadWeightsError::Foreign));
+}
+
+#[test]
+fn unseen_templates_are_translated_in_batches_and_remembered() {
+    let learner = learner();
+    learner.learn(&corpus(), &());
+    let model = learner.take_weights().sites.remove("example.org").unwrap();
+    let mut translator = Translator::new("example.org", model, cpu());
+    let urls = [url("users/9/mike"), url("users/8/ann"), url("q/7"), "no url".into()];
+    let results = translator.translate(&urls.iter().map(String::as_bytes).collect::<Vec<_>>());
+    assert_eq!(results[0].as_deref(), Some("http://ask.example.org/users/9"));
+    assert_eq!(results[1].as_deref(), Some("http://ask.example.org/users/8"));
+    assert_eq!(results[2], None, "unchanged");
+    assert_eq!(results[3], None);
+    assert_eq!(translator.known(), 2, "of two templates");
+}
