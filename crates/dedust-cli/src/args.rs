@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Parser, Subcommand, ValueEnum};
 use dedust_learn::simulate::{Phenomena, Profile};
-use dedust_learn::{EvidenceKinds, Method};
+use dedust_learn::{EvidenceKinds, Method, Mode};
 
 use crate::cmd::validate::ValidateArgs;
 use crate::cmd::{compare, simulate};
@@ -111,7 +111,10 @@ pub(crate) struct LearnArgs {
     /// Whose access logs are read.
     #[command(flatten)]
     pub(crate) host: HostArgs,
-    /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages
+    /// How much proof canonfd asks for
+    #[arg(long, default_value = Mode::default().name(), value_parser = mode_parser(), long_help = help::MODE)]
+    pub(crate) mode: Mode,
+    /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages; canonfd does so in mode paper
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub(crate) max_fpr: f64,
     /// Seed for methods that use chance: seq2seq
@@ -250,6 +253,9 @@ pub(crate) struct EvaluateArgs {
     /// Whose access logs are read.
     #[command(flatten)]
     pub(crate) host: HostArgs,
+    /// Show what was learned of this site, and what was considered and refused, each with its reason
+    #[arg(long, value_name = "SITE", conflicts_with = "labels")]
+    pub(crate) show: Option<String>,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
@@ -424,6 +430,11 @@ pub(crate) enum Drawing {
 
 fn methods_parser() -> PossibleValuesParser {
     PossibleValuesParser::new(std::iter::once("all").chain(Method::ALL.map(Method::name)))
+}
+
+fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
+    let find = |name: String| Mode::ALL.into_iter().find(|mode| mode.name() == name).ok_or("no such mode");
+    PossibleValuesParser::new(Mode::ALL.map(Mode::name)).try_map(find)
 }
 
 fn method_parser() -> impl clap::builder::TypedValueParser<Value = Method> {

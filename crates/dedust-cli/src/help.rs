@@ -35,6 +35,12 @@ simhash    at most 3 of 64 bits differ, and the title is the same
 shingles   at least 95 % of the runs of three words are the same, and the title; of pages only
 size       the size is the same: often wrong, so not part of `auto`"#;
 
+pub(crate) const MODE: &str = "How much proof canonfd asks for before it believes that two ways to write a URL mean the same page
+
+strict    at most 1 % of groups fail, by groups of URLs that had no part in finding the edit: 299 without a failure
+balanced  at most 5 % fail, by what is known of such edits beforehand and by what the site shows
+paper     at most a share of --max-fpr fails, however little was seen, as in the published methods";
+
 /// After the help of `learn`.
 pub(crate) const LEARN: &str = r#"Examples:
   dedust learn crawl.jsonl.gz -o rules.json

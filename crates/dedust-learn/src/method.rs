@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use dedust::{Edit, Rule, Substitution};
+use dedust::{Edit, RefusedEdit, Rule, Substitution};
 
 use crate::canonfd::{Mode, learn_canonfd};
 use crate::corpus::Corpus;
@@ -23,10 +23,10 @@ use crate::select::{Nested, SelectOptions, Selection, select};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Method {
-    /// Functional dependencies with votes and bounds: our own.
+    /// Edits that do not change which page is meant, by votes and bounds: our own.
+    #[default]
     CanonFd,
     /// Pattern tree with graph-based selection (WWW 2010).
-    #[default]
     TreeGraph,
     /// Pattern tree with the straightforward selection (WWW 2010).
     TreeNaive,
@@ -105,6 +105,8 @@ pub struct Learned {
     pub substitutions: Vec<Substitution>,
     /// Edits in the order in which they are to be made, in place of rules.
     pub edits: Vec<Edit>,
+    /// Edits that were considered and not believed, those with most votes first.
+    pub refused: Vec<RefusedEdit>,
     /// Candidates before any check.
     pub raw_rules: usize,
     /// Candidates that merged few enough different pages.

@@ -183,6 +183,7 @@ impl Trainer {
         let rules = SiteRules::new(summary, learned.rules)
             .and_then(|rules| rules.with_substitutions(learned.substitutions))
             .and_then(|rules| rules.with_edits(learned.edits))
+            .map(|rules| rules.with_refused(learned.refused))
             .map_err(refused)?;
         let mut alone = RuleSet::new(self.method.name());
         alone.insert(corpus.site(), rules.clone()).map_err(refused)?;
@@ -243,7 +244,7 @@ fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteRe
 }
 
 impl TrainerBuilder {
-    /// The learner. Default: [`Method::TreeGraph`].
+    /// The learner. Default: [`Method::CanonFd`].
     #[must_use]
     pub fn method(self, method: Method) -> Self {
         Self { method, ..self }

@@ -123,14 +123,17 @@ fn canonical_urls(normalizer: &Normalizer, urls: &[String]) -> usize {
 
 fn one_key_at_a_time(normalizer: &Normalizer, urls: &[String]) -> usize {
     let mut scratch = Scratch::default();
-    let keys = urls.iter().map(|url| normalizer.key_with(url.as_bytes(), &mut scratch).map(|key| black_box(key).len()));
+    let keys = urls
+        .iter()
+        .map(|url| normalizer.key_with(url.as_bytes(), &mut scratch).map(|key| black_box(key).len()));
     keys.flatten().sum()
 }
 
 fn one_url_at_a_time(normalizer: &Normalizer, urls: &[String]) -> usize {
     let mut scratch = Scratch::default();
-    let urls =
-        urls.iter().map(|url| normalizer.normalize_with(url.as_bytes(), &mut scratch).map(|url| black_box(url).len()));
+    let urls = urls
+        .iter()
+        .map(|url| normalizer.normalize_with(url.as_bytes(), &mut scratch).map(|url| black_box(url).len()));
     urls.flatten().sum()
 }
 

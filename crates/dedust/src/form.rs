@@ -258,9 +258,9 @@ impl Form {
                 TokenKey::Subdomain(index) => self.labels.get(usize::from(*index)).copied(),
                 TokenKey::Port => self.port,
                 TokenKey::PathSegment(index) => segment(Some(usize::from(*index))),
-                TokenKey::PathParam(name) => {
-                    self.find(&self.path_params, &name.name, name.occurrence).map(|at| self.path_params[at].value)
-                }
+                TokenKey::PathParam(name) => self
+                    .find(&self.path_params, &name.name, name.occurrence)
+                    .map(|at| self.path_params[at].value),
                 TokenKey::QueryParam(name) => {
                     self.find(&self.params, &name.name, name.occurrence).map(|at| self.params[at].value)
                 }
@@ -296,9 +296,8 @@ impl Form {
     }
 
     fn find(&self, params: &[Param], name: &str, occurrence: u32) -> Option<usize> {
-        let is_it = |param: &Param| {
-            param.occurrence == occurrence && self.bytes(param.name) == Some(name.as_bytes())
-        };
+        let is_it =
+            |param: &Param| param.occurrence == occurrence && self.bytes(param.name) == Some(name.as_bytes());
         params.iter().position(is_it)
     }
 
@@ -447,9 +446,8 @@ impl Form {
         while at < self.segments.len() {
             let longest = (self.segments.len() - at) / 2;
             let repeated = (1..=longest.min(8)).find(|&len| {
-                (at..at + len).all(|place| {
-                    self.bytes(self.segments[place]) == self.bytes(self.segments[place + len])
-                })
+                (at..at + len)
+                    .all(|place| self.bytes(self.segments[place]) == self.bytes(self.segments[place + len]))
             });
             match repeated {
                 Some(len) => drop(self.segments.drain(at..at + len)),
@@ -554,7 +552,8 @@ impl Form {
     }
 
     fn write(&self, sorted: bool, order: &mut Vec<u32>, out: &mut Vec<u8>) {
-        let put = |piece: Piece, out: &mut Vec<u8>| out.extend_from_slice(self.bytes(piece).unwrap_or_default());
+        let put =
+            |piece: Piece, out: &mut Vec<u8>| out.extend_from_slice(self.bytes(piece).unwrap_or_default());
         put(self.scheme, out);
         out.extend_from_slice(b"://");
         for &label in self.labels.iter().rev() {
@@ -594,7 +593,14 @@ impl Form {
         }
     }
 
-    fn write_params(&self, params: &[Param], separator: u8, sorted: bool, order: &mut Vec<u32>, out: &mut Vec<u8>) {
+    fn write_params(
+        &self,
+        params: &[Param],
+        separator: u8,
+        sorted: bool,
+        order: &mut Vec<u32>,
+        out: &mut Vec<u8>,
+    ) {
         order.clear();
         order.extend(0..params.len() as u32);
         if sorted {

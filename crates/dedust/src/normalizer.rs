@@ -225,7 +225,9 @@ impl Normalizer {
         scratch: &mut Scratch,
         mut each: impl FnMut(&'u [u8], Result<&[u8], ParseUrlError>),
     ) {
-        self.each(urls, scratch, |input, url, program, desk| each(input, url.map(|url| self.key_of(url, program, desk))));
+        self.each(urls, scratch, |input, url, program, desk| {
+            each(input, url.map(|url| self.key_of(url, program, desk)))
+        });
     }
 
     /// Like [`Normalizer::normalize_with`] for many URLs, and faster: hands each URL with its canonical form to `each`, in
@@ -382,7 +384,8 @@ impl Normalizer {
             _ => Vec::new(),
         };
         let mut edits = Vec::new();
-        if let Some(program) = site.and_then(Program::new).filter(|program| program.edits() != 0 && safe.is_hierarchical())
+        if let Some(program) =
+            site.and_then(Program::new).filter(|program| program.edits() != 0 && safe.is_hierarchical())
             && work.form.read(&safe, program.domain_len)
         {
             let (mut before, mut after) = (Vec::new(), Vec::new());

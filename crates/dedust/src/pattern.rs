@@ -152,9 +152,8 @@ impl ValueClass {
             Self::Hex => is_hex(text),
             Self::Word => is_word(text),
             Self::File(extension) => is_file(text, extension.as_bytes()),
-            Self::Framed { prefix, class, suffix } => {
-                framed(text, prefix.as_bytes(), suffix.as_bytes()).is_some_and(|text| class.contains_raw(Some(text)))
-            }
+            Self::Framed { prefix, class, suffix } => framed(text, prefix.as_bytes(), suffix.as_bytes())
+                .is_some_and(|text| class.contains_raw(Some(text))),
             Self::Slug => is_slug(text),
             Self::Text => true,
         }

@@ -475,7 +475,8 @@ impl Slots {
         if program.words() > 1 {
             let slots = usize::from(program.slot_count);
             self.far_present.resize(program.words() - 1, 0);
-            self.far_values.resize(self.far_values.len().max(slots.saturating_sub(NEAR_SLOTS)), Span::default());
+            self.far_values
+                .resize(self.far_values.len().max(slots.saturating_sub(NEAR_SLOTS)), Span::default());
         }
         (self.has_unknown, self.has_repeated, self.has_semicolon) = (false, false, false);
         self.params.clear();

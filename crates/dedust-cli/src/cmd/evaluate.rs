@@ -3,6 +3,7 @@
 */
 
 mod labels;
+mod show;
 
 use std::io;
 
@@ -134,6 +135,9 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
     match args.format {
         ReportFormat::Text => print_text(&evaluation, printer)?,
         ReportFormat::Json => print_json(&evaluation, printer)?,
+    }
+    if let Some(site) = &args.show {
+        show::site(&args.rules, site, args.format, printer)?;
     }
     if evaluation.unlabelled > 0 {
         printer.warning(format_args!(

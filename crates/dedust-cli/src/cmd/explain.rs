@@ -6,7 +6,10 @@ use std::io;
 
 use anyhow::Context as _;
 use dedust::errors::ParseUrlError;
-use dedust::{Evidence, Explanation, Normalizer, ParsedUrl, Rule, RuleSet, SiteRules, Substitution, site_of};
+use dedust::{
+    Edit, Evidence, Explanation, Form, Normalizer, ParsedUrl, RefusedEdit, Rule, RuleSet, SiteRules,
+    Substitution, site_of,
+};
 use serde::Serialize;
 
 use crate::ExitStatus;
@@ -34,6 +37,12 @@ enum Record<'a> {
         substitutions: Vec<String>,
         /// The rule that covers the URL.
         rule: Option<RuleRecord<'a>>,
+        /// The edits that changed it, in order.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        edits: Vec<EditRecord<'a>>,
+        /// Edits that would have changed it and were not believed, with the reason.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        refused: Vec<(String, &'a str)>,
         /// Its place in the site's list where no more is known: compiled rules hold no text.
         #[serde(skip_serializing_if = "Option::is_none")]
         compiled_rule: Option<usize>,
@@ -49,6 +58,19 @@ enum Record<'a> {
         /// Why not.
         error: String,
     },
+}
+
+/// An edit, for people who read JSON.
+#[derive(Debug, Serialize)]
+struct EditRecord<'a> {
+    /// Its place in the site's list, from 0.
+    index: usize,
+    /// What it does, in words.
+    edit: String,
+    /// Whether what it writes can be fetched.
+    fetchable: bool,
+    /// Why it is trusted, as in the rule file.
+    evidence: &'a Evidence,
 }
 
 /// A rule, for people who read JSON.
@@ -76,6 +98,10 @@ struct Case<'a> {
     refuted_rules: usize,
     substitutions: Vec<&'a Substitution>,
     rule: Option<(usize, &'a Rule)>,
+    /// Edits that changed the URL or its key, with their places.
+    edits: Vec<(usize, &'a Edit)>,
+    /// Edits that would have concerned it and were not believed.
+    refused: Vec<&'a RefusedEdit>,
     /// Whether the texts of rules are not at hand.
     is_compiled: bool,
 }
@@ -137,6 +163,8 @@ impl<'a> Case<'a> {
             input,
             substitutions: explanation.substitutions.iter().filter_map(|&at| substitutions.get(at)).collect(),
             rule: explanation.rule.and_then(|at| Some((at, known?.rules().get(at)?))),
+            edits: explanation.edits.iter().filter_map(|&at| Some((at, known?.edits().get(at)?))).collect(),
+            refused: known.map_or_else(Vec::new, |site| refused_for(&explanation, site)),
             site_rules: known.map_or(0, |site| site.len()),
             refuted_rules: known.map_or(0, refuted_rules),
             is_compiled: rules.is_none(),
@@ -160,6 +188,17 @@ impl<'a> Case<'a> {
                 steps: words::steps(rule),
                 evidence: &rule.evidence,
             }),
+            edits: self
+                .edits
+                .iter()
+                .map(|(index, edit)| EditRecord {
+                    index: *index,
+                    edit: edit.to_string(),
+                    fetchable: edit.fetchable,
+                    evidence: &edit.evidence,
+                })
+                .collect(),
+            refused: self.refused.iter().map(|edit| (edit.to_string(), &*edit.reason)).collect(),
             compiled_rule: self.explanation.rule.filter(|_| self.is_compiled),
             key: key.to_string(),
             canonical: canonical.to_string(),
@@ -190,7 +229,24 @@ impl<'a> Case<'a> {
                     line("", &format!("= {}", example.duplicate))?;
                 }
             }
-            None => line("rule", &self.why_no_rule())?,
+            None if self.edits.is_empty() => line("rule", &self.why_no_rule())?,
+            None => {}
+        }
+        for (index, edit) in &self.edits {
+            line("edit", &format!("{index} of {}: {edit}", self.site_rules))?;
+            line("", &words::held_out(&edit.evidence))?;
+            if !edit.fetchable {
+                line("", "in the key only: such URLs were not seen often enough to be fetched")?;
+            }
+            if let Some(example) = edit.evidence.examples.first() {
+                line("", &format!("e.g. {} = {}", example.url, example.duplicate))?;
+            }
+        }
+        for refused in &self.refused {
+            line("refused", &refused.to_string())?;
+            let votes =
+                format!("{} of {} against", count(refused.against), counted(refused.votes, "vote", "votes"));
+            line("", &format!("{}: {votes}", refused.reason))?;
         }
         line("key", &key.to_string())?;
         line("canonical", &canonical.to_string())?;
@@ -239,8 +295,32 @@ impl<'a> Case<'a> {
     }
 }
 
+/// Edits that would change the URL, had they been believed. A few.
+fn refused_for<'a>(explanation: &Explanation, site: &'a SiteRules) -> Vec<&'a RefusedEdit> {
+    let Ok(url) = ParsedUrl::parse(explanation.safe.as_bytes()) else { return Vec::new() };
+    let domain_len = explanation.site.as_ref().map_or(0, |site| site.len());
+    let mut form = Form::default();
+    let would_change = |refused: &&RefusedEdit| {
+        let edit = Edit {
+            when: refused.when.clone(),
+            change: refused.change.clone(),
+            fetchable: false,
+            evidence: Evidence::default(),
+        };
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        form.read(&url, domain_len) && {
+            form.write_key(&mut before);
+            form.apply(&edit);
+            form.write_key(&mut after);
+            before != after
+        }
+    };
+    site.refused().iter().filter(would_change).take(3).collect()
+}
+
 fn refuted_rules(site: &SiteRules) -> usize {
-    let rules = site.rules().iter().map(|rule| &rule.evidence);
+    let edits = site.edits().iter().map(|edit| &edit.evidence);
+    let rules = site.rules().iter().map(|rule| &rule.evidence).chain(edits);
     let evidence = rules.chain(site.substitutions().iter().map(|text| &text.evidence));
     evidence.filter(|evidence| evidence.is_refuted()).count()
 }

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         )
         .into());
     }
-    let settings = translator::settings(args.max_fpr, args.seed);
+    let settings = translator::settings(args.max_fpr, args.seed).with_mode(args.mode);
     translator::check(args.method, &settings)?;
     #[cfg(feature = "seq2seq")]
     let translator = translator::translator(args.seed, !to_stdout);

@@ -36,6 +36,32 @@ pub enum Refusal {
     TooFewPages,
 }
 
+impl Refusal {
+    /// The reason in words.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::JoinsNothing => "it brings no URLs together",
+            Self::Fails => "URLs that it brings together show different pages",
+            Self::TooFewVotes => "too few URLs speak for it",
+            Self::TooFewPages => "the URLs that speak for it show too few pages",
+        }
+    }
+}
+
+impl Mode {
+    /// All modes, the most careful first.
+    pub const ALL: [Self; 3] = [Self::Strict, Self::Balanced, Self::Paper];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Balanced => "balanced",
+            Self::Paper => "paper",
+        }
+    }
+}
+
 /// The share of failing votes that is put up with.
 const LIMIT: f64 = 0.05;
 /// The same for edits of a family, where wrong ones fail nearly always and right ones as often as labels are wrong, and
@@ -95,10 +121,8 @@ pub(super) fn judge(
     let is_proven = match mode {
         Mode::Strict => failure_bound(votes.held_out_failures, votes.held_out) <= STRICT_LIMIT,
         Mode::Balanced => {
-            let is_contested =
-                votes.all >= SOME && votes.contested_share() > MAX_CONTESTED + 2.0 * noise;
-            !is_contested
-                && family.doubt(votes.against, votes.all, limit) <= DOUBT
+            let is_contested = votes.all >= SOME && votes.contested_share() > MAX_CONTESTED + 2.0 * noise;
+            !is_contested && family.doubt(votes.against, votes.all, limit) <= DOUBT
         }
         Mode::Paper => votes.all > 0 && share <= max_false_rate,
     };

@@ -8,7 +8,8 @@ is tried, and votes decide.
 use std::collections::BTreeMap;
 
 use dedust::{
-    Area, Atom, Change, Count, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value, ValueClass, extension,
+    Area, Atom, Change, Count, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value, ValueClass,
+    extension,
 };
 
 use super::table::{Draft, Table};
@@ -142,7 +143,9 @@ impl<'t> Differ<'t, '_> {
         let depth = a.labels.len().max(b.labels.len());
         for index in 0..depth {
             match (a.labels.get(index), b.labels.get(index)) {
-                (Some(ours), Some(theirs)) if ours != theirs => changes.push(self.one_for_other(*ours, *theirs)),
+                (Some(ours), Some(theirs)) if ours != theirs => {
+                    changes.push(self.one_for_other(*ours, *theirs))
+                }
                 (Some(&label), None) | (None, Some(&label)) => changes.push(self.nothing_for(label)),
                 _ => {}
             }
@@ -194,7 +197,8 @@ impl<'t> Differ<'t, '_> {
         // Each value counts as none, or stands for the other; or else the whole keys do not matter.
         let is_one_sided = params.ours.is_empty() || params.theirs.is_empty();
         let values = fixed.iter().cloned().chain(extra.iter().map(|&pair| self.nothing_for(pair)));
-        let values = values.chain(params.changed.iter().map(|&(ours, theirs)| self.one_for_other(ours, theirs)));
+        let values =
+            values.chain(params.changed.iter().map(|&(ours, theirs)| self.one_for_other(ours, theirs)));
         if is_one_sided {
             found.drafts.push(Draft::everywhere(values.collect()));
         }
@@ -218,7 +222,8 @@ impl<'t> Differ<'t, '_> {
         let mut change = Vec::new();
         let mut left = params.theirs.clone();
         for &ours in &params.ours {
-            let Some(at) = left.iter().position(|&theirs| self.table.value_of(theirs) == self.table.value_of(ours))
+            let Some(at) =
+                left.iter().position(|&theirs| self.table.value_of(theirs) == self.table.value_of(ours))
             else {
                 break;
             };
@@ -237,7 +242,9 @@ impl<'t> Differ<'t, '_> {
         }
         let ([ours], [theirs]) = (params.ours.as_slice(), params.theirs.as_slice()) else { return };
         let (from, to) = (self.table.key_of(*ours).clone(), self.table.key_of(*theirs).clone());
-        let (Some(x), Some(y)) = (self.table.value_of(*ours).as_text(), self.table.value_of(*theirs).as_text()) else {
+        let (Some(x), Some(y)) =
+            (self.table.value_of(*ours).as_text(), self.table.value_of(*theirs).as_text())
+        else {
             return;
         };
         let source = |source: Source| Draft {
@@ -315,7 +322,8 @@ impl<'t> Differ<'t, '_> {
         let template = self.template(a);
         if ours.len() == theirs.len() {
             // Segments that do not matter, given the rest.
-            let differing: Vec<usize> = (0..ours.len()).filter(|&index| ours[index] != theirs[index]).collect();
+            let differing: Vec<usize> =
+                (0..ours.len()).filter(|&index| ours[index] != theirs[index]).collect();
             let spots = differing.iter().map(|&index| Spot::Key(TokenKey::PathSegment(index as u16)));
             let mut when = template.clone();
             spots.clone().for_each(|spot| drop(when.remove(&spot)));
@@ -361,15 +369,15 @@ impl<'t> Differ<'t, '_> {
         let stem = &x[..x.len() - ours.len() - 1];
         let theirs = if y == stem { "" } else { extension(y).unwrap_or_default() };
         let is_same = y == stem || (!theirs.is_empty() && y[..y.len() - theirs.len() - 1] == *stem);
-        if !is_same || (theirs.len(), theirs) >= (ours.len(), ours) && !theirs.is_empty() && theirs != "html" {
+        if !is_same || (theirs.len(), theirs) >= (ours.len(), ours) && !theirs.is_empty() && theirs != "html"
+        {
             return;
         }
         if ours == "html" && !theirs.is_empty() {
             return;
         }
         let suffix = if theirs.is_empty() { String::new() } else { format!(".{theirs}") };
-        let from =
-            Source { part: Some(Atom::Stem), suffix: suffix.into(), ..Source::of(Spot::FromRight(0)) };
+        let from = Source { part: Some(Atom::Stem), suffix: suffix.into(), ..Source::of(Spot::FromRight(0)) };
         found.drafts.push(Draft {
             when: BTreeMap::from([(Spot::FromRight(0), Test::Any(ValueClass::File(ours.into())))]),
             change: vec![Change::Path(vec![
@@ -392,7 +400,8 @@ impl<'t> Differ<'t, '_> {
             for (split, folds) in spellings() {
                 let folded = fold(value, &folds);
                 let pieces: Vec<&str> = folded.split(|c| c == '/' || Some(c) == split).collect();
-                let Some(at) = theirs.windows(pieces.len()).rposition(|window| window == pieces.as_slice()) else {
+                let Some(at) = theirs.windows(pieces.len()).rposition(|window| window == pieces.as_slice())
+                else {
                     continue;
                 };
                 let (before, after) = (&theirs[..at], &theirs[at + pieces.len()..]);
@@ -408,13 +417,17 @@ impl<'t> Differ<'t, '_> {
                 when.extend([any(key.clone().into())]);
                 let mut change: Vec<Change> =
                     folds.iter().map(|&to| Change::Fold { of: Area::Key(key.clone()), to }).collect();
-                let mut path: Vec<PathPart> = before.iter().map(|text| PathPart::Text((*text).into())).collect();
+                let mut path: Vec<PathPart> =
+                    before.iter().map(|text| PathPart::Text((*text).into())).collect();
                 path.push(PathPart::Value { from: Source::of(key.clone().into()), split });
                 path.extend(after.iter().map(|text| PathPart::Text((*text).into())));
                 change.push(Change::Path(path));
                 change.push(Change::Drop(key.into()));
                 for &other in rest.clone() {
-                    when.insert(self.table.key_of(other).clone().into(), Test::Is(self.table.value_of(other).clone()));
+                    when.insert(
+                        self.table.key_of(other).clone().into(),
+                        Test::Is(self.table.value_of(other).clone()),
+                    );
                     change.push(self.drop_key(other));
                 }
                 for &other in &params.theirs {
@@ -476,15 +489,13 @@ impl<'t> Differ<'t, '_> {
             if source.is_none() && is_constant {
                 return Some(Source::text(text));
             }
-            let source = source
-                .or_else(|| from_digits(&sources, text))
-                .or_else(|| {
-                    let (y, spot, x) = uncounted(&sources, text)?;
-                    if counted.replace((x, y)).is_some() {
-                        return None;
-                    }
-                    Some(Source { count: Some(UNCOUNTED), ..spot })
-                })?;
+            let source = source.or_else(|| from_digits(&sources, text)).or_else(|| {
+                let (y, spot, x) = uncounted(&sources, text)?;
+                if counted.replace((x, y)).is_some() {
+                    return None;
+                }
+                Some(Source { count: Some(UNCOUNTED), ..spot })
+            })?;
             read += 1;
             Some(source)
         };
@@ -521,7 +532,7 @@ impl<'t> Differ<'t, '_> {
             let key = self.table.key_of(param);
             let spot = Spot::Key(key.clone());
             // What is not read is dropped only where it says just this.
-            if change.iter().any(|change| reads(change, key)) {
+            if change.iter().any(|change| change.reads(key)) {
                 when.extend([any(spot)]);
             } else {
                 when.insert(spot, Test::Is(self.table.value_of(param).clone()));
@@ -550,7 +561,8 @@ impl<'t> Differ<'t, '_> {
         if around.iter().any(|change| !matches!(change, Change::Map { .. })) {
             return;
         }
-        let keys = params.ours.iter().chain(&params.theirs).chain(params.changed.iter().map(|(ours, _)| ours));
+        let keys =
+            params.ours.iter().chain(&params.theirs).chain(params.changed.iter().map(|(ours, _)| ours));
         let mut change: Vec<Change> = keys.map(|&pair| self.drop_key(pair)).collect();
         if a.texts() != b.texts() || a.has_slash != b.has_slash {
             change.insert(0, Change::ForgetPath);
@@ -595,7 +607,9 @@ impl<'t> Differ<'t, '_> {
             for index in [0, 1] {
                 let (Some(x), Some(y)) = (a.segments.get(index), b.segments.get(index)) else { continue };
                 if x == y && self.is_context(x.0) {
-                    found.drafts.push(Draft { when: BTreeMap::from([is_at(index, x.1)]), change: change.clone() });
+                    found
+                        .drafts
+                        .push(Draft { when: BTreeMap::from([is_at(index, x.1)]), change: change.clone() });
                 }
             }
         }
@@ -626,7 +640,8 @@ impl<'t> Differ<'t, '_> {
     /// What is the same in all URLs built like this one.
     fn template(&self, view: &View<'_>) -> BTreeMap<Spot, Test> {
         let constant = view.segments.iter().enumerate().filter(|(_, segment)| self.is_constant(segment.0));
-        let mut when: BTreeMap<Spot, Test> = constant.map(|(index, segment)| is_at(index, segment.1)).collect();
+        let mut when: BTreeMap<Spot, Test> =
+            constant.map(|(index, segment)| is_at(index, segment.1)).collect();
         let depth = view.segments.len();
         when.insert(Spot::Key(TokenKey::PathSegment(depth as u16)), Test::Absent);
         if depth > 0 && !self.is_constant(view.segments[depth - 1].0) {
@@ -638,7 +653,8 @@ impl<'t> Differ<'t, '_> {
     /// This path and no other.
     fn whole_path(&self, view: &View<'_>) -> BTreeMap<Spot, Test> {
         let segments = view.segments.iter().enumerate();
-        let mut when: BTreeMap<Spot, Test> = segments.map(|(index, segment)| is_at(index, segment.1)).collect();
+        let mut when: BTreeMap<Spot, Test> =
+            segments.map(|(index, segment)| is_at(index, segment.1)).collect();
         when.insert(Spot::Key(TokenKey::PathSegment(view.segments.len() as u16)), Test::Absent);
         when
     }
@@ -655,18 +671,6 @@ impl ParamDifference {
             theirs: self.ours.clone(),
             changed: self.changed.iter().map(|&(ours, theirs)| (theirs, ours)).collect(),
         }
-    }
-}
-
-/// Whether a change reads the value of a key.
-pub(super) fn reads(change: &Change, key: &TokenKey) -> bool {
-    let is_it = |source: &Source| source.of == Some(Spot::Key(key.clone()));
-    match change {
-        Change::Set { to, .. } => to.iter().any(is_it),
-        Change::Path(parts) => {
-            parts.iter().any(|part| matches!(part, PathPart::Value { from, .. } if is_it(from)))
-        }
-        _ => false,
     }
 }
 
@@ -706,7 +710,8 @@ fn framed(text: &str) -> Option<ValueClass> {
     let is_frame = |c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_' && c != '.' && c != '%';
     let suffix = text.len() - text.trim_end_matches(is_frame).len();
     let first = text.find(is_frame)?;
-    let prefix = first + text[first..].len() - text[first..].trim_start_matches(|c: char| is_frame(c) || c.is_ascii_uppercase()).len();
+    let prefix = first + text[first..].len()
+        - text[first..].trim_start_matches(|c: char| is_frame(c) || c.is_ascii_uppercase()).len();
     if suffix == 0 || prefix == 0 || prefix + suffix >= text.len() || prefix > 8 {
         return None;
     }

@@ -30,6 +30,7 @@ pub fn learn_canonfd(corpus: &Corpus, mode: Mode, max_false_rate: f64) -> Learne
         raw_rules: search.tried,
         qualified_rules: search.accepted.len(),
         edits: write::write(corpus, &search),
+        refused: write::write_refused(&search),
         ..Learned::default()
     }
 }

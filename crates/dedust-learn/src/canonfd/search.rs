@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::accept::{Mode, Refusal, judge};
-use super::differ::{Differ, Suggestions, Translation, UNCOUNTED, View, reads};
+use super::differ::{Differ, Suggestions, Translation, UNCOUNTED, View};
 use super::families::{Family, is_volatile};
 use super::table::{Draft, Table};
 use super::vote::{Votes, count, joined};
@@ -173,7 +173,9 @@ impl<'c> Search<'c> {
         };
         let made: Vec<(TokenKey, Option<Value>)> =
             self.accepted.iter().flat_map(|judged| defaults(&judged.candidate.draft)).collect();
-        defaults(draft).iter().any(|(key, value)| made.iter().any(|(other, made)| key == other && value != made))
+        defaults(draft)
+            .iter()
+            .any(|(key, value)| made.iter().any(|(other, made)| key == other && value != made))
     }
 
     /// Whether its change is made already, wherever it holds.
@@ -188,7 +190,8 @@ impl<'c> Search<'c> {
         let urls = self.table.corpus().len();
         let harmless =
             !candidate.is_suspect && is_harmless(&candidate.draft) && !self.has_default(&candidate.draft);
-        let mut refusal = judge(self.mode, candidate.family, &votes, harmless, urls, self.noise, self.max_false_rate).err();
+        let mut refusal =
+            judge(self.mode, candidate.family, &votes, harmless, urls, self.noise, self.max_false_rate).err();
         // Of several changes at once, each must hold by itself: the votes may all be about one of them.
         if refusal.is_none()
             && candidate.draft.change.len() > 1
@@ -238,7 +241,8 @@ impl<'c> Search<'c> {
             }
         }
         tally.retain(|&pair, _| differ.is_context(pair));
-        let test = |pair: u32| (Spot::Key(self.table.key_of(pair).clone()), self.table.value_of(pair).clone());
+        let test =
+            |pair: u32| (Spot::Key(self.table.key_of(pair).clone()), self.table.value_of(pair).clone());
         let mut results = Vec::new();
         let share = judged.votes.against as f64 / judged.votes.all as f64;
         let mut exceptions: Vec<u32> = tally
@@ -246,7 +250,8 @@ impl<'c> Search<'c> {
             .filter(|&(&pair, &(with, against))| {
                 let is_near = !matches!(self.table.key_of(pair), TokenKey::PathSegment(2..));
                 let value = self.table.value_of(pair).as_text().unwrap_or_default();
-                let is_frequent = against >= 2 && (against >= with || is_surprising(against, with + against, share));
+                let is_frequent =
+                    against >= 2 && (against >= with || is_surprising(against, with + against, share));
                 let is_expected = against >= 1 && 2 * against >= with && is_volatile(value);
                 is_near && (is_frequent || is_expected)
             })
@@ -306,7 +311,12 @@ impl<'c> Search<'c> {
         let corpus = self.table.corpus();
         let mut candidates = Vec::new();
         let mut offer = |change: Vec<Change>, family: Family, support: usize| {
-            candidates.push(Candidate { draft: Draft::everywhere(change), family, support, is_suspect: false });
+            candidates.push(Candidate {
+                draft: Draft::everywhere(change),
+                family,
+                support,
+                is_suspect: false,
+            });
         };
         for (number, key) in self.table.keys().iter().enumerate() {
             let values = self.table.values_of_key(number as u32);
@@ -318,7 +328,11 @@ impl<'c> Search<'c> {
                         let becomes = value(*first).as_text().map(Into::into);
                         for &(count, pair) in others {
                             let mapped = Mapped { is: value(pair), becomes: becomes.clone() };
-                            offer(vec![Change::Map { of: key.clone(), values: vec![mapped] }], Family::Host, count);
+                            offer(
+                                vec![Change::Map { of: key.clone(), values: vec![mapped] }],
+                                Family::Host,
+                                count,
+                            );
                         }
                     }
                 }
@@ -332,16 +346,19 @@ impl<'c> Search<'c> {
                     }
                     // Values that were never seen are forgotten only if the key is known for it, or enough were seen.
                     let family = self.family_of_drop(key);
-                    let is_enough = !matches!(family, Family::Other | Family::Relevant | Family::Host) || values.len() >= MIN_VALUES;
+                    let is_enough = !matches!(family, Family::Other | Family::Relevant | Family::Host)
+                        || values.len() >= MIN_VALUES;
                     if is_enough || *key == TokenKey::TrailingSlash {
                         let whole = match key {
                             TokenKey::Subdomain(_) => Change::Forget(key.clone().into()),
                             _ => Change::Drop(key.clone().into()),
                         };
-                        let family = if matches!(key, TokenKey::Subdomain(_)) { Family::Other } else { family };
+                        let family =
+                            if matches!(key, TokenKey::Subdomain(_)) { Family::Other } else { family };
                         offer(vec![whole], family, total);
                     }
-                    let frequent = values.iter().filter(|(count, _)| *count >= MIN_SUPPORT && 20 * count >= total);
+                    let frequent =
+                        values.iter().filter(|(count, _)| *count >= MIN_SUPPORT && 20 * count >= total);
                     for &(count, pair) in frequent.take(MAX_VALUES) {
                         let family = self.family_of_default(key, value(pair).as_text());
                         let mapped = Mapped { is: value(pair), becomes: None };
@@ -378,13 +395,16 @@ impl<'c> Search<'c> {
         let differ = Differ { table: &self.table };
         let suggested: Vec<Suggestions> = clusters
             .par_iter()
-            .flat_map_iter(|cluster| self.members_apart(cluster).map(|(a, b)| {
-                differ.compare(&View::of(&self.table, a), &View::of(&self.table, b))
-            }).collect::<Vec<_>>())
+            .flat_map_iter(|cluster| {
+                self.members_apart(cluster)
+                    .map(|(a, b)| differ.compare(&View::of(&self.table, a), &View::of(&self.table, b)))
+                    .collect::<Vec<_>>()
+            })
             .collect();
         let mut drafts: FxHashMap<Draft, usize> = FxHashMap::default();
         let mut counted: FxHashMap<Draft, Vec<(i64, i64)>> = FxHashMap::default();
-        let mut translated: FxHashMap<Translation, FxHashMap<(Box<str>, Box<str>), usize>> = FxHashMap::default();
+        let mut translated: FxHashMap<Translation, FxHashMap<(Box<str>, Box<str>), usize>> =
+            FxHashMap::default();
         for suggestions in suggested {
             let unique: FxHashSet<Draft> = suggestions.drafts.into_iter().collect();
             for draft in unique {
@@ -446,7 +466,7 @@ impl<'c> Search<'c> {
         draft.change.iter().all(|change| match change {
             Change::Drop(Spot::Key(key @ (TokenKey::QueryParam(_) | TokenKey::PathParam(_)))) => {
                 // What is read elsewhere is not lost.
-                let is_read = draft.change.iter().any(|change| reads(change, key));
+                let is_read = draft.change.iter().any(|change| change.reads(key));
                 let is_fixed = matches!(draft.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)));
                 is_read || is_fixed || self.family_of_drop(key) != Family::Other || self.has_values(key)
             }
@@ -521,7 +541,7 @@ fn is_harmless(draft: &Draft) -> bool {
         Change::Fold { to, .. } => *to != Spelling::Lowercase,
         Change::Drop(Spot::Key(key)) => {
             matches!(draft.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)))
-                || draft.change.iter().any(|change| reads(change, key))
+                || draft.change.iter().any(|change| change.reads(key))
         }
         Change::Path(parts) => is_shorter(parts),
         Change::Set { .. } | Change::Unrepeat => true,
@@ -600,7 +620,11 @@ fn counting(draft: Draft, numbers: &[(i64, i64)]) -> Option<Draft> {
     let ((times, plus), _) = *votes.first()?;
     let explained = numbers.iter().filter(|(x, y)| x * times + plus == *y).count();
     let distinct = unique.iter().filter(|(x, y)| x * times + plus == *y).count();
-    if times == 0 || times.abs() > 1000 || distinct < 4 || (explained as f64) < MIN_COUNTED * 0.7 * numbers.len() as f64 {
+    if times == 0
+        || times.abs() > 1000
+        || distinct < 4
+        || (explained as f64) < MIN_COUNTED * 0.7 * numbers.len() as f64
+    {
         return None;
     }
     let count = dedust::Count { times, plus };

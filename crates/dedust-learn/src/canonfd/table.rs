@@ -100,9 +100,10 @@ impl<'c> Table<'c> {
         let is_slash: Vec<bool> = table.keys.iter().map(|key| *key == TokenKey::TrailingSlash).collect();
         for row in 0..corpus.len() as u32 {
             let start = table.row_pairs.len() as u32;
-            let has_segment = corpus.pairs(row).iter().any(|&pair| {
-                matches!(table.keys[corpus.pair_key(pair) as usize], TokenKey::PathSegment(_))
-            });
+            let has_segment = corpus
+                .pairs(row)
+                .iter()
+                .any(|&pair| matches!(table.keys[corpus.pair_key(pair) as usize], TokenKey::PathSegment(_)));
             // The slash of `/` ends no segment.
             let pairs = corpus.pairs(row).iter();
             let pairs = pairs.filter(|&&pair| has_segment || !is_slash[corpus.pair_key(pair) as usize]);
@@ -250,9 +251,7 @@ impl<'c> Table<'c> {
         let pairs = self.row(row);
         match *spot {
             SpotNumber::Never => None,
-            SpotNumber::Key(key) => {
-                pairs.iter().copied().find(|&pair| self.pairs[pair as usize].key == key)
-            }
+            SpotNumber::Key(key) => pairs.iter().copied().find(|&pair| self.pairs[pair as usize].key == key),
             SpotNumber::FromRight(index) => {
                 let segments = pairs.iter().filter(|&&pair| self.is_segment(pair));
                 let depth = segments.count();
@@ -268,7 +267,9 @@ impl<'c> Table<'c> {
 
     fn number(&self, spot: &Spot) -> SpotNumber {
         match spot {
-            Spot::Key(key) => self.key_numbers.get(key).map_or(SpotNumber::Never, |&key| SpotNumber::Key(key)),
+            Spot::Key(key) => {
+                self.key_numbers.get(key).map_or(SpotNumber::Never, |&key| SpotNumber::Key(key))
+            }
             Spot::FromRight(index) => SpotNumber::FromRight(*index),
         }
     }
@@ -280,7 +281,8 @@ impl<'c> Table<'c> {
     /// The rows of which what `edit` asks for is true.
     pub(super) fn concerned(&self, edit: &Draft) -> Vec<u32> {
         let rows_of_key = |key: u32| self.pairs_by_key[key as usize].as_slice();
-        let size = |pairs: &[u32]| pairs.iter().map(|&pair| self.pairs[pair as usize].rows.len()).sum::<usize>();
+        let size =
+            |pairs: &[u32]| pairs.iter().map(|&pair| self.pairs[pair as usize].rows.len()).sum::<usize>();
         // The shortest list of rows that holds all of them.
         let mut best: Option<Vec<u32>> = None;
         let mut offer = |pairs: Vec<u32>| {
@@ -358,7 +360,9 @@ impl<'c> Table<'c> {
                 let place = match &steps {
                     Some(steps) => self.stepped(row, steps),
                     None => {
-                        form.read_pairs(self.row(row).iter().map(|&pair| (self.key_of(pair), self.raw(pair))));
+                        form.read_pairs(
+                            self.row(row).iter().map(|&pair| (self.key_of(pair), self.raw(pair))),
+                        );
                         form.apply(&whole).then(|| place_of(&form)).unwrap_or(self.place(row))
                     }
                 };
@@ -528,7 +532,8 @@ fn visit_keys(form: &Form, mut visit: impl FnMut(TokenKey, RawValue<'_>)) {
     form.pairs(|key, value| {
         let mut named = |in_query: bool, name: &[u8]| {
             let name: Box<str> = String::from_utf8_lossy(name).into();
-            let occurrence = 1 + seen.iter().filter(|other| **other == (in_query, name.clone())).count() as u32;
+            let occurrence =
+                1 + seen.iter().filter(|other| **other == (in_query, name.clone())).count() as u32;
             seen.push((in_query, name.clone()));
             dedust::ParamName { name, occurrence }
         };

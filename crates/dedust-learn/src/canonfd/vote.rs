@@ -130,8 +130,10 @@ pub(super) fn joined(table: &Table<'_>, edit: &Draft) -> Vec<Group> {
     let moves = table.moves(edit);
     let moved: FxHashSet<u32> = moves.iter().map(|(row, _)| *row).collect();
     // Its new place, its old place, its label and its number.
-    let mut rows: Vec<(u64, u64, u32, u32)> =
-        moves.iter().map(|&(row, place)| (place, table.place(row), corpus.labels()[row as usize], row)).collect();
+    let mut rows: Vec<(u64, u64, u32, u32)> = moves
+        .iter()
+        .map(|&(row, place)| (place, table.place(row), corpus.labels()[row as usize], row))
+        .collect();
     let mut reached: Vec<u64> = moves.iter().map(|(_, place)| *place).collect();
     reached.sort_unstable();
     reached.dedup();
@@ -193,7 +195,9 @@ fn silence(groups: &mut [Group]) {
 /// Takes the voice from labels whose page stands elsewhere: more URLs with that label would stand at another place than
 /// at this one, so this one has got the label of another page.
 fn misplace(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Group]) {
-    let contested = |group: &Group| group.voices.first().map(|voice| voice.label) != group.voices.last().map(|voice| voice.label);
+    let contested = |group: &Group| {
+        group.voices.first().map(|voice| voice.label) != group.voices.last().map(|voice| voice.label)
+    };
     if !groups.iter().any(contested) {
         return;
     }
@@ -205,8 +209,12 @@ fn misplace(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Group]) {
         }
         let here = group.place;
         group.believe_only(|voice| {
-            let mut places: Vec<u64> =
-                table.rows_with_label(voice.label).iter().take(MAX_ROWS_OF_LABEL).map(|&row| place(row)).collect();
+            let mut places: Vec<u64> = table
+                .rows_with_label(voice.label)
+                .iter()
+                .take(MAX_ROWS_OF_LABEL)
+                .map(|&row| place(row))
+                .collect();
             places.sort_unstable();
             let run = |run: &[u64]| (run[0], run.len());
             let mut counts = places.chunk_by(|a, b| a == b).map(run);
@@ -242,7 +250,10 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group]) -> Votes {
         labels.dedup();
         let count = (labels.len() as u64).min(MAX_AGAINST);
         votes.all += count + (with.len() as u64 - 1).min(MAX_FOR);
-        if count > 0 && count < 3 && (against.iter().all(|&row| is_alone(row)) || (with.len() == 1 && is_alone(with[0]))) {
+        if count > 0
+            && count < 3
+            && (against.iter().all(|&row| is_alone(row)) || (with.len() == 1 && is_alone(with[0])))
+        {
             loose += count;
         } else {
             votes.against += count;

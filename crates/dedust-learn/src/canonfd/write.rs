@@ -2,8 +2,11 @@
 Believed edits as they are written into a rule file: with their evidence, and whether what they write can be fetched.
 */
 
-use dedust::{Change, Edit, Evidence, Example};
+use std::cmp::Reverse;
 
+use dedust::{Change, Edit, Evidence, Example, RefusedEdit};
+
+use super::accept::Refusal;
 use super::search::{Judged, Search};
 use super::table::{Draft, Table};
 use crate::confidence::failure_bound;
@@ -12,12 +15,36 @@ use crate::evidence::EvidenceKinds;
 
 /// Examples kept with an edit.
 const EXAMPLES: usize = 3;
+/// Refused edits that are remembered.
+const REFUSED: usize = 20;
 
 /// The edits in the order in which they are to be made.
 pub(super) fn write(corpus: &Corpus, search: &Search<'_>) -> Vec<Edit> {
     // Made again one by one, to see what each of them does.
     let mut table = Table::new(corpus);
     search.accepted.iter().map(|judged| write_one(corpus, &mut table, judged)).collect()
+}
+
+/// The edits that were not believed and had most votes.
+pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
+    let mut refused: Vec<(&Judged, Refusal)> = search
+        .refused
+        .values()
+        .filter_map(|judged| Some((judged, judged.refusal?)))
+        .filter(|(judged, _)| judged.votes.agreeing > 0)
+        .collect();
+    refused.sort_by_cached_key(|(judged, _)| {
+        (Reverse(judged.votes.agreeing), format!("{:?}", judged.candidate.draft))
+    });
+    refused.truncate(REFUSED);
+    let written = |(judged, refusal): (&Judged, Refusal)| RefusedEdit {
+        when: judged.candidate.draft.when.clone(),
+        change: judged.candidate.draft.change.clone(),
+        reason: refusal.reason().into(),
+        votes: judged.votes.all,
+        against: judged.votes.against,
+    };
+    refused.into_iter().map(written).collect()
 }
 
 fn write_one(corpus: &Corpus, table: &mut Table<'_>, judged: &Judged) -> Edit {
@@ -32,9 +59,9 @@ fn write_one(corpus: &Corpus, table: &mut Table<'_>, judged: &Judged) -> Edit {
     for group in by_place.chunk_by(|a, b| a.0 == b.0) {
         pages += 1;
         let row = group[0].1;
-        let stands = table.at(group[0].0).find(|&other| {
-            corpus.label(other).is_some() && corpus.label(other) == corpus.label(row)
-        });
+        let stands = table
+            .at(group[0].0)
+            .find(|&other| corpus.label(other).is_some() && corpus.label(other) == corpus.label(row));
         seen += usize::from(stands.is_some());
         let duplicate = stands.or_else(|| {
             let mut others = group[1..].iter().map(|&(_, other)| other);

@@ -74,7 +74,7 @@ pub(super) fn learn(
     let started = ThreadTime::now();
     let learned = site.corpus().map_or_else(Learned::default, |corpus| method.learn(corpus, settings, &()));
     let seconds = started.elapsed().as_secs_f64();
-    let Learned { rules, substitutions, edits, raw_rules, qualified_rules } = learned;
+    let Learned { rules, substitutions, edits, raw_rules, qualified_rules, .. } = learned;
     let deployed = (rules.len() + substitutions.len() + edits.len()) as u64;
     let rules = SiteRules::new(SiteSummary::default(), rules)
         .and_then(|rules| rules.with_substitutions(substitutions))

@@ -18,7 +18,8 @@ use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::program::{
     ANY_TAG, BARE, CHECK_CLASS, CHECK_IS, HAS_EDITS, HAS_LISTS, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER,
-    KEEPS_OTHERS, NO_SLOT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES, tag,
+    KEEPS_OTHERS, NO_SLOT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES,
+    tag,
 };
 use crate::rule::{Edit, Op, OtherParams, Replacement, Rule, RuleSet, SiteRules, Substitution};
 use crate::stored_edits;
@@ -52,7 +53,9 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
         return;
     }
     let is_provable = substitutions.is_empty();
-    if let Ok(program) = Compiler::new(rules, is_provable).and_then(|compiler| compiler.finish(&substitutions, &edits)) {
+    if let Ok(program) =
+        Compiler::new(rules, is_provable).and_then(|compiler| compiler.finish(&substitutions, &edits))
+    {
         let with_subdomains = has_subdomains(domain.as_bytes());
         builder.insert(domain.as_bytes(), with_subdomains, site.summary().urls, count as u64, &program);
     }
@@ -118,7 +121,10 @@ impl<'a> Compiler<'a> {
         self.layout.put_seeds(&mut self.out);
         self.out.resize(HEADER_BYTES, 0);
         let mut place = HEADER_BYTES;
-        self.out.resize(HEADER_BYTES + 4 * (flags & (HAS_SUBSTITUTIONS | HAS_EDITS | HAS_LISTS)).count_ones() as usize, 0);
+        self.out.resize(
+            HEADER_BYTES + 4 * (flags & (HAS_SUBSTITUTIONS | HAS_EDITS | HAS_LISTS)).count_ones() as usize,
+            0,
+        );
         self.layout.put_names(&mut self.out)?;
         tags.iter().for_each(|&tag| self.out.put_u32(tag));
         let heads = self.out.len();
@@ -191,7 +197,8 @@ impl<'a> Compiler<'a> {
                 }
             }
         }
-        let most = values_by_slot.iter().max_by_key(|(slot, values)| (values.len(), std::cmp::Reverse(**slot)));
+        let most =
+            values_by_slot.iter().max_by_key(|(slot, values)| (values.len(), std::cmp::Reverse(**slot)));
         most.map_or(NO_SLOT, |(slot, _)| *slot)
     }
 
@@ -257,7 +264,8 @@ impl<'a> Compiler<'a> {
                 ValuePattern::Is(value) if is_told_by_masks(key, value) => continue,
                 ValuePattern::Is(value) => {
                     let text = value.as_raw().unwrap_or_default();
-                    let length = u16::try_from(text.len()).ok().filter(|&length| length != BARE).ok_or(TooLarge)?;
+                    let length =
+                        u16::try_from(text.len()).ok().filter(|&length| length != BARE).ok_or(TooLarge)?;
                     self.out.put_u8(CHECK_IS);
                     self.out.put_u16(slot);
                     self.out.put_u16(if *value == Value::Bare { BARE } else { length });

@@ -2,8 +2,8 @@
 Rewrites to templates: text that is known now is joined, values that are always there become plain copies.
 */
 
-use super::layout::Layout;
 use super::keeps_order;
+use super::layout::Layout;
 use crate::compiled::encoding::{Encode as _, TooLarge};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::rule::{Op, OtherParams, Part, Rule};
@@ -61,7 +61,9 @@ impl<'a> Steps<'a> {
 
     /// Whether scheme, host, port and path of every URL stay as they are, byte by byte.
     fn leaves_as_is(&self) -> bool {
-        let is_before_query = |key: &TokenKey| !matches!(key, TokenKey::QueryParam(_) | TokenKey::QuerySeparator | TokenKey::Hashbang);
+        let is_before_query = |key: &TokenKey| {
+            !matches!(key, TokenKey::QueryParam(_) | TokenKey::QuerySeparator | TokenKey::Hashbang)
+        };
         let keys = self.rule.pattern.keys().map(|(key, _)| key);
         let targets = self.rule.rewrite.ops().map(|(key, _)| key);
         // Parameters of the path are brought into order.
@@ -69,7 +71,9 @@ impl<'a> Steps<'a> {
             !matches!(key, TokenKey::PathParam(_))
                 && match self.rule.rewrite.get(key) {
                     Some(Op::Copy(from)) => from == key,
-                    Some(Op::Keep(value)) => self.rule.pattern.get(key) == Some(&ValuePattern::Is(value.clone())),
+                    Some(Op::Keep(value)) => {
+                        self.rule.pattern.get(key) == Some(&ValuePattern::Is(value.clone()))
+                    }
                     _ => false,
                 }
         })
@@ -102,7 +106,12 @@ impl<'a> Steps<'a> {
         let params = self.ops(|key| matches!(key, TokenKey::PathParam(_)));
         let slash = self.rule.rewrite.get(&TokenKey::TrailingSlash);
         let is_fixed = !segments.is_empty()
-            && segments.iter().chain(&params).map(|(_, op)| *op).chain(slash).all(|op| !self.may_be_absent(op));
+            && segments
+                .iter()
+                .chain(&params)
+                .map(|(_, op)| *op)
+                .chain(slash)
+                .all(|op| !self.may_be_absent(op));
         if is_fixed {
             for (_, op) in segments {
                 self.text.push(b'/');

@@ -255,3 +255,237 @@ impl<'de> Deserialize<'de> for Spot {
         }
     }
 }
+
+/// An edit that was considered and not believed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedEdit {
+    /// What would have to be true of a URL.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub when: BTreeMap<Spot, Test>,
+    /// What would be changed.
+    pub change: Vec<Change>,
+    /// Why it is not made.
+    pub reason: Box<str>,
+    /// Votes on it.
+    pub votes: u64,
+    /// Those of them against it.
+    pub against: u64,
+}
+
+/// Reads like a sentence: on `/viewtopic.php`, `sid` does not matter.
+impl fmt::Display for Edit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_sentence(f, &self.when, &self.change)
+    }
+}
+
+impl fmt::Display for RefusedEdit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_sentence(f, &self.when, &self.change)
+    }
+}
+
+fn write_sentence(
+    f: &mut fmt::Formatter<'_>,
+    when: &BTreeMap<Spot, Test>,
+    changes: &[Change],
+) -> fmt::Result {
+    write_conditions(f, when)?;
+    // What is read is not left out, but written elsewhere.
+    let is_read = |key: &TokenKey| changes.iter().any(|change| change.reads(key));
+    let mut said = changes.iter().filter(|change| match change {
+        Change::Drop(Spot::Key(key)) => !is_read(key),
+        Change::Fold { of: Area::Key(key), .. } => !is_read(key),
+        _ => true,
+    });
+    if let Some(first) = said.next() {
+        write_change(f, when, first)?;
+    }
+    said.try_for_each(|change| {
+        f.write_str("; ")?;
+        write_change(f, when, change)
+    })
+}
+
+impl Change {
+    /// Whether it reads the value of a key.
+    pub fn reads(&self, key: &TokenKey) -> bool {
+        let is_it = |source: &Source| matches!(&source.of, Some(Spot::Key(read)) if read == key);
+        match self {
+            Self::Set { to, .. } => to.iter().any(is_it),
+            Self::Path(parts) => {
+                parts.iter().any(|part| matches!(part, PathPart::Value { from, .. } if is_it(from)))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Where the edit is made: the fixed start of the path first, then everything else.
+fn write_conditions(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>) -> fmt::Result {
+    let segment = |index: usize| when.get(&Spot::Key(TokenKey::PathSegment(index as u16)));
+    let fixed: Vec<&Value> = (0..when.len())
+        .map_while(|index| match segment(index) {
+            Some(Test::Is(value)) => Some(value),
+            _ => None,
+        })
+        .collect();
+    let is_whole = segment(fixed.len()) == Some(&Test::Absent);
+    let mut separator = "";
+    if !fixed.is_empty() {
+        f.write_str(if is_whole { "on `" } else { "under `" })?;
+        fixed.iter().try_for_each(|value| write!(f, "/{value}"))?;
+        f.write_str("`")?;
+        separator = ", ";
+    }
+    for (spot, test) in when {
+        if matches!(spot, Spot::Key(TokenKey::PathSegment(index)) if usize::from(*index) < fixed.len()) {
+            continue;
+        }
+        let name = Name(spot);
+        match test {
+            Test::Is(value) => write!(f, "{separator}where {name} is `{value}`")?,
+            Test::OneOf(values) => {
+                write!(f, "{separator}where {name} is one of {} known values", values.len())?;
+            }
+            Test::Not(values) => {
+                write!(f, "{separator}unless {name} is ")?;
+                for (at, value) in values.iter().enumerate() {
+                    write!(f, "{}`{value}`", if at == 0 { "" } else { " or " })?;
+                }
+            }
+            // That a value is there to be read goes without saying.
+            Test::Any(ValueClass::Text) if matches!(spot, Spot::Key(TokenKey::QueryParam(_))) => {
+                write!(f, "{separator}where there is {name}")?;
+            }
+            Test::Any(ValueClass::Text) => continue,
+            Test::Any(class) => write!(f, "{separator}where {name} is like `{class}`")?,
+            Test::Absent => match spot {
+                Spot::Key(TokenKey::PathSegment(depth)) if is_whole && usize::from(*depth) == fixed.len() => {
+                    continue;
+                }
+                Spot::Key(TokenKey::PathSegment(depth)) => {
+                    write!(f, "{separator}where the path has at most {depth} segments")?;
+                }
+                _ => write!(f, "{separator}where there is no {name}")?,
+            },
+        }
+        separator = ", ";
+    }
+    f.write_str(if separator.is_empty() { "" } else { ": " })
+}
+
+/// A place as people call it.
+struct Name<'a>(&'a Spot);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Spot::FromRight(0) => f.write_str("the last path segment"),
+            Spot::FromRight(index) => write!(f, "path segment {} from the end", index + 1),
+            Spot::Key(key) => match key {
+                TokenKey::Scheme => f.write_str("the scheme"),
+                TokenKey::Subdomain(_) => write!(f, "host label `{key}`"),
+                TokenKey::Port => f.write_str("the port"),
+                TokenKey::PathSegment(index) => write!(f, "path segment {}", index + 1),
+                TokenKey::TrailingSlash => f.write_str("a trailing slash"),
+                TokenKey::PathParam(name) => write!(f, "`;{name}`"),
+                TokenKey::QuerySeparator => f.write_str("the separator of parameters"),
+                TokenKey::QueryParam(name) => write!(f, "`{name}`"),
+                TokenKey::Hashbang => f.write_str("what follows `#!`"),
+            },
+        }
+    }
+}
+
+fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change: &Change) -> fmt::Result {
+    match change {
+        Change::Drop(spot) => match (spot, when.get(spot)) {
+            (Spot::Key(TokenKey::QueryParam(name)), Some(Test::Is(value))) => {
+                write!(f, "`{name}={value}` is the same as none")
+            }
+            (Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_), _) => {
+                write!(f, "{} is left out", Name(spot))
+            }
+            _ => write!(f, "{} does not matter", Name(spot)),
+        },
+        Change::Forget(spot) => write!(f, "{} does not matter", Name(spot)),
+        Change::ForgetPath => f.write_str("the path does not matter"),
+        Change::Map { of, values } => {
+            for (at, Mapped { is, becomes }) in values.iter().enumerate() {
+                f.write_str(if at == 0 { "" } else { ", " })?;
+                match (of, is, becomes) {
+                    (TokenKey::QueryParam(name), Value::Bare, None) => {
+                        write!(f, "`{name}` without value is the same as none")?
+                    }
+                    (TokenKey::QueryParam(name), is, None) => write!(f, "`{name}={is}` is the same as none")?,
+                    (TokenKey::QueryParam(name), is, Some(becomes)) => {
+                        write!(f, "`{name}={is}` is the same as `{name}={becomes}`")?;
+                    }
+                    (_, is, None) => write!(f, "`{is}` is the same as none")?,
+                    (_, is, Some(becomes)) => write!(f, "`{is}` is the same as `{becomes}`")?,
+                }
+            }
+            Ok(())
+        }
+        Change::Fold { of, to } => {
+            let place = match of {
+                Area::Path => "the path".to_owned(),
+                Area::Params => "parameters".to_owned(),
+                Area::Key(key) => Name(&Spot::Key(key.clone())).to_string(),
+            };
+            let what = match to {
+                Spelling::Lowercase => "letter case does not matter",
+                Spelling::Unescaped => "escapes such as `%3A` do not matter",
+                Spelling::PlusAsSpace => "`+` is the same as `%20`",
+                Spelling::Underscored => "spaces are the same as `_`",
+                Spelling::Unpadded => "leading zeros do not matter",
+                Spelling::Composed => "composed and decomposed accents are the same",
+            };
+            write!(f, "in {place}, {what}")
+        }
+        Change::Set { key, to } => {
+            write!(f, "{} is `", Name(&Spot::Key(key.clone())))?;
+            to.iter().try_for_each(|source| write!(f, "{source}"))?;
+            f.write_str("`")
+        }
+        Change::Path(parts) => {
+            f.write_str("the path is `")?;
+            for part in parts {
+                match part {
+                    PathPart::Text(text) => write!(f, "/{text}")?,
+                    PathPart::First(1) => f.write_str("/{first segment}")?,
+                    PathPart::First(count) => write!(f, "/{{first {count} segments}}")?,
+                    PathPart::Last(1) => f.write_str("/{last segment}")?,
+                    PathPart::Last(count) => write!(f, "/{{last {count} segments}}")?,
+                    PathPart::Segments { from: 0, but_last } => {
+                        write!(f, "/{{all but the last {but_last}}}")?
+                    }
+                    PathPart::Segments { .. } => f.write_str("/{rest}")?,
+                    PathPart::Value { from, split: None } => write!(f, "/{from}")?,
+                    PathPart::Value { from, split: Some(split) } => write!(f, "/{from} with / for {split}")?,
+                }
+            }
+            f.write_str("`")
+        }
+        Change::Unrepeat => f.write_str("parts of the path that repeat themselves are written once"),
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.prefix)?;
+        if let Some(spot) = &self.of {
+            let part = self.part.map_or(String::new(), |part| format!(".{part}"));
+            match self.count {
+                _ if !self.table.is_empty() => {
+                    write!(f, "{{{spot}{part}, by a table of {}}}", self.table.len())?
+                }
+                None => write!(f, "{{{spot}{part}}}")?,
+                Some(Count { times: 1, plus }) => write!(f, "{{{spot}{part} {plus:+}}}")?,
+                Some(Count { times, plus }) => write!(f, "{{{times} * {spot}{part} {plus:+}}}")?,
+            }
+        }
+        f.write_str(&self.suffix)
+    }
+}

@@ -38,7 +38,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::set::check_name;
-use super::{Edit, InvalidSite, Rule, RuleSet, SiteRules, SiteSummary, Substitution};
+use super::{Edit, InvalidSite, RefusedEdit, Rule, RuleSet, SiteRules, SiteSummary, Substitution};
 
 /// The format this build writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -111,6 +111,8 @@ struct SavedSite<'a> {
     substitutions: &'a [Substitution],
     #[serde(skip_serializing_if = "<[Edit]>::is_empty")]
     edits: &'a [Edit],
+    #[serde(skip_serializing_if = "<[RefusedEdit]>::is_empty")]
+    refused: &'a [RefusedEdit],
 }
 
 #[derive(Deserialize)]
@@ -131,6 +133,8 @@ struct LoadedSite<'a> {
     substitutions: Vec<Substitution>,
     #[serde(borrow, default)]
     edits: Vec<&'a RawValue>,
+    #[serde(default)]
+    refused: Vec<RefusedEdit>,
 }
 
 impl RuleSet {
@@ -146,6 +150,7 @@ impl RuleSet {
                         rules: rules.rules(),
                         substitutions: rules.substitutions(),
                         edits: rules.edits(),
+                        refused: rules.refused(),
                     },
                 )
             })
@@ -175,7 +180,7 @@ impl RuleSet {
 
 impl LoadedSite<'_> {
     fn check(self, site: &str) -> Result<SiteRules, LoadRulesError> {
-        let Self { summary, rules, substitutions, edits } = self;
+        let Self { summary, rules, substitutions, edits, refused } = self;
         let rules = rules
             .iter()
             .enumerate()
@@ -201,6 +206,7 @@ impl LoadedSite<'_> {
         SiteRules::new(summary, rules)
             .and_then(|rules| rules.with_substitutions(substitutions))
             .and_then(|rules| rules.with_edits(edits))
+            .map(|rules| rules.with_refused(refused))
             .map_err(|source| LoadRulesError::InvalidSite { site: site.into(), source })
     }
 }
@@ -293,7 +299,9 @@ impl<'de> Visitor<'de> for Sites<'_, '_> {
         while let Some((site, raw)) = map.next_entry::<Box<str>, Box<RawValue>>()? {
             let loaded: LoadedSite<'_> = serde_json::from_str(raw.get()).map_err(de::Error::custom)?;
             let checked = loaded.check(&site).and_then(|rules| {
-                check_name(&site).map(|()| rules).map_err(|source| LoadRulesError::InvalidSite { site: site.clone(), source })
+                check_name(&site)
+                    .map(|()| rules)
+                    .map_err(|source| LoadRulesError::InvalidSite { site: site.clone(), source })
             });
             match checked {
                 Ok(rules) => (self.0.each)(&site, rules),

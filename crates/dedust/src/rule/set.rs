@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Edit, Op, Part, PathPart, Rule, Source, Spot, Substitution};
+use super::{Change, Edit, Op, Part, PathPart, RefusedEdit, Rule, Source, Spot, Substitution};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::url::{ParamName, TokenKey, Value};
 
@@ -26,6 +26,7 @@ pub struct SiteRules {
     rules: Vec<Rule>,
     substitutions: Vec<Substitution>,
     edits: Vec<Edit>,
+    refused: Vec<RefusedEdit>,
 }
 
 /// What the rules of a site were learned from.
@@ -173,7 +174,9 @@ impl SiteRules {
         }
         match find_cycle(&rules) {
             Some(indexes) => Err(InvalidSite::Cycle { indexes }),
-            None => Ok(Self { summary, rules, substitutions: Vec::new(), edits: Vec::new() }),
+            None => {
+                Ok(Self { summary, rules, substitutions: Vec::new(), edits: Vec::new(), refused: Vec::new() })
+            }
         }
     }
 
@@ -197,6 +200,17 @@ impl SiteRules {
             check_edit(edit).map_err(|source| InvalidSite::Edit { index, source })?;
         }
         Ok(Self { edits, ..self })
+    }
+
+    /// The same with edits that were considered and not believed, for people to look at.
+    #[must_use]
+    pub fn with_refused(self, refused: Vec<RefusedEdit>) -> Self {
+        Self { refused, ..self }
+    }
+
+    /// Edits that were considered and not believed, those with most votes first.
+    pub fn refused(&self) -> &[RefusedEdit] {
+        &self.refused
     }
 
     /// The edits in the order in which they are made.

@@ -136,10 +136,17 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
         if shown == SHOWN_RULES {
             break;
         }
-        printer.note(format_args!(
-            "\nrules of {}, which is ~ in them; bounds are for URLs like those learned from, at 95 %:",
-            report.site
-        ));
+        if site.edits().is_empty() {
+            printer.note(format_args!(
+                "\nrules of {}, which is ~ in them; bounds are for URLs like those learned from, at 95 %:",
+                report.site
+            ));
+        } else {
+            printer.note(format_args!(
+                "\nedits of {}, made one after the other; bounds are by groups held out, at 95 %:",
+                report.site
+            ));
+        }
         let keyed = site.rules().iter().enumerate().map(|(index, rule)| {
             let text = format!("  rule {index}: {}\n    -> {}", rule.pattern, rule.rewrite);
             (text, &rule.evidence)
@@ -147,7 +154,11 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
         let substitutions = site.substitutions().iter().enumerate().map(|(index, substitution)| {
             (format!("  substitution {index}: {substitution}"), &substitution.evidence)
         });
-        let mut rules: Vec<(String, &Evidence)> = keyed.chain(substitutions).collect();
+        let edits = site.edits().iter().enumerate().map(|(index, edit)| {
+            let only = if edit.fetchable { "" } else { " (in keys only)" };
+            (format!("  edit {index}: {edit}{only}"), &edit.evidence)
+        });
+        let mut rules: Vec<(String, &Evidence)> = keyed.chain(substitutions).chain(edits).collect();
         rules.sort_by_key(|(_, evidence)| Reverse(evidence.urls));
         for (rule, evidence) in rules.into_iter().take(SHOWN_RULES - shown) {
             printer.note(in_words(&rule, evidence));

@@ -89,6 +89,9 @@ impl Report<'_> {
             Target::Substitution(index) => site
                 .and_then(|site| site.substitutions().get(index))
                 .map(|text| (text.from.to_string(), text.to.to_string())),
+            Target::Edit(index) => {
+                site.and_then(|site| site.edits().get(index)).map(|edit| (edit.to_string(), String::new()))
+            }
         };
         shapes.unwrap_or_default()
     }
@@ -100,6 +103,7 @@ impl Report<'_> {
             let (kind, index) = match finding.target {
                 Target::Rule(index) => ("rule", index),
                 Target::Substitution(index) => ("substitution", index),
+                Target::Edit(index) => ("edit", index),
             };
             let trial = &finding.trial;
             printer.json(&Record::Rule {

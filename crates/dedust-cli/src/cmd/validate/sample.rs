@@ -35,6 +35,7 @@ pub(super) struct Pair {
 pub(super) enum Target {
     Rule(usize),
     Substitution(usize),
+    Edit(usize),
 }
 
 impl fmt::Display for Target {
@@ -42,6 +43,7 @@ impl fmt::Display for Target {
         match self {
             Self::Rule(index) => write!(f, "rule {index}"),
             Self::Substitution(index) => write!(f, "substitution {index}"),
+            Self::Edit(index) => write!(f, "edit {index}"),
         }
     }
 }
@@ -116,6 +118,9 @@ impl Sampler {
         for index in 0..rules.substitutions().len() {
             samples.push(self.draw_for_substitution(&urls, site, rules, index)?);
         }
+        for index in 0..rules.edits().len() {
+            samples.push(self.draw_for_edit(&urls, site, rules, index)?);
+        }
         Ok(samples)
     }
 
@@ -146,6 +151,34 @@ impl Sampler {
             pairs: rounds.into_pairs(self.max_pairs),
         };
         rounds.into_iter().enumerate().map(into_sample).collect()
+    }
+
+    /// Pairs of URLs that the edits bring together, and would not without this one.
+    fn draw_for_edit(
+        &self,
+        urls: &[&[u8]],
+        name: &str,
+        site: &SiteRules,
+        index: usize,
+    ) -> Result<Sample, InvalidSite> {
+        let upto = |count: usize| {
+            let mut alone = RuleSet::new("");
+            let rules = SiteRules::new(SiteSummary::default(), Vec::new())?;
+            alone.insert(name, rules.with_edits(site.edits()[..count].to_vec())?)?;
+            Ok(Normalizer::compile(&alone))
+        };
+        let (before, after) = (upto(index)?, upto(index + 1)?);
+        let mut first_of_key: HashMap<UrlKey, (&[u8], UrlKey)> = HashMap::new();
+        let mut rounds = Rounds::default();
+        for &url in urls {
+            let (Ok(old), Ok(key)) = (before.key(url), after.key(url)) else { continue };
+            let group: Box<[u8]> = key.as_bytes().into();
+            let (first, first_old) = first_of_key.entry(key).or_insert((url, old.clone()));
+            if *first_old != old {
+                rounds.push(group, url, first, self.max_pairs);
+            }
+        }
+        Ok(Sample { target: Target::Edit(index), pairs: rounds.into_pairs(self.max_pairs) })
     }
 
     fn draw_for_substitution(

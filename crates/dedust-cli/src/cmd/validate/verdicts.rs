@@ -23,7 +23,14 @@ pub(super) fn with_verdicts<'a>(
             let evidence = &mut substitution.evidence;
             evidence.verdict = verdict_of(name, Target::Substitution(index), evidence);
         }
-        let site = SiteRules::new(site.summary().clone(), rules)?.with_substitutions(substitutions)?;
+        let mut edits = site.edits().to_vec();
+        for (index, edit) in edits.iter_mut().enumerate() {
+            edit.evidence.verdict = verdict_of(name, Target::Edit(index), &edit.evidence);
+        }
+        let site = SiteRules::new(site.summary().clone(), rules)?
+            .with_substitutions(substitutions)?
+            .with_edits(edits)?
+            .with_refused(site.refused().to_vec());
         copy.insert(name, site)?;
     }
     Ok(copy)

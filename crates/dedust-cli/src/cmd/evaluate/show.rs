@@ -1,0 +1,110 @@
+/*!
+`evaluate --show SITE`: what was learned of a site, and what was considered and refused.
+*/
+
+use std::path::Path;
+
+use dedust::{Evidence, RuleSet};
+use serde::Serialize;
+
+use crate::args::ReportFormat;
+use crate::failure::Refusal;
+use crate::number::{count, counted};
+use crate::printer::Printer;
+use crate::rule_file::{self, Rules};
+use crate::words;
+
+/// One line of `--format json`.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Record<'a> {
+    /// Something that is applied.
+    Accepted {
+        /// The site.
+        site: &'a str,
+        /// What, in words.
+        text: String,
+        /// Why it is trusted.
+        evidence: &'a Evidence,
+    },
+    /// Something that is not.
+    Refused {
+        /// The site.
+        site: &'a str,
+        /// What, in words.
+        text: String,
+        /// Why not.
+        reason: &'a str,
+        /// Votes on it.
+        votes: u64,
+        /// Those of them against it.
+        against: u64,
+    },
+}
+
+/// Prints all candidates of a site that the rule file knows.
+pub(super) fn site(
+    path: &Path,
+    name: &str,
+    format: ReportFormat,
+    printer: &mut Printer,
+) -> anyhow::Result<()> {
+    let Rules::Plain(rules) = rule_file::open(path, false)? else {
+        return Err(Refusal::new(
+            "compiled rules do not say what they were learned from",
+            "give --show the rule file they were made from",
+        )
+        .into());
+    };
+    let Some(site) = rules.site(name) else {
+        return Err(Refusal::new(format!("the rule file has no site `{name}`"), known(&rules)).into());
+    };
+    let accepted = site
+        .rules()
+        .iter()
+        .map(|rule| (format!("{} -> {}", rule.pattern, rule.rewrite), &rule.evidence))
+        .chain(site.substitutions().iter().map(|text| (text.to_string(), &text.evidence)))
+        .chain(site.edits().iter().map(|edit| (edit.to_string(), &edit.evidence)));
+    if format == ReportFormat::Json {
+        for (text, evidence) in accepted {
+            printer.json(&Record::Accepted { site: name, text, evidence })?;
+        }
+        for refused in site.refused() {
+            printer.json(&Record::Refused {
+                site: name,
+                text: refused.to_string(),
+                reason: &refused.reason,
+                votes: refused.votes,
+                against: refused.against,
+            })?;
+        }
+        return Ok(());
+    }
+    printer.line(format_args!("\n{} of {name}:", counted(site.len() as u64, "rule", "rules")))?;
+    for (index, (text, evidence)) in accepted.enumerate() {
+        printer.line(format_args!("  {index:>3}  {text}"))?;
+        printer.line(format_args!("       {}", words::record(evidence)))?;
+        if let Some(example) = evidence.examples.first() {
+            printer.line(format_args!("       e.g. {} = {}", example.url, example.duplicate))?;
+        }
+    }
+    if !site.refused().is_empty() {
+        printer.line("\nconsidered and refused, those that most speaks for first:")?;
+    }
+    for refused in site.refused() {
+        printer.line(format_args!("       {refused}"))?;
+        printer.line(format_args!(
+            "       no: {}; {} of {} against",
+            refused.reason,
+            count(refused.against),
+            counted(refused.votes, "vote", "votes"),
+        ))?;
+    }
+    Ok(())
+}
+
+/// Which sites there are, for people who mistyped one.
+fn known(rules: &RuleSet) -> String {
+    let names: Vec<&str> = rules.sites().take(5).map(|(name, _)| name).collect();
+    format!("sites are named by their registrable domain, here {}", names.join(", "))
+}
