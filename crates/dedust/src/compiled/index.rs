@@ -54,11 +54,13 @@ pub(crate) struct Preparation {
     pub(crate) hash: HostHash,
     /// Of what is to be read next.
     place: u32,
+    /// Of the program.
+    size: u32,
 }
 
-/// What memory is read in, and how much of a program is read ahead.
+/// What memory is read in, and how much of a program is read ahead at most.
 const LINE_BYTES: usize = 64;
-const PREPARED_LINES: usize = 4;
+const MAX_PREPARED: usize = 2048;
 
 impl HostHash {
     #[inline]
@@ -134,11 +136,14 @@ impl Image {
         for host in &mut *hosts {
             host.place = number(host.place as usize * PLACE_BYTES);
         }
+        for host in &mut *hosts {
+            host.size = number(host.place as usize * PLACE_BYTES);
+        }
         let mut read = 0;
         for host in hosts {
             let program = host.place as usize * PLACE_BYTES;
-            for line in 0..PREPARED_LINES {
-                read |= number(program + line * LINE_BYTES);
+            for line in (LINE_BYTES..MAX_PREPARED.min(host.size as usize)).step_by(LINE_BYTES) {
+                read |= number(program + line);
             }
         }
         // The numbers themselves are of no use here.
