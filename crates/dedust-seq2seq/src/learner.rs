@@ -29,7 +29,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let schedule = Schedule {
-            optimizer: Optimizer::Adam(4e-3),
+            optimizer: Optimizer::Adam(1e-2),
             batch: 64,
             max_epochs: 60,
             patience: 6,

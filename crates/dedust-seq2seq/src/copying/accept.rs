@@ -7,7 +7,7 @@ program makes those look bad that lead to the same results. What remains is judg
 model did not learn from fails if it does not show what most URLs with its result show, and with 95 % confidence no more
 than a small share of them may fail. A translation is a set of changes to keys (a parameter goes, the scheme becomes
 another), and changes that templates have in common are judged on all of them together: a template of which little is
-known is translated if every change is proven elsewhere and its own URLs do not speak against it.
+known is translated if every change is proven elsewhere, and held-out URLs of its own speak for it and not against it.
 */
 
 use std::collections::BTreeMap;
@@ -21,11 +21,6 @@ use crate::pair::HeldOut;
 
 /// The share of URLs that may fail.
 const LIMIT: f64 = 0.05;
-/// The same where no page speaks for more than [`MAX_OF_RESULT`] URLs: many pages are better evidence than one with many
-/// URLs, which may be all there is to show for a value that matters.
-const SPREAD_LIMIT: f64 = 0.1;
-/// URLs with the same result that count as evidence of many pages.
-const MAX_OF_RESULT: u32 = 2;
 /// Shares of failing URLs above which programs are weeded out, one round after the other.
 const WEEDED: [f64; 5] = [0.8, 0.5, 0.25, 0.1, 0.05];
 /// Rounds of each of them, at most.
@@ -51,9 +46,6 @@ pub struct Votes {
     pub trials: u64,
     /// Those of them that show something else.
     pub failures: u64,
-    /// The same, of each result no more than [`MAX_OF_RESULT`].
-    spread_trials: u64,
-    spread_failures: u64,
     /// All URLs.
     urls: u64,
     /// Those that meet another, and those of them that show something else.
@@ -80,8 +72,7 @@ impl Votes {
 
     fn is_proven(&self) -> bool {
         let is_seen = self.all_trials as f64 >= MIN_JOINED * self.urls as f64;
-        let spread_bound = failure_bound(self.spread_failures, self.spread_trials);
-        is_seen && (self.bound() <= LIMIT || spread_bound <= SPREAD_LIMIT)
+        is_seen && self.bound() <= LIMIT
     }
 
     fn failure_rate(&self) -> f64 {
@@ -132,7 +123,7 @@ pub fn accept(site: &Site<'_>, candidates: Vec<Candidate>, seed: u64) -> Vec<Acc
         });
         let is_proven = own.is_proven() || of_edits.clone().all(|votes| votes.is_proven());
         let failure_bound = own.bound().min(of_edits.map(|votes| votes.bound()).fold(0.0, f64::max));
-        is_proven.then_some(Accepted { candidate, votes: own, failure_bound })
+        (is_proven && own.trials > 0).then_some(Accepted { candidate, votes: own, failure_bound })
     };
     candidates.into_iter().filter_map(judged).collect()
 }
@@ -206,7 +197,6 @@ impl<'s, 'c> Trial<'s, 'c> {
         let mut votes: FxHashMap<u64, Votes> = FxHashMap::default();
         for rows in self.groups().values() {
             let failing = failing(self.site, rows);
-            let mut counted: FxHashMap<u64, u32> = FxHashMap::default();
             for &row in rows.iter().filter(|&&row| self.is_changed(row)) {
                 let Some(template) = self.site.template_of[row as usize] else { continue };
                 let fails = u64::from(failing.contains(&row));
@@ -217,12 +207,6 @@ impl<'s, 'c> Trial<'s, 'c> {
                     if self.held_out[row as usize] {
                         votes.trials += 1;
                         votes.failures += fails;
-                        let counted = counted.entry(subject).or_default();
-                        if *counted < MAX_OF_RESULT {
-                            *counted += 1;
-                            votes.spread_trials += 1;
-                            votes.spread_failures += fails;
-                        }
                     }
                 }
             }

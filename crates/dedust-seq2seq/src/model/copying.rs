@@ -38,6 +38,13 @@ pub struct CopyModel {
     gate: Param<Tensor<2>>,
 }
 
+/// What every word contributes to each layer, computed once for all that is decoded.
+struct Tables {
+    forward: Tensor<2>,
+    backward: Tensor<2>,
+    decoder: Tensor<2>,
+}
+
 /// What was read of some sources.
 struct Memory {
     /// By pair and place.
@@ -72,12 +79,35 @@ impl CopyModel {
         self.embedding.val().select(0, Batch::ints(words, device))
     }
 
+    fn tables(&self) -> Tables {
+        let words = self.embedding.val();
+        Tables {
+            forward: self.forward.project(words.clone()),
+            backward: self.backward.project(words.clone()),
+            decoder: self.decoder.project(words),
+        }
+    }
+
     /// Reads sources, given one step after the other.
     fn read(&self, sources: &[i32], size: usize, device: &Device) -> Memory {
-        let (units, embedded) = (self.units(), self.embed(sources, device));
-        let first = Tensor::zeros([size, units], device);
+        let embedded = self.embed(sources, device);
+        let first = Tensor::zeros([size, self.units()], device);
         let forward = self.forward.run(embedded.clone(), first.clone(), false);
         let backward = self.backward.run(embedded, first.clone(), true);
+        self.remember(forward, backward, first)
+    }
+
+    /// The same with tables.
+    fn read_with(&self, tables: &Tables, sources: &[i32], size: usize, device: &Device) -> Memory {
+        let words = Batch::ints(sources, device);
+        let first = Tensor::zeros([size, self.units()], device);
+        let projected = |table: &Tensor<2>| table.clone().select(0, words.clone());
+        let forward = self.forward.run_projected(projected(&tables.forward), first.clone(), false);
+        let backward = self.backward.run_projected(projected(&tables.backward), first.clone(), true);
+        self.remember(forward, backward, first)
+    }
+
+    fn remember(&self, forward: Vec<Tensor<2>>, backward: Vec<Tensor<2>>, first: Tensor<2>) -> Memory {
         let ends = Tensor::cat(
             vec![
                 forward.last().cloned().unwrap_or_else(|| first.clone()),
@@ -106,16 +136,16 @@ impl CopyModel {
     }
 
     /// Translates sources of one length, given one step after the other.
-    fn decode_equal(&self, sources: &[&[u32]], device: &Device) -> Vec<Option<Vec<Symbol>>> {
+    fn decode_equal(&self, tables: &Tables, sources: &[&[u32]], device: &Device) -> Vec<Option<Vec<Symbol>>> {
         let (size, length) = (sources.len(), sources.first().map_or(0, |source| source.len()));
         let words: Vec<i32> =
             (0..length).flat_map(|step| sources.iter().map(move |source| source[step] as i32)).collect();
-        let Memory { places, mut state } = self.read(&words, size, device);
+        let Memory { places, mut state } = self.read_with(tables, &words, size, device);
         let mut inputs = vec![END as i32; size];
         let mut written: Vec<Vec<Symbol>> = vec![Vec::new(); size];
         let mut is_done = vec![false; size];
         for _ in 0..length + MAX_LONGER {
-            state = self.decoder.step(self.decoder.project(self.embed(&inputs, device)), state);
+            state = self.decoder.step(tables.decoder.clone().select(0, Batch::ints(&inputs, device)), state);
             let (where_to, chances, gate) = self.look(state.clone().unsqueeze_dim(1), &places);
             let count = chances.dims()[2];
             let (Ok(where_to), Ok(chances), Ok(gate)) = (numbers(where_to), numbers(chances), numbers(gate))
@@ -190,6 +220,7 @@ impl Network for CopyModel {
     }
 
     fn decode(&self, sources: &[&[u32]], device: &Device) -> Vec<Option<Vec<Symbol>>> {
-        super::train::by_length(sources, |equal| self.decode_equal(equal, device))
+        let tables = self.tables();
+        super::train::by_length(sources, |equal| self.decode_equal(&tables, equal, device))
     }
 }

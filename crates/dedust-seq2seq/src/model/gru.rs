@@ -70,8 +70,17 @@ impl Gru {
 
     /// All states, from inputs `[steps * rows, width]`, one step after the other, and the first state.
     pub(super) fn run(&self, inputs: Tensor<2>, first: Tensor<2>, is_backward: bool) -> Vec<Tensor<2>> {
+        self.run_projected(self.project(inputs), first, is_backward)
+    }
+
+    /// The same from inputs that are projected already.
+    pub(super) fn run_projected(
+        &self,
+        projected: Tensor<2>,
+        first: Tensor<2>,
+        is_backward: bool,
+    ) -> Vec<Tensor<2>> {
         let [rows, _] = first.dims();
-        let projected = self.project(inputs);
         let steps = projected.dims()[0] / rows.max(1);
         let mut inputs: Vec<Tensor<2>> = projected.split(rows, 0);
         if is_backward {

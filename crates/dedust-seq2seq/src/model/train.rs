@@ -56,7 +56,7 @@ impl Scored {
 }
 
 /// A model that translates all held-out pairs with less loss has nothing left to learn.
-const PERFECT_LOSS: f64 = 0.01;
+const PERFECT_LOSS: f64 = 0.1;
 
 /// How weights are changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -184,7 +184,7 @@ fn check<M: Network>(model: &M, batches: &[Batch], device: &Device) -> Epoch {
 }
 
 /// Sources decoded at once, at most.
-const DECODED_AT_ONCE: usize = 512;
+const DECODED_AT_ONCE: usize = 128;
 
 /// Translates sources of equal length together, and gives the results in the order of the sources.
 pub(super) fn by_length(
