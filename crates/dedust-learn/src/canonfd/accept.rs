@@ -50,6 +50,10 @@ const MANY: u64 = 100;
 const CHEAP: f64 = 0.002;
 /// The most that is put up with on top of that for wrong labels.
 const MAX_NOISE: f64 = 0.15;
+/// More voices against an edit than this, and twice the share of labels that are wrong everywhere, are not all mistaken.
+const MAX_CONTESTED: f64 = 0.3;
+/// Votes from which on that can be told.
+const SOME: u64 = 20;
 /// The chance of being wrong about that.
 const DOUBT: f64 = 0.05;
 /// Pages that must agree, for an edit without a family.
@@ -81,7 +85,7 @@ pub(super) fn judge(
         _ => LIMIT,
     };
     // Where labels are provably wrong, others are that nobody can tell.
-    let limit = limit + votes.disbelieved_share().min(noise).min(MAX_NOISE);
+    let limit = limit + (1.5 * votes.disbelieved_share()).min(noise).min(MAX_NOISE);
     let min_pages = match family {
         Family::Other | Family::Relevant => MIN_PAGES,
         Family::Login => 1,
@@ -90,7 +94,12 @@ pub(super) fn judge(
     };
     let is_proven = match mode {
         Mode::Strict => failure_bound(votes.held_out_failures, votes.held_out) <= STRICT_LIMIT,
-        Mode::Balanced => family.doubt(votes.against, votes.all, limit) <= DOUBT,
+        Mode::Balanced => {
+            let is_contested =
+                votes.all >= SOME && votes.contested_share() > MAX_CONTESTED + 2.0 * noise;
+            !is_contested
+                && family.doubt(votes.against, votes.all, limit) <= DOUBT
+        }
         Mode::Paper => votes.all > 0 && share <= max_false_rate,
     };
     if !is_proven {

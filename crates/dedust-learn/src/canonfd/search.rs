@@ -31,7 +31,7 @@ const MAX_SUGGESTIONS: usize = 300;
 /// Conditions under which a failing edit is tried again.
 const MAX_CONTEXTS: usize = 8;
 /// An edit that fails more often is not easily believed anywhere.
-const MAX_SUSPECT: f64 = 0.12;
+const MAX_SUSPECT: f64 = 0.15;
 /// Exceptions that an edit may have.
 const MAX_EXCEPTIONS: usize = 6;
 /// URLs of a cluster that are compared.
@@ -115,7 +115,8 @@ impl<'c> Search<'c> {
             .filter(|votes| votes.agreeing >= MIN_AGREEING)
             .map(|votes| votes.contested_share())
             .collect();
-        shares.into_iter().reduce(f64::min).unwrap_or(0.0)
+        // The least of several is less than their mean.
+        1.5 * shares.into_iter().reduce(f64::min).unwrap_or(0.0)
     }
 
     /// Tries candidates and makes those that are believed, those that join most first.
@@ -208,7 +209,6 @@ impl<'c> Search<'c> {
             }
             Some(_) => true,
         };
-        if std::env::var("DBG").is_ok() { eprintln!("{:?} {:?} {:?}", judged.candidate.draft, judged.votes, judged.refusal); }
         if is_settled {
             return vec![judged];
         }
@@ -239,7 +239,6 @@ impl<'c> Search<'c> {
         }
         tally.retain(|&pair, _| differ.is_context(pair));
         let test = |pair: u32| (Spot::Key(self.table.key_of(pair).clone()), self.table.value_of(pair).clone());
-        if std::env::var("DBG").is_ok() { let mut t: Vec<_> = tally.iter().collect(); t.sort_by_key(|x| std::cmp::Reverse(x.1.1)); for (p,(w,a)) in t.iter().take(6) { eprintln!("      {}={} {w} {a}", self.table.key_of(**p), self.table.value_of(**p)); } }
         let mut results = Vec::new();
         let share = judged.votes.against as f64 / judged.votes.all as f64;
         let mut exceptions: Vec<u32> = tally
@@ -271,7 +270,7 @@ impl<'c> Search<'c> {
                 .filter(|(_, (with, against))| *with >= 3 && 10 * against <= *with)
                 .map(|(pair, (with, _))| (*with, *pair))
                 .collect();
-            let is_suspect = share > MAX_SUSPECT;
+            let is_suspect = judged.votes.contested_share() > MAX_SUSPECT + self.noise;
             contexts.sort_unstable_by_key(|&(with, pair)| (std::cmp::Reverse(with), pair));
             for &(_, pair) in contexts.iter().take(MAX_CONTEXTS) {
                 let (spot, value) = test(pair);
