@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
 
+mod edit_text;
+
 use std::fs;
 use std::path::Path;
 
@@ -40,7 +42,8 @@ fn check(path: &Path) -> Vec<String> {
                 .flat_map(|(_, site)| {
                     let substitutions = site.substitutions().iter().map(ToString::to_string);
                     let rules = site.rules().iter();
-                    substitutions.chain(rules.map(|rule| format!("{} -> {}", rule.pattern, rule.rewrite)))
+                    let rules = rules.map(|rule| format!("{} -> {}", rule.pattern, rule.rewrite));
+                    substitutions.chain(rules).chain(site.edits().iter().map(edit_text::edit_text))
                 })
                 .collect();
             if found != block.lines {
@@ -49,6 +52,16 @@ fn check(path: &Path) -> Vec<String> {
                     found.join("\n"),
                     block.lines.join("\n")
                 ));
+            }
+            continue;
+        }
+        if block.kind == "same" {
+            for line in &block.lines {
+                let keys: Vec<String> =
+                    line.split(' ').map(|url| normalizer.key(url).unwrap().to_string()).collect();
+                if keys.iter().any(|key| *key != keys[0]) {
+                    wrong.push(format!("{place}: these should be one\n   {}", keys.join("\n   ")));
+                }
             }
             continue;
         }
@@ -63,10 +76,14 @@ fn check(path: &Path) -> Vec<String> {
             };
             let result = match &*block.kind {
                 "keys" => normalizer.key(url).unwrap().to_string(),
-                "canonical" => normalizer.normalize(url).unwrap().to_string(),
+                "canonical" | "missed" => normalizer.normalize(url).unwrap().to_string(),
                 other => panic!("{place}: no such block as {other}"),
             };
-            if result != expected {
+            if block.kind == "missed" {
+                if result == expected {
+                    wrong.push(format!("{place}: {url} is right now, and no longer missed"));
+                }
+            } else if result != expected {
                 wrong.push(format!("{place}: {url}\n   gave {result}\n   not  {expected}"));
             }
         }
@@ -120,11 +137,10 @@ impl Block {
         let mut urls = Vec::new();
         for n in first..=last {
             for line in &self.lines {
-                let mut line = line.replace("{n}", &n.to_string());
+                let mut line = counted(line, n).replace("{x}", &random(u64::MAX - n));
                 while line.contains("{r}") {
                     seed += 1;
-                    let random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-                    line = line.replacen("{r}", &format!("{random:08x}"), 1);
+                    line = line.replacen("{r}", &random(seed), 1);
                 }
                 let (label, url) = line.split_once(' ').expect("`LABEL URL`");
                 urls.push((label.into(), url.into()));
@@ -132,4 +148,32 @@ impl Block {
         }
         urls
     }
+}
+
+/// Writes numbers for `{n}`, `{n+7}` and `{n*20-20}`; from left to right, without precedence.
+fn counted(line: &str, n: u64) -> String {
+    let mut pieces = line.split("{n");
+    let mut text = pieces.next().unwrap().to_owned();
+    for piece in pieces {
+        let (steps, rest) = piece.split_once('}').expect("`{n` is closed");
+        let mut number = i64::try_from(n).unwrap();
+        let mut steps = steps;
+        while let Some(operator) = steps.chars().next() {
+            let end = steps[1..].find(['+', '-', '*']).map_or(steps.len(), |end| end + 1);
+            let operand: i64 = steps[1..end].parse().expect("a number after + - *");
+            match operator {
+                '+' => number += operand,
+                '-' => number -= operand,
+                '*' => number *= operand,
+                other => panic!("{other} in `{line}`, expected + - *"),
+            }
+            steps = &steps[end..];
+        }
+        text += &format!("{number}{rest}");
+    }
+    text
+}
+
+fn random(seed: u64) -> String {
+    format!("{:08x}", seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32)
 }
