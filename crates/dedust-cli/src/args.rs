@@ -112,7 +112,7 @@ pub(crate) struct LearnArgs {
     #[command(flatten)]
     pub(crate) host: HostArgs,
     /// How much proof canonfd asks for
-    #[arg(long, default_value = Mode::default().name(), value_parser = mode_parser(), long_help = help::MODE)]
+    #[arg(long, default_value = Mode::default().name(), value_parser = mode_parser(), long_help = help::MODE, hide_short_help = true)]
     pub(crate) mode: Mode,
     /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages; canonfd does so in mode paper
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
@@ -253,7 +253,7 @@ pub(crate) struct EvaluateArgs {
     /// Whose access logs are read.
     #[command(flatten)]
     pub(crate) host: HostArgs,
-    /// Show what was learned of this site, and what was considered and refused, each with its reason
+    /// Show what was learned of this site, and what was refused and why
     #[arg(long, value_name = "SITE", conflicts_with = "labels")]
     pub(crate) show: Option<String>,
     /// How the result is printed

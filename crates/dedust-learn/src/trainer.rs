@@ -31,7 +31,7 @@ use crate::progress::Progress;
 /// }
 /// let training = Trainer::builder().build()?.train(&crawl.into_corpora(), &())?;
 /// let normalizer = dedust::Normalizer::compile(&training.rules);
-/// assert_eq!(normalizer.key("http://example.org/view?id=7&sid=1234")?, "http://example.org/view?id=7&sid=*");
+/// assert_eq!(normalizer.key("http://example.org/view?id=7&sid=1234")?, "http://example.org/view?id=7");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

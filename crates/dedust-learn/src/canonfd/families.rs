@@ -133,7 +133,8 @@ mod tests {
     fn names_belong_to_families() {
         assert_eq!(Family::of_drop(&TokenKey::query("utm_source")), Family::Tracking);
         assert_eq!(Family::of_drop(&TokenKey::query("PHPSESSID")), Family::Session);
-        assert_eq!(Family::of_drop(&TokenKey::query("id")), Family::Other);
+        assert_eq!(Family::of_drop(&TokenKey::query("id")), Family::Relevant);
+        assert_eq!(Family::of_drop(&TokenKey::query("flavour")), Family::Other);
         assert_eq!(Family::of_default(&TokenKey::query("page"), Some("1")), Family::FirstPage);
         assert_eq!(Family::of_default(&TokenKey::query("page"), Some("2")), Family::Other);
         assert_eq!(Family::of_default(&TokenKey::query("x"), Some("")), Family::Spelling);

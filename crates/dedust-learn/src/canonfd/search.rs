@@ -36,6 +36,8 @@ const MAX_SUSPECT: f64 = 0.15;
 const MAX_EXCEPTIONS: usize = 6;
 /// URLs of a cluster that are compared.
 const MEMBERS_PER_CLUSTER: usize = 8;
+/// Suggestions that are asked how many labels are wrong.
+const MAX_TELLING: usize = 100;
 /// Groups that must agree for an edit to tell how many labels are wrong.
 const MIN_AGREEING: u64 = 30;
 /// The share of numbers that a way of counting must explain.
@@ -108,7 +110,7 @@ impl<'c> Search<'c> {
     /// often: so the edit that fails least tells, of those with many votes.
     fn estimate_noise(&self) -> f64 {
         let mut candidates = self.offered();
-        candidates.extend(self.suggested().into_iter().take(MAX_SUGGESTIONS));
+        candidates.extend(self.suggested().into_iter().take(MAX_TELLING));
         let shares: Vec<f64> = candidates
             .par_iter()
             .map(|candidate| count(&self.table, &joined(&self.table, &candidate.draft)))
@@ -123,7 +125,7 @@ impl<'c> Search<'c> {
     fn take(&mut self, candidates: Vec<Candidate>) {
         self.tried += candidates.len();
         let mut candidates = candidates;
-        candidates.retain(|candidate| !self.is_made(&candidate.draft));
+        candidates.retain(|candidate| !self.is_made(&candidate.draft) && !self.is_hopeless(&candidate.draft));
         let judged: Vec<Vec<Judged>> =
             candidates.into_par_iter().map(|candidate| self.judged(candidate)).collect();
         let mut believed = Vec::new();
@@ -183,6 +185,14 @@ impl<'c> Search<'c> {
         let mut made = self.accepted.iter().map(|judged| &judged.candidate.draft);
         let is_wide = |made: &Draft| made.when.values().all(|test| matches!(test, Test::Not(_)));
         made.any(|made| is_wide(made) && made.change == draft.change)
+    }
+
+    /// Whether most of what it would join was different before: other edits do not change that.
+    fn is_hopeless(&self, draft: &Draft) -> bool {
+        self.refused.get(draft).is_some_and(|judged| {
+            let Votes { all, against, .. } = judged.votes;
+            judged.refusal == Some(Refusal::Fails) && all >= 10 && 2 * against > all
+        })
     }
 
     fn vote(&self, candidate: Candidate) -> Judged {
