@@ -274,11 +274,10 @@ impl<'a, 'r> Writer<'a, 'r> {
         for index in 0..self.slots.params().len() {
             let (param, slot) = self.slots.params()[index];
             match find(slot, &mut sources.clone())? {
+                Some((_, source)) if self.is_absent(source) => {}
                 Some((name, source)) => {
-                    if !self.is_absent(source) {
-                        next.push(self.out);
-                        self.put_param(name, source)?;
-                    }
+                    next.push(self.out);
+                    self.put_param(name, source)?;
                 }
                 None if self.slots.is_other(&param) => {
                     next.push(self.out);

@@ -43,6 +43,9 @@ const MIN_AGREEING: u64 = 30;
 /// The share of numbers that a way of counting must explain.
 const MIN_COUNTED: f64 = 0.9;
 
+/// How many clusters say that a value stands for another.
+type Entries = FxHashMap<(Box<str>, Box<str>), usize>;
+
 /// An edit that may be made.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
@@ -413,8 +416,7 @@ impl<'c> Search<'c> {
             .collect();
         let mut drafts: FxHashMap<Draft, usize> = FxHashMap::default();
         let mut counted: FxHashMap<Draft, Vec<(i64, i64)>> = FxHashMap::default();
-        let mut translated: FxHashMap<Translation, FxHashMap<(Box<str>, Box<str>), usize>> =
-            FxHashMap::default();
+        let mut translated: FxHashMap<Translation, Entries> = FxHashMap::default();
         for suggestions in suggested {
             let unique: FxHashSet<Draft> = suggestions.drafts.into_iter().collect();
             for draft in unique {
@@ -662,10 +664,7 @@ fn counting(draft: Draft, numbers: &[(i64, i64)]) -> Option<Draft> {
 
 /// A table of values that stand for those of another key, with the clusters that support it. Entries that rest on one
 /// cluster, or that others contradict, are left out.
-fn translation(
-    (from, to): Translation,
-    pairs: &FxHashMap<(Box<str>, Box<str>), usize>,
-) -> Option<(Draft, usize)> {
+fn translation((from, to): Translation, pairs: &Entries) -> Option<(Draft, usize)> {
     let mut by_value: std::collections::BTreeMap<&str, Vec<(usize, &str)>> = Default::default();
     for ((x, y), &count) in pairs {
         by_value.entry(x).or_default().push((count, y));

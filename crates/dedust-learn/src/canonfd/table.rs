@@ -363,7 +363,7 @@ impl<'c> Table<'c> {
                         form.read_pairs(
                             self.row(row).iter().map(|&pair| (self.key_of(pair), self.raw(pair))),
                         );
-                        form.apply(&whole).then(|| place_of(&form)).unwrap_or(self.place(row))
+                        if form.apply(&whole) { place_of(&form) } else { self.place(row) }
                     }
                 };
                 (place != self.place(row)).then_some((row, place))

@@ -181,12 +181,11 @@ impl Names {
         let mut known: Vec<Name> = Vec::new();
         for (ParamName { name, occurrence }, slot) in names {
             match known.last_mut() {
-                Some(last) if last.text == *name => {
-                    // An occurrence that follows one the rules do not know can never be reached.
-                    if u32::from(last.count) + 1 == *occurrence {
-                        last.count = last.count.checked_add(1).ok_or(TooLarge)?;
-                    }
+                Some(last) if last.text == *name && u32::from(last.count) + 1 == *occurrence => {
+                    last.count = last.count.checked_add(1).ok_or(TooLarge)?;
                 }
+                // An occurrence that follows one the rules do not know can never be reached.
+                Some(last) if last.text == *name => {}
                 _ if *occurrence == 1 => known.push(Name { text: name.clone(), slot, count: 1 }),
                 _ => {}
             }

@@ -248,10 +248,10 @@ impl Proof<'_> {
 
 fn known(pattern: Option<&ValuePattern>) -> Known {
     match pattern {
-        Some(ValuePattern::Any(AnyValue { class, .. })) => match class {
-            ValueClass::Digits | ValueClass::Hex | ValueClass::Word | ValueClass::Date => Known::Plain,
-            _ => Known::Nothing,
-        },
+        Some(ValuePattern::Any(AnyValue {
+            class: ValueClass::Digits | ValueClass::Hex | ValueClass::Word | ValueClass::Date,
+            ..
+        })) => Known::Plain,
         _ => Known::Nothing,
     }
 }
