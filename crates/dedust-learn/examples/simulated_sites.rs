@@ -88,7 +88,7 @@ impl Deployed {
 /// Site `number`, without noise in its labels and for each phenomenon so many URLs.
 fn spec(number: u64, urls: u64) -> (SiteSpec, Phenomena, bool) {
     let number = number / LEVELS.len() as u64;
-    let is_single = number % 2 == 0;
+    let is_single = number.is_multiple_of(2);
     let number = number / 2;
     if is_single {
         let phenomenon = Phenomenon::ALL[(number % Phenomenon::ALL.len() as u64) as usize];
