@@ -49,6 +49,7 @@ fn main() -> ExitCode {
     report_phenomena(&results);
     let wrong = report_sites(&results);
     let exceeding = report_bounds(&results);
+    report_separation(&results);
     if wrong > 0 || exceeding > MAX_EXCEEDING { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
@@ -87,7 +88,7 @@ impl Deployed {
 /// Site `number`, without noise in its labels and for each phenomenon so many URLs.
 fn spec(number: u64, urls: u64) -> (SiteSpec, Phenomena, bool) {
     let number = number / LEVELS.len() as u64;
-    let is_single = number % 2 == 0;
+    let is_single = number.is_multiple_of(2);
     let number = number / 2;
     if is_single {
         let phenomenon = Phenomenon::ALL[(number % Phenomenon::ALL.len() as u64) as usize];
@@ -311,6 +312,28 @@ fn report_bounds(results: &[Result]) -> f64 {
         println!("  {}\n      {}", name(result), line(edit));
     }
     share
+}
+
+/// What edits say that hold, and those that do not: how well the bound tells them apart.
+fn report_separation(results: &[Result]) {
+    println!("\nBounds that are stated: middle and largest of edits that hold, all of those that do not");
+    for (level, (fake, fragmented)) in LEVELS.into_iter().enumerate() {
+        let edits = results.iter().filter(|result| result.level == level).flat_map(|result| &result.edits);
+        let (mut failing, mut holding): (Vec<f64>, Vec<f64>) = (Vec::new(), Vec::new());
+        for edit in edits.filter(|edit| edit.groups > 0) {
+            let side = if edit.failure_rate() > MAX_FPR { &mut failing } else { &mut holding };
+            side.push(edit.bound);
+        }
+        failing.sort_by(f64::total_cmp);
+        holding.sort_by(f64::total_cmp);
+        let middle = holding.get(holding.len() / 2).copied().unwrap_or(1.0);
+        let largest = holding.last().copied().unwrap_or(1.0);
+        println!(
+            "  {:>2.0}/{:<2.0} {middle:.3} {largest:.3}; {failing:.3?}",
+            100.0 * fake,
+            100.0 * fragmented
+        );
+    }
 }
 
 fn name(result: &Result) -> String {
