@@ -21,6 +21,9 @@ use crate::pair::HeldOut;
 
 /// The share of URLs that may fail.
 const LIMIT: f64 = 0.05;
+/// Held-out URLs with the same result that are heard about a change. One page that is shown for many values proves little:
+/// it may be all there is to show.
+const MAX_OF_RESULT: u32 = 3;
 /// Shares of failing URLs above which programs are weeded out, one round after the other.
 const WEEDED: [f64; 5] = [0.8, 0.5, 0.25, 0.1, 0.05];
 /// Rounds of each of them, at most.
@@ -89,7 +92,7 @@ pub fn accept(site: &Site<'_>, candidates: Vec<Candidate>, seed: u64) -> Vec<Acc
     let own = |template: u32| std::slice::from_ref(&templates[template as usize]);
     for limit in WEEDED {
         for _ in 0..MAX_ROUNDS {
-            let votes = trial.vote(own);
+            let votes = trial.vote(own, u32::MAX);
             let is_kept = |candidate: &Candidate| {
                 votes.get(&u64::from(candidate.template)).is_none_or(|votes| votes.failure_rate() <= limit)
             };
@@ -111,8 +114,8 @@ pub fn accept(site: &Site<'_>, candidates: Vec<Candidate>, seed: u64) -> Vec<Acc
             *urls_by_edit.entry(edit).or_default() += site.templates[template].rows.len() as u64;
         }
     }
-    let own_votes = trial.vote(own);
-    let edit_votes = trial.vote(|template| &edits[template as usize]);
+    let own_votes = trial.vote(own, u32::MAX);
+    let edit_votes = trial.vote(|template| &edits[template as usize], MAX_OF_RESULT);
     let judged = |candidate: Candidate| {
         let urls = site.templates[candidate.template as usize].rows.len() as u64;
         let own =
@@ -192,11 +195,13 @@ impl<'s, 'c> Trial<'s, 'c> {
         self.results[row as usize] != self.identity[row as usize]
     }
 
-    /// What URLs say about subjects, such as templates: `subjects` names those that the URLs of a template speak of.
-    fn vote<'v>(&self, subjects: impl Fn(u32) -> &'v [u64]) -> FxHashMap<u64, Votes> {
+    /// What URLs say about subjects, such as templates: `subjects` names those that the URLs of a template speak of. No
+    /// more than `max_of_result` held-out URLs with the same result are heard.
+    fn vote<'v>(&self, subjects: impl Fn(u32) -> &'v [u64], max_of_result: u32) -> FxHashMap<u64, Votes> {
         let mut votes: FxHashMap<u64, Votes> = FxHashMap::default();
         for rows in self.groups().values() {
             let failing = failing(self.site, rows);
+            let mut heard: FxHashMap<u64, u32> = FxHashMap::default();
             for &row in rows.iter().filter(|&&row| self.is_changed(row)) {
                 let Some(template) = self.site.template_of[row as usize] else { continue };
                 let fails = u64::from(failing.contains(&row));
@@ -204,7 +209,9 @@ impl<'s, 'c> Trial<'s, 'c> {
                     let votes = votes.entry(subject).or_default();
                     votes.all_trials += 1;
                     votes.all_failures += fails;
-                    if self.held_out[row as usize] {
+                    let heard = heard.entry(subject).or_default();
+                    if self.held_out[row as usize] && *heard < max_of_result {
+                        *heard += 1;
                         votes.trials += 1;
                         votes.failures += fails;
                     }
