@@ -360,7 +360,8 @@ mod tests {
 
     #[test]
     fn many_bytes_are_told_apart_as_one_is() {
-        let fits: [(fn(&[u8]) -> bool, fn(u8) -> bool); 4] = [
+        type Fits = (fn(&[u8]) -> bool, fn(u8) -> bool);
+        let fits: [Fits; 4] = [
             (is_digits, |byte| byte.is_ascii_digit()),
             (is_hex, |byte| byte.is_ascii_hexdigit()),
             (is_word, |byte| byte.is_ascii_alphanumeric()),

@@ -76,7 +76,7 @@ const MANY: u64 = 100;
 const CHEAP: f64 = 0.002;
 /// The most that is put up with on top of that for wrong labels.
 const MAX_NOISE: f64 = 0.15;
-/// More voices against an edit than this, and twice the share of labels that are wrong everywhere, are not all mistaken.
+/// More voices against an edit than this are not all mistaken, unless more labels than that are wrong everywhere.
 const MAX_CONTESTED: f64 = 0.3;
 /// Votes from which on that can be told.
 const SOME: u64 = 20;
@@ -121,7 +121,8 @@ pub(super) fn judge(
     let is_proven = match mode {
         Mode::Strict => failure_bound(votes.held_out_failures, votes.held_out) <= STRICT_LIMIT,
         Mode::Balanced => {
-            let is_contested = votes.all >= SOME && votes.contested_share() > MAX_CONTESTED + 2.0 * noise;
+            let is_contested =
+                votes.all >= SOME && votes.contested_share() > MAX_CONTESTED.max(0.1 + 1.2 * noise);
             !is_contested && family.doubt(votes.against, votes.all, limit) <= DOUBT
         }
         Mode::Paper => votes.all > 0 && share <= max_false_rate,

@@ -7,7 +7,8 @@ so that one page with a thousand URLs cannot outvote a site.
 
 Labels lie. One that contradicts its company again and again is that of an error page or of an empty list, and one
 whose page stands elsewhere has been put on the wrong URL: neither is heard. Labels that differ do not contradict when
-the pages look alike. Two groups in five are held out: they say how often the edit fails, and have no part in finding it.
+the pages look alike. Two groups in five are held out when labels are
+silenced: the failure rate that is stated is theirs alone.
 */
 
 use rustc_hash::{FxHashMap, FxHashSet};
