@@ -48,8 +48,8 @@ pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
 pub use rule::{
     Area, Atom, Change, Count, Edit, Evidence, Example, FORMAT_VERSION, MAX_PASSES, Mapped, Op, OtherParams,
-    Outcome, Part, PathPart, Rewrite, Rule, RuleSet, SiteRules, SiteSummary, Source, Spelling, Spot, Substitution,
-    Test, Verdict, find_cycle,
+    Outcome, Part, PathPart, Rewrite, Rule, RuleSet, SiteRules, SiteSummary, Source, Spelling, Spot,
+    Substitution, Test, Verdict, find_cycle,
 };
 pub use url::{
     ParamName, ParsedUrl, RawKey, RawValue, TokenKey, Value, extension, site_of, tokenize, visit_tokens,

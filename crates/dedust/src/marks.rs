@@ -17,7 +17,8 @@ pub(crate) struct Marks<'a, const A: u8, const B: u8, const C: u8> {
 }
 
 const LANES: usize = 16;
-const _: () = assert!(PADDING == 2 * LANES, "what is looked at in one step may be read after the end of a text");
+const _: () =
+    assert!(PADDING == 2 * LANES, "what is looked at in one step may be read after the end of a text");
 
 impl<'a, const A: u8, const B: u8, const C: u8> Marks<'a, A, B, C> {
     /// Looks at `padded[start..end]`, after which [`PADDING`] bytes follow.

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::MAX_POSITIONS;
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
-use crate::program::{
-    FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NAME_BYTES, NO_NAME, NO_SLOT, PORT_SLOT, SCHEME_SLOT, SEPARATOR_SLOT,
-    TRAILING_SLASH_SLOT, name_hash,
-};
 use crate::pattern::ValuePattern;
+use crate::program::{
+    FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NAME_BYTES, NO_NAME, NO_SLOT, PORT_SLOT, SCHEME_SLOT,
+    SEPARATOR_SLOT, TRAILING_SLASH_SLOT, name_hash,
+};
 use crate::rule::{OtherParams, Rule};
 use crate::url::{ParamName, TokenKey, Value};
 
@@ -92,7 +92,8 @@ impl Layout {
     }
 
     pub(super) fn slot(&self, key: &TokenKey) -> u16 {
-        let position = |first: u16, index: u16, count: u16| if index < count { first + index } else { NO_SLOT };
+        let position =
+            |first: u16, index: u16, count: u16| if index < count { first + index } else { NO_SLOT };
         match key {
             TokenKey::Scheme => SCHEME_SLOT,
             TokenKey::Port => PORT_SLOT,
@@ -120,8 +121,12 @@ impl Layout {
             let slot = self.slot(key);
             // What is asked for is told by masks where it can be.
             let asked = match pattern {
-                ValuePattern::Is(value) if *key == TokenKey::Scheme && *value == Value::from("http") => HTTP_SLOT,
-                ValuePattern::Is(value) if *key == TokenKey::Scheme && *value == Value::from("https") => HTTPS_SLOT,
+                ValuePattern::Is(value) if *key == TokenKey::Scheme && *value == Value::from("http") => {
+                    HTTP_SLOT
+                }
+                ValuePattern::Is(value) if *key == TokenKey::Scheme && *value == Value::from("https") => {
+                    HTTPS_SLOT
+                }
                 _ => slot,
             };
             masks[0].0 |= if asked == slot { 0 } else { 1 << asked };
@@ -176,12 +181,10 @@ impl Names {
         let mut known: Vec<Name> = Vec::new();
         for (ParamName { name, occurrence }, slot) in names {
             match known.last_mut() {
-                Some(last) if last.text == *name => {
-                    // An occurrence that follows one the rules do not know can never be reached.
-                    if u32::from(last.count) + 1 == *occurrence {
-                        last.count = last.count.checked_add(1).ok_or(TooLarge)?;
-                    }
+                Some(last) if last.text == *name && u32::from(last.count) + 1 == *occurrence => {
+                    last.count = last.count.checked_add(1).ok_or(TooLarge)?;
                 }
+                // An occurrence that follows one the rules do not know can never be reached.
                 _ if *occurrence == 1 => known.push(Name { text: name.clone(), slot, count: 1 }),
                 _ => {}
             }

@@ -118,7 +118,9 @@ impl Proof<'_> {
                 // Another scheme may have it as its default.
                 TokenKey::Port => is_unchanged(rule, key) && is_unchanged(rule, &TokenKey::Scheme),
                 TokenKey::Subdomain(_) => match op {
-                    Op::Keep(Value::Text(text)) => is_safe(&format!("http://{text}.example.org/"), text, b"."),
+                    Op::Keep(Value::Text(text)) => {
+                        is_safe(&format!("http://{text}.example.org/"), text, b".")
+                    }
                     _ => is_unchanged(rule, key),
                 },
                 TokenKey::PathSegment(_) => true,
@@ -136,8 +138,8 @@ impl Proof<'_> {
                 // Without `;` there is none.
                 TokenKey::QuerySeparator => matches!(op, Op::Copy(from) if from == key),
                 TokenKey::QueryParam(name) => {
-                    let is_name =
-                        name.name.is_empty() || is_safe(&format!("http://a.example/?{}=1", name.name), &name.name, b";");
+                    let is_name = name.name.is_empty()
+                        || is_safe(&format!("http://a.example/?{}=1", name.name), &name.name, b";");
                     is_name
                         && match op {
                             Op::Keep(Value::Text(text)) => {
@@ -246,10 +248,10 @@ impl Proof<'_> {
 
 fn known(pattern: Option<&ValuePattern>) -> Known {
     match pattern {
-        Some(ValuePattern::Any(AnyValue { class, .. })) => match class {
-            ValueClass::Digits | ValueClass::Hex | ValueClass::Word | ValueClass::Date => Known::Plain,
-            _ => Known::Nothing,
-        },
+        Some(ValuePattern::Any(AnyValue {
+            class: ValueClass::Digits | ValueClass::Hex | ValueClass::Word | ValueClass::Date,
+            ..
+        })) => Known::Plain,
         _ => Known::Nothing,
     }
 }

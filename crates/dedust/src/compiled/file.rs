@@ -165,8 +165,7 @@ impl Image {
     /// Writes the file.
     pub(crate) fn save(&self, mut writer: impl Write) -> io::Result<()> {
         let body = self.bytes();
-        let sums: Vec<u8> =
-            body.chunks(BLOCK_BYTES).flat_map(|block| sum_of(block).to_le_bytes()).collect();
+        let sums: Vec<u8> = body.chunks(BLOCK_BYTES).flat_map(|block| sum_of(block).to_le_bytes()).collect();
         let header = Header { body_len: body.len(), sums_hash: xxh3_64(&sums), facts: self.facts.clone() };
         writer.write_all(&header.write())?;
         writer.write_all(body)?;
@@ -207,7 +206,8 @@ impl Header {
         if version != VERSION && header.len() >= 12 {
             return Err(OpenRulesError::UnsupportedVersion { found: version, supported: VERSION });
         }
-        let Some((fields, sum)) = header.split_last_chunk::<8>().filter(|_| header.len() == HEADER_BYTES) else {
+        let Some((fields, sum)) = header.split_last_chunk::<8>().filter(|_| header.len() == HEADER_BYTES)
+        else {
             return Err(OpenRulesError::Length { expected: HEADER_BYTES as u64, found });
         };
         if xxh3_64(fields).to_le_bytes() != *sum {

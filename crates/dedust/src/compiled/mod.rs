@@ -107,8 +107,15 @@ mod tests {
         let urls: Vec<String> = rules
             .sites()
             .flat_map(|(site, _)| {
-                ["/", "/view?id=7&sid=9", "/thread_12.html", "/a/b/c/?b&a=1&a=2", "/index.php?title=X", "/x;s=1/"]
-                    .map(|path| format!("http://www.{site}{path}"))
+                [
+                    "/",
+                    "/view?id=7&sid=9",
+                    "/thread_12.html",
+                    "/a/b/c/?b&a=1&a=2",
+                    "/index.php?title=X",
+                    "/x;s=1/",
+                ]
+                .map(|path| format!("http://www.{site}{path}"))
             })
             .collect();
         let mut scratch = Scratch::default();

@@ -293,7 +293,9 @@ impl<'de> Visitor<'de> for Sites<'_, '_> {
         while let Some((site, raw)) = map.next_entry::<Box<str>, Box<RawValue>>()? {
             let loaded: LoadedSite<'_> = serde_json::from_str(raw.get()).map_err(de::Error::custom)?;
             let checked = loaded.check(&site).and_then(|rules| {
-                check_name(&site).map(|()| rules).map_err(|source| LoadRulesError::InvalidSite { site: site.clone(), source })
+                check_name(&site)
+                    .map(|()| rules)
+                    .map_err(|source| LoadRulesError::InvalidSite { site: site.clone(), source })
             });
             match checked {
                 Ok(rules) => (self.0.each)(&site, rules),

@@ -15,12 +15,12 @@ mod verdict;
 pub use atom::Atom;
 pub use edit::{Area, Change, Count, Edit, PathPart, Source, Spelling, Spot, Test};
 pub use evidence::{Evidence, Example};
+pub(crate) use file::each_site;
 pub use file::{FORMAT_VERSION, LoadRulesError};
 pub use rewrite::{Mapped, Op, Part, Rewrite};
+pub(crate) use set::feeds;
 pub use set::{InvalidRule, InvalidSite, RuleSet, SiteRules, SiteSummary, find_cycle};
 pub use substitution::{MAX_PASSES, Substitution};
-pub(crate) use file::each_site;
-pub(crate) use set::feeds;
 pub(crate) use substitution::{Replacement, substitute};
 pub use verdict::{Outcome, Verdict};
 
