@@ -80,11 +80,14 @@ fn main() {
     let normalizer = Normalizer::compile(&rules());
     let urls = urls();
     check(&normalizer, &urls);
-    let contestants: [Contestant<'_>; 6] = [
+    let no_rules = Normalizer::default();
+    let contestants: [Contestant<'_>; 8] = [
         ("dedust, keys", &|urls| keys(&normalizer, urls)),
         ("dedust, canonical URLs", &|urls| canonical_urls(&normalizer, urls)),
         ("dedust, one key at a time", &|urls| one_key_at_a_time(&normalizer, urls)),
         ("dedust, one URL at a time", &|urls| one_url_at_a_time(&normalizer, urls)),
+        ("dedust, keys, no rules", &|urls| one_key_at_a_time(&no_rules, urls)),
+        ("dedust, safe tier alone", &safe_tier),
         ("ada-url, no rules", &ada),
         ("url, no rules", &servo),
     ];
@@ -118,6 +121,17 @@ fn canonical_urls(normalizer: &Normalizer, urls: &[String]) -> usize {
     normalizer.each_canonical(urls.iter().map(|url| url.as_bytes()), &mut Scratch::default(), |_, url| {
         written += url.map_or(0, |url| black_box(url).len());
     });
+    written
+}
+
+fn safe_tier(urls: &[String]) -> usize {
+    let mut parsed = ParsedUrl::default();
+    let mut written = 0;
+    for url in urls {
+        if parsed.parse_from(url.as_bytes()).is_ok() {
+            written += black_box(parsed.as_bytes()).len();
+        }
+    }
     written
 }
 

@@ -2,12 +2,28 @@
 The key of a URL that no rule covers: the safe form without userinfo, its parameters sorted.
 */
 
+use crate::compiled::encoding::first_word;
 use crate::marks::Marks;
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParsedUrl, path_params, query_params, query_separator, split_path};
 
-/// A buffer for sorting parameters: where each starts and ends, and how long its name is.
-pub(crate) type ParamOrder = Vec<(u32, u32, u32)>;
+/// Buffers for sorting parameters.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ParamOrder {
+    /// Where each starts and ends, and how long its name is.
+    order: Vec<(u32, u32, u32)>,
+    params: Vec<Param>,
+}
+
+/// A query parameter.
+#[derive(Clone, Copy, Debug)]
+struct Param {
+    /// The first bytes of its name as a number: smaller numbers, smaller names.
+    word: u64,
+    start: u32,
+    name_end: u32,
+    end: u32,
+}
 
 /// The identity key of `url`: the URL itself, or what is appended to `out`, which is empty.
 pub(crate) fn write_identity_key<'a>(
@@ -15,9 +31,18 @@ pub(crate) fn write_identity_key<'a>(
     order: &mut ParamOrder,
     out: &'a mut TextBuffer,
 ) -> &'a [u8] {
-    if !url.is_hierarchical() || is_sorted(url) {
+    if !url.is_hierarchical() {
         return url.as_bytes();
     }
+    match read_plain(url, &mut order.params) {
+        Some(true) => return url.as_bytes(),
+        Some(false) => {
+            write_plain(url, &mut order.params, out);
+            return out.as_bytes();
+        }
+        None => {}
+    }
+    let order = &mut order.order;
     out.push_slice(url.scheme());
     out.push_slice(b"://");
     out.push_slice(url.host());
@@ -38,22 +63,72 @@ pub(crate) fn write_identity_key<'a>(
     out.as_bytes()
 }
 
-/// Whether the URL is its own key, as can be told at one look.
-fn is_sorted(url: &ParsedUrl) -> bool {
+/// Reads the query of a URL that has no user and no `;`, as most are; whether it is in order.
+#[inline]
+fn read_plain(url: &ParsedUrl, params: &mut Vec<Param>) -> Option<bool> {
     let (padded, parts) = (url.padded(), url.parts());
-    if parts.host_start != parts.scheme_end + 3 {
-        return false;
-    }
     let (path, path_end, query_end) =
         (parts.path_start as usize, parts.path_end as usize, parts.query_end as usize);
-    if Marks::<b';', b';', b';'>::new(padded, path, query_end).next().is_some() {
-        return false;
+    if parts.host_start != parts.scheme_end + 3
+        || Marks::<b';', b';', b';'>::new(padded, path, path_end).next().is_some()
+    {
+        return None;
     }
-    // One parameter is in order.
-    query_end <= path_end || Marks::<b'&', b'&', b'&'>::new(padded, path_end + 1, query_end).next().is_none()
+    if query_end <= path_end {
+        return Some(true);
+    }
+    params.clear();
+    let (mut start, mut equals) = (path_end + 1, None);
+    let mut is_sorted = true;
+    let mut add = |start: usize, equals: Option<usize>, end: usize| {
+        let name_end = equals.unwrap_or(end);
+        let word = first_word(padded, start, name_end - start).swap_bytes();
+        let param = Param { word, start: start as u32, name_end: name_end as u32, end: end as u32 };
+        is_sorted &= params.last().is_none_or(|last| precedes(padded, last, &param));
+        params.push(param);
+    };
+    for at in Marks::<b'&', b'=', b';'>::new(padded, start, query_end) {
+        match padded[at] {
+            b'&' => {
+                add(start, equals, at);
+                (start, equals) = (at + 1, None);
+            }
+            b'=' => equals = equals.or(Some(at)),
+            _ => return None,
+        }
+    }
+    add(start, equals, query_end);
+    Some(is_sorted)
 }
 
-fn write_path(path: &[u8], order: &mut ParamOrder, out: &mut TextBuffer) {
+/// Whether the name of `one` is not greater than that of `other`.
+#[inline(always)]
+fn precedes(padded: &[u8], one: &Param, other: &Param) -> bool {
+    // Equal words are those of equal names, or of names that differ later.
+    one.word < other.word || (one.word == other.word && name(padded, one) <= name(padded, other))
+}
+
+fn name<'a>(padded: &'a [u8], param: &Param) -> &'a [u8] {
+    &padded[param.start as usize..param.name_end as usize]
+}
+
+/// Writes the URL with its parameters in order; those of one name keep theirs.
+fn write_plain(url: &ParsedUrl, params: &mut [Param], out: &mut TextBuffer) {
+    let padded = url.padded();
+    params.sort_unstable_by(|a, b| {
+        a.word.cmp(&b.word).then_with(|| name(padded, a).cmp(name(padded, b))).then(a.start.cmp(&b.start))
+    });
+    out.push_part(padded, 0, url.parts().path_end as usize);
+    let mut lead = b'?';
+    for param in params {
+        out.push(std::mem::replace(&mut lead, b'&'));
+        out.push_part(padded, param.start as usize, (param.end - param.start) as usize);
+    }
+    let query_end = url.parts().query_end as usize;
+    out.push_part(padded, query_end, url.as_bytes().len() - query_end);
+}
+
+fn write_path(path: &[u8], order: &mut Vec<(u32, u32, u32)>, out: &mut TextBuffer) {
     let (_, params, trailing_slash) = split_path(path);
     if params.is_empty() {
         out.push_slice(path);
@@ -73,7 +148,7 @@ fn write_sorted<'a>(
     text: &'a [u8],
     params: impl Iterator<Item = (&'a [u8], Option<&'a [u8]>)>,
     separator: u8,
-    order: &mut ParamOrder,
+    order: &mut Vec<(u32, u32, u32)>,
     out: &mut TextBuffer,
 ) {
     order.clear();

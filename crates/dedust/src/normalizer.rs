@@ -288,12 +288,17 @@ impl Normalizer {
 
     #[inline]
     fn key_of<'s>(&self, url: &'s ParsedUrl, program: Option<Program<'_>>, desk: &'s mut Desk) -> &'s [u8] {
-        let Desk { work, out, edited, .. } = desk;
         if let Some(program) = &program
             && program.edits() != 0
         {
-            return edited_key(program, url, work, &mut edited.key, out);
+            return edited_key(program, url, &mut desk.work, &mut desk.edited.key, &mut desk.out);
         }
+        if let Some(program) = &program
+            && url.userinfo().is_some()
+        {
+            return key_without_user(program, url, desk);
+        }
+        let Desk { work, out, .. } = desk;
         let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
         write_key(rule.as_ref(), url, work, out)
     }
@@ -494,6 +499,23 @@ fn write_edited_url(program: &Program<'_>, url: &ParsedUrl, work: &mut Work, out
     }
     work.form.write_url(out);
     out != url.as_bytes()
+}
+
+/// The key of a URL with a user, which rules know nothing of: that of the URL without.
+#[cold]
+fn key_without_user<'s>(program: &Program<'_>, url: &ParsedUrl, desk: &'s mut Desk) -> &'s [u8] {
+    let Desk { work, out, again, .. } = desk;
+    let (bytes, parts) = (url.as_bytes(), url.parts());
+    work.text.clear();
+    work.text.extend_from_slice(&bytes[..parts.scheme_end as usize + 3]);
+    work.text.extend_from_slice(&bytes[parts.host_start as usize..]);
+    if again.parse_from(&work.text).is_err() {
+        // A URL is still one without its user.
+        out.clear();
+        return out.as_bytes();
+    }
+    let rule = program.covering_rule(again, &mut work.slots);
+    write_key(rule.as_ref(), again, work, out)
 }
 
 /// The key of a URL that `rule` covers, if any does. Its slots are those in `work`; `out` may be needed.

@@ -218,6 +218,50 @@ pub(crate) fn is_in_class(cursor: &mut Cursor<'_>, value: Option<&[u8]>) -> Opti
     })
 }
 
+/// The code of a class that [`class_contains`] knows; none for others.
+impl ValueClass {
+    pub(crate) fn simple_code(&self) -> Option<u8> {
+        match self {
+            Self::Digits => Some(ClassCode::DIGITS.0),
+            Self::Hex => Some(ClassCode::HEX.0),
+            Self::Word => Some(ClassCode::WORD.0),
+            Self::Slug => Some(ClassCode::SLUG.0),
+            Self::Date | Self::File(_) | Self::Framed { .. } | Self::Text => None,
+        }
+    }
+}
+
+/// Whether `padded[start..start + length]`, after which [`PADDING`](crate::url::PADDING) bytes follow, is of a class that
+/// has a [simple code](ValueClass::simple_code). Takes the same way for all classes, since nobody can tell which comes
+/// next.
+#[inline(always)]
+pub(crate) fn class_contains(code: u8, padded: &[u8], start: usize, length: usize) -> bool {
+    const LANES: usize = 16;
+    let is = |class: ClassCode| if code == class.0 { u32::MAX } else { 0 };
+    let (hex, slug) = (is(ClassCode::HEX), is(ClassCode::SLUG));
+    let letters = is(ClassCode::WORD) | slug;
+    let shortest = if hex != 0 { 8 } else { 1 };
+    let mut contains = (length >= shortest) & (is(ClassCode::DIGITS) | hex | letters != 0);
+    let mut at = 0;
+    while at < length {
+        let Some(bytes) = padded.get(start + at..).and_then(|rest| rest.first_chunk::<LANES>()) else {
+            return false;
+        };
+        let bytes = i8x16::new(bytes.map(u8::cast_signed));
+        let mask = |lanes: i8x16| lanes.move_mask().cast_unsigned();
+        let lower = bytes | lanes(0x20);
+        let marks = bytes.cmp_eq(lanes(b'-')) | bytes.cmp_eq(lanes(b'_')) | bytes.cmp_eq(lanes(b'.'));
+        let fits = mask(is_between(bytes, b'0', b'9'))
+            | mask(is_between(lower, b'a', b'f')) & (hex | letters)
+            | mask(is_between(lower, b'g', b'z')) & letters
+            | mask(marks) & slug;
+        let wanted = if length - at >= LANES { 0xFFFF } else { (1 << (length - at)) - 1 };
+        contains &= fits & wanted == wanted;
+        at += LANES;
+    }
+    contains
+}
+
 fn is_in_composed(
     code: ClassCode,
     cursor: &mut Cursor<'_>,
@@ -360,8 +404,9 @@ mod tests {
 
     #[test]
     fn many_bytes_are_told_apart_as_one_is() {
-        type Fits = (fn(&[u8]) -> bool, fn(u8) -> bool);
-        let fits: [Fits; 4] = [
+        type IsClass = fn(&[u8]) -> bool;
+        type IsOne = fn(u8) -> bool;
+        let fits: [(IsClass, IsOne); 4] = [
             (is_digits, |byte| byte.is_ascii_digit()),
             (is_hex, |byte| byte.is_ascii_hexdigit()),
             (is_word, |byte| byte.is_ascii_alphanumeric()),
@@ -376,6 +421,32 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn one_way_for_all_classes_tells_the_same() {
+        for class in [ValueClass::Digits, ValueClass::Hex, ValueClass::Word, ValueClass::Slug] {
+            let code = class.simple_code().unwrap();
+            for length in [0usize, 1, 7, 8, 15, 16, 17, 40] {
+                for byte in 0..=u8::MAX {
+                    for at in [0, length / 2, length.saturating_sub(1)] {
+                        let mut text = vec![b'7'; length];
+                        if let Some(place) = text.get_mut(at) {
+                            *place = byte;
+                        }
+                        let padded = [b"xy", &text[..], &[b'?'; 32]].concat();
+                        let found = class_contains(code, &padded, 2, length);
+                        assert_eq!(
+                            found,
+                            class.contains_raw(Some(&text)),
+                            "{class}: {}",
+                            text.escape_ascii()
+                        );
+                    }
+                }
+            }
+        }
+        assert!(!class_contains(ClassCode::TEXT.0, &[b'7'; 40], 0, 3));
     }
 
     fn class_of(values: &[&str]) -> ValueClass {

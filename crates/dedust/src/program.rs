@@ -10,15 +10,16 @@ header    24 bytes, see `Header`, and four for each of what only some sites have
 names     of path parameters, then of query parameters: two flat tables of 16 bytes a name
 tags      for every rule: of one value that it asks for
 heads     for every rule: where the rest lies, and masks of what must and may be there
-rules     flags, place in the site's list, checks, template of the key, template of the URL where that is another
+rules     flags, numbers of checks, place in the site's list, checks by kind, template of the key, template of the URL
+          where that is another
 ```
 Places count bytes from the start of the program.
 */
 
 use crate::compiled::Site;
-use crate::compiled::encoding::{Cursor, first_word, is_same};
+use crate::compiled::encoding::{Cursor, first_word, is_same, u16_at, u32_at};
 use crate::marks::Marks;
-use crate::pattern::is_in_class;
+use crate::pattern::{class_contains, is_in_class};
 use crate::url::{ParsedUrl, RawValue, all_named, path_params, query_params, query_separator};
 
 pub(crate) const SCHEME_SLOT: u16 = 0;
@@ -29,7 +30,12 @@ pub(crate) const HASHBANG_SLOT: u16 = 4;
 /// Present when the scheme is this one: what most rules ask for is then told by the masks alone.
 pub(crate) const HTTP_SLOT: u16 = 5;
 pub(crate) const HTTPS_SLOT: u16 = 6;
-pub(crate) const FIXED_SLOTS: u16 = 7;
+/// Never present, but with a value: what templates copy as if it were that of a key. The domain of the site; all before
+/// the query; nothing.
+pub(crate) const DOMAIN_SLOT: u16 = 7;
+pub(crate) const AS_IS_SLOT: u16 = 8;
+pub(crate) const NOTHING_SLOT: u16 = 9;
+pub(crate) const FIXED_SLOTS: u16 = 10;
 /// Stands for a position, name or occurrence that no rule speaks of.
 pub(crate) const NO_SLOT: u16 = u16::MAX;
 
@@ -50,6 +56,8 @@ pub(crate) const HAS_SUBSTITUTIONS: u8 = 4;
 pub(crate) const HAS_EDITS: u8 = 8;
 pub(crate) const HAS_LISTS: u8 = 16;
 const LISTS: u8 = HAS_SUBSTITUTIONS | HAS_EDITS | HAS_LISTS;
+/// Flags, numbers of checks of three kinds, place in the site's list.
+const RULE_BYTES: usize = 6;
 /// Rule: query parameters that it does not name are passed through.
 pub(crate) const RULE_KEEPS_OTHERS: u8 = 1;
 /// Rule: there is a URL to write, not only a key.
@@ -61,9 +69,6 @@ pub(crate) const RULE_HAS_URL: u8 = 8;
 /// Rule: there are slots whose values must be plain for it to be proven.
 pub(crate) const RULE_HAS_GUARDS: u8 = 16;
 
-/// Checks: the value is this one, or of a class less some values.
-pub(crate) const CHECK_IS: u8 = 0;
-pub(crate) const CHECK_CLASS: u8 = 1;
 /// The length of a value that is none.
 pub(crate) const BARE: u16 = u16::MAX;
 
@@ -110,8 +115,7 @@ struct Names {
 pub(crate) struct CoveringRule<'a> {
     /// The bytes of the program.
     pub(crate) program: &'a [u8],
-    pub(crate) domain_len: usize,
-    /// Where it lies: flags, number of checks, place in the site's list, then what the flags tell.
+    /// Where it lies: [`RULE_BYTES`], then what the flags tell.
     at: u32,
     /// Where the template of the key lies.
     pub(crate) key: u32,
@@ -234,9 +238,21 @@ impl<'a> Program<'a> {
             0 => {
                 let tags = self.bytes.get(header.tags..header.tags + 4 * usize::from(header.rules))?;
                 let (tags, _) = tags.as_chunks::<4>();
-                tags.iter().enumerate().find_map(|(index, wanted)| {
-                    let wanted = u32::from_le_bytes(*wanted);
-                    if wanted != ANY_TAG && wanted != tag { None } else { header.covers(index, url, slots) }
+                // All are looked at, since nobody can tell at which one to stop.
+                tags.chunks(32).enumerate().find_map(|(chunk, tags)| {
+                    let mut likely = 0u32;
+                    for (index, wanted) in tags.iter().enumerate() {
+                        let wanted = u32::from_le_bytes(*wanted);
+                        likely |= u32::from((wanted == tag) | (wanted == ANY_TAG)) << index;
+                    }
+                    while likely != 0 {
+                        let index = likely.trailing_zeros() as usize;
+                        if let Some(found) = header.covers(32 * chunk + index, url, slots) {
+                            return Some(found);
+                        }
+                        likely &= likely - 1;
+                    }
+                    None
                 })
             }
             lists => {
@@ -259,7 +275,7 @@ impl<'a> Program<'a> {
             // Nothing was shown of other domains.
             flags &= !RULE_IS_PROVEN;
         }
-        Some(CoveringRule { program: self.bytes, domain_len: self.domain_len, at, key, flags })
+        Some(CoveringRule { program: self.bytes, at, key, flags })
     }
 }
 
@@ -267,11 +283,11 @@ impl<'a> Header<'a> {
     #[inline(always)]
     fn read(program: &Program<'a>) -> Option<Self> {
         let Program { bytes, domain_len, flags, .. } = *program;
-        let mut header = Cursor::new(bytes, 4);
-        let (slot_count, subdomains, segments) = (header.u16()?, header.u16()?, header.u16()?);
-        let (path_names, query_names) = (usize::from(header.u16()?), usize::from(header.u16()?));
-        let (rules, tag_slot, _) = (header.u16()?, header.u16()?, header.u8()?);
-        let (path_seed, query_seed) = (header.u8()?, header.u8()?);
+        let header = bytes.first_chunk::<HEADER_BYTES>()?;
+        let (slot_count, subdomains, segments) = (u16_at(header, 4), u16_at(header, 6), u16_at(header, 8));
+        let (path_names, query_names) = (usize::from(u16_at(header, 10)), usize::from(u16_at(header, 12)));
+        let (rules, tag_slot) = (u16_at(header, 14), u16_at(header, 16));
+        let (path_seed, query_seed) = (header[FLAGS_AT + 1], header[FLAGS_AT + 2]);
         let lists = if flags & LISTS == 0 { 0 } else { (flags & LISTS).count_ones() as usize };
         let path_at = HEADER_BYTES + 4 * lists;
         let query_at = path_at + path_names * NAME_BYTES;
@@ -331,21 +347,20 @@ impl<'a> Header<'a> {
     fn covers(&self, index: usize, url: &ParsedUrl, slots: &Slots) -> Option<(u32, u32)> {
         let heads = self.tags + 4 * usize::from(self.rules);
         let mut head = Cursor::new(self.bytes, heads + index * self.head_bytes());
-        let at = head.u32()?;
-        let mut fits = |present: u32| {
-            let (must, may) = (head.u32()?, head.u32()?);
-            Some(must & !present == 0 && present & !may == 0)
-        };
-        if !fits(slots.present)? {
+        let near = head.array::<12>()?;
+        let at = u32_at(near, 0);
+        let fits = |must: u32, may: u32, present: u32| must & !present == 0 && present & !may == 0;
+        if !fits(u32_at(near, 4), u32_at(near, 8), slots.present) {
             return None;
         }
         for &present in &slots.far_present {
-            if !fits(present)? {
+            let far = head.array::<8>()?;
+            if !fits(u32_at(far, 0), u32_at(far, 4), present) {
                 return None;
             }
         }
         let mut cursor = Cursor::new(self.bytes, at as usize);
-        let (flags, checks, _) = (cursor.u8()?, cursor.u8()?, cursor.u16()?);
+        let &[flags, values, classes, others, _, _] = cursor.array()?;
         if flags & RULE_HAS_URL != 0 {
             cursor.u32()?;
         }
@@ -358,7 +373,22 @@ impl<'a> Header<'a> {
         } else if slots.has_unknown {
             return None;
         }
-        for _ in 0..checks {
+        for _ in 0..values {
+            if !slots.has_value(&mut cursor, url)? {
+                return None;
+            }
+        }
+        let mut passes = true;
+        for _ in 0..classes {
+            let check = cursor.array::<3>()?;
+            let (slot, class) = (u16_at(check, 0), check[2]);
+            let (start, length) = slots.extent(slot);
+            passes &= class_contains(class, url.padded(), start, length) | !slots.has(slot);
+        }
+        if !passes {
+            return None;
+        }
+        for _ in 0..others {
             if !slots.passes(&mut cursor, url)? {
                 return None;
             }
@@ -375,16 +405,14 @@ impl<'a> Header<'a> {
         }
         let word = first_word(padded, start, length);
         let at = name_hash(word, length, names.seed) & (names.places - 1);
-        let mut entry = Cursor::new(self.bytes, names.at + at * NAME_BYTES);
-        let (first, named_length, slot, extra) = (entry.u64()?, entry.u16()?, entry.u16()?, entry.u32()?);
+        let entry = Cursor::new(self.bytes, names.at + at * NAME_BYTES).array::<NAME_BYTES>()?;
+        let first = u64::from(u32_at(entry, 0)) | u64::from(u32_at(entry, 4)) << 32;
+        let (named_length, slot, extra) = (u16_at(entry, 8), u16_at(entry, 10), u32_at(entry, 12));
         if first != word || usize::from(named_length) != length {
             return None;
         }
-        if length > 8 {
-            let rest = Cursor::new(self.bytes, (extra >> 8) as usize).take(length - 8)?;
-            if !is_same(rest, padded.get(start + 8..start + length)?) {
-                return None;
-            }
+        if length > 8 && !is_same(self.bytes, (extra >> 8) as usize, padded, start + 8, length - 8) {
+            return None;
         }
         Some((slot, (extra & 0xFF) as u16))
     }
@@ -424,7 +452,7 @@ impl CoveringRule<'_> {
 
     /// Its place in the site's list.
     pub(crate) fn place(&self) -> usize {
-        Cursor::new(self.program, self.at as usize + 2).u16().unwrap_or_default().into()
+        Cursor::new(self.program, self.at as usize + 4).u16().unwrap_or_default().into()
     }
 
     /// Where the template of the URL lies.
@@ -433,11 +461,11 @@ impl CoveringRule<'_> {
         if self.flags & RULE_HAS_URL == 0 {
             return self.key;
         }
-        Cursor::new(self.program, self.at as usize + 4).u32().unwrap_or_default()
+        Cursor::new(self.program, self.at as usize + RULE_BYTES).u32().unwrap_or_default()
     }
 
     fn guards_at(&self) -> usize {
-        self.at as usize + 4 + if self.flags & RULE_HAS_URL == 0 { 0 } else { 4 }
+        self.at as usize + RULE_BYTES + if self.flags & RULE_HAS_URL == 0 { 0 } else { 4 }
     }
 
     fn guard_count(&self) -> usize {
@@ -481,6 +509,10 @@ impl Slots {
         (self.has_unknown, self.has_repeated, self.has_semicolon) = (false, false, false);
         self.params.clear();
         let parts = url.parts();
+        let host_end = parts.host_end as usize;
+        self.values[usize::from(DOMAIN_SLOT)] = Span::new(host_end - program.domain_len, host_end);
+        self.values[usize::from(AS_IS_SLOT)] = Span::new(0, parts.path_end as usize);
+        self.values[usize::from(NOTHING_SLOT)] = Span::default();
         self.set(SCHEME_SLOT, Span::new(0, parts.scheme_end as usize));
         match url.scheme() {
             b"http" => self.present |= 1 << HTTP_SLOT,
@@ -660,31 +692,41 @@ impl Slots {
         }
     }
 
-    /// Whether the value that the check at `cursor` speaks of passes it.
+    /// Whether the slot that `cursor` gives has the value that follows.
     #[inline(always)]
-    fn passes(&self, cursor: &mut Cursor<'_>, url: &ParsedUrl) -> Option<bool> {
-        let (kind, slot) = (cursor.u8()?, cursor.u16()?);
-        if kind == CHECK_IS {
-            let length = cursor.u16()?;
-            let span = self.span(slot)?;
-            if length == BARE || span.is_bare() {
-                return Some(length == BARE && span.is_bare());
-            }
-            let (start, found) = span.extent();
-            let (bytes, at) = cursor.place();
-            let value = cursor.take(usize::from(length))?;
-            return Some(
-                found == value.len()
-                    && first_word(url.padded(), start, found) == first_word(bytes, at, found)
-                    && (found <= 8 || is_same(&url.padded()[start + 8..start + found], &value[8..])),
-            );
+    fn has_value(&self, cursor: &mut Cursor<'_>, url: &ParsedUrl) -> Option<bool> {
+        let check = cursor.array::<4>()?;
+        let (slot, length) = (u16_at(check, 0), u16_at(check, 2));
+        let span = self.span(slot)?;
+        if length == BARE || span.is_bare() {
+            return Some(length == BARE && span.is_bare());
         }
+        let (start, found) = span.extent();
+        let (bytes, at) = cursor.place();
+        cursor.take(usize::from(length))?;
+        Some(found == usize::from(length) && is_same(url.padded(), start, bytes, at, found))
+    }
+
+    /// Whether the slot that `cursor` gives is of the class that follows, and has none of the values after that.
+    fn passes(&self, cursor: &mut Cursor<'_>, url: &ParsedUrl) -> Option<bool> {
+        let slot = cursor.u16()?;
         let value = if self.has(slot) { self.get(url, slot) } else { None };
         let mut passes = is_in_class(cursor, value)?;
         for _ in 0..cursor.u16()? {
             passes &= cursor.text()? != value;
         }
         Some(passes || !self.has(slot))
+    }
+
+    /// Where the value of a slot that is present starts, and how long it is; of others anything.
+    #[inline(always)]
+    pub(crate) fn extent(&self, slot: u16) -> (usize, usize) {
+        let near = usize::from(slot);
+        if near < NEAR_SLOTS {
+            self.values[near].extent()
+        } else {
+            self.far_values.get(near - NEAR_SLOTS).map_or((0, 0), |span| span.extent())
+        }
     }
 
     /// Collects the query parameters that `rule`, which covers the URL, passes through: by name, or as they stand in

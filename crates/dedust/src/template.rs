@@ -6,7 +6,7 @@ around them, are plain copies; where values may be absent, one step writes a who
 query), since it then depends on one value what may follow another.
 */
 
-use crate::compiled::encoding::Cursor;
+use crate::compiled::encoding::{Cursor, u16_at};
 use crate::program::{CoveringRule, Param, Slots};
 use crate::rule::Atom;
 use crate::text_buffer::TextBuffer;
@@ -19,14 +19,9 @@ pub(crate) struct Step(pub(crate) u8);
 impl Step {
     /// Nothing more.
     pub(crate) const END: Self = Self(0);
-    /// A text.
-    pub(crate) const TEXT: Self = Self(1);
-    /// The value of a slot that is present.
-    pub(crate) const SLOT: Self = Self(2);
-    /// The domain of the site.
-    pub(crate) const DOMAIN: Self = Self(3);
-    /// Scheme, host, port and path as they are.
-    pub(crate) const AS_IS: Self = Self(4);
+    /// A number of texts, each with a slot whose value follows. What can be written in this way is, since it is the same
+    /// step again and again.
+    pub(crate) const PIECES: Self = Self(1);
     /// A [`Source`] that is never absent.
     pub(crate) const PUT: Self = Self(5);
     /// A text and a [`Source`], both or none.
@@ -113,22 +108,17 @@ impl<'a, 'r> Writer<'a, 'r> {
         loop {
             match Step(cursor.u8()?) {
                 Step::END => return Some(()),
-                Step::TEXT => {
-                    let length = usize::from(cursor.u16()?);
-                    let (bytes, at) = cursor.place();
-                    self.out.push_part(bytes, at, length);
-                    cursor.take(length)?;
+                Step::PIECES => {
+                    for _ in 0..cursor.u16()? {
+                        let piece = cursor.array::<4>()?;
+                        let (slot, length) = (u16_at(piece, 0), usize::from(u16_at(piece, 2)));
+                        let (bytes, at) = cursor.place();
+                        self.out.push_part(bytes, at, length);
+                        cursor.take(length)?;
+                        let (start, length) = self.slots.extent(slot);
+                        self.out.push_part(self.url.padded(), start, length);
+                    }
                 }
-                Step::SLOT => {
-                    let slot = cursor.u16()?;
-                    self.copy(slot)?;
-                }
-                Step::DOMAIN => {
-                    let end = self.url.parts().host_end as usize;
-                    let length = self.rule.domain_len;
-                    self.out.push_part(self.url.padded(), end.checked_sub(length)?, length);
-                }
-                Step::AS_IS => self.copy_as_is(),
                 Step::PUT => {
                     let source = Source::read(&mut cursor)?;
                     self.put(source)?;
@@ -145,19 +135,6 @@ impl<'a, 'r> Writer<'a, 'r> {
                 Step::QUERY => self.query(&mut cursor)?,
                 _ => return None,
             }
-        }
-    }
-
-    fn copy_as_is(&mut self) {
-        let (padded, parts) = (self.url.padded(), self.url.parts());
-        let (start, end) = (parts.host_start as usize, parts.path_end as usize);
-        let scheme = parts.scheme_end as usize + 3;
-        if start == scheme {
-            self.out.push_part(padded, 0, end);
-        } else {
-            // All but the user.
-            self.out.push_part(padded, 0, scheme);
-            self.out.push_part(padded, start, end - start);
         }
     }
 
@@ -274,11 +251,11 @@ impl<'a, 'r> Writer<'a, 'r> {
         for index in 0..self.slots.params().len() {
             let (param, slot) = self.slots.params()[index];
             match find(slot, &mut sources.clone())? {
-                Some((_, source)) if self.is_absent(source) => {}
-                Some((name, source)) => {
+                Some((name, source)) if !self.is_absent(source) => {
                     next.push(self.out);
                     self.put_param(name, source)?;
                 }
+                Some(_) => {}
                 None if self.slots.is_other(&param) => {
                     next.push(self.out);
                     self.put_other(&param);

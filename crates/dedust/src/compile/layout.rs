@@ -185,7 +185,6 @@ impl Names {
                     last.count = last.count.checked_add(1).ok_or(TooLarge)?;
                 }
                 // An occurrence that follows one the rules do not know can never be reached.
-                Some(last) if last.text == *name => {}
                 _ if *occurrence == 1 => known.push(Name { text: name.clone(), slot, count: 1 }),
                 _ => {}
             }

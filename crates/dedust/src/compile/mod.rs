@@ -17,9 +17,8 @@ use crate::compiled::ImageBuilder;
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::program::{
-    ANY_TAG, BARE, CHECK_CLASS, CHECK_IS, HAS_EDITS, HAS_LISTS, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER,
-    KEEPS_OTHERS, NO_SLOT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES,
-    tag,
+    ANY_TAG, HAS_EDITS, HAS_LISTS, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS, NO_SLOT,
+    RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES, tag,
 };
 use crate::rule::{Edit, Op, OtherParams, Replacement, Rule, RuleSet, SiteRules, Substitution};
 use crate::stored_edits;
@@ -231,7 +230,7 @@ impl<'a> Compiler<'a> {
                 | flag(RULE_HAS_GUARDS, has_guards),
         );
         let checks_at = self.out.len();
-        self.out.put_u8(0);
+        self.out.extend_from_slice(&[0; 3]);
         self.out.put_small(place)?;
         let url_at = self.out.len();
         if has_url {
@@ -246,7 +245,9 @@ impl<'a> Compiler<'a> {
                 self.out.put_u32(named);
             }
         }
-        self.out[checks_at] = u8::try_from(self.put_checks(rule)?).map_err(|_| TooLarge)?;
+        for (at, count) in self.put_checks(rule)?.into_iter().enumerate() {
+            self.out[checks_at + at] = u8::try_from(count).map_err(|_| TooLarge)?;
+        }
         self.out.extend_from_slice(&key);
         if has_url {
             self.out.set_u32(url_at, self.out.len())?;
@@ -255,38 +256,40 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// Returns their number.
-    fn put_checks(&mut self, rule: &Rule) -> Result<usize, TooLarge> {
-        let mut checks = 0;
+    /// Checks that a value is a certain one, that it is of a simple class, and all others; returns their numbers.
+    fn put_checks(&mut self, rule: &Rule) -> Result<[usize; 3], TooLarge> {
+        let (mut simple, mut others, mut counts) = (Vec::new(), Vec::new(), [0; 3]);
         for (key, pattern) in rule.pattern.keys() {
             let slot = self.layout.slot(key);
             match pattern {
-                ValuePattern::Is(value) if is_told_by_masks(key, value) => continue,
+                ValuePattern::Is(value) if is_told_by_masks(key, value) => {}
                 ValuePattern::Is(value) => {
-                    let text = value.as_raw().unwrap_or_default();
-                    let length =
-                        u16::try_from(text.len()).ok().filter(|&length| length != BARE).ok_or(TooLarge)?;
-                    self.out.put_u8(CHECK_IS);
+                    counts[0] += 1;
                     self.out.put_u16(slot);
-                    self.out.put_u16(if *value == Value::Bare { BARE } else { length });
-                    self.out.extend_from_slice(text);
+                    self.out.put_text(value.as_raw())?;
                 }
-                ValuePattern::Any(AnyValue { class, except, .. }) => {
-                    if *class == ValueClass::Text && except.is_empty() {
-                        continue;
+                ValuePattern::Any(AnyValue { class, except, .. }) => match class.simple_code() {
+                    Some(code) if except.is_empty() => {
+                        counts[1] += 1;
+                        simple.put_u16(slot);
+                        simple.put_u8(code);
                     }
-                    self.out.put_u8(CHECK_CLASS);
-                    self.out.put_u16(slot);
-                    class.encode(&mut self.out)?;
-                    self.out.put_small(except.len())?;
-                    for value in except {
-                        self.out.put_text(value.as_raw())?;
+                    _ if *class == ValueClass::Text && except.is_empty() => {}
+                    _ => {
+                        counts[2] += 1;
+                        others.put_u16(slot);
+                        class.encode(&mut others)?;
+                        others.put_small(except.len())?;
+                        for value in except {
+                            others.put_text(value.as_raw())?;
+                        }
                     }
-                }
+                },
             }
-            checks += 1;
         }
-        Ok(checks)
+        self.out.extend_from_slice(&simple);
+        self.out.extend_from_slice(&others);
+        Ok(counts)
     }
 }
 

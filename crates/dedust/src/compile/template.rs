@@ -6,6 +6,7 @@ use super::keeps_order;
 use super::layout::Layout;
 use crate::compiled::encoding::{Encode as _, TooLarge};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
+use crate::program::{AS_IS_SLOT, DOMAIN_SLOT, NOTHING_SLOT};
 use crate::rule::{Op, OtherParams, Part, Rule};
 use crate::template::{
     PART_ATOM, PART_LITERAL, PART_SLOT, QUERY_HAS_SEPARATOR, QUERY_IN_PLACE, QUERY_IS_SORTED, SOURCE_JOIN,
@@ -20,9 +21,9 @@ pub(super) fn put_template(
     in_site_order: bool,
     out: &mut Vec<u8>,
 ) -> Result<(), TooLarge> {
-    let mut steps = Steps { rule, layout, out, text: Vec::new() };
+    let mut steps = Steps { rule, layout, out, text: Vec::new(), pieces: Vec::new() };
     if steps.leaves_as_is() {
-        steps.step(Step::AS_IS)?;
+        steps.copy(AS_IS_SLOT);
     } else {
         steps.put_or_star(TokenKey::Scheme)?;
         steps.text.extend_from_slice(b"://");
@@ -40,17 +41,29 @@ struct Steps<'a> {
     rule: &'a Rule,
     layout: &'a Layout,
     out: &'a mut Vec<u8>,
-    /// Text that was not written yet.
+    /// Texts with the slots that follow them, not written yet.
+    pieces: Vec<(Vec<u8>, u16)>,
+    /// What comes after them.
     text: Vec<u8>,
 }
 
 impl<'a> Steps<'a> {
+    fn copy(&mut self, slot: u16) {
+        self.pieces.push((std::mem::take(&mut self.text), slot));
+    }
+
     fn step(&mut self, step: Step) -> Result<(), TooLarge> {
-        for text in self.text.chunks(usize::from(u16::MAX - 1)) {
-            self.out.put_u8(Step::TEXT.0);
-            self.out.put_text(Some(text))?;
+        if !self.text.is_empty() {
+            self.copy(NOTHING_SLOT);
         }
-        self.text.clear();
+        if !self.pieces.is_empty() {
+            self.out.put_u8(Step::PIECES.0);
+            self.out.put_small(self.pieces.len())?;
+            for (text, slot) in self.pieces.drain(..) {
+                self.out.put_u16(slot);
+                self.out.put_text(Some(&text))?;
+            }
+        }
         self.out.put_u8(step.0);
         Ok(())
     }
@@ -94,7 +107,7 @@ impl<'a> Steps<'a> {
                 self.text.push(b'.');
             }
         }
-        self.step(Step::DOMAIN)?;
+        self.copy(DOMAIN_SLOT);
         if let Some(op) = self.rule.rewrite.get(&TokenKey::Port) {
             self.optional(b":", op)?;
         }
@@ -211,8 +224,7 @@ impl<'a> Steps<'a> {
                 if let Some(ValuePattern::Is(value)) = self.rule.pattern.get(from) {
                     self.text.extend_from_slice(value.as_raw().unwrap_or_default());
                 } else {
-                    self.step(Step::SLOT)?;
-                    self.out.put_u16(self.layout.slot(from));
+                    self.copy(self.layout.slot(from));
                 }
             }
             Op::Map { .. } | Op::Join(_) => {

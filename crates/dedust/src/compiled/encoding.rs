@@ -80,6 +80,18 @@ impl Encode for Vec<u8> {
     }
 }
 
+/// The number at a place of some bytes of fixed length.
+#[inline(always)]
+pub(crate) fn u16_at<const N: usize>(bytes: &[u8; N], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
+/// The number at a place of some bytes of fixed length.
+#[inline(always)]
+pub(crate) fn u32_at<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
 /// Reads on from some place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a> {
@@ -166,16 +178,19 @@ pub(crate) fn first_word(padded: &[u8], start: usize, length: usize) -> u64 {
     if length >= 8 { word } else { word & !(u64::MAX << (8 * length)) }
 }
 
-/// Whether two short texts are equal, without a call for most of them.
+/// Whether two short texts are equal, without a call for most of them. Both start at a place of some bytes that go on
+/// after them.
 #[inline(always)]
-pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
-    if one.len() != other.len() || one.len() > 16 {
-        return one == other;
+pub(crate) fn is_same(one: &[u8], one_at: usize, other: &[u8], other_at: usize, length: usize) -> bool {
+    let mut at = 0;
+    while at < length {
+        let left = length - at;
+        if first_word(one, one_at + at, left) != first_word(other, other_at + at, left) {
+            return false;
+        }
+        at += 8;
     }
-    match (one.first_chunk::<8>(), other.first_chunk::<8>(), one.last_chunk::<8>(), other.last_chunk::<8>()) {
-        (Some(a), Some(b), Some(c), Some(d)) => a == b && c == d,
-        _ => first_word(one, 0, one.len()) == first_word(other, 0, other.len()),
-    }
+    true
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use wide::{CmpEq as _, i8x16};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::encoding::{Cursor, Encode as _, first_word, is_same};
+use super::encoding::{Cursor, Encode as _, first_word, u16_at, u32_at};
 use super::{Body, Facts, Image};
 use crate::url::PADDING;
 
@@ -92,12 +92,14 @@ impl Image {
         let record = self.record(host.get(start..)?, hash)?;
         let mut found = None;
         if record.program != 0 && (record.flags & WITH_SUBDOMAINS != 0 || start == 0) {
-            found = Some((host.len() - start, record.program));
+            found = Some((host.len() - start, &record));
         }
+        let longer_record;
         if record.flags & HAS_LONGER != 0 && start != 0 {
-            found = self.longer_site(host, longer(host, start)).or(found);
+            longer_record = self.longer_site(host, longer(host, start));
+            found = longer_record.as_ref().map(|(length, record)| (*length, record)).or(found);
         }
-        let (domain_len, place) = found?;
+        let (domain_len, &Record { program: place, flags }) = found?;
         let at = place as usize * PLACE_BYTES;
         let program = self.bytes().get(at..)?;
         if !self.is_sound(at, 4) {
@@ -105,18 +107,19 @@ impl Image {
         }
         let size = Cursor::new(program, 0).u32()? as usize;
         let program = program.get(..size.checked_add(PADDING)?)?;
-        let has_longer = record.flags & HAS_LONGER != 0;
+        let has_longer = flags & HAS_LONGER != 0;
         self.is_sound(at, size).then_some(Site { domain_len, program, has_longer, image: self.number, place })
     }
 
-    /// The length of the longest domain of more than two labels, and the place of its program.
-    fn longer_site(&self, host: &[u8], mut start: usize) -> Option<(usize, u32)> {
+    /// The longest domain of more than two labels that has a program: its length and record.
+    fn longer_site(&self, host: &[u8], mut start: usize) -> Option<(usize, Record)> {
         let mut found = None;
         while let Some(record) = self.record(&host[start..], hash_of(&host[start..])) {
+            let has_longer = record.flags & HAS_LONGER != 0;
             if record.program != 0 && (record.flags & WITH_SUBDOMAINS != 0 || start == 0) {
-                found = Some((host.len() - start, record.program));
+                found = Some((host.len() - start, record));
             }
-            if record.flags & HAS_LONGER == 0 || start == 0 {
+            if !has_longer || start == 0 {
                 break;
             }
             start = longer(host, start);
@@ -159,8 +162,8 @@ impl Image {
             if !self.is_sound(at * ENTRY_BYTES, ENTRY_BYTES) {
                 return None;
             }
-            let mut entry = Cursor::new(bytes, at * ENTRY_BYTES);
-            let (tag, place) = (entry.u32()?, entry.u32()?);
+            let entry = Cursor::new(bytes, at * ENTRY_BYTES).array::<ENTRY_BYTES>()?;
+            let (tag, place) = (u32_at(entry, 0), u32_at(entry, 4));
             if place == 0 {
                 return None;
             }
@@ -180,8 +183,10 @@ impl Image {
             return None;
         }
         let mut cursor = Cursor::new(self.bytes(), at);
-        let (program, flags, _, length) = (cursor.u32()?, cursor.u8()?, cursor.u8()?, cursor.u16()?);
-        (usize::from(length) == domain.len() && is_same(cursor.take(domain.len())?, domain))
+        let record = cursor.array::<RECORD_BYTES>()?;
+        let (program, flags, length) = (u32_at(record, 0), record[4], u16_at(record, 6));
+        let (bytes, at) = cursor.place();
+        (usize::from(length) == domain.len() && is_short_same(bytes, at, domain))
             .then_some(Record { program, flags })
     }
 }
@@ -199,6 +204,23 @@ fn hash_of(domain: &[u8]) -> u64 {
         }
         (Some(_), _) => xxh3_64(domain),
         _ => fold(first_word(domain, 0, domain.len()), domain.len() as u64),
+    }
+}
+
+/// Whether `bytes` have this domain at `at`.
+#[inline(always)]
+fn is_short_same(bytes: &[u8], at: usize, domain: &[u8]) -> bool {
+    let found = bytes.get(at..).and_then(|rest| rest.get(..domain.len())).unwrap_or_default();
+    match (
+        found.first_chunk::<8>(),
+        found.last_chunk::<8>(),
+        domain.first_chunk::<8>(),
+        domain.last_chunk::<8>(),
+    ) {
+        (Some(first), Some(last), Some(wanted_first), Some(wanted_last)) if domain.len() <= 16 => {
+            first == wanted_first && last == wanted_last
+        }
+        _ => found == domain,
     }
 }
 
