@@ -70,7 +70,7 @@ fn damage_is_told_before_anything_is_printed() {
     exit 2
     --- stderr
     error: cannot go on with the rules in rules.bin
-      cause: the compiled rules are damaged: bytes 4096 to 4240 do not match their checksum
+      cause: the compiled rules are damaged: bytes 4096 to 4248 do not match their checksum
     hint: make it again from the rule file: dedust compile RULES -o RULES.bin --force
     ");
     assert_eq!(sandbox.run(&["compile", "rules.bin", "--check"]).status.code(), Some(1));
