@@ -539,6 +539,14 @@ impl<'t> Differ<'t, '_> {
             }
             change.push(self.drop_key(param));
         }
+        // Nothing between two slashes is nothing to forget.
+        when.extend(
+            a.segments
+                .iter()
+                .enumerate()
+                .filter(|(_, segment)| segment.1.is_empty())
+                .map(|(index, _)| is_at(index, "")),
+        );
         if a.has_slash && !b.has_slash {
             change.push(Change::Drop(TokenKey::TrailingSlash.into()));
         }

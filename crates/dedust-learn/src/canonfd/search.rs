@@ -31,7 +31,7 @@ const MAX_SUGGESTIONS: usize = 300;
 /// Conditions under which a failing edit is tried again.
 const MAX_CONTEXTS: usize = 8;
 /// An edit that fails more often is not easily believed anywhere.
-const MAX_SUSPECT: f64 = 0.15;
+const MAX_SUSPECT: f64 = 0.25;
 /// Exceptions that an edit may have.
 const MAX_EXCEPTIONS: usize = 6;
 /// URLs of a cluster that are compared.
@@ -555,7 +555,7 @@ fn is_harmless(draft: &Draft) -> bool {
             matches!(draft.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)))
                 || draft.change.iter().any(|change| change.reads(key))
         }
-        Change::Path(parts) => is_shorter(parts),
+        Change::Path(parts) => is_shorter(parts) && keeps_segments(draft),
         Change::Set { .. } | Change::Unrepeat => true,
         Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => false,
     })
@@ -569,6 +569,26 @@ fn forgets_path(draft: &Draft) -> bool {
             Change::ForgetPath | Change::Forget(Spot::FromRight(_) | Spot::Key(TokenKey::PathSegment(_)))
         )
     })
+}
+
+/// Whether every segment of a path of fixed length is fixed or read.
+fn keeps_segments(draft: &Draft) -> bool {
+    let depth = draft.when.iter().find_map(|(spot, test)| match (spot, test) {
+        (Spot::Key(TokenKey::PathSegment(depth)), Test::Absent) => Some(*depth),
+        _ => None,
+    });
+    let reads_segments = draft.change.iter().any(|change| match change {
+        Change::Path(parts) => parts
+            .iter()
+            .all(|part| matches!(part, dedust::PathPart::Text(_) | dedust::PathPart::Value { .. })),
+        _ => false,
+    });
+    let is_kept = |index: u16| {
+        let key = TokenKey::PathSegment(index);
+        matches!(draft.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)))
+            || draft.change.iter().any(|change| change.reads(&key))
+    };
+    !reads_segments || depth.is_none_or(|depth| (0..depth).all(is_kept))
 }
 
 /// Whether a path keeps all that varies, and has fewer fixed segments than it had.
