@@ -92,9 +92,9 @@ fn main() {
         ("url, no rules", &servo),
     ];
     println!("Sites in no order, so that the rules of most URLs are not in the cache:");
-    race(&urls, ROUNDS, &contestants, ["key", "canonical"]);
+    race("1000 sites in no order", &urls, ROUNDS, &contestants, ["key", "canonical"]);
     println!("\nSite by site:");
-    race(&by_site(&urls), ROUNDS, &contestants, ["key", "canonical"]);
+    race("1000 sites one by one", &by_site(&urls), ROUNDS, &contestants, ["key", "canonical"]);
 }
 
 /// Copies in the order of hosts, `www.` left out.

@@ -2,7 +2,9 @@
 Lets contestants take turns on the same URLs and prints their median times, for benchmarks.
 */
 
+use std::fs::File;
 use std::hint::black_box;
+use std::io::Write as _;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
@@ -12,7 +14,16 @@ pub type Contestant<'a> = (&'a str, &'a dyn Fn(&[String]) -> usize);
 
 /// Times `rounds` passes of each contestant and prints a table with ratios to the first two, whose short names are
 /// given.
-pub fn race(urls: &[String], rounds: usize, contestants: &[Contestant<'_>], first_two: [&str; 2]) {
+///
+/// With `DEDUST_BENCH_CSV` set to a file, also appends lines of date and commit (as in `DEDUST_BENCH_RUN`), list,
+/// contestant, URLs, rounds and median nanoseconds per URL to it.
+pub fn race(
+    list: &str,
+    urls: &[String],
+    rounds: usize,
+    contestants: &[Contestant<'_>],
+    first_two: [&str; 2],
+) {
     // `cargo bench --bench NAME -- WORD` lets only those run whose names hold the word.
     let word = std::env::args().skip(1).find(|word| !word.starts_with('-')).unwrap_or_default();
     let contestants: Vec<&Contestant<'_>> =
@@ -37,7 +48,16 @@ pub fn race(urls: &[String], rounds: usize, contestants: &[Contestant<'_>], firs
         "{:<26} {:>7} {:>11} {:>6} {:>17} {:>17}",
         "", "ns/URL", "URLs/s", "MB/s", against[0], against[1]
     );
+    let csv = std::env::var_os("DEDUST_BENCH_CSV");
+    let mut csv =
+        csv.map(|path| File::options().create(true).append(true).open(path).expect("a file to write to"));
+    let run = std::env::var("DEDUST_BENCH_RUN").unwrap_or_else(|_| ",".into());
     for ((name, _), median) in contestants.iter().zip(&medians) {
+        if let Some(csv) = &mut csv {
+            let ns = median.as_secs_f64() * 1e9 / count;
+            writeln!(csv, "{run},{list},\"{name}\",{count},{rounds},{ns:.1}")
+                .expect("the file can be written");
+        }
         let seconds = median.as_secs_f64();
         let ratio = |ours: Duration| seconds / ours.as_secs_f64();
         println!(

@@ -26,6 +26,7 @@ fn main() {
     check(&urls);
 
     race(
+        "mixed",
         &urls,
         ROUNDS,
         &[

@@ -66,11 +66,17 @@ fn damage_is_told_before_anything_is_printed() {
     let mut bytes = std::fs::read(sandbox.path("rules.bin")).unwrap();
     bytes[4100] ^= 1;
     sandbox.write("rules.bin", &bytes);
-    assert_snapshot!(sandbox.dedust_with(&["normalize", "rules.bin"], "http://a.example/p?sid=1\n"), @r"
+    let said = sandbox.dedust_with(&["normalize", "rules.bin"], "http://a.example/p?sid=1\n");
+    // Where the only block ends depends on the rules.
+    let said = said
+        .split(" to ")
+        .map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()))
+        .collect::<Vec<_>>();
+    assert_snapshot!(said.join(" to N"), @r"
     exit 2
     --- stderr
     error: cannot go on with the rules in rules.bin
-      cause: the compiled rules are damaged: bytes 4096 to 4248 do not match their checksum
+      cause: the compiled rules are damaged: bytes 4096 to N do not match their checksum
     hint: make it again from the rule file: dedust compile RULES -o RULES.bin --force
     ");
     assert_eq!(sandbox.run(&["compile", "rules.bin", "--check"]).status.code(), Some(1));

@@ -73,7 +73,7 @@ const CHEAP_LIMIT: f64 = 0.15;
 /// Many votes.
 const MANY: u64 = 100;
 /// Next to nothing, as a share of the URLs of a site.
-const CHEAP: f64 = 0.002;
+const CHEAP: f64 = 0.001;
 /// The most that is put up with on top of that for wrong labels.
 const MAX_NOISE: f64 = 0.15;
 /// More voices against an edit than this are not all mistaken, unless more labels than that are wrong everywhere.

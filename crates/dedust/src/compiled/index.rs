@@ -60,7 +60,7 @@ pub(crate) struct Preparation {
 
 /// What memory is read in, and how much of a program is read ahead at most.
 const LINE_BYTES: usize = 64;
-const MAX_PREPARED: usize = 2048;
+const MAX_PREPARED: usize = 256;
 
 impl HostHash {
     #[inline]
