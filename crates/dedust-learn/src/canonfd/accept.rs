@@ -107,6 +107,8 @@ pub(super) fn judge(
     let limit = match is_harmless {
         true if is_cheap => CHEAP_LIMIT,
         true if votes.against == 0 => TRUSTED_LIMIT,
+        // One label may always be wrong.
+        true if votes.against == 1 => CHEAP_LIMIT,
         _ if is_known => TRUSTED_LIMIT,
         _ => LIMIT,
     };
