@@ -38,7 +38,8 @@ size       the size is the same: often wrong, so not part of `auto`"#;
 pub(crate) const MODE: &str = "How much proof canonfd asks for before it believes that two ways to write a URL mean the same page
 
 strict    at most 1 % of groups fail, by groups of URLs that had no part in finding the edit: 299 without a failure
-balanced  at most 5 % fail, by what is known of such edits beforehand and by what the site shows
+balanced  at most 5 % fail, by what is known of such edits beforehand and by what the site shows; up to 15 % for edits that are
+          known to be right elsewhere or can do little harm
 paper     at most a share of --max-fpr fails, however little was seen, as in the published methods";
 
 /// After the help of `learn`.

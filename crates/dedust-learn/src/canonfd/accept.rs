@@ -16,7 +16,8 @@ use crate::confidence::failure_bound;
 pub enum Mode {
     /// At most 1 % of groups fail, by the groups that are held out alone, with 95 % confidence.
     Strict,
-    /// At most 5 % of groups fail, by what is known of such edits and all votes, with 95 % confidence.
+    /// At most 5 % of votes fail, by what is known of such edits and all votes, with 95 % confidence; up to 15 % for edits
+    /// that are known to be right elsewhere or can do little harm, and more where labels are provably wrong.
     #[default]
     Balanced,
     /// Few false votes, however few votes there are: as in the papers.

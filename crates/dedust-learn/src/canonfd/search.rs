@@ -40,8 +40,8 @@ const MEMBERS_PER_CLUSTER: usize = 8;
 const MAX_TELLING: usize = 100;
 /// Groups that must agree for an edit to tell how many labels are wrong.
 const MIN_AGREEING: u64 = 30;
-/// The share of numbers that a way of counting must explain.
-const MIN_COUNTED: f64 = 0.9;
+/// The share of numbers that a way of counting must explain: labels may be wrong, and the votes decide.
+const MIN_COUNTED: f64 = 0.6;
 
 /// How many clusters say that a value stands for another.
 type Entries = FxHashMap<(Box<str>, Box<str>), usize>;
@@ -655,7 +655,7 @@ fn counting(draft: Draft, numbers: &[(i64, i64)]) -> Option<Draft> {
     if times == 0
         || times.abs() > 1000
         || distinct < 4
-        || (explained as f64) < MIN_COUNTED * 0.7 * numbers.len() as f64
+        || (explained as f64) < MIN_COUNTED * numbers.len() as f64
     {
         return None;
     }

@@ -4,17 +4,16 @@ Believed edits as they are written into a rule file: with their evidence, and wh
 
 use std::cmp::Reverse;
 
-use dedust::{Change, Edit, Evidence, Example, RefusedEdit};
+use dedust::{Change, Edit, RefusedEdit};
 
 use super::accept::Refusal;
 use super::search::{Judged, Search};
 use super::table::{Draft, Table};
-use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
+use crate::metrics::PairCounts;
+use crate::rule_evidence::rule_evidence;
 
-/// Examples kept with an edit.
-const EXAMPLES: usize = 3;
 /// Refused edits that are remembered.
 const REFUSED: usize = 20;
 
@@ -72,31 +71,18 @@ fn write_one(corpus: &Corpus, table: &mut Table<'_>, judged: &Judged) -> Edit {
             examples.push((row, duplicate));
         }
     }
-    examples.sort_unstable_by_key(|&(row, duplicate)| {
-        (corpus.url(row).len(), corpus.url(row), corpus.url(duplicate))
-    });
-    let text = |row| String::from_utf8_lossy(corpus.url(row)).into();
     table.apply(&candidate.draft);
+    let counts = PairCounts {
+        support: votes.all.into(),
+        same: (votes.all - votes.against).into(),
+        groups: votes.held_out,
+        mixed_groups: votes.held_out_failures,
+    };
     Edit {
         when: candidate.draft.when.clone(),
         change: candidate.draft.change.clone(),
         fetchable: writes_all(&candidate.draft) && seen >= 3 && 10 * seen >= pages,
-        evidence: Evidence {
-            urls: moves.len() as u64,
-            support_pairs: votes.all,
-            false_pairs: votes.against,
-            groups: votes.held_out,
-            failed_groups: votes.held_out_failures,
-            failure_bound: failure_bound(votes.held_out_failures, votes.held_out),
-            kinds: kinds.iter().map(|kind| kind.name().into()).collect(),
-            observed_until: corpus.latest().map(Into::into),
-            examples: examples
-                .into_iter()
-                .take(EXAMPLES)
-                .map(|(row, duplicate)| Example { url: text(row), duplicate: text(duplicate) })
-                .collect(),
-            verdict: None,
-        },
+        evidence: rule_evidence(corpus, moves.len(), &counts, kinds, examples),
     }
 }
 

@@ -11,16 +11,16 @@ use super::{Outcome, Verdict};
 pub struct Evidence {
     /// Training URLs the rule covers.
     pub urls: u64,
-    /// Pairs of labelled URLs it brings to one form.
+    /// Pairs of labelled URLs it brings to one form; of an edit, the votes on it.
     pub support_pairs: u64,
-    /// Those of the pairs that are different pages.
+    /// Those of the pairs that are different pages, or of the votes that are against it.
     pub false_pairs: u64,
-    /// Groups of two or more labelled URLs it brings to one form.
+    /// Groups of two or more labelled URLs it brings to one form; of an edit, those held out.
     pub groups: u64,
     /// Those of the groups that hold more than one page.
     pub failed_groups: u64,
-    /// The share of failing groups is at most this, with 95 % confidence; from the URLs that the rule was learned
-    /// from, so too low by as much as they chose it.
+    /// The share of failing groups is at most this, with 95 % confidence. For rules the groups are those that the rule was
+    /// learned from, so it is too low by as much as they chose it.
     #[serde(serialize_with = "four_digits")]
     pub failure_bound: f64,
     /// Where the duplicate labels came from.
