@@ -12,7 +12,8 @@ use dedust::{
     extension,
 };
 
-use super::table::{Draft, Table};
+use super::draft::Draft;
+use super::table::Table;
 
 /// Parameters in which two URLs may differ for their difference to suggest anything.
 const MAX_PARAMS: usize = 8;

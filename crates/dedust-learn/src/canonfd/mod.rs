@@ -10,8 +10,11 @@ written in that order.
 
 mod accept;
 mod differ;
+mod draft;
 mod families;
+mod refine;
 mod search;
+mod suggest;
 mod table;
 mod vote;
 mod write;

@@ -12,6 +12,7 @@ use dedust::{Change, Edit, Form, Mapped, RawKey, RawValue, Spot, Test, TokenKey,
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::draft::Draft;
 use crate::corpus::Corpus;
 
 /// Marks the end of a list of rows.
@@ -486,40 +487,6 @@ enum SpotNumber {
     FromRight(u16),
     /// No row has it.
     Never,
-}
-
-/// An edit before anything is known of it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Draft {
-    pub(super) when: std::collections::BTreeMap<Spot, Test>,
-    pub(super) change: Vec<Change>,
-}
-
-impl Draft {
-    /// One that concerns all URLs.
-    pub(super) fn everywhere(change: Vec<Change>) -> Self {
-        Self { when: Default::default(), change }
-    }
-
-    /// The same where one more thing is true; `None` when that contradicts what it asks for.
-    pub(super) fn and(&self, spot: Spot, test: Test) -> Option<Self> {
-        let mut draft = self.clone();
-        match (draft.when.get_mut(&spot), test) {
-            (None, test) => {
-                draft.when.insert(spot, test);
-            }
-            (Some(Test::Not(values)), Test::Not(more)) => {
-                values.extend(more);
-                values.sort();
-                values.dedup();
-            }
-            (Some(Test::Any(_)), Test::Is(value)) => {
-                draft.when.insert(spot, Test::Is(value));
-            }
-            (Some(_), _) => return None,
-        }
-        Some(draft)
-    }
 }
 
 fn is_of_path(key: &TokenKey) -> bool {

@@ -13,7 +13,8 @@ silenced: the failure rate that is stated is theirs alone.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::table::{Draft, Table};
+use super::draft::Draft;
+use super::table::Table;
 use crate::corpus::{Corpus, NO_LABEL};
 
 /// The most votes that one group has against an edit.

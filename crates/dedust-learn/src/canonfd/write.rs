@@ -7,8 +7,9 @@ use std::cmp::Reverse;
 use dedust::{Change, Edit, RefusedEdit};
 
 use super::accept::Refusal;
+use super::draft::Draft;
 use super::search::{Judged, Search};
-use super::table::{Draft, Table};
+use super::table::Table;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::metrics::PairCounts;

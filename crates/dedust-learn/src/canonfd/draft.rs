@@ -1,0 +1,122 @@
+/*!
+An edit before anything is known of it, and what can be told of it without asking the site.
+*/
+
+use std::collections::BTreeMap;
+
+use dedust::{Change, PathPart, Spelling, Spot, Test, TokenKey, Value};
+
+/// An edit before anything is known of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Draft {
+    pub(super) when: BTreeMap<Spot, Test>,
+    pub(super) change: Vec<Change>,
+}
+
+impl Draft {
+    /// One that concerns all URLs.
+    pub(super) fn everywhere(change: Vec<Change>) -> Self {
+        Self { when: Default::default(), change }
+    }
+
+    /// The same where one more thing is true; `None` when that contradicts what it asks for.
+    pub(super) fn and(&self, spot: Spot, test: Test) -> Option<Self> {
+        let mut draft = self.clone();
+        match (draft.when.get_mut(&spot), test) {
+            (None, test) => {
+                draft.when.insert(spot, test);
+            }
+            (Some(Test::Not(values)), Test::Not(more)) => {
+                values.extend(more);
+                values.sort();
+                values.dedup();
+            }
+            (Some(Test::Any(_)), Test::Is(value)) => {
+                draft.when.insert(spot, Test::Is(value));
+            }
+            (Some(_), _) => return None,
+        }
+        Some(draft)
+    }
+
+    /// The same, but not where the key has this value.
+    pub(super) fn except(mut self, spot: Spot, value: Value) -> Option<Self> {
+        let Spot::Key(key) = &spot else { return None };
+        // A value that is an exception to its own edit is not part of it.
+        for change in &mut self.change {
+            if let Change::Map { of, values } = change
+                && of == key
+            {
+                values.retain(|mapped| mapped.is != value);
+                if values.is_empty() {
+                    return None;
+                }
+                return Some(self);
+            }
+        }
+        self.and(spot, Test::Not(vec![value]))
+    }
+
+    /// Whether an edit only says the same in another way: what it takes away is a fixed text, or is written elsewhere.
+    pub(super) fn is_harmless(&self) -> bool {
+        self.change.iter().all(|change| match change {
+            Change::Map { values, .. } => values.iter().all(|mapped| mapped.becomes.is_none()),
+            Change::Fold { to, .. } => *to != Spelling::Lowercase,
+            Change::Drop(Spot::Key(key)) => {
+                matches!(self.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)))
+                    || self.change.iter().any(|change| change.reads(key))
+            }
+            Change::Path(parts) => is_shorter(parts) && self.keeps_segments(),
+            Change::Set { .. } | Change::Unrepeat => true,
+            Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => false,
+        })
+    }
+
+    /// Whether an edit forgets what pages are named by.
+    pub(super) fn forgets_path(&self) -> bool {
+        self.change.iter().any(|change| {
+            matches!(
+                change,
+                Change::ForgetPath | Change::Forget(Spot::FromRight(_) | Spot::Key(TokenKey::PathSegment(_)))
+            )
+        })
+    }
+
+    /// Whether every segment of a path of fixed length is fixed or read.
+    fn keeps_segments(&self) -> bool {
+        let depth = self.when.iter().find_map(|(spot, test)| match (spot, test) {
+            (Spot::Key(TokenKey::PathSegment(depth)), Test::Absent) => Some(*depth),
+            _ => None,
+        });
+        let reads_segments = self.change.iter().any(|change| match change {
+            Change::Path(parts) => {
+                parts.iter().all(|part| matches!(part, PathPart::Text(_) | PathPart::Value { .. }))
+            }
+            _ => false,
+        });
+        let is_kept = |index: u16| {
+            let key = TokenKey::PathSegment(index);
+            matches!(self.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)))
+                || self.change.iter().any(|change| change.reads(&key))
+        };
+        !reads_segments || depth.is_none_or(|depth| (0..depth).all(is_kept))
+    }
+}
+
+/// Whether a path keeps all that varies, and has fewer fixed segments than it had.
+fn is_shorter(parts: &[PathPart]) -> bool {
+    use PathPart::{First, Last, Segments, Text, Value};
+    let (mut texts, mut kept, mut left_out, mut has_value, mut has_rest) = (0, 0, 0, false, false);
+    for part in parts {
+        match part {
+            Text(_) => texts += 1,
+            First(count) | Last(count) => kept += count,
+            Segments { from, but_last } => {
+                left_out += from + but_last;
+                has_rest = true;
+            }
+            Value { .. } => has_value = true,
+        }
+    }
+    has_value || (has_rest && texts < left_out - kept.min(left_out))
+}

@@ -1,0 +1,121 @@
+/*!
+Of an edit that fails, what holds: where one more thing is true of a URL, or with a few exceptions.
+*/
+
+use std::cmp::Reverse;
+
+use dedust::{Spot, Test, TokenKey};
+use rustc_hash::{FxHashMap, FxHashSet};
+use statrs::distribution::{Binomial, DiscreteCDF};
+
+use super::accept::Refusal;
+use super::differ::Differ;
+use super::families::{Family, is_volatile};
+use super::search::{Candidate, Judged, Search};
+use super::vote::joined;
+
+/// Conditions under which a failing edit is tried again.
+const MAX_CONTEXTS: usize = 8;
+/// An edit that fails more often is not easily believed anywhere.
+const MAX_SUSPECT: f64 = 0.25;
+/// Exceptions that an edit may have.
+const MAX_EXCEPTIONS: usize = 6;
+
+impl Search<'_> {
+    /// The candidate if it is believed; if not, it and what is believed of it under a condition.
+    pub(super) fn judged(&self, candidate: Candidate) -> Vec<Judged> {
+        let judged = self.vote(candidate);
+        let is_settled = match judged.refusal {
+            None => judged.votes.against < 1,
+            Some(Refusal::Fails) => {
+                judged.votes.agreeing < 3 || 10 * judged.votes.agreeing < judged.votes.against
+            }
+            Some(_) => true,
+        };
+        if is_settled {
+            return vec![judged];
+        }
+        let candidate = &judged.candidate;
+        let differ = Differ { table: &self.table };
+        // How often each pair is seen among those for and against.
+        let mut tally: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
+        for group in joined(&self.table, &candidate.draft) {
+            let (with, against) = group.sides(self.table.corpus());
+            if with.len() + against.len() < 2 {
+                continue;
+            }
+            let mut company = FxHashSet::default();
+            if against.is_empty() {
+                company.extend(with.iter().flat_map(|&row| self.table.row(row)).copied());
+                company.iter().for_each(|&pair| tally.entry(pair).or_default().0 += 1);
+            } else if with.len() == 1 && against.len() == 1 {
+                // Nobody knows who is wrong.
+                company.extend(with.iter().chain(&against).flat_map(|&row| self.table.row(row)).copied());
+                company.iter().for_each(|&pair| tally.entry(pair).or_default().1 += 1);
+            } else {
+                for &row in &against {
+                    let others = self.table.row(with[0]);
+                    company.extend(self.table.row(row).iter().filter(|pair| !others.contains(pair)).copied());
+                }
+                company.iter().for_each(|&pair| tally.entry(pair).or_default().1 += 1);
+            }
+        }
+        tally.retain(|&pair, _| differ.is_context(pair));
+        let test =
+            |pair: u32| (Spot::Key(self.table.key_of(pair).clone()), self.table.value_of(pair).clone());
+        let mut results = Vec::new();
+        let share = judged.votes.against as f64 / judged.votes.all as f64;
+        let mut exceptions: Vec<u32> = tally
+            .iter()
+            .filter(|&(&pair, &(with, against))| {
+                let is_near = !matches!(self.table.key_of(pair), TokenKey::PathSegment(2..));
+                let value = self.table.value_of(pair).as_text().unwrap_or_default();
+                let is_frequent =
+                    against >= 2 && (against >= with || is_surprising(against, with + against, share));
+                let is_expected = against >= 1 && 2 * against >= with && is_volatile(value);
+                is_near && (is_frequent || is_expected)
+            })
+            .map(|(pair, _)| *pair)
+            .collect();
+        exceptions.sort_unstable();
+        if !exceptions.is_empty() && exceptions.len() <= MAX_EXCEPTIONS {
+            let mut draft = Some(candidate.draft.clone());
+            for &pair in &exceptions {
+                let (spot, value) = test(pair);
+                draft = draft.and_then(|draft| draft.except(spot, value));
+            }
+            if let Some(draft) = draft.filter(|draft| !draft.change.is_empty()) {
+                let family = if draft.forgets_path() { Family::Relevant } else { candidate.family };
+                results.push(self.vote(Candidate { draft, family, ..candidate.clone() }));
+            }
+        }
+        if judged.refusal.is_some() && results.iter().all(|result| result.refusal.is_some()) {
+            let mut contexts: Vec<(u64, u32)> = tally
+                .iter()
+                .filter(|(_, (with, against))| *with >= 3 && 10 * against <= *with)
+                .map(|(pair, (with, _))| (*with, *pair))
+                .collect();
+            let is_suspect = judged.votes.contested_share() > MAX_SUSPECT + self.noise;
+            contexts.sort_unstable_by_key(|&(with, pair)| (Reverse(with), pair));
+            for &(_, pair) in contexts.iter().take(MAX_CONTEXTS) {
+                let (spot, value) = test(pair);
+                if let Some(draft) = candidate.draft.and(spot, Test::Is(value)) {
+                    // Where it was found to hold, it must be proven to.
+                    let chosen = candidate.family.chosen();
+                    let family = if draft.forgets_path() { Family::Relevant } else { chosen };
+                    results.push(self.vote(Candidate { draft, family, is_suspect, ..candidate.clone() }));
+                }
+            }
+        }
+        if results.iter().all(|result| result.refusal.is_some()) {
+            results.push(judged);
+        }
+        results
+    }
+}
+
+/// Whether so many failures would hardly be seen if they were no more frequent than elsewhere.
+fn is_surprising(failures: u64, trials: u64, share: f64) -> bool {
+    let expected = Binomial::new(share.clamp(0.02, 1.0), trials);
+    failures >= 3 && expected.is_ok_and(|expected| expected.sf(failures - 1) < 0.001)
+}

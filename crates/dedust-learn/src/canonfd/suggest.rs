@@ -1,0 +1,338 @@
+/*!
+Where edits come from: those that make sense on any site, and those that duplicates suggest by how they differ.
+*/
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use dedust::{Area, Change, Count, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::differ::{Differ, Suggestions, Translation, UNCOUNTED, View};
+use super::draft::Draft;
+use super::families::{Family, speaks_of_login};
+use super::search::{Candidate, Search};
+
+/// Rows that must have a value, or clusters that must suggest an edit, before it is looked at.
+const MIN_SUPPORT: usize = 3;
+/// Values that must be seen of a key before it is forgotten whatever its value is.
+const MIN_VALUES: usize = 3;
+/// Values of one key that are tried as defaults, most frequent first.
+const MAX_VALUES: usize = 12;
+/// URLs of a cluster that are compared.
+const MEMBERS_PER_CLUSTER: usize = 8;
+/// The share of numbers that a way of counting must explain: labels may be wrong, and the votes decide.
+const MIN_COUNTED: f64 = 0.6;
+/// The largest factor between two ways of counting.
+const MAX_TIMES: i64 = 1000;
+
+/// How many clusters say that a value stands for another.
+type Entries = FxHashMap<(Box<str>, Box<str>), usize>;
+
+impl Search<'_> {
+    /// Edits that make sense on any site.
+    pub(super) fn offered(&self) -> Vec<Candidate> {
+        let corpus = self.table.corpus();
+        let mut candidates = Vec::new();
+        let mut offer = |change: Vec<Change>, family: Family, support: usize| {
+            candidates.push(Candidate {
+                draft: Draft::everywhere(change),
+                family,
+                support,
+                is_suspect: false,
+            });
+        };
+        for (number, key) in self.table.keys().iter().enumerate() {
+            let values = self.table.values_of_key(number as u32);
+            let total: usize = values.iter().map(|(count, _)| *count).sum();
+            let value = |pair: u32| self.table.value_of(pair).clone();
+            match key {
+                TokenKey::Scheme => {
+                    if let Some(((_, first), others)) = values.split_first() {
+                        let becomes = value(*first).as_text().map(Into::into);
+                        for &(count, pair) in others {
+                            let mapped = Mapped { is: value(pair), becomes: becomes.clone() };
+                            offer(
+                                vec![Change::Map { of: key.clone(), values: vec![mapped] }],
+                                Family::Host,
+                                count,
+                            );
+                        }
+                    }
+                }
+                TokenKey::Subdomain(_)
+                | TokenKey::Port
+                | TokenKey::TrailingSlash
+                | TokenKey::PathParam(_)
+                | TokenKey::QueryParam(_) => {
+                    if values.is_empty() {
+                        continue;
+                    }
+                    // Values that were never seen are forgotten only if the key is known for it, or enough were seen.
+                    let family = self.family_of_drop(key);
+                    let is_enough = !matches!(family, Family::Other | Family::Relevant | Family::Host)
+                        || values.len() >= MIN_VALUES;
+                    if is_enough || *key == TokenKey::TrailingSlash {
+                        let whole = match key {
+                            TokenKey::Subdomain(_) => Change::Forget(key.clone().into()),
+                            _ => Change::Drop(key.clone().into()),
+                        };
+                        let family =
+                            if matches!(key, TokenKey::Subdomain(_)) { Family::Other } else { family };
+                        offer(vec![whole], family, total);
+                    }
+                    let frequent =
+                        values.iter().filter(|(count, _)| *count >= MIN_SUPPORT && 20 * count >= total);
+                    for &(count, pair) in frequent.take(MAX_VALUES) {
+                        let family = self.family_of_default(key, value(pair).as_text());
+                        let mapped = Mapped { is: value(pair), becomes: None };
+                        offer(vec![Change::Map { of: key.clone(), values: vec![mapped] }], family, count);
+                    }
+                }
+                TokenKey::PathSegment(_) | TokenKey::QuerySeparator | TokenKey::Hashbang => {}
+            }
+        }
+        use Spelling::{Composed, Lowercase, PlusAsSpace, Underscored, Unescaped, Unpadded};
+        for of in [Area::Path, Area::Params] {
+            for to in [Unescaped, PlusAsSpace, Composed, Underscored, Unpadded, Lowercase] {
+                let fold = Change::Fold { of: of.clone(), to };
+                if !self.accepted.iter().any(|judged| judged.candidate.draft.change == [fold.clone()]) {
+                    let family = match to {
+                        Unescaped | PlusAsSpace | Composed => Family::Spelling,
+                        _ => Family::Other,
+                    };
+                    offer(vec![fold], family, corpus.len());
+                }
+            }
+        }
+        offer(vec![Change::Unrepeat], Family::Other, corpus.len());
+        candidates
+    }
+
+    /// Edits that would join duplicates which are still apart, those that most clusters suggest first.
+    pub(super) fn suggested(&self) -> Vec<Candidate> {
+        let corpus = self.table.corpus();
+        let mut labelled: Vec<(u32, u32)> =
+            (0..corpus.len() as u32).filter_map(|row| Some((corpus.label(row)?, row))).collect();
+        labelled.sort_unstable();
+        let clusters: Vec<&[(u32, u32)]> = labelled.chunk_by(|a, b| a.0 == b.0).collect();
+        let differ = Differ { table: &self.table };
+        let suggested: Vec<Suggestions> = clusters
+            .par_iter()
+            .flat_map_iter(|cluster| {
+                self.members_apart(cluster)
+                    .map(|(a, b)| differ.compare(&View::of(&self.table, a), &View::of(&self.table, b)))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        let mut drafts: FxHashMap<Draft, usize> = FxHashMap::default();
+        let mut counted: FxHashMap<Draft, Vec<(i64, i64)>> = FxHashMap::default();
+        let mut translated: FxHashMap<Translation, Entries> = FxHashMap::default();
+        for suggestions in suggested {
+            let unique: FxHashSet<Draft> = suggestions.drafts.into_iter().collect();
+            for draft in unique {
+                *drafts.entry(draft).or_default() += 1;
+            }
+            for (draft, x, y) in suggestions.counted {
+                counted.entry(draft).or_default().push((x, y));
+            }
+            for (keys, x, y) in suggestions.translated {
+                *translated.entry(keys).or_default().entry((x, y)).or_default() += 1;
+            }
+        }
+        for (draft, numbers) in counted {
+            let support = numbers.len();
+            if let Some(draft) = counting(draft, &numbers) {
+                drafts.insert(draft, support);
+            }
+        }
+        for (keys, pairs) in translated {
+            if let Some((draft, support)) = translation(keys, &pairs) {
+                drafts.insert(draft, support);
+            }
+        }
+        let mut candidates: Vec<(String, Candidate)> = drafts
+            .into_iter()
+            .filter(|(draft, support)| *support >= MIN_SUPPORT && self.is_sound(draft))
+            .map(|(draft, support)| {
+                let family = self.family_of(&draft);
+                (format!("{draft:?}"), Candidate { draft, family, support, is_suspect: false })
+            })
+            .collect();
+        candidates.sort_by(|a, b| b.1.support.cmp(&a.1.support).then_with(|| a.0.cmp(&b.0)));
+        candidates.into_iter().map(|(_, candidate)| candidate).collect()
+    }
+
+    /// Pairs of URLs of a cluster that stand at different places: each with the shortest, which most are like.
+    fn members_apart(&self, cluster: &[(u32, u32)]) -> impl Iterator<Item = (u32, u32)> {
+        let corpus = self.table.corpus();
+        let mut seen = FxHashSet::default();
+        let mut members: Vec<u32> = cluster
+            .iter()
+            .map(|&(_, row)| row)
+            .filter(|&row| seen.insert(self.table.place(row)))
+            .take(MEMBERS_PER_CLUSTER)
+            .collect();
+        members.sort_by_key(|&row| (self.table.row(row).len(), corpus.url(row).len(), row));
+        let pairs: Vec<(u32, u32)> = match members.as_slice() {
+            [] => Vec::new(),
+            [first, rest @ ..] => {
+                let with_first = rest.iter().map(|&row| (row, *first));
+                with_first.chain(rest.windows(2).map(|two| (two[1], two[0]))).collect()
+            }
+        };
+        pairs.into_iter()
+    }
+
+    /// Whether a draft forgets only keys of which enough is known.
+    fn is_sound(&self, draft: &Draft) -> bool {
+        draft.change.iter().all(|change| match change {
+            Change::Drop(Spot::Key(key @ (TokenKey::QueryParam(_) | TokenKey::PathParam(_)))) => {
+                // What is read elsewhere is not lost.
+                let is_read = draft.change.iter().any(|change| change.reads(key));
+                let is_fixed = matches!(draft.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)));
+                is_read || is_fixed || self.family_of_drop(key) != Family::Other || self.has_values(key)
+            }
+            _ => true,
+        })
+    }
+
+    /// The family of forgetting a key. The values of a session do not repeat themselves and are no words.
+    fn family_of_drop(&self, key: &TokenKey) -> Family {
+        match Family::of_drop(key) {
+            Family::Session if !self.looks_random(key) => Family::Other,
+            family => family,
+        }
+    }
+
+    fn family_of_default(&self, key: &TokenKey, value: Option<&str>) -> Family {
+        match Family::of_default(key, value) {
+            Family::Session if !self.looks_random(key) => Family::Other,
+            family => family,
+        }
+    }
+
+    fn looks_random(&self, key: &TokenKey) -> bool {
+        let Some(number) = self.table.keys().iter().position(|other| other == key) else { return false };
+        let values = self.table.values_of_key(number as u32);
+        let is_random = |text: &str| {
+            let digits = text.bytes().filter(u8::is_ascii_digit).count();
+            digits > 0 && (text.len() >= 8 || digits == text.len())
+        };
+        let texts = values.iter().filter_map(|&(_, pair)| self.table.value_of(pair).as_text());
+        10 * texts.filter(|text| is_random(text)).count() >= 8 * values.len()
+    }
+
+    fn has_values(&self, key: &TokenKey) -> bool {
+        let number = self.table.keys().iter().position(|other| other == key);
+        number.is_some_and(|number| self.table.values_of_key(number as u32).len() >= MIN_VALUES)
+    }
+
+    /// The least trusted family of the parts of an edit.
+    fn family_of(&self, draft: &Draft) -> Family {
+        let contexts = draft.when.values().filter_map(|test| match test {
+            Test::Is(value) => value.as_text(),
+            _ => None,
+        });
+        if !draft.when.is_empty() && contexts.clone().any(speaks_of_login) {
+            return Family::Login;
+        }
+        let family = |change: &Change| match change {
+            Change::Drop(Spot::Key(key)) => match draft.when.get(&Spot::Key(key.clone())) {
+                Some(Test::Is(value)) => self.family_of_default(key, value.as_text()),
+                _ => self.family_of_drop(key),
+            },
+            Change::Map { of, values } => values
+                .iter()
+                .map(|mapped| match mapped.becomes {
+                    None => self.family_of_default(of, mapped.is.as_text()),
+                    Some(_) if *of == TokenKey::Scheme => Family::Host,
+                    Some(_) => Family::Other,
+                })
+                .max()
+                .unwrap_or(Family::Other),
+            _ => Family::Other,
+        };
+        draft.change.iter().map(family).max().unwrap_or(Family::Other)
+    }
+}
+
+/// The edit with the way of counting that most numbers agree on.
+fn counting(draft: Draft, numbers: &[(i64, i64)]) -> Option<Draft> {
+    let mut unique = numbers.to_vec();
+    unique.sort_unstable();
+    unique.dedup();
+    let mut votes: FxHashMap<(i64, i64), usize> = FxHashMap::default();
+    for two in unique.windows(2) {
+        let ((x1, y1), (x2, y2)) = (two[0], two[1]);
+        if x1 != x2 && (y2 - y1) % (x2 - x1) == 0 {
+            let times = (y2 - y1) / (x2 - x1);
+            if times == 0 || times.abs() > MAX_TIMES {
+                continue;
+            }
+            *votes.entry((times, y1 - times * x1)).or_default() += 1;
+        }
+    }
+    let mut votes: Vec<_> = votes.into_iter().collect();
+    votes.sort_unstable_by_key(|&(count, votes)| (Reverse(votes), count));
+    let ((times, plus), _) = *votes.first()?;
+    let explained = numbers.iter().filter(|(x, y)| x * times + plus == *y).count();
+    let distinct = unique.iter().filter(|(x, y)| x * times + plus == *y).count();
+    if distinct < 4 || (explained as f64) < MIN_COUNTED * numbers.len() as f64 {
+        return None;
+    }
+    let count = Count { times, plus };
+    let mut draft = draft;
+    let set = |source: &mut Source| {
+        if source.count == Some(UNCOUNTED) {
+            source.count = Some(count);
+        }
+    };
+    for change in &mut draft.change {
+        match change {
+            Change::Set { to, .. } => to.iter_mut().for_each(set),
+            Change::Path(parts) => {
+                for part in parts {
+                    if let PathPart::Value { from, .. } = part {
+                        set(from);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(draft)
+}
+
+/// A table of values that stand for those of another key, with the clusters that support it. Entries that rest on one
+/// cluster, or that others contradict, are left out.
+fn translation((from, to): Translation, pairs: &Entries) -> Option<(Draft, usize)> {
+    let mut by_value: BTreeMap<&str, Vec<(usize, &str)>> = Default::default();
+    for ((x, y), &count) in pairs {
+        by_value.entry(x).or_default().push((count, y));
+    }
+    let mut table: Vec<(Box<str>, Box<str>)> = Vec::new();
+    let mut support = 0;
+    for (x, mut choices) in by_value {
+        choices.sort_unstable_by(|a, b| b.cmp(a));
+        let total: usize = choices.iter().map(|(count, _)| count).sum();
+        let (count, y) = choices[0];
+        if count >= 2 && 10 * count >= 7 * total {
+            table.push((x.into(), y.into()));
+            support += count;
+        }
+    }
+    if table.len() < 3 || table.len() > 1000 {
+        return None;
+    }
+    let values = table.iter().map(|(x, _)| Value::from(&**x)).collect();
+    let source = Source { table, ..Source::of(from.clone().into()) };
+    Some((
+        Draft {
+            when: [(from.clone().into(), Test::OneOf(values))].into(),
+            change: vec![Change::Set { key: to, to: vec![source] }, Change::Drop(from.into())],
+        },
+        support,
+    ))
+}
