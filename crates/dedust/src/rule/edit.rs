@@ -382,12 +382,12 @@ impl fmt::Display for Name<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Spot::FromRight(0) => f.write_str("the last path segment"),
-            Spot::FromRight(index) => write!(f, "path segment {} from the end", index + 1),
+            Spot::FromRight(index) => write!(f, "path segment {} from the end", u32::from(*index) + 1),
             Spot::Key(key) => match key {
                 TokenKey::Scheme => f.write_str("the scheme"),
                 TokenKey::Subdomain(_) => write!(f, "host label `{key}`"),
                 TokenKey::Port => f.write_str("the port"),
-                TokenKey::PathSegment(index) => write!(f, "path segment {}", index + 1),
+                TokenKey::PathSegment(index) => write!(f, "path segment {}", u32::from(*index) + 1),
                 TokenKey::TrailingSlash => f.write_str("a trailing slash"),
                 TokenKey::PathParam(name) => write!(f, "`;{name}`"),
                 TokenKey::QuerySeparator => f.write_str("the separator of parameters"),
