@@ -5,9 +5,13 @@ All text lies in one buffer: first the URL, then whatever edits write. Parts are
 from a parameter into the path copies nothing, and after some URLs no buffer grows any more.
 */
 
+mod spelling;
+mod write;
+
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
+use self::spelling::compose;
 use crate::rule::{Area, Change, Edit, PathPart, Source, Spelling, Spot};
 use crate::url::{ParsedUrl, RawKey, RawValue, TokenKey, visit_tokens};
 
@@ -18,6 +22,15 @@ const MAX_SEGMENTS: usize = 1000;
 #[derive(Clone, Debug, Default)]
 pub struct Form {
     text: Vec<u8>,
+    parts: Parts,
+    /// The parts before an edit that could still turn out impossible.
+    before: Parts,
+    order: Vec<u32>,
+    spare: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Parts {
     scheme: Piece,
     /// Left of the domain, from the right.
     labels: Vec<Piece>,
@@ -30,8 +43,21 @@ pub struct Form {
     separator: u8,
     params: Vec<Param>,
     hashbang: Option<Piece>,
-    order: Vec<u32>,
-    spare: Vec<Piece>,
+}
+
+impl Parts {
+    /// Becomes a copy, in the buffers that are there.
+    fn copy_from(&mut self, other: &Self) {
+        let Self { scheme, labels, domain, port, segments, path_is_forgotten, has_slash, .. } = other;
+        let Self { path_params, separator, params, hashbang, .. } = other;
+        self.labels.clone_from(labels);
+        self.segments.clone_from(segments);
+        self.path_params.clone_from(path_params);
+        self.params.clone_from(params);
+        (self.scheme, self.domain, self.port, self.hashbang) = (*scheme, *domain, *port, *hashbang);
+        (self.path_is_forgotten, self.has_slash, self.separator) =
+            (*path_is_forgotten, *has_slash, *separator);
+    }
 }
 
 /// A range of the text, or something that stands for a value.
@@ -75,100 +101,102 @@ impl Form {
             }
         };
         let host = url.host();
-        self.domain = piece(Some(&host[host.len().saturating_sub(domain_len)..]));
+        self.parts.domain = piece(Some(&host[host.len().saturating_sub(domain_len)..]));
         let flow = visit_tokens(url, domain_len, |key, value| {
             let value = piece(value);
             match key {
                 RawKey::Subdomain(u16::MAX) | RawKey::PathSegment(u16::MAX) => return ControlFlow::Break(()),
-                RawKey::Scheme => self.scheme = value,
-                RawKey::Subdomain(_) => self.labels.push(value),
-                RawKey::Port => self.port = Some(value),
-                RawKey::PathSegment(_) => self.segments.push(value),
-                RawKey::TrailingSlash => self.has_slash = true,
-                RawKey::PathParam(name) => add(&self.text, &mut self.path_params, piece(Some(name)), value),
-                RawKey::QuerySeparator => self.separator = b';',
-                RawKey::QueryParam(name) => add(&self.text, &mut self.params, piece(Some(name)), value),
-                RawKey::Hashbang => self.hashbang = Some(value),
+                RawKey::Scheme => self.parts.scheme = value,
+                RawKey::Subdomain(_) => self.parts.labels.push(value),
+                RawKey::Port => self.parts.port = Some(value),
+                RawKey::PathSegment(_) => self.parts.segments.push(value),
+                RawKey::TrailingSlash => self.parts.has_slash = true,
+                RawKey::PathParam(name) => {
+                    add(&self.text, &mut self.parts.path_params, piece(Some(name)), value)
+                }
+                RawKey::QuerySeparator => self.parts.separator = b';',
+                RawKey::QueryParam(name) => add(&self.text, &mut self.parts.params, piece(Some(name)), value),
+                RawKey::Hashbang => self.parts.hashbang = Some(value),
             }
             ControlFlow::Continue(())
         });
         // The slash of `/` ends no segment.
-        self.has_slash &= !self.segments.is_empty();
+        self.parts.has_slash &= !self.parts.segments.is_empty();
         flow.is_continue()
     }
 
     fn clear(&mut self) {
         self.text.clear();
-        self.labels.clear();
-        self.port = None;
-        self.segments.clear();
-        self.path_is_forgotten = false;
-        self.has_slash = false;
-        self.path_params.clear();
-        self.separator = b'&';
-        self.params.clear();
-        self.hashbang = None;
+        self.parts.labels.clear();
+        self.parts.port = None;
+        self.parts.segments.clear();
+        self.parts.path_is_forgotten = false;
+        self.parts.has_slash = false;
+        self.parts.path_params.clear();
+        self.parts.separator = b'&';
+        self.parts.params.clear();
+        self.parts.hashbang = None;
     }
 
     /// Takes pairs for a URL, as [`tokenize`](crate::tokenize) gives them and [`Form::pairs`] shows them.
     pub fn read_pairs<'a>(&mut self, pairs: impl Iterator<Item = (&'a TokenKey, RawValue<'a>)>) {
         self.clear();
-        self.domain = Piece::default();
+        self.parts.domain = Piece::default();
         for (key, value) in pairs {
             let value = match value {
                 None => Piece::Bare,
                 Some(text) => self.add_text(text),
             };
             match key {
-                TokenKey::Scheme => self.scheme = value,
-                TokenKey::Subdomain(_) => self.labels.push(value),
-                TokenKey::Port => self.port = Some(value),
-                TokenKey::PathSegment(_) => self.segments.push(value),
-                TokenKey::TrailingSlash => self.has_slash = true,
+                TokenKey::Scheme => self.parts.scheme = value,
+                TokenKey::Subdomain(_) => self.parts.labels.push(value),
+                TokenKey::Port => self.parts.port = Some(value),
+                TokenKey::PathSegment(_) => self.parts.segments.push(value),
+                TokenKey::TrailingSlash => self.parts.has_slash = true,
                 TokenKey::PathParam(name) => {
                     let name = self.add_text(name.name.as_bytes());
-                    add(&self.text, &mut self.path_params, name, value);
+                    add(&self.text, &mut self.parts.path_params, name, value);
                 }
-                TokenKey::QuerySeparator => self.separator = b';',
+                TokenKey::QuerySeparator => self.parts.separator = b';',
                 TokenKey::QueryParam(name) => {
                     let name = self.add_text(name.name.as_bytes());
-                    add(&self.text, &mut self.params, name, value);
+                    add(&self.text, &mut self.parts.params, name, value);
                 }
-                TokenKey::Hashbang => self.hashbang = Some(value),
+                TokenKey::Hashbang => self.parts.hashbang = Some(value),
             }
         }
-        self.has_slash &= !self.segments.is_empty();
+        self.parts.has_slash &= !self.parts.segments.is_empty();
     }
 
     /// Shows its pairs; the value of a key that was forgotten is `*`. Repeated names come in order, as in a URL.
     pub fn pairs(&self, mut visit: impl FnMut(RawKey<'_>, RawValue<'_>)) {
-        visit(RawKey::Scheme, self.bytes(self.scheme));
-        for (index, &label) in self.labels.iter().enumerate() {
+        visit(RawKey::Scheme, self.bytes(self.parts.scheme));
+        for (index, &label) in self.parts.labels.iter().enumerate() {
             visit(RawKey::Subdomain(index as u16), self.bytes(label));
         }
-        if let Some(port) = self.port {
+        if let Some(port) = self.parts.port {
             visit(RawKey::Port, self.bytes(port));
         }
-        if self.path_is_forgotten {
+        if self.parts.path_is_forgotten {
             visit(RawKey::PathSegment(0), Some(b"*"));
         } else {
-            for (index, &segment) in self.segments.iter().enumerate() {
+            for (index, &segment) in self.parts.segments.iter().enumerate() {
                 visit(RawKey::PathSegment(index as u16), self.bytes(segment));
             }
-            if self.has_slash {
+            if self.parts.has_slash {
                 visit(RawKey::TrailingSlash, Some(b"/"));
             }
-            for param in &self.path_params {
+            for param in &self.parts.path_params {
                 visit(RawKey::PathParam(self.bytes(param.name).unwrap_or_default()), self.bytes(param.value));
             }
         }
-        if self.separator != b'&' && !self.params.is_empty() {
+        if self.parts.separator != b'&' && !self.parts.params.is_empty() {
             visit(RawKey::QuerySeparator, Some(b";"));
         }
-        for param in &self.params {
+        for param in &self.parts.params {
             visit(RawKey::QueryParam(self.bytes(param.name).unwrap_or_default()), self.bytes(param.value));
         }
-        if let Some(hashbang) = self.hashbang {
+        if let Some(hashbang) = self.parts.hashbang {
             visit(RawKey::Hashbang, self.bytes(hashbang));
         }
     }
@@ -182,10 +210,10 @@ impl Form {
             return self.change(change).is_ok();
         }
         // The first change that reads something can fail; those after it must see the URL as it was.
-        let before = self.clone_parts();
+        self.before.copy_from(&self.parts);
         for change in &edit.change {
             if self.change(change).is_err() {
-                self.restore(before);
+                std::mem::swap(&mut self.parts, &mut self.before);
                 return false;
             }
         }
@@ -200,7 +228,7 @@ impl Form {
                     *value = Piece::Star;
                 }
             }
-            Change::ForgetPath => self.path_is_forgotten = true,
+            Change::ForgetPath => self.parts.path_is_forgotten = true,
             Change::Map { of, values } => {
                 let Some(value) = self.get(&Spot::Key(of.clone())) else { return Ok(()) };
                 let Ok(at) = values.binary_search_by(|mapped| mapped.is.as_raw().cmp(&value)) else {
@@ -240,8 +268,10 @@ impl Form {
     fn get(&self, spot: &Spot) -> Option<RawValue<'_>> {
         const SLASH: RawValue<'static> = Some(b"/");
         match spot {
-            Spot::Key(TokenKey::TrailingSlash) => return self.has_slash.then_some(SLASH),
-            Spot::Key(TokenKey::QuerySeparator) => return (self.separator != b'&').then_some(Some(b";")),
+            Spot::Key(TokenKey::TrailingSlash) => return self.parts.has_slash.then_some(SLASH),
+            Spot::Key(TokenKey::QuerySeparator) => {
+                return (self.parts.separator != b'&').then_some(Some(b";"));
+            }
             _ => {}
         }
         self.piece(spot).map(|piece| self.bytes(piece))
@@ -249,22 +279,25 @@ impl Form {
 
     fn piece(&self, spot: &Spot) -> Option<Piece> {
         let segment = |index: Option<usize>| {
-            index.and_then(|index| self.segments.get(index)).copied().filter(|_| !self.path_is_forgotten)
+            index
+                .and_then(|index| self.parts.segments.get(index))
+                .copied()
+                .filter(|_| !self.parts.path_is_forgotten)
         };
         match spot {
-            Spot::FromRight(index) => segment(self.segments.len().checked_sub(usize::from(*index) + 1)),
+            Spot::FromRight(index) => segment(self.parts.segments.len().checked_sub(usize::from(*index) + 1)),
             Spot::Key(key) => match key {
-                TokenKey::Scheme => Some(self.scheme),
-                TokenKey::Subdomain(index) => self.labels.get(usize::from(*index)).copied(),
-                TokenKey::Port => self.port,
+                TokenKey::Scheme => Some(self.parts.scheme),
+                TokenKey::Subdomain(index) => self.parts.labels.get(usize::from(*index)).copied(),
+                TokenKey::Port => self.parts.port,
                 TokenKey::PathSegment(index) => segment(Some(usize::from(*index))),
                 TokenKey::PathParam(name) => self
-                    .find(&self.path_params, &name.name, name.occurrence)
-                    .map(|at| self.path_params[at].value),
-                TokenKey::QueryParam(name) => {
-                    self.find(&self.params, &name.name, name.occurrence).map(|at| self.params[at].value)
-                }
-                TokenKey::Hashbang => self.hashbang,
+                    .find(&self.parts.path_params, &name.name, name.occurrence)
+                    .map(|at| self.parts.path_params[at].value),
+                TokenKey::QueryParam(name) => self
+                    .find(&self.parts.params, &name.name, name.occurrence)
+                    .map(|at| self.parts.params[at].value),
+                TokenKey::Hashbang => self.parts.hashbang,
                 TokenKey::TrailingSlash | TokenKey::QuerySeparator => None,
             },
         }
@@ -273,23 +306,23 @@ impl Form {
     fn get_mut(&mut self, spot: &Spot) -> Option<&mut Piece> {
         match spot {
             Spot::FromRight(index) => {
-                let index = self.segments.len().checked_sub(usize::from(*index) + 1)?;
-                self.segments.get_mut(index)
+                let index = self.parts.segments.len().checked_sub(usize::from(*index) + 1)?;
+                self.parts.segments.get_mut(index)
             }
             Spot::Key(key) => match key {
-                TokenKey::Scheme => Some(&mut self.scheme),
-                TokenKey::Subdomain(index) => self.labels.get_mut(usize::from(*index)),
-                TokenKey::Port => self.port.as_mut(),
-                TokenKey::PathSegment(index) => self.segments.get_mut(usize::from(*index)),
+                TokenKey::Scheme => Some(&mut self.parts.scheme),
+                TokenKey::Subdomain(index) => self.parts.labels.get_mut(usize::from(*index)),
+                TokenKey::Port => self.parts.port.as_mut(),
+                TokenKey::PathSegment(index) => self.parts.segments.get_mut(usize::from(*index)),
                 TokenKey::PathParam(name) => {
-                    let at = self.find(&self.path_params, &name.name, name.occurrence)?;
-                    Some(&mut self.path_params[at].value)
+                    let at = self.find(&self.parts.path_params, &name.name, name.occurrence)?;
+                    Some(&mut self.parts.path_params[at].value)
                 }
                 TokenKey::QueryParam(name) => {
-                    let at = self.find(&self.params, &name.name, name.occurrence)?;
-                    Some(&mut self.params[at].value)
+                    let at = self.find(&self.parts.params, &name.name, name.occurrence)?;
+                    Some(&mut self.parts.params[at].value)
                 }
-                TokenKey::Hashbang => self.hashbang.as_mut(),
+                TokenKey::Hashbang => self.parts.hashbang.as_mut(),
                 TokenKey::TrailingSlash | TokenKey::QuerySeparator => None,
             },
         }
@@ -309,31 +342,31 @@ impl Form {
         };
         match spot {
             Spot::FromRight(index) => {
-                if let Some(index) = self.segments.len().checked_sub(usize::from(*index) + 1) {
-                    self.segments.remove(index);
+                if let Some(index) = self.parts.segments.len().checked_sub(usize::from(*index) + 1) {
+                    self.parts.segments.remove(index);
                 }
             }
             Spot::Key(key) => match key {
                 TokenKey::Scheme => {}
-                TokenKey::Subdomain(index) => remove(&mut self.labels, usize::from(*index)),
-                TokenKey::Port => self.port = None,
-                TokenKey::PathSegment(index) => remove(&mut self.segments, usize::from(*index)),
-                TokenKey::TrailingSlash => self.has_slash = false,
-                TokenKey::QuerySeparator => self.separator = b'&',
+                TokenKey::Subdomain(index) => remove(&mut self.parts.labels, usize::from(*index)),
+                TokenKey::Port => self.parts.port = None,
+                TokenKey::PathSegment(index) => remove(&mut self.parts.segments, usize::from(*index)),
+                TokenKey::TrailingSlash => self.parts.has_slash = false,
+                TokenKey::QuerySeparator => self.parts.separator = b'&',
                 TokenKey::PathParam(name) => {
-                    if let Some(at) = self.find(&self.path_params, &name.name, name.occurrence) {
-                        remove_param(&self.text, &mut self.path_params, at);
+                    if let Some(at) = self.find(&self.parts.path_params, &name.name, name.occurrence) {
+                        remove_param(&self.text, &mut self.parts.path_params, at);
                     }
                 }
                 TokenKey::QueryParam(name) => {
-                    if let Some(at) = self.find(&self.params, &name.name, name.occurrence) {
-                        remove_param(&self.text, &mut self.params, at);
+                    if let Some(at) = self.find(&self.parts.params, &name.name, name.occurrence) {
+                        remove_param(&self.text, &mut self.parts.params, at);
                     }
                 }
-                TokenKey::Hashbang => self.hashbang = None,
+                TokenKey::Hashbang => self.parts.hashbang = None,
             },
         }
-        self.has_slash &= !self.segments.is_empty();
+        self.parts.has_slash &= !self.parts.segments.is_empty();
     }
 
     fn set(&mut self, key: &TokenKey, value: Piece) -> Result<(), CannotChange> {
@@ -344,15 +377,15 @@ impl Form {
         match key {
             TokenKey::QueryParam(name) if name.occurrence == 1 => {
                 let name = self.add_text(name.name.as_bytes());
-                self.params.push(Param { name, occurrence: 1, value });
+                self.parts.params.push(Param { name, occurrence: 1, value });
                 Ok(())
             }
-            TokenKey::Subdomain(index) if usize::from(*index) == self.labels.len() => {
-                self.labels.push(value);
+            TokenKey::Subdomain(index) if usize::from(*index) == self.parts.labels.len() => {
+                self.parts.labels.push(value);
                 Ok(())
             }
             TokenKey::Port => {
-                self.port = Some(value);
+                self.parts.port = Some(value);
                 Ok(())
             }
             _ => Err(CannotChange),
@@ -385,15 +418,15 @@ impl Form {
     }
 
     fn set_path(&mut self, parts: &[PathPart]) -> Result<(), CannotChange> {
-        if self.path_is_forgotten {
+        if self.parts.path_is_forgotten {
             return Err(CannotChange);
         }
         let mut path = std::mem::take(&mut self.spare);
         path.clear();
         let made = self.make_path(parts, &mut path);
         if made.is_ok() {
-            std::mem::swap(&mut self.segments, &mut path);
-            self.has_slash &= !self.segments.is_empty();
+            std::mem::swap(&mut self.parts.segments, &mut path);
+            self.parts.has_slash &= !self.parts.segments.is_empty();
         }
         self.spare = path;
         made
@@ -404,15 +437,21 @@ impl Form {
             match part {
                 PathPart::Text(text) => path.push(self.add_text(text.as_bytes())),
                 PathPart::Segments { from, but_last } => {
-                    let end = self.segments.len().checked_sub(usize::from(*but_last)).ok_or(CannotChange)?;
-                    path.extend_from_slice(self.segments.get(usize::from(*from)..end).ok_or(CannotChange)?);
+                    let end =
+                        self.parts.segments.len().checked_sub(usize::from(*but_last)).ok_or(CannotChange)?;
+                    path.extend_from_slice(
+                        self.parts.segments.get(usize::from(*from)..end).ok_or(CannotChange)?,
+                    );
                 }
                 PathPart::First(count) => {
-                    path.extend_from_slice(self.segments.get(..usize::from(*count)).ok_or(CannotChange)?);
+                    path.extend_from_slice(
+                        self.parts.segments.get(..usize::from(*count)).ok_or(CannotChange)?,
+                    );
                 }
                 PathPart::Last(count) => {
-                    let start = self.segments.len().checked_sub(usize::from(*count)).ok_or(CannotChange)?;
-                    path.extend_from_slice(&self.segments[start..]);
+                    let start =
+                        self.parts.segments.len().checked_sub(usize::from(*count)).ok_or(CannotChange)?;
+                    path.extend_from_slice(&self.parts.segments[start..]);
                 }
                 PathPart::Value { from, split } => {
                     let piece = self.read_source(from)?;
@@ -443,14 +482,15 @@ impl Form {
     /// Leaves out blocks of segments that repeat the block before them.
     fn unrepeat(&mut self) {
         let mut at = 0;
-        while at < self.segments.len() {
-            let longest = (self.segments.len() - at) / 2;
+        while at < self.parts.segments.len() {
+            let longest = (self.parts.segments.len() - at) / 2;
             let repeated = (1..=longest.min(8)).find(|&len| {
-                (at..at + len)
-                    .all(|place| self.bytes(self.segments[place]) == self.bytes(self.segments[place + len]))
+                (at..at + len).all(|place| {
+                    self.bytes(self.parts.segments[place]) == self.bytes(self.parts.segments[place + len])
+                })
             });
             match repeated {
-                Some(len) => drop(self.segments.drain(at..at + len)),
+                Some(len) => drop(self.parts.segments.drain(at..at + len)),
                 None => at += 1,
             }
         }
@@ -459,13 +499,13 @@ impl Form {
     fn fold(&mut self, of: &Area, to: Spelling) {
         match of {
             Area::Path => {
-                for index in 0..self.segments.len() {
-                    self.segments[index] = self.folded(self.segments[index], to, false);
+                for index in 0..self.parts.segments.len() {
+                    self.parts.segments[index] = self.folded(self.parts.segments[index], to, false);
                 }
             }
             Area::Params => {
-                for index in 0..self.params.len() {
-                    self.params[index].value = self.folded(self.params[index].value, to, true);
+                for index in 0..self.parts.params.len() {
+                    self.parts.params[index].value = self.folded(self.parts.params[index].value, to, true);
                 }
             }
             Area::Key(key) => {
@@ -518,109 +558,6 @@ impl Form {
             Piece::Text { start, end } => Some(&self.text[start as usize..end as usize]),
         }
     }
-
-    fn clone_parts(&self) -> Self {
-        Self { text: Vec::new(), order: Vec::new(), spare: Vec::new(), ..self.clone() }
-    }
-
-    fn restore(&mut self, mut before: Self) {
-        std::mem::swap(&mut self.text, &mut before.text);
-        std::mem::swap(&mut self.order, &mut before.order);
-        std::mem::swap(&mut self.spare, &mut before.spare);
-        *self = before;
-    }
-
-    /// Whether all its values are known, so that it can be written as a URL.
-    pub fn is_writable(&self) -> bool {
-        let known = |piece: &Piece| *piece != Piece::Star;
-        !self.path_is_forgotten
-            && known(&self.scheme)
-            && self.labels.iter().chain(&self.port).chain(&self.segments).all(known)
-            && self.params.iter().chain(&self.path_params).all(|param| known(&param.value))
-    }
-
-    /// Writes the key: parameters sorted by name, `*` for what does not matter.
-    pub fn write_key(&mut self, out: &mut Vec<u8>) {
-        let mut order = std::mem::take(&mut self.order);
-        self.write(true, &mut order, out);
-        self.order = order;
-    }
-
-    /// Writes the URL, in the order in which it came.
-    pub fn write_url(&self, out: &mut Vec<u8>) {
-        self.write(false, &mut Vec::new(), out);
-    }
-
-    fn write(&self, sorted: bool, order: &mut Vec<u32>, out: &mut Vec<u8>) {
-        let put =
-            |piece: Piece, out: &mut Vec<u8>| out.extend_from_slice(self.bytes(piece).unwrap_or_default());
-        put(self.scheme, out);
-        out.extend_from_slice(b"://");
-        for &label in self.labels.iter().rev() {
-            put(label, out);
-            out.push(b'.');
-        }
-        put(self.domain, out);
-        if let Some(port) = self.port {
-            out.push(b':');
-            put(port, out);
-        }
-        if self.path_is_forgotten {
-            out.extend_from_slice(b"/*");
-        } else {
-            if self.segments.is_empty() {
-                out.push(b'/');
-            }
-            for &segment in &self.segments {
-                out.push(b'/');
-                put(segment, out);
-            }
-            if !self.path_params.is_empty() && !self.segments.is_empty() {
-                out.push(b';');
-                self.write_params(&self.path_params, b';', sorted, order, out);
-            }
-            if self.has_slash {
-                out.push(b'/');
-            }
-        }
-        if !self.params.is_empty() {
-            out.push(b'?');
-            self.write_params(&self.params, self.separator, sorted, order, out);
-        }
-        if let Some(hashbang) = self.hashbang {
-            out.extend_from_slice(b"#!");
-            put(hashbang, out);
-        }
-    }
-
-    fn write_params(
-        &self,
-        params: &[Param],
-        separator: u8,
-        sorted: bool,
-        order: &mut Vec<u32>,
-        out: &mut Vec<u8>,
-    ) {
-        order.clear();
-        order.extend(0..params.len() as u32);
-        if sorted {
-            let name = |index: &u32| (self.bytes(params[*index as usize].name), *index);
-            if !order.is_sorted_by_key(name) {
-                order.sort_unstable_by(|a, b| name(a).cmp(&name(b)));
-            }
-        }
-        for (place, &index) in order.iter().enumerate() {
-            if place > 0 {
-                out.push(separator);
-            }
-            let Param { name, value, .. } = params[index as usize];
-            out.extend_from_slice(self.bytes(name).unwrap_or_default());
-            if let Some(value) = self.bytes(value) {
-                out.push(b'=');
-                out.extend_from_slice(value);
-            }
-        }
-    }
 }
 
 /// Adds a parameter behind those of the same name.
@@ -651,95 +588,4 @@ fn remove_param(text: &[u8], params: &mut Vec<Param>, at: usize) {
 /// Whether a byte of a parameter's value reads the same in a path.
 fn may_stand_in_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,=:@/%".contains(&byte)
-}
-
-impl Spelling {
-    /// Whether a value may be spelled in another way; quick, and true rather than false.
-    fn may_change(self, value: &[u8], in_query: bool) -> bool {
-        match self {
-            Self::Lowercase => value.iter().any(u8::is_ascii_uppercase),
-            Self::Unescaped | Self::Composed => memchr::memchr(b'%', value).is_some(),
-            Self::PlusAsSpace => in_query && memchr::memchr(b'+', value).is_some(),
-            Self::Underscored => memchr::memchr2(b'%', b'+', value).is_some(),
-            Self::Unpadded => memchr::memchr(b'0', value).is_some(),
-        }
-    }
-
-    /// Writes what stands at `at` of a value, and says how much of it was read.
-    fn write_next(self, start: usize, at: usize, end: usize, in_query: bool, text: &mut Vec<u8>) -> usize {
-        let byte = text[at];
-        if byte == b'%' && at + 3 <= end {
-            let escape = [text[at], text[at + 1], text[at + 2]];
-            match (self, &escape) {
-                (Self::Underscored, b"%20") => text.push(b'_'),
-                (Self::Unescaped, _) => match unescape(escape, in_query) {
-                    Some(byte) => text.push(byte),
-                    None => text.extend_from_slice(&escape),
-                },
-                _ => text.extend_from_slice(&escape),
-            }
-            return 3;
-        }
-        match self {
-            Self::Lowercase => text.push(byte.to_ascii_lowercase()),
-            Self::PlusAsSpace if byte == b'+' && in_query => text.extend_from_slice(b"%20"),
-            Self::Underscored if byte == b'+' && in_query => text.push(b'_'),
-            Self::Unpadded if byte == b'0' => {
-                let starts_number = at == start || !matches!(text[at - 1], b'0'..=b'9' | b'.');
-                let goes_on = at + 1 < end && text[at + 1].is_ascii_digit();
-                // Zeros at the start of a number, one after the other.
-                let is_padding = goes_on && (starts_number || self.is_in_padding(start, at, text));
-                if !is_padding {
-                    text.push(byte);
-                }
-            }
-            _ => text.push(byte),
-        }
-        1
-    }
-
-    fn is_in_padding(self, start: usize, at: usize, text: &[u8]) -> bool {
-        let zeros = text[start..at].iter().rev().take_while(|&&byte| byte == b'0').count();
-        let before = at - zeros;
-        zeros > 0 && (before == start || !matches!(text[before - 1], b'0'..=b'9' | b'.'))
-    }
-}
-
-/// The character of an escape, where it means the same unescaped.
-fn unescape(escape: [u8; 3], in_query: bool) -> Option<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let byte = (digit(escape[1])? * 16 + digit(escape[2])?) as u8;
-    let means_nothing: &[u8] = if in_query { b":/@!$'()*," } else { b":@!$'()*," };
-    means_nothing.contains(&byte).then_some(byte)
-}
-
-/// The value with its escaped accents composed, if that is another value.
-fn compose(value: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(value.len());
-    let mut at = 0;
-    while at < value.len() {
-        let digit = |offset: usize| value.get(at + offset).and_then(|&byte| char::from(byte).to_digit(16));
-        match (value[at], digit(1), digit(2)) {
-            (b'%', Some(high), Some(low)) if high >= 8 => {
-                bytes.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            (byte, _, _) => {
-                bytes.push(byte);
-                at += 1;
-            }
-        }
-    }
-    let text = std::str::from_utf8(&bytes).ok()?;
-    let composed = icu_normalizer::ComposingNormalizerBorrowed::new_nfc().normalize(text);
-    let mut out = Vec::with_capacity(value.len());
-    for &byte in composed.as_bytes() {
-        if byte.is_ascii() {
-            out.push(byte);
-        } else {
-            const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-            out.extend_from_slice(&[b'%', DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
-        }
-    }
-    (out != value).then_some(out)
 }
