@@ -168,36 +168,45 @@ impl Form {
         self.parts.has_slash &= !self.parts.segments.is_empty();
     }
 
-    /// Shows its pairs; the value of a key that was forgotten is `*`. Repeated names come in order, as in a URL.
-    pub fn pairs(&self, mut visit: impl FnMut(RawKey<'_>, RawValue<'_>)) {
-        visit(RawKey::Scheme, self.bytes(self.parts.scheme));
+    /// Shows its pairs: key, occurrence of its name (1 for keys without one) and value, which is `*` if it was
+    /// forgotten.
+    pub fn pairs(&self, mut visit: impl FnMut(RawKey<'_>, u32, RawValue<'_>)) {
+        visit(RawKey::Scheme, 1, self.bytes(self.parts.scheme));
         for (index, &label) in self.parts.labels.iter().enumerate() {
-            visit(RawKey::Subdomain(index as u16), self.bytes(label));
+            visit(RawKey::Subdomain(index as u16), 1, self.bytes(label));
         }
         if let Some(port) = self.parts.port {
-            visit(RawKey::Port, self.bytes(port));
+            visit(RawKey::Port, 1, self.bytes(port));
         }
         if self.parts.path_is_forgotten {
-            visit(RawKey::PathSegment(0), Some(b"*"));
+            visit(RawKey::PathSegment(0), 1, Some(b"*"));
         } else {
             for (index, &segment) in self.parts.segments.iter().enumerate() {
-                visit(RawKey::PathSegment(index as u16), self.bytes(segment));
+                visit(RawKey::PathSegment(index as u16), 1, self.bytes(segment));
             }
             if self.parts.has_slash {
-                visit(RawKey::TrailingSlash, Some(b"/"));
+                visit(RawKey::TrailingSlash, 1, Some(b"/"));
             }
             for param in &self.parts.path_params {
-                visit(RawKey::PathParam(self.bytes(param.name).unwrap_or_default()), self.bytes(param.value));
+                visit(
+                    RawKey::PathParam(self.bytes(param.name).unwrap_or_default()),
+                    param.occurrence,
+                    self.bytes(param.value),
+                );
             }
         }
         if self.parts.separator != b'&' && !self.parts.params.is_empty() {
-            visit(RawKey::QuerySeparator, Some(b";"));
+            visit(RawKey::QuerySeparator, 1, Some(b";"));
         }
         for param in &self.parts.params {
-            visit(RawKey::QueryParam(self.bytes(param.name).unwrap_or_default()), self.bytes(param.value));
+            visit(
+                RawKey::QueryParam(self.bytes(param.name).unwrap_or_default()),
+                param.occurrence,
+                self.bytes(param.value),
+            );
         }
         if let Some(hashbang) = self.parts.hashbang {
-            visit(RawKey::Hashbang, self.bytes(hashbang));
+            visit(RawKey::Hashbang, 1, self.bytes(hashbang));
         }
     }
 

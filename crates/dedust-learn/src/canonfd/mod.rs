@@ -32,8 +32,8 @@ pub fn learn_canonfd(corpus: &Corpus, mode: Mode, max_false_rate: f64) -> Learne
     Learned {
         raw_rules: search.tried,
         qualified_rules: search.accepted.len(),
-        edits: write::write(corpus, &search),
         refused: write::write_refused(&search),
+        edits: search.edits,
         ..Learned::default()
     }
 }

@@ -7,7 +7,7 @@ Finds edits that do not change which page is meant, each judged in the light of 
 3. Of edits that fail, those that hold where one more thing is true of a URL.
 */
 
-use dedust::{Change, Spot, Test, TokenKey, Value};
+use dedust::{Change, Edit, Spot, Test, TokenKey, Value};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,6 +16,7 @@ use super::draft::Draft;
 use super::families::Family;
 use super::table::Table;
 use super::vote::{Votes, count, joined};
+use super::write::write_edit;
 use crate::corpus::Corpus;
 
 /// Times that edits are looked for.
@@ -51,8 +52,9 @@ pub(super) struct Search<'c> {
     max_false_rate: f64,
     /// The share of labels that are wrong.
     pub(super) noise: f64,
-    /// Edits that were believed, in the order in which they were made.
+    /// Edits that were believed, in the order in which they were made, and as they are written.
     pub(super) accepted: Vec<Judged>,
+    pub(super) edits: Vec<Edit>,
     /// Edits that were not, as they were last judged.
     pub(super) refused: FxHashMap<Draft, Judged>,
     pub(super) tried: usize,
@@ -66,6 +68,7 @@ impl<'c> Search<'c> {
             max_false_rate,
             noise: 0.0,
             accepted: Vec::new(),
+            edits: Vec::new(),
             refused: FxHashMap::default(),
             tried: 0,
         }
@@ -78,12 +81,11 @@ impl<'c> Search<'c> {
             let offered = self.offered();
             self.take(offered);
             // What holds everywhere is not to be learned where something is true only.
-            for conditional in [false, true] {
-                let mut suggested = self.suggested();
-                suggested.retain(|candidate| candidate.draft.when.is_empty() != conditional);
-                suggested.truncate(MAX_SUGGESTIONS);
-                self.take(suggested);
-            }
+            let suggested = self.suggested();
+            let (wide, narrow) = suggested.into_iter().partition(|candidate| candidate.draft.when.is_empty());
+            let suggested = if self.take(first(wide)) { self.suggested() } else { narrow };
+            let narrow = suggested.into_iter().filter(|candidate| !candidate.draft.when.is_empty());
+            self.take(first(narrow.collect()));
             if self.accepted.len() == before {
                 break;
             }
@@ -105,8 +107,9 @@ impl<'c> Search<'c> {
         1.5 * shares.into_iter().reduce(f64::min).unwrap_or(0.0)
     }
 
-    /// Tries candidates and makes those that are believed, those that join most first.
-    fn take(&mut self, candidates: Vec<Candidate>) {
+    /// Tries candidates and makes those that are believed, those that join most first; whether any was.
+    fn take(&mut self, candidates: Vec<Candidate>) -> bool {
+        let before = self.accepted.len();
         self.tried += candidates.len();
         let mut candidates = candidates;
         candidates.retain(|candidate| !self.is_made(&candidate.draft) && !self.is_hopeless(&candidate.draft));
@@ -128,13 +131,15 @@ impl<'c> Search<'c> {
                 continue;
             }
             // Those before it may have done its work.
-            let again = self.vote(judged.candidate);
+            let again = if self.accepted.len() == before { judged } else { self.vote(judged.candidate) };
             if again.refusal.is_none() {
+                self.edits.push(write_edit(&self.table, &again));
                 self.table.apply(&again.candidate.draft);
                 self.refused.remove(&again.candidate.draft);
                 self.accepted.push(again);
             }
         }
+        self.accepted.len() > before
     }
 
     /// Whether a value counts as none of a key of which another value does so already. A key has one default: if it has
@@ -208,4 +213,10 @@ impl<'c> Search<'c> {
             ..candidate.clone()
         })
     }
+}
+
+/// Those that most clusters suggest.
+fn first(mut suggested: Vec<Candidate>) -> Vec<Candidate> {
+    suggested.truncate(MAX_SUGGESTIONS);
+    suggested
 }

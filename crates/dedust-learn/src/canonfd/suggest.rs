@@ -22,6 +22,8 @@ const MIN_VALUES: usize = 3;
 const MAX_VALUES: usize = 12;
 /// URLs of a cluster that are compared.
 const MEMBERS_PER_CLUSTER: usize = 8;
+/// Clusters that are compared at a time; once edits have brought those together, others are.
+const MAX_CLUSTERS: usize = 20_000;
 /// The share of numbers that a way of counting must explain: labels may be wrong, and the votes decide.
 const MIN_COUNTED: f64 = 0.6;
 /// The largest factor between two ways of counting.
@@ -113,10 +115,12 @@ impl Search<'_> {
     /// Edits that would join duplicates which are still apart, those that most clusters suggest first.
     pub(super) fn suggested(&self) -> Vec<Candidate> {
         let corpus = self.table.corpus();
-        let mut labelled: Vec<(u32, u32)> =
-            (0..corpus.len() as u32).filter_map(|row| Some((corpus.label(row)?, row))).collect();
-        labelled.sort_unstable();
-        let clusters: Vec<&[(u32, u32)]> = labelled.chunk_by(|a, b| a.0 == b.0).collect();
+        // Labels are numbered in no order that means anything, so the first are as good as any.
+        let clusters: Vec<&[u32]> = (0..corpus.page_count() as u32)
+            .map(|label| self.table.rows_with_label(label))
+            .filter(|rows| rows.iter().any(|&row| self.table.place(row) != self.table.place(rows[0])))
+            .take(MAX_CLUSTERS)
+            .collect();
         let differ = Differ { table: &self.table };
         let suggested: Vec<Suggestions> = clusters
             .par_iter()
@@ -165,12 +169,12 @@ impl Search<'_> {
     }
 
     /// Pairs of URLs of a cluster that stand at different places: each with the shortest, which most are like.
-    fn members_apart(&self, cluster: &[(u32, u32)]) -> impl Iterator<Item = (u32, u32)> {
+    fn members_apart(&self, cluster: &[u32]) -> impl Iterator<Item = (u32, u32)> {
         let corpus = self.table.corpus();
         let mut seen = FxHashSet::default();
         let mut members: Vec<u32> = cluster
             .iter()
-            .map(|&(_, row)| row)
+            .copied()
             .filter(|&row| seen.insert(self.table.place(row)))
             .take(MEMBERS_PER_CLUSTER)
             .collect();
@@ -323,7 +327,9 @@ fn translation((from, to): Translation, pairs: &Entries) -> Option<(Draft, usize
             support += count;
         }
     }
-    if table.len() < 3 || table.len() > 1000 {
+    // Values that mean the same have names of their own; many that become one were forgotten, not translated.
+    let names: FxHashSet<&str> = table.iter().map(|(_, y)| &**y).collect();
+    if table.len() < 3 || table.len() > 1000 || 10 * names.len() < 8 * table.len() {
         return None;
     }
     let values = table.iter().map(|(x, _)| Value::from(&**x)).collect();

@@ -130,7 +130,7 @@ impl Group {
 pub(super) fn joined(table: &Table<'_>, edit: &Draft) -> Vec<Group> {
     let corpus = table.corpus();
     let moves = table.moves(edit);
-    let moved: FxHashSet<u32> = moves.iter().map(|(row, _)| *row).collect();
+    let is_moved = |row: &u32| moves.binary_search_by_key(row, |(moved, _)| *moved).is_ok();
     // Its new place, its old place, its label and its number.
     let mut rows: Vec<(u64, u64, u32, u32)> = moves
         .iter()
@@ -140,7 +140,7 @@ pub(super) fn joined(table: &Table<'_>, edit: &Draft) -> Vec<Group> {
     reached.sort_unstable();
     reached.dedup();
     for place in reached {
-        let staying = table.at(place).filter(|row| !moved.contains(row));
+        let staying = table.at(place).filter(|row| !is_moved(row));
         rows.extend(staying.map(|row| (place, place, corpus.labels()[row as usize], row)));
     }
     rows.sort_unstable();
@@ -203,8 +203,10 @@ fn misplace(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Group]) {
     if !groups.iter().any(contested) {
         return;
     }
-    let moved: FxHashMap<u32, u64> = moves.iter().copied().collect();
-    let place = |row: u32| moved.get(&row).copied().unwrap_or_else(|| table.place(row));
+    let place = |row: u32| match moves.binary_search_by_key(&row, |(moved, _)| *moved) {
+        Ok(at) => moves[at].1,
+        Err(_) => table.place(row),
+    };
     for group in groups {
         if !contested(group) {
             continue;

@@ -10,20 +10,12 @@ use super::accept::Refusal;
 use super::draft::Draft;
 use super::search::{Judged, Search};
 use super::table::Table;
-use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::metrics::PairCounts;
 use crate::rule_evidence::rule_evidence;
 
 /// Refused edits that are remembered.
 const REFUSED: usize = 20;
-
-/// The edits in the order in which they are to be made.
-pub(super) fn write(corpus: &Corpus, search: &Search<'_>) -> Vec<Edit> {
-    // Made again one by one, to see what each of them does.
-    let mut table = Table::new(corpus);
-    search.accepted.iter().map(|judged| write_one(corpus, &mut table, judged)).collect()
-}
 
 /// The edits that were not believed and had most votes.
 pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
@@ -47,7 +39,9 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
     refused.into_iter().map(written).collect()
 }
 
-fn write_one(corpus: &Corpus, table: &mut Table<'_>, judged: &Judged) -> Edit {
+/// An edit that is believed and not made yet.
+pub(super) fn write_edit(table: &Table<'_>, judged: &Judged) -> Edit {
+    let corpus = table.corpus();
     let Judged { candidate, votes, .. } = judged;
     let moves = table.moves(&candidate.draft);
     let mut kinds = EvidenceKinds::NONE;
@@ -72,7 +66,6 @@ fn write_one(corpus: &Corpus, table: &mut Table<'_>, judged: &Judged) -> Edit {
             examples.push((row, duplicate));
         }
     }
-    table.apply(&candidate.draft);
     let counts = PairCounts {
         support: votes.all.into(),
         same: (votes.all - votes.against).into(),

@@ -6,7 +6,7 @@ use crate::rule::Spelling;
 
 impl Spelling {
     /// Whether a value may be spelled in another way; quick, and true rather than false.
-    pub(super) fn may_change(self, value: &[u8], in_query: bool) -> bool {
+    pub fn may_change(self, value: &[u8], in_query: bool) -> bool {
         match self {
             Self::Lowercase => value.iter().any(u8::is_ascii_uppercase),
             Self::Unescaped | Self::Composed => memchr::memchr(b'%', value).is_some(),

@@ -374,7 +374,7 @@ fn fold(value: &str, folds: &[Spelling]) -> String {
     };
     form.apply(&edit);
     let mut folded = String::new();
-    form.pairs(|key, value| {
+    form.pairs(|key, _, value| {
         if matches!(key, RawKey::QueryParam(_)) {
             folded = value.map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
         }

@@ -1,0 +1,239 @@
+/*!
+What an edit makes of URLs: tried on all of them, or made.
+*/
+
+use dedust::{Change, Edit, Form, Mapped, ParamName, RawKey, Spot, TokenKey, Value};
+use rustc_hash::FxHashMap;
+
+use super::Table;
+use super::mix::{mix, mix_pair, place_of};
+use crate::canonfd::draft::Draft;
+
+/// What an edit does to the pairs of a URL without looking at its form. Pairs are known by their numbers.
+enum Step {
+    /// The pair of this key goes.
+    Drop(u32),
+    /// The pair of this key becomes another.
+    Become(u32, u64),
+    /// The pair of this key becomes another, or goes, if it is listed.
+    Map(u32, FxHashMap<u64, Option<u64>>),
+    ForgetPath,
+}
+
+/// The only segment of a path that is forgotten.
+const FORGOTTEN: TokenKey = TokenKey::PathSegment(0);
+
+impl Table<'_> {
+    /// The rows that `edit` would move, with where to; in the order of the rows.
+    pub(in crate::canonfd) fn moves(&self, edit: &Draft) -> Vec<(u32, u64)> {
+        let rows = self.concerned(edit);
+        let steps = self.steps(edit);
+        let (mut form, whole) = (Form::default(), unconditional(edit));
+        rows.into_iter()
+            .filter_map(|row| {
+                let place = match &steps {
+                    Some(steps) => self.stepped(row, steps),
+                    None => {
+                        self.read_row(row, &mut form);
+                        if form.apply(&whole) { place_of(&form) } else { self.place(row) }
+                    }
+                };
+                (place != self.place(row)).then_some((row, place))
+            })
+            .collect()
+    }
+
+    fn read_row(&self, row: u32, form: &mut Form) {
+        form.read_pairs(self.row(row).iter().map(|&pair| (self.key_of(pair), self.raw(pair))));
+    }
+
+    /// The changes as arithmetic, where that is all there is to them.
+    fn steps(&self, edit: &Draft) -> Option<Vec<Step>> {
+        edit.change.iter().map(|change| self.step(change)).collect()
+    }
+
+    fn step(&self, change: &Change) -> Option<Step> {
+        match change {
+            Change::Drop(Spot::Key(key)) if !self.is_followed(key) => {
+                Some(Step::Drop(*self.key_numbers.get(key)?))
+            }
+            Change::Forget(Spot::Key(key)) => {
+                Some(Step::Become(*self.key_numbers.get(key)?, mix_pair(key, Some("*"))))
+            }
+            Change::ForgetPath => Some(Step::ForgetPath),
+            Change::Map { of, values } => {
+                if values.iter().any(|mapped| mapped.becomes.is_none()) && self.is_followed(of) {
+                    return None;
+                }
+                let entry = |mapped: &Mapped| {
+                    let becomes = mapped.becomes.as_deref().map(|text| mix_pair(of, Some(text)));
+                    (mix_pair(of, mapped.is.as_text()), becomes)
+                };
+                Some(Step::Map(*self.key_numbers.get(of)?, values.iter().map(entry).collect()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether something else changes when a key goes: what stands behind it would move up, or a separator go with it.
+    fn is_followed(&self, key: &TokenKey) -> bool {
+        let after = |name: &ParamName| ParamName { occurrence: name.occurrence + 1, ..name.clone() };
+        match key {
+            TokenKey::Subdomain(index) => self.key_numbers.contains_key(&TokenKey::Subdomain(index + 1)),
+            TokenKey::PathParam(name) => self.key_numbers.contains_key(&TokenKey::PathParam(after(name))),
+            TokenKey::QueryParam(name) => {
+                self.key_numbers.contains_key(&TokenKey::QueryParam(after(name)))
+                    || self.key_numbers.contains_key(&TokenKey::QuerySeparator)
+            }
+            TokenKey::PathSegment(_) | TokenKey::Scheme | TokenKey::QuerySeparator => true,
+            TokenKey::Port | TokenKey::TrailingSlash | TokenKey::Hashbang => false,
+        }
+    }
+
+    fn stepped(&self, row: u32, steps: &[Step]) -> u64 {
+        let mut place = self.place(row);
+        for &number in self.row(row) {
+            let pair = &self.pairs[number as usize];
+            match self.after_steps(number, steps) {
+                Some(mix) if mix == pair.mix => {}
+                Some(mix) => place = place.wrapping_sub(pair.mix).wrapping_add(mix),
+                None => place = place.wrapping_sub(pair.mix),
+            }
+        }
+        if steps.iter().any(|step| matches!(step, Step::ForgetPath)) {
+            place = place.wrapping_add(mix_pair(&FORGOTTEN, Some("*")));
+        }
+        place
+    }
+
+    /// What becomes of a pair; `None` when it goes.
+    fn after_steps(&self, number: u32, steps: &[Step]) -> Option<u64> {
+        let pair = &self.pairs[number as usize];
+        let mut mix = pair.mix;
+        for step in steps {
+            match step {
+                Step::Drop(key) if *key == pair.key => return None,
+                Step::Become(key, becomes) if *key == pair.key => mix = *becomes,
+                Step::Map(key, becomes) if *key == pair.key => {
+                    if let Some(becomes) = becomes.get(&mix) {
+                        mix = (*becomes)?;
+                    }
+                }
+                Step::ForgetPath if is_of_path(&self.keys[pair.key as usize]) => return None,
+                _ => {}
+            }
+        }
+        Some(mix)
+    }
+
+    /// Makes `edit`.
+    pub(in crate::canonfd) fn apply(&mut self, edit: &Draft) {
+        let rows = self.concerned(edit);
+        let mut pairs: Vec<u32> = Vec::new();
+        if let Some(steps) = self.steps(edit) {
+            self.add_pairs_of(edit);
+            let forgotten = self.find_pair(&FORGOTTEN, &Value::from("*"));
+            let forgets = steps.iter().any(|step| matches!(step, Step::ForgetPath));
+            for row in rows {
+                pairs.clear();
+                let left = self.row(row).iter().filter_map(|&pair| self.after_steps(pair, &steps));
+                pairs.extend(left.filter_map(|mix| self.pairs_by_mix.get(&mix)));
+                pairs.extend(forgotten.filter(|_| forgets));
+                self.replace(row, &pairs);
+            }
+            return;
+        }
+        let (mut form, whole) = (Form::default(), unconditional(edit));
+        for row in rows {
+            self.read_row(row, &mut form);
+            if form.apply(&whole) {
+                pairs.clear();
+                form.pairs(|key, occurrence, value| {
+                    let known = self.pairs_by_mix.get(&mix(key, occurrence, value)).copied();
+                    pairs.push(known.unwrap_or_else(|| {
+                        let text = |bytes: &[u8]| Value::from(&*String::from_utf8_lossy(bytes));
+                        self.pair(&owned(key, occurrence), value.map_or(Value::Bare, text))
+                    }));
+                });
+                self.replace(row, &pairs);
+            }
+        }
+    }
+
+    /// Adds the pairs that its steps may make.
+    fn add_pairs_of(&mut self, edit: &Draft) {
+        for change in &edit.change {
+            match change {
+                Change::Forget(Spot::Key(key)) => drop(self.pair(key, Value::from("*"))),
+                Change::ForgetPath => drop(self.pair(&FORGOTTEN, Value::from("*"))),
+                Change::Map { of, values } => {
+                    for text in values.iter().filter_map(|mapped| mapped.becomes.as_deref()) {
+                        self.pair(of, Value::from(text));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Gives a row other pairs.
+    fn replace(&mut self, row: u32, pairs: &[u32]) {
+        let mut place = 0u64;
+        for &pair in pairs {
+            let is_new = !self.row(row).contains(&pair);
+            let pair = &mut self.pairs[pair as usize];
+            place = place.wrapping_add(pair.mix);
+            pair.count += 1;
+            if is_new {
+                pair.rows.push(row);
+            }
+        }
+        for index in self.rows[row as usize].clone() {
+            let pair = self.row_pairs[index as usize];
+            self.pairs[pair as usize].count -= 1;
+        }
+        self.leave(row);
+        // In the same place where there is room.
+        let old = self.rows[row as usize].clone();
+        let start = if pairs.len() <= old.len() {
+            self.row_pairs[old.start as usize..][..pairs.len()].copy_from_slice(pairs);
+            old.start
+        } else {
+            let start = self.row_pairs.len() as u32;
+            self.row_pairs.extend_from_slice(pairs);
+            start
+        };
+        self.rows[row as usize] = start..start + pairs.len() as u32;
+        self.places[row as usize] = place;
+        self.enter(row, place);
+    }
+}
+
+/// The changes of an edit, for URLs that are known to be concerned.
+fn unconditional(edit: &Draft) -> Edit {
+    Edit {
+        when: Default::default(),
+        change: edit.change.clone(),
+        fetchable: false,
+        evidence: Default::default(),
+    }
+}
+
+fn is_of_path(key: &TokenKey) -> bool {
+    matches!(key, TokenKey::PathSegment(_) | TokenKey::TrailingSlash | TokenKey::PathParam(_))
+}
+
+fn owned(key: RawKey<'_>, occurrence: u32) -> TokenKey {
+    let named = |name: &[u8]| ParamName { name: String::from_utf8_lossy(name).into(), occurrence };
+    match key {
+        RawKey::Scheme => TokenKey::Scheme,
+        RawKey::Subdomain(index) => TokenKey::Subdomain(index),
+        RawKey::Port => TokenKey::Port,
+        RawKey::PathSegment(index) => TokenKey::PathSegment(index),
+        RawKey::TrailingSlash => TokenKey::TrailingSlash,
+        RawKey::PathParam(name) => TokenKey::PathParam(named(name)),
+        RawKey::QuerySeparator => TokenKey::QuerySeparator,
+        RawKey::QueryParam(name) => TokenKey::QueryParam(named(name)),
+        RawKey::Hashbang => TokenKey::Hashbang,
+    }
+}

@@ -1,0 +1,68 @@
+/*!
+Well-spread numbers for pairs, whose sum is the place of a URL.
+*/
+
+use dedust::{Form, RawKey, RawValue, TokenKey};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// The number of a pair.
+pub(super) fn mix_pair(key: &TokenKey, value: Option<&str>) -> u64 {
+    let (key, occurrence) = match key {
+        TokenKey::Scheme => (RawKey::Scheme, 1),
+        TokenKey::Subdomain(index) => (RawKey::Subdomain(*index), 1),
+        TokenKey::Port => (RawKey::Port, 1),
+        TokenKey::PathSegment(index) => (RawKey::PathSegment(*index), 1),
+        TokenKey::TrailingSlash => (RawKey::TrailingSlash, 1),
+        TokenKey::PathParam(name) => (RawKey::PathParam(name.name.as_bytes()), name.occurrence),
+        TokenKey::QuerySeparator => (RawKey::QuerySeparator, 1),
+        TokenKey::QueryParam(name) => (RawKey::QueryParam(name.name.as_bytes()), name.occurrence),
+        TokenKey::Hashbang => (RawKey::Hashbang, 1),
+    };
+    mix(key, occurrence, value.map(str::as_bytes))
+}
+
+/// The number of a pair as a form shows it.
+pub(super) fn mix(key: RawKey<'_>, occurrence: u32, value: RawValue<'_>) -> u64 {
+    // Seeds that lie close together make equal numbers of short texts that do: `CSS` and `CSP`.
+    let numbered = |kind: u64, index: u64| (kind << 32 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let seed = match key {
+        RawKey::Scheme => numbered(1, 0),
+        RawKey::Port => numbered(2, 0),
+        RawKey::TrailingSlash => numbered(3, 0),
+        RawKey::QuerySeparator => numbered(4, 0),
+        RawKey::Hashbang => numbered(5, 0),
+        RawKey::Subdomain(index) => numbered(6, index.into()),
+        RawKey::PathSegment(index) => numbered(7, index.into()),
+        RawKey::PathParam(name) => xxh3_64_with_seed(name, numbered(8, occurrence.into())),
+        RawKey::QueryParam(name) => xxh3_64_with_seed(name, numbered(9, occurrence.into())),
+    };
+    match value {
+        Some(text) => xxh3_64_with_seed(text, seed),
+        None => xxh3_64_with_seed(b"\0bare", !seed),
+    }
+}
+
+/// Where a URL of this form stands.
+pub(super) fn place_of(form: &Form) -> u64 {
+    let mut place = 0u64;
+    form.pairs(|key, occurrence, value| place = place.wrapping_add(mix(key, occurrence, value)));
+    place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_that_look_alike_have_numbers_of_their_own() {
+        let mut seen = std::collections::BTreeMap::new();
+        for index in 0..40 {
+            for letters in 0..26 * 26 * 26u32 {
+                let letter = |place: u32| char::from(b'A' + (letters / place % 26) as u8);
+                let text: String = [letter(676), letter(26), letter(1)].iter().collect();
+                let number = mix_pair(&TokenKey::PathSegment(index), Some(&text));
+                assert_eq!(seen.insert(number, (index, text)), None);
+            }
+        }
+    }
+}
