@@ -89,14 +89,25 @@ const MIN_PAGES: u64 = 5;
 /// would matter if there were anything to show.
 const MAX_GROUPS_PER_PAGE: u64 = 4;
 
-/// Judges an edit by its votes, on a site of whose labels a share of `noise` is wrong.
+/// How many labels of a site are wrong.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Noise {
+    /// The share that is.
+    pub(super) wrong: f64,
+    /// The share that can be proven to be.
+    pub(super) proven: f64,
+    /// How many votes say so.
+    pub(super) votes: u64,
+}
+
+/// Judges an edit by its votes, on a site with so many wrong labels.
 pub(super) fn judge(
     mode: Mode,
     family: Family,
     votes: &Votes,
     is_harmless: bool,
     urls: usize,
-    noise: f64,
+    noise: Noise,
     max_false_rate: f64,
 ) -> Result<(), Refusal> {
     if votes.merged == 0 {
@@ -114,7 +125,8 @@ pub(super) fn judge(
         _ => LIMIT,
     };
     // Where labels are provably wrong, others are that nobody can tell.
-    let limit = limit + (1.5 * votes.disbelieved_share()).min(noise).min(MAX_NOISE);
+    let proven = votes.disbelieved_share().max(noise.proven);
+    let limit = limit + (1.5 * proven).min(noise.wrong).min(MAX_NOISE);
     let min_pages = match family {
         Family::Other | Family::Relevant => MIN_PAGES,
         Family::Login => 1,
@@ -125,7 +137,7 @@ pub(super) fn judge(
         Mode::Strict => failure_bound(votes.held_out_failures, votes.held_out) <= STRICT_LIMIT,
         Mode::Balanced => {
             let is_contested =
-                votes.all >= SOME && votes.contested_share() > MAX_CONTESTED.max(0.1 + 1.2 * noise);
+                votes.all >= SOME && votes.contested_share() > MAX_CONTESTED.max(0.1 + 1.2 * noise.wrong);
             !is_contested && family.doubt(votes.against, votes.all, limit) <= DOUBT
         }
         Mode::Paper => votes.all > 0 && share <= max_false_rate,

@@ -12,7 +12,7 @@ use super::accept::Refusal;
 use super::differ::Differ;
 use super::families::{Family, is_volatile};
 use super::search::{Candidate, Judged, Search};
-use super::vote::joined;
+use super::vote::{Votes, joined};
 
 /// Conditions under which a failing edit is tried again.
 const MAX_CONTEXTS: usize = 8;
@@ -86,7 +86,14 @@ impl Search<'_> {
             }
             if let Some(draft) = draft.filter(|draft| !draft.change.is_empty()) {
                 let family = if draft.forgets_path() { Family::Relevant } else { candidate.family };
-                results.push(self.vote(Candidate { draft, family, ..candidate.clone() }));
+                let excepted = self.vote(Candidate { draft, family, ..candidate.clone() });
+                // Exceptions to what is believed must be where it fails, not where wrong labels happen to be.
+                let Votes { all, against, .. } = judged.votes;
+                if judged.refusal.is_some()
+                    || 2 * excepted.votes.against * all <= against * excepted.votes.all
+                {
+                    results.push(excepted);
+                }
             }
         }
         if judged.refusal.is_some() && results.iter().all(|result| result.refusal.is_some()) {
@@ -95,7 +102,7 @@ impl Search<'_> {
                 .filter(|(_, (with, against))| *with >= 3 && 10 * against <= *with)
                 .map(|(pair, (with, _))| (*with, *pair))
                 .collect();
-            let is_suspect = judged.votes.contested_share() > MAX_SUSPECT + self.noise;
+            let is_suspect = judged.votes.contested_share() > MAX_SUSPECT + self.noise.wrong;
             contexts.sort_unstable_by_key(|&(with, pair)| (Reverse(with), pair));
             for &(_, pair) in contexts.iter().take(MAX_CONTEXTS) {
                 let (spot, value) = test(pair);

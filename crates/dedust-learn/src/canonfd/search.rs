@@ -11,7 +11,7 @@ use dedust::{Change, Edit, Spot, Test, TokenKey, Value};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::accept::{Mode, Refusal, judge};
+use super::accept::{Mode, Noise, Refusal, judge};
 use super::draft::Draft;
 use super::families::Family;
 use super::table::Table;
@@ -27,6 +27,8 @@ const MAX_SUGGESTIONS: usize = 300;
 const MAX_TELLING: usize = 100;
 /// Groups that must agree for an edit to tell how many labels are wrong.
 const MIN_AGREEING: u64 = 30;
+/// Votes that are enough to tell.
+const ENOUGH: u64 = 300;
 
 /// An edit that may be made.
 #[derive(Clone, Debug)]
@@ -50,8 +52,7 @@ pub(super) struct Search<'c> {
     pub(super) table: Table<'c>,
     mode: Mode,
     max_false_rate: f64,
-    /// The share of labels that are wrong.
-    pub(super) noise: f64,
+    pub(super) noise: Noise,
     /// Edits that were believed, in the order in which they were made, and as they are written.
     pub(super) accepted: Vec<Judged>,
     pub(super) edits: Vec<Edit>,
@@ -66,7 +67,7 @@ impl<'c> Search<'c> {
             table: Table::new(corpus),
             mode,
             max_false_rate,
-            noise: 0.0,
+            noise: Noise::default(),
             accepted: Vec::new(),
             edits: Vec::new(),
             refused: FxHashMap::default(),
@@ -75,8 +76,10 @@ impl<'c> Search<'c> {
     }
 
     pub(super) fn run(&mut self) {
-        self.noise = self.estimate_noise();
         for _ in 0..MAX_ROUNDS {
+            if self.noise.votes < ENOUGH {
+                self.noise = self.estimate_noise();
+            }
             let before = self.accepted.len();
             let offered = self.offered();
             self.take(offered);
@@ -93,18 +96,32 @@ impl<'c> Search<'c> {
     }
 
     /// How many labels are wrong. An edit that is right fails as often as labels are wrong, and one that is wrong more
-    /// often: so the edit that fails least tells, of those with many votes.
-    fn estimate_noise(&self) -> f64 {
+    /// often: so the edits that fail least tell, as many as it takes for enough votes.
+    fn estimate_noise(&self) -> Noise {
         let mut candidates = self.offered();
         candidates.extend(self.suggested().into_iter().take(MAX_TELLING));
-        let shares: Vec<f64> = candidates
+        let mut telling: Vec<Votes> = candidates
             .par_iter()
             .map(|candidate| count(&self.table, &joined(&self.table, &candidate.draft)))
             .filter(|votes| votes.agreeing >= MIN_AGREEING)
-            .map(|votes| votes.contested_share())
             .collect();
+        telling.sort_by(|a, b| a.contested_share().total_cmp(&b.contested_share()));
+        let mut least = Votes::default();
+        for votes in telling {
+            let is_worse = votes.contested_share() > 2.0 * least.contested_share() + 0.05;
+            if least.all + least.disbelieved >= ENOUGH || (least.all > 0 && is_worse) {
+                break;
+            }
+            least.all += votes.all;
+            least.disbelieved += votes.disbelieved;
+            least.contested += votes.contested;
+        }
         // The least of several is less than their mean.
-        1.5 * shares.into_iter().reduce(f64::min).unwrap_or(0.0)
+        Noise {
+            wrong: 1.5 * least.contested_share(),
+            proven: least.disbelieved_share(),
+            votes: least.all + least.disbelieved,
+        }
     }
 
     /// Tries candidates and makes those that are believed, those that join most first; whether any was.

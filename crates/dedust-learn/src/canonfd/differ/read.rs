@@ -45,12 +45,19 @@ pub(super) fn from_digits(sources: &[(Spot, &str)], text: &str) -> Option<Source
     None
 }
 
-/// A number that may be another one, counted in another way.
+/// A number that may be another one, or one at the end of another value, counted in another way.
 pub(super) fn uncounted(sources: &[(Spot, &str)], text: &str) -> Option<(i64, Source, i64)> {
     let y = number(text)?;
-    let mut numbers = sources.iter().filter_map(|(spot, value)| Some((spot, number(value)?)));
-    let (spot, x) = numbers.next()?;
-    numbers.next().is_none().then(|| (y, Source::of(spot.clone()), x))
+    let mut numbers = sources.iter().filter_map(|(spot, value)| {
+        if let Some(x) = number(value) {
+            return Some((Source::of(spot.clone()), x));
+        }
+        let part = Atom::DigitsFromRight(0);
+        let x = number(std::str::from_utf8(part.of(value.as_bytes())?).ok()?)?;
+        Some((Source { part: Some(part), ..Source::of(spot.clone()) }, x))
+    });
+    let (source, x) = numbers.next()?;
+    numbers.next().is_none().then_some((y, source, x))
 }
 
 /// A number that is several one after the other, such as a date.
