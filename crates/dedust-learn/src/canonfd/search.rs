@@ -7,6 +7,8 @@ Finds edits that do not change which page is meant, each judged in the light of 
 3. Of edits that fail, those that hold where one more thing is true of a URL.
 */
 
+use std::cmp::Reverse;
+
 use dedust::{Change, Edit, Spot, Test, TokenKey, Value};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,6 +29,10 @@ const MAX_SUGGESTIONS: usize = 300;
 const MAX_TELLING: usize = 100;
 /// Groups that must agree for an edit to tell how many labels are wrong.
 const MIN_AGREEING: u64 = 30;
+/// An edit is doubtful if more than one vote in so many is against it.
+const DOUBTFUL: u64 = 20;
+/// Votes that tell whether a rare part of an edit fails.
+const SOME: u64 = 10;
 /// Votes that are enough to tell.
 const ENOUGH: u64 = 300;
 
@@ -139,8 +145,10 @@ impl<'c> Search<'c> {
                 Some(_) => drop(self.refused.insert(judged.candidate.draft.clone(), judged)),
             }
         }
+        // What is sure comes first: it may leave what is not with nothing but failures.
         believed.sort_by_key(|judged| {
-            (std::cmp::Reverse(judged.votes.merged), judged.candidate.draft.when.len())
+            let Votes { all, against, merged, .. } = judged.votes;
+            (against * DOUBTFUL > all, Reverse(merged), judged.candidate.draft.when.len())
         });
         let mut seen = FxHashSet::default();
         for judged in believed {
@@ -211,11 +219,18 @@ impl<'c> Search<'c> {
         // Of several changes at once, each must hold by itself: the votes may all be about one of them.
         if refusal.is_none()
             && candidate.draft.change.len() > 1
-            && self.parts_of(&candidate).any(|part| self.vote(part).refusal == Some(Refusal::Fails))
+            && self.parts_of(&candidate).any(|part| self.fails(part))
         {
             refusal = Some(Refusal::Fails);
         }
         Judged { candidate, votes, refusal }
+    }
+
+    /// Whether part of an edit fails by itself; of what is known to fail rarely, few votes do not tell.
+    fn fails(&self, part: Candidate) -> bool {
+        let is_rare = part.family == Family::Tracking;
+        let judged = self.vote(part);
+        judged.refusal == Some(Refusal::Fails) && (!is_rare || judged.votes.all >= SOME)
     }
 
     /// The changes of an edit one by one, where each could be made without the others.

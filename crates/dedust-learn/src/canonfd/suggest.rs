@@ -95,6 +95,18 @@ impl Search<'_> {
                 TokenKey::PathSegment(_) | TokenKey::QuerySeparator | TokenKey::Hashbang => {}
             }
         }
+        // What is rare is proven together.
+        let mut tracking: Vec<(usize, Change)> = Vec::new();
+        for (number, key) in self.table.keys().iter().enumerate() {
+            let count = self.table.rows_with_key(number as u32);
+            if count > 0 && Family::of_drop(key) == Family::Tracking {
+                tracking.push((count, Change::Drop(key.clone().into())));
+            }
+        }
+        if tracking.len() > 1 {
+            let support = tracking.iter().map(|(count, _)| count).sum();
+            offer(tracking.into_iter().map(|(_, change)| change).collect(), Family::Tracking, support);
+        }
         use Spelling::{Composed, Lowercase, PlusAsSpace, Underscored, Unescaped, Unpadded};
         for of in [Area::Path, Area::Params] {
             for to in [Unescaped, PlusAsSpace, Composed, Underscored, Unpadded, Lowercase] {

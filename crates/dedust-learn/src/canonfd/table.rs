@@ -186,6 +186,11 @@ impl<'c> Table<'c> {
         counts
     }
 
+    /// How many rows have a key.
+    pub(super) fn rows_with_key(&self, key: u32) -> usize {
+        self.pairs_by_key[key as usize].iter().map(|&pair| self.count(pair)).sum()
+    }
+
     /// How many rows have a pair.
     pub(super) fn count(&self, pair: u32) -> usize {
         self.pairs[pair as usize].count
