@@ -10,6 +10,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::accept::Refusal;
 use super::differ::Differ;
+use super::draft::Draft;
 use super::families::{Family, is_volatile};
 use super::search::{Candidate, Judged, Search};
 use super::vote::{Votes, joined};
@@ -18,6 +19,8 @@ use super::vote::{Votes, joined};
 const MAX_CONTEXTS: usize = 8;
 /// An edit that fails more often is not easily believed anywhere.
 const MAX_SUSPECT: f64 = 0.25;
+/// Groups that must agree of pages that show something else from one visit to the next.
+const MIN_VOLATILE: u64 = 3;
 /// Exceptions that an edit may have.
 const MAX_EXCEPTIONS: usize = 6;
 
@@ -26,7 +29,7 @@ impl Search<'_> {
     pub(super) fn judged(&self, candidate: Candidate) -> Vec<Judged> {
         let judged = self.vote(candidate);
         let is_settled = match judged.refusal {
-            None => judged.votes.against < 1,
+            None => judged.votes.against < 1 && self.volatile.is_empty(),
             Some(Refusal::Fails) => {
                 judged.votes.agreeing < 3 || 10 * judged.votes.agreeing < judged.votes.against
             }
@@ -77,7 +80,11 @@ impl Search<'_> {
             })
             .map(|(pair, _)| *pair)
             .collect();
+        if judged.refusal.is_none() {
+            exceptions.extend(self.unproven(&candidate.draft, &tally));
+        }
         exceptions.sort_unstable();
+        exceptions.dedup();
         if !exceptions.is_empty() && exceptions.len() <= MAX_EXCEPTIONS {
             let mut draft = Some(candidate.draft.clone());
             for &pair in &exceptions {
@@ -118,6 +125,19 @@ impl Search<'_> {
             results.push(judged);
         }
         results
+    }
+}
+
+impl Search<'_> {
+    /// Pages that show something else from one visit to the next, of which too few were seen to agree.
+    fn unproven(&self, draft: &Draft, tally: &FxHashMap<u32, (u64, u64)>) -> Vec<u32> {
+        let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with >= MIN_VOLATILE);
+        let mut pairs: Vec<u32> = self.volatile.iter().copied().filter(|pair| !is_seen(pair)).collect();
+        if !pairs.is_empty() {
+            let moves = self.table.moves(draft);
+            pairs.retain(|pair| moves.iter().any(|&(row, _)| self.table.row(row).contains(pair)));
+        }
+        pairs
     }
 }
 

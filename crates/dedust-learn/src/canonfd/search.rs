@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::accept::{Mode, Noise, Refusal, judge};
 use super::draft::Draft;
-use super::families::Family;
+use super::families::{Family, is_volatile};
 use super::table::Table;
 use super::vote::{Votes, count, joined};
 use super::write::write_edit;
@@ -59,6 +59,8 @@ pub(super) struct Search<'c> {
     mode: Mode,
     max_false_rate: f64,
     pub(super) noise: Noise,
+    /// Pairs of pages that show something else from one visit to the next.
+    pub(super) volatile: Vec<u32>,
     /// Edits that were believed, in the order in which they were made, and as they are written.
     pub(super) accepted: Vec<Judged>,
     pub(super) edits: Vec<Edit>,
@@ -69,8 +71,11 @@ pub(super) struct Search<'c> {
 
 impl<'c> Search<'c> {
     pub(super) fn new(corpus: &'c Corpus, mode: Mode, max_false_rate: f64) -> Self {
+        let table = Table::new(corpus);
         Self {
-            table: Table::new(corpus),
+            volatile: table
+                .pairs_with(|key, value| matches!(key, TokenKey::QueryParam(_)) && is_volatile(value)),
+            table,
             mode,
             max_false_rate,
             noise: Noise::default(),

@@ -186,6 +186,13 @@ impl<'c> Table<'c> {
         counts
     }
 
+    /// The pairs of which something is true.
+    pub(super) fn pairs_with(&self, is_true: impl Fn(&TokenKey, &str) -> bool) -> Vec<u32> {
+        let all = 0..self.pairs.len() as u32;
+        all.filter(|&pair| self.value_of(pair).as_text().is_some_and(|text| is_true(self.key_of(pair), text)))
+            .collect()
+    }
+
     /// How many rows have a key.
     pub(super) fn rows_with_key(&self, key: u32) -> usize {
         self.pairs_by_key[key as usize].iter().map(|&pair| self.count(pair)).sum()
