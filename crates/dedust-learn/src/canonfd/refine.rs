@@ -42,7 +42,7 @@ impl Search<'_> {
         let differ = Differ { table: &self.table };
         // How often each pair is seen among those for and against.
         let mut tally: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
-        for group in joined(&self.table, &candidate.draft) {
+        for group in joined(&self.table, &self.table.moves(&candidate.draft)) {
             let (with, against) = group.sides(self.table.corpus());
             if with.len() + against.len() < 2 {
                 continue;
@@ -132,12 +132,8 @@ impl Search<'_> {
     /// Pages that show something else from one visit to the next, of which too few were seen to agree.
     fn unproven(&self, draft: &Draft, tally: &FxHashMap<u32, (u64, u64)>) -> Vec<u32> {
         let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with >= MIN_VOLATILE);
-        let mut pairs: Vec<u32> = self.volatile.iter().copied().filter(|pair| !is_seen(pair)).collect();
-        if !pairs.is_empty() {
-            let moves = self.table.moves(draft);
-            pairs.retain(|pair| moves.iter().any(|&(row, _)| self.table.row(row).contains(pair)));
-        }
-        pairs
+        let unseen = self.volatile.iter().copied().filter(|pair| !is_seen(pair));
+        unseen.filter(|&pair| self.table.moves_any_with(draft, pair)).collect()
     }
 }
 

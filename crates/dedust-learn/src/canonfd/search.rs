@@ -67,6 +67,8 @@ pub(super) struct Search<'c> {
     /// Edits that were not, as they were last judged.
     pub(super) refused: FxHashMap<Draft, Judged>,
     pub(super) tried: usize,
+    /// Votes that were counted since the last edit was made.
+    votes: FxHashMap<Draft, Votes>,
 }
 
 impl<'c> Search<'c> {
@@ -83,6 +85,7 @@ impl<'c> Search<'c> {
             edits: Vec::new(),
             refused: FxHashMap::default(),
             tried: 0,
+            votes: FxHashMap::default(),
         }
     }
 
@@ -108,14 +111,14 @@ impl<'c> Search<'c> {
 
     /// How many labels are wrong. An edit that is right fails as often as labels are wrong, and one that is wrong more
     /// often: so the edits that fail least tell, as many as it takes for enough votes.
-    fn estimate_noise(&self) -> Noise {
+    fn estimate_noise(&mut self) -> Noise {
         let mut candidates = self.offered();
         candidates.extend(self.suggested().into_iter().take(MAX_TELLING));
-        let mut telling: Vec<Votes> = candidates
-            .par_iter()
-            .map(|candidate| count(&self.table, &joined(&self.table, &candidate.draft)))
-            .filter(|votes| votes.agreeing >= MIN_AGREEING)
-            .collect();
+        let votes: Vec<Votes> =
+            candidates.par_iter().map(|candidate| self.votes_on(&candidate.draft)).collect();
+        let mut telling: Vec<Votes> =
+            votes.iter().copied().filter(|votes| votes.agreeing >= MIN_AGREEING).collect();
+        self.votes = candidates.into_iter().map(|candidate| candidate.draft).zip(votes).collect();
         telling.sort_by(|a, b| a.contested_share().total_cmp(&b.contested_share()));
         let mut least = Votes::default();
         for votes in telling {
@@ -161,10 +164,17 @@ impl<'c> Search<'c> {
                 continue;
             }
             // Those before it may have done its work.
-            let again = if self.accepted.len() == before { judged } else { self.vote(judged.candidate) };
+            let moves = self.table.moves(&judged.candidate.draft);
+            let again = if self.accepted.len() == before {
+                judged
+            } else {
+                let votes = count(&self.table, &joined(&self.table, &moves));
+                self.judge(judged.candidate, votes)
+            };
             if again.refusal.is_none() {
-                self.edits.push(write_edit(&self.table, &again));
-                self.table.apply(&again.candidate.draft);
+                self.edits.push(write_edit(&self.table, &again, &moves));
+                self.table.apply(&again.candidate.draft, &moves);
+                self.votes.clear();
                 self.refused.remove(&again.candidate.draft);
                 self.accepted.push(again);
             }
@@ -215,7 +225,16 @@ impl<'c> Search<'c> {
     }
 
     pub(super) fn vote(&self, candidate: Candidate) -> Judged {
-        let votes = count(&self.table, &joined(&self.table, &candidate.draft));
+        let votes = self.votes_on(&candidate.draft);
+        self.judge(candidate, votes)
+    }
+
+    fn votes_on(&self, draft: &Draft) -> Votes {
+        let known = self.votes.get(draft).copied();
+        known.unwrap_or_else(|| count(&self.table, &joined(&self.table, &self.table.moves(draft))))
+    }
+
+    fn judge(&self, candidate: Candidate, votes: Votes) -> Judged {
         let urls = self.table.corpus().len();
         let harmless =
             !candidate.is_suspect && candidate.draft.is_harmless() && !self.has_default(&candidate.draft);

@@ -13,6 +13,7 @@ use super::differ::{Differ, Suggestions, Translation, UNCOUNTED, View};
 use super::draft::Draft;
 use super::families::{Family, speaks_of_login};
 use super::search::{Candidate, Search};
+use super::table::KeyValues;
 
 /// Rows that must have a value, or clusters that must suggest an edit, before it is looked at.
 const MIN_SUPPORT: usize = 3;
@@ -23,7 +24,7 @@ const MAX_VALUES: usize = 12;
 /// URLs of a cluster that are compared.
 const MEMBERS_PER_CLUSTER: usize = 8;
 /// Clusters that are compared at a time; once edits have brought those together, others are.
-const MAX_CLUSTERS: usize = 20_000;
+const MAX_CLUSTERS: usize = 4_000;
 /// The share of numbers that a way of counting must explain: labels may be wrong, and the votes decide.
 const MIN_COUNTED: f64 = 0.6;
 /// The largest factor between two ways of counting.
@@ -45,20 +46,19 @@ impl Search<'_> {
                 is_suspect: false,
             });
         };
-        for (number, key) in self.table.keys().iter().enumerate() {
-            let values = self.table.values_of_key(number as u32);
-            let total: usize = values.iter().map(|(count, _)| *count).sum();
+        for key in self.table.keys() {
+            let KeyValues { rows, values, frequent, .. } = self.table.values_of(key);
             let value = |pair: u32| self.table.value_of(pair).clone();
             match key {
                 TokenKey::Scheme => {
-                    if let Some(((_, first), others)) = values.split_first() {
+                    if let Some((first, others)) = frequent.split_first() {
                         let becomes = value(*first).as_text().map(Into::into);
-                        for &(count, pair) in others {
+                        for &pair in others {
                             let mapped = Mapped { is: value(pair), becomes: becomes.clone() };
                             offer(
                                 vec![Change::Map { of: key.clone(), values: vec![mapped] }],
                                 Family::Host,
-                                count,
+                                self.table.count(pair),
                             );
                         }
                     }
@@ -68,13 +68,13 @@ impl Search<'_> {
                 | TokenKey::TrailingSlash
                 | TokenKey::PathParam(_)
                 | TokenKey::QueryParam(_) => {
-                    if values.is_empty() {
+                    if *values == 0 {
                         continue;
                     }
                     // Values that were never seen are forgotten only if the key is known for it, or enough were seen.
                     let family = self.family_of_drop(key);
                     let is_enough = !matches!(family, Family::Other | Family::Relevant | Family::Host)
-                        || values.len() >= MIN_VALUES;
+                        || *values >= MIN_VALUES;
                     if is_enough || *key == TokenKey::TrailingSlash {
                         let whole = match key {
                             TokenKey::Subdomain(_) => Change::Forget(key.clone().into()),
@@ -82,14 +82,17 @@ impl Search<'_> {
                         };
                         let family =
                             if matches!(key, TokenKey::Subdomain(_)) { Family::Other } else { family };
-                        offer(vec![whole], family, total);
+                        offer(vec![whole], family, *rows);
                     }
-                    let frequent =
-                        values.iter().filter(|(count, _)| *count >= MIN_SUPPORT && 20 * count >= total);
-                    for &(count, pair) in frequent.take(MAX_VALUES) {
+                    let frequent = frequent.iter().filter(|&&pair| self.table.count(pair) >= MIN_SUPPORT);
+                    for &pair in frequent.take(MAX_VALUES) {
                         let family = self.family_of_default(key, value(pair).as_text());
                         let mapped = Mapped { is: value(pair), becomes: None };
-                        offer(vec![Change::Map { of: key.clone(), values: vec![mapped] }], family, count);
+                        offer(
+                            vec![Change::Map { of: key.clone(), values: vec![mapped] }],
+                            family,
+                            self.table.count(pair),
+                        );
                     }
                 }
                 TokenKey::PathSegment(_) | TokenKey::QuerySeparator | TokenKey::Hashbang => {}
@@ -97,8 +100,8 @@ impl Search<'_> {
         }
         // What is rare is proven together.
         let mut tracking: Vec<(usize, Change)> = Vec::new();
-        for (number, key) in self.table.keys().iter().enumerate() {
-            let count = self.table.rows_with_key(number as u32);
+        for key in self.table.keys() {
+            let count = self.table.values_of(key).rows;
             if count > 0 && Family::of_drop(key) == Family::Tracking {
                 tracking.push((count, Change::Drop(key.clone().into())));
             }
@@ -208,7 +211,10 @@ impl Search<'_> {
                 // What is read elsewhere is not lost.
                 let is_read = draft.change.iter().any(|change| change.reads(key));
                 let is_fixed = matches!(draft.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)));
-                is_read || is_fixed || self.family_of_drop(key) != Family::Other || self.has_values(key)
+                is_read
+                    || is_fixed
+                    || self.family_of_drop(key) != Family::Other
+                    || self.table.values_of(key).values >= MIN_VALUES
             }
             _ => true,
         })
@@ -217,32 +223,16 @@ impl Search<'_> {
     /// The family of forgetting a key. The values of a session do not repeat themselves and are no words.
     fn family_of_drop(&self, key: &TokenKey) -> Family {
         match Family::of_drop(key) {
-            Family::Session if !self.looks_random(key) => Family::Other,
+            Family::Session if !self.table.values_of(key).are_random => Family::Other,
             family => family,
         }
     }
 
     fn family_of_default(&self, key: &TokenKey, value: Option<&str>) -> Family {
         match Family::of_default(key, value) {
-            Family::Session if !self.looks_random(key) => Family::Other,
+            Family::Session if !self.table.values_of(key).are_random => Family::Other,
             family => family,
         }
-    }
-
-    fn looks_random(&self, key: &TokenKey) -> bool {
-        let Some(number) = self.table.keys().iter().position(|other| other == key) else { return false };
-        let values = self.table.values_of_key(number as u32);
-        let is_random = |text: &str| {
-            let digits = text.bytes().filter(u8::is_ascii_digit).count();
-            digits > 0 && (text.len() >= 8 || digits == text.len())
-        };
-        let texts = values.iter().filter_map(|&(_, pair)| self.table.value_of(pair).as_text());
-        10 * texts.filter(|text| is_random(text)).count() >= 8 * values.len()
-    }
-
-    fn has_values(&self, key: &TokenKey) -> bool {
-        let number = self.table.keys().iter().position(|other| other == key);
-        number.is_some_and(|number| self.table.values_of_key(number as u32).len() >= MIN_VALUES)
     }
 
     /// The least trusted family of the parts of an edit.

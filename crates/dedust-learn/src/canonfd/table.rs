@@ -12,6 +12,7 @@ mod make;
 mod mix;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use dedust::{RawValue, Spot, TokenKey, Value};
 use rustc_hash::FxHashMap;
@@ -21,6 +22,11 @@ use crate::corpus::Corpus;
 
 /// Marks the end of a list of rows.
 const END: u32 = u32::MAX;
+
+/// A value is rare if more than so many times as many rows have the key.
+const RARE: usize = 20;
+/// Of keys with so few values, none is.
+const MAX_FREQUENT: usize = 4;
 
 /// The training URLs of a site, in the form that edits left them.
 pub(super) struct Table<'c> {
@@ -33,6 +39,8 @@ pub(super) struct Table<'c> {
     pairs: Vec<Pair>,
     pairs_by_mix: FxHashMap<u64, u32>,
     pairs_by_key: Vec<Vec<u32>>,
+    /// What was found out about each key since the last edit.
+    values_by_key: Vec<OnceLock<KeyValues>>,
     /// Where the pairs of each row lie.
     rows: Vec<Range<u32>>,
     row_pairs: Vec<u32>,
@@ -44,6 +52,19 @@ pub(super) struct Table<'c> {
     /// Rows by label, and where those of each label end.
     rows_by_label: Vec<u32>,
     label_ends: Vec<u32>,
+}
+
+/// What the values of a key look like.
+#[derive(Clone, Debug)]
+pub(super) struct KeyValues {
+    /// Rows that have the key.
+    pub(super) rows: usize,
+    /// Distinct values.
+    pub(super) values: usize,
+    /// The pairs of values that are not rare, most frequent first.
+    pub(super) frequent: Vec<u32>,
+    /// Whether they do not repeat themselves and are no words.
+    pub(super) are_random: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -67,6 +88,7 @@ impl<'c> Table<'c> {
             pairs: Vec::with_capacity(corpus.pair_count()),
             pairs_by_mix: FxHashMap::default(),
             pairs_by_key: Vec::new(),
+            values_by_key: Vec::new(),
             rows: Vec::with_capacity(corpus.len()),
             row_pairs: Vec::new(),
             places: Vec::with_capacity(corpus.len()),
@@ -127,6 +149,7 @@ impl<'c> Table<'c> {
         self.keys.push(key.clone());
         self.key_numbers.insert(key.clone(), number);
         self.pairs_by_key.push(Vec::new());
+        self.values_by_key.push(OnceLock::new());
         number
     }
 
@@ -175,15 +198,20 @@ impl<'c> Table<'c> {
         self.pairs_by_mix.get(&mix_pair(key, value.as_text())).copied()
     }
 
-    /// The pairs of a key that some row has, with the number of such rows, most frequent first.
-    pub(super) fn values_of_key(&self, key: u32) -> Vec<(usize, u32)> {
-        let mut counts: Vec<(usize, u32)> = self.pairs_by_key[key as usize]
-            .iter()
-            .map(|&pair| (self.count(pair), pair))
-            .filter(|(count, _)| *count > 0)
-            .collect();
-        counts.sort_unstable_by_key(|&(count, pair)| (std::cmp::Reverse(count), pair));
-        counts
+    /// What the values of a key look like.
+    pub(super) fn values_of(&self, key: &TokenKey) -> &KeyValues {
+        const NONE: &KeyValues = &KeyValues { rows: 0, values: 0, frequent: Vec::new(), are_random: false };
+        let Some(&key) = self.key_numbers.get(key) else { return NONE };
+        self.values_by_key[key as usize].get_or_init(|| {
+            let pairs = self.pairs_by_key[key as usize].iter().copied().filter(|&pair| self.count(pair) > 0);
+            let rows: usize = pairs.clone().map(|pair| self.count(pair)).sum();
+            let values = pairs.clone().count();
+            let random = pairs.clone().filter(|&pair| looks_random(self.value_of(pair))).count();
+            let mut frequent: Vec<u32> =
+                pairs.filter(|&pair| RARE * self.count(pair) >= rows || values <= MAX_FREQUENT).collect();
+            frequent.sort_unstable_by_key(|&pair| (std::cmp::Reverse(self.count(pair)), pair));
+            KeyValues { rows, values, frequent, are_random: 10 * random >= 8 * values }
+        })
     }
 
     /// The pairs of which something is true.
@@ -191,11 +219,6 @@ impl<'c> Table<'c> {
         let all = 0..self.pairs.len() as u32;
         all.filter(|&pair| self.value_of(pair).as_text().is_some_and(|text| is_true(self.key_of(pair), text)))
             .collect()
-    }
-
-    /// How many rows have a key.
-    pub(super) fn rows_with_key(&self, key: u32) -> usize {
-        self.pairs_by_key[key as usize].iter().map(|&pair| self.count(pair)).sum()
     }
 
     /// How many rows have a pair.
@@ -289,4 +312,11 @@ enum SpotNumber {
     FromRight(u16),
     /// No row has it.
     Never,
+}
+
+fn looks_random(value: &Value) -> bool {
+    value.as_text().is_some_and(|text| {
+        let digits = text.bytes().filter(u8::is_ascii_digit).count();
+        digits > 0 && (text.len() >= 8 || digits == text.len())
+    })
 }

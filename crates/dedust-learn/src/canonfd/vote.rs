@@ -13,7 +13,6 @@ silenced: the failure rate that is stated is theirs alone.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::draft::Draft;
 use super::table::Table;
 use crate::corpus::{Corpus, NO_LABEL};
 
@@ -126,10 +125,9 @@ impl Group {
     }
 }
 
-/// The groups that `edit` would join.
-pub(super) fn joined(table: &Table<'_>, edit: &Draft) -> Vec<Group> {
+/// The groups that an edit would join which moves these rows.
+pub(super) fn joined(table: &Table<'_>, moves: &[(u32, u64)]) -> Vec<Group> {
     let corpus = table.corpus();
-    let moves = table.moves(edit);
     let is_moved = |row: &u32| moves.binary_search_by_key(row, |(moved, _)| *moved).is_ok();
     // Its new place, its old place, its label and its number.
     let mut rows: Vec<(u64, u64, u32, u32)> = moves
@@ -155,7 +153,7 @@ pub(super) fn joined(table: &Table<'_>, edit: &Draft) -> Vec<Group> {
         }
     }
     silence(&mut groups);
-    misplace(table, &moves, &mut groups);
+    misplace(table, moves, &mut groups);
     groups
 }
 

@@ -39,11 +39,10 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
     refused.into_iter().map(written).collect()
 }
 
-/// An edit that is believed and not made yet.
-pub(super) fn write_edit(table: &Table<'_>, judged: &Judged) -> Edit {
+/// An edit that is believed and not made yet, and moves these rows.
+pub(super) fn write_edit(table: &Table<'_>, judged: &Judged, moves: &[(u32, u64)]) -> Edit {
     let corpus = table.corpus();
     let Judged { candidate, votes, .. } = judged;
-    let moves = table.moves(&candidate.draft);
     let mut kinds = EvidenceKinds::NONE;
     let mut examples: Vec<(u32, u32)> = Vec::new();
     // Of the pages that the edit concerns, those that were seen in the form that it writes.

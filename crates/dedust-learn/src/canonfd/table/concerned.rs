@@ -31,6 +31,12 @@ impl Table<'_> {
         rows
     }
 
+    /// Whether what `edit` asks for is true of a row.
+    pub(super) fn is_concerned(&self, edit: &Draft, row: u32) -> bool {
+        let mut tests = edit.when.iter().map(|(spot, test)| (self.number(spot), test));
+        tests.all(|(spot, test)| test.holds(self.get(row, &spot).map(|pair| self.raw(pair))))
+    }
+
     /// The shortest list of pairs one of which all those rows have or had; `None` where none is known.
     fn shortest_list(&self, edit: &Draft) -> Option<Vec<u32>> {
         let size =

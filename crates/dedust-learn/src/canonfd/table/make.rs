@@ -2,6 +2,8 @@
 What an edit makes of URLs: tried on all of them, or made.
 */
 
+use std::sync::OnceLock;
+
 use dedust::{Change, Edit, Form, Mapped, ParamName, RawKey, Spot, TokenKey, Value};
 use rustc_hash::FxHashMap;
 
@@ -26,7 +28,18 @@ const FORGOTTEN: TokenKey = TokenKey::PathSegment(0);
 impl Table<'_> {
     /// The rows that `edit` would move, with where to; in the order of the rows.
     pub(in crate::canonfd) fn moves(&self, edit: &Draft) -> Vec<(u32, u64)> {
-        let rows = self.concerned(edit);
+        self.moves_of(edit, self.concerned(edit))
+    }
+
+    /// Whether `edit` would move a row that has or had this pair.
+    pub(in crate::canonfd) fn moves_any_with(&self, edit: &Draft, pair: u32) -> bool {
+        let has_it = |row: &u32| self.row(*row).contains(&pair);
+        let rows = self.pairs[pair as usize].rows.iter().copied().filter(has_it);
+        let rows = rows.filter(|&row| self.is_concerned(edit, row)).collect();
+        !self.moves_of(edit, rows).is_empty()
+    }
+
+    fn moves_of(&self, edit: &Draft, rows: Vec<u32>) -> Vec<(u32, u64)> {
         let steps = self.steps(edit);
         let (mut form, whole) = (Form::default(), unconditional(edit));
         rows.into_iter()
@@ -126,9 +139,10 @@ impl Table<'_> {
         Some(mix)
     }
 
-    /// Makes `edit`.
-    pub(in crate::canonfd) fn apply(&mut self, edit: &Draft) {
-        let rows = self.concerned(edit);
+    /// Makes `edit`, which moves these rows.
+    pub(in crate::canonfd) fn apply(&mut self, edit: &Draft, moves: &[(u32, u64)]) {
+        let rows = moves.iter().map(|(row, _)| *row);
+        self.values_by_key.fill_with(OnceLock::new);
         let mut pairs: Vec<u32> = Vec::new();
         if let Some(steps) = self.steps(edit) {
             self.add_pairs_of(edit);
