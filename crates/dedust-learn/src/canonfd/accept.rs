@@ -77,7 +77,7 @@ const MANY: u64 = 100;
 const CHEAP: f64 = 0.001;
 /// The most that is put up with on top of that for wrong labels.
 const MAX_NOISE: f64 = 0.15;
-/// Where more labels are wrong, none are excused: votes say too little.
+/// Where more labels are wrong, none are excused for edits that could do harm: votes say too little.
 const HOPELESS: f64 = 0.65;
 /// More voices against an edit than this are not all mistaken, unless more labels than that are wrong everywhere.
 const MAX_CONTESTED: f64 = 0.3;
@@ -128,8 +128,8 @@ pub(super) fn judge(
     };
     // Where labels are provably wrong, others are that nobody can tell.
     let proven = votes.disbelieved_share().max(noise.proven);
-    let allowance = if noise.wrong > HOPELESS { 0.0 } else { MAX_NOISE };
-    let limit = limit + (1.5 * proven).min(noise.wrong).min(allowance);
+    let allowance = if noise.wrong > HOPELESS && !is_harmless { 0.0 } else { MAX_NOISE };
+    let limit = limit + (2.0 * proven).min(noise.wrong).min(allowance);
     let min_pages = match family {
         Family::Other | Family::Relevant => MIN_PAGES,
         Family::Login => 1,
