@@ -129,6 +129,30 @@ impl Search<'_> {
 }
 
 impl Search<'_> {
+    /// Pages that are said to show something else from one visit to the next, less those that were seen not to: it is
+    /// the page that changes, whatever edit brings its URLs together.
+    pub(super) fn still_volatile(&self) -> Vec<u32> {
+        let mut pairs = self.volatile.clone();
+        let offered = if pairs.is_empty() { Vec::new() } else { self.offered() };
+        let mut tally: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
+        let is_known = |family: Family| !matches!(family, Family::Other | Family::Relevant);
+        for candidate in offered.iter().filter(|candidate| is_known(candidate.family)) {
+            for group in joined(&self.table, &self.table.moves(&candidate.draft)) {
+                let (with, against) = group.sides(self.table.corpus());
+                let Some(&first) = with.first().filter(|_| with.len() + against.len() > 1) else { continue };
+                for pair in pairs.iter().filter(|pair| self.table.row(first).contains(pair)) {
+                    let (agreeing, contradicting) = tally.entry(*pair).or_default();
+                    *(if against.is_empty() { agreeing } else { contradicting }) += 1;
+                }
+            }
+        }
+        pairs.retain(|pair| {
+            let (agreeing, contradicting) = tally.get(pair).copied().unwrap_or_default();
+            contradicting > 0 && agreeing < MIN_VOLATILE + 10 * contradicting
+        });
+        pairs
+    }
+
     /// Pages that show something else from one visit to the next, of which too few were seen to agree.
     fn unproven(&self, draft: &Draft, tally: &FxHashMap<u32, (u64, u64)>) -> Vec<u32> {
         let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with >= MIN_VOLATILE);

@@ -90,6 +90,7 @@ impl<'c> Search<'c> {
     }
 
     pub(super) fn run(&mut self) {
+        self.volatile = self.still_volatile();
         for _ in 0..MAX_ROUNDS {
             if self.noise.votes < ENOUGH {
                 self.noise = self.estimate_noise();
