@@ -59,6 +59,8 @@ const BATCH: usize = 16;
 struct Batch {
     urls: [ParsedUrl; BATCH],
     parsed: [Option<ParseUrlError>; BATCH],
+    /// Whether the host is that of the URL before.
+    is_repeated: [bool; BATCH],
     found: [Found; BATCH],
 }
 
@@ -251,7 +253,7 @@ impl Normalizer {
         mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
     ) {
         let Scratch { desk, batch, .. } = scratch;
-        let Batch { urls: parsed, parsed: errors, found } = batch;
+        let Batch { urls: parsed, parsed: errors, is_repeated, found } = batch;
         let mut inputs = urls.into_iter();
         let mut batch: [&[u8]; BATCH] = [b""; BATCH];
         loop {
@@ -264,21 +266,34 @@ impl Normalizer {
             if count == 0 {
                 return;
             }
-            for (found, url) in found.iter_mut().zip(&parsed[..count]) {
-                let parts = url.parts();
-                *found = self.image.find(url.padded(), parts.host_start as usize, parts.host_end as usize);
+            for index in 0..count {
+                let url = &parsed[index];
+                // Links of one page mostly lead to one host.
+                is_repeated[index] = index > 0 && url.host() == parsed[index - 1].host();
+                found[index] = if is_repeated[index] {
+                    found[index - 1]
+                } else {
+                    self.image.find(
+                        url.padded(),
+                        url.parts().host_start as usize,
+                        url.parts().host_end as usize,
+                    )
+                };
             }
             if !self.image.is_near() {
                 self.image.read_ahead(&found[..count]);
             }
+            let mut program = None;
             for (index, input) in batch[..count].iter().enumerate() {
                 let url = &mut parsed[index];
+                if !is_repeated[index] {
+                    let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
+                    program = self.image.open_site(url.padded(), start, end, found[index]);
+                }
                 if let Some(error) = errors[index] {
                     finish(input, Err(error), None, desk);
                     continue;
                 }
-                let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
-                let program = self.image.open_site(url.padded(), start, end, found[index]);
                 if let Some(program) = &program
                     && program.substitutions() != 0
                     && url.userinfo().is_none()

@@ -40,8 +40,8 @@ pub(super) const PLACE_BYTES: usize = 4;
 pub(crate) struct Found {
     /// Its place, 0 if there is none, and in the high half the flags.
     place_and_flags: u64,
-    /// Where its domain starts in the text.
-    start: u64,
+    /// The length of its domain, with which the host ends.
+    domain_len: u64,
 }
 
 impl Found {
@@ -84,7 +84,7 @@ impl Image {
         while let Some((place, flags)) = self.entry(text, domain, end, &passes) {
             if flags & HAS_RULES != 0 && (flags & WITH_SUBDOMAINS != 0 || domain == start) {
                 let place_and_flags = u64::from(place) | u64::from(flags) << 32;
-                found = Found { place_and_flags, start: domain as u64 };
+                found = Found { place_and_flags, domain_len: (end - domain) as u64 };
             }
             if flags & HAS_LONGER == 0 || domain == start {
                 break;
@@ -149,9 +149,8 @@ impl Image {
         if found.place() == 0 {
             return None;
         }
-        let domain = found.start as usize;
-        match self.record(found.place(), text, domain, end) {
-            Some(record) => self.site_at(record, end - domain, found),
+        match self.record(found.place(), text, end.checked_sub(found.domain_len as usize)?, end) {
+            Some(record) => self.site_at(record, found),
             None => self.site_by_name(text, start, end),
         }
     }
@@ -161,8 +160,8 @@ impl Image {
     fn site_by_name(&self, text: &[u8], start: usize, end: usize) -> Option<Program<'_>> {
         let is_it = |place: u32, domain: usize| self.record(place, text, domain, end).is_some();
         let found = self.find_where(text, start, end, is_it);
-        let domain = found.start as usize;
-        self.site_at(self.record(found.place(), text, domain, end)?, end - domain, found)
+        let record = self.record(found.place(), text, end.checked_sub(found.domain_len as usize)?, end)?;
+        self.site_at(record, found)
     }
 
     /// The record at a place, if it is that of the domain `text[start..end]`.
@@ -179,7 +178,8 @@ impl Image {
     }
 
     #[inline(always)]
-    fn site_at(&self, record: &[u8; RECORD_BYTES], domain_len: usize, found: Found) -> Option<Program<'_>> {
+    fn site_at(&self, record: &[u8; RECORD_BYTES], found: Found) -> Option<Program<'_>> {
+        let domain_len = found.domain_len as usize;
         let (mut shape, mut length, mut place) = (u32_at(record, 0), u32_at(record, 4), found.place());
         let mut start = place as usize * PLACE_BYTES + RECORD_BYTES + domain_len;
         if length & IS_ALIAS != 0 {
