@@ -116,9 +116,8 @@ fn measure(path: &Path, sites: u64) {
     assert!(covered * 10 > URLS * 6, "rules must apply: {covered}");
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let resident: f64 = resident
-        .and_then(|line| line.trim().trim_end_matches(" kB").parse().ok())
-        .unwrap_or(f64::NAN);
+    let resident: f64 =
+        resident.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(f64::NAN);
     println!(
         "{} {} {}",
         open.as_secs_f64() * 1e3,
@@ -198,7 +197,9 @@ impl RuleFile<'_> {
             .collect();
         let urls = 1 + self.sites / rank;
         let comma = if rank == 1 { "" } else { "," };
-        let summary = format!(r#""urls": {urls}"#);
+        let summary = format!(
+            r#""summary": {{"urls": {urls}, "labelled": {urls}, "pages": 1, "raw_rules": 3, "qualified_rules": 3}}"#
+        );
         let text = format!(r#"{comma}"{}": {{{summary}, "rules": [{}]}}"#, site(rank), rules.join(","));
         self.text.extend_from_slice(text.as_bytes());
     }
@@ -230,7 +231,7 @@ fn write_url(random: &mut Random, sites: u64, text: &mut Vec<u8>) {
     let kinds: Vec<usize> = kinds(rank).collect();
     let kind = kinds[(token >> 8) as usize % kinds.len()];
     let (site, id) = (site(rank), token >> 40);
-    let name = if token % 4 == 0 { "other".to_owned() } else { own_name(kind, rank) };
+    let name = if token.is_multiple_of(4) { "other".to_owned() } else { own_name(kind, rank) };
     let url = match kind {
         0 => format!("http://{site}/{name}?sid{rank}={token:016x}&id={id}"),
         1 => format!("http://{site}/{name}?t={id}&s={token:016x}"),
@@ -269,7 +270,7 @@ impl Random {
     /// A number from 1 to `last`, k with a probability proportional to 1/k.
     fn rank(&mut self, last: u64) -> u64 {
         loop {
-            // With a probability proportional to ln(1 + 1/k), which is larger than 1/k for no k, and by at most ln 2 for k = 1.
+            // With a probability proportional to ln(1 + 1/k). 1/k is larger than that, most so for k = 1: by 1/ln 2.
             let rank = (self.share() * ((last + 1) as f64).ln()).exp() as u64;
             let rank = rank.clamp(1, last);
             let share = (1.0 / rank as f64) / (1.0 / rank as f64).ln_1p();

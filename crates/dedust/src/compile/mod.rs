@@ -124,8 +124,7 @@ impl<'a> Compiler<'a> {
             | flag(HAS_EDITS, !edits.is_empty())
             | self.texts.end_width() << END_WIDTH;
 
-        let mut site = Vec::new();
-        site.resize(4 * lists, 0);
+        let mut site = vec![0; 4 * lists];
         site.extend(names.iter().map(|name| print(Some(name.as_bytes()))));
         site.extend(rules.iter().map(|(_, rule)| self.print(rule)));
         self.texts.put(&mut site);

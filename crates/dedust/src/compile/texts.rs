@@ -42,7 +42,7 @@ impl Texts {
     pub(super) fn end_width(&self) -> u8 {
         match self.text.len() {
             ..=0xFF => 0,
-            ..=0xFFFF => 1,
+            0x100..=0xFFFF => 1,
             _ => 2,
         }
     }

@@ -216,7 +216,7 @@ impl Image {
 #[inline(always)]
 pub(super) fn place_in(hash: u64, places: u32) -> usize {
     // The high half of the hash as a share of the table.
-    ((hash >> 32) * u64::from(places) >> 32) as usize
+    (((hash >> 32) * u64::from(places)) >> 32) as usize
 }
 
 /// The tag of an entry, without flags.
