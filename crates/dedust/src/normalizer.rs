@@ -16,7 +16,7 @@ use std::io;
 use std::path::Path;
 
 use crate::compile::{add_site, compile};
-use crate::compiled::{DamagedRules, Found, Image, ImageBuilder, OpenRulesError};
+use crate::compiled::{DamagedRules, Found, Image, ImageBuilder, MAX_HOSTS, OpenRulesError};
 use crate::form::Form;
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::pattern::is_slug;
@@ -53,15 +53,23 @@ pub struct Scratch {
 
 /// URLs that are on their way at the same time. More would not fit into the nearest memory, with fewer there is more to
 /// wait for.
-const BATCH: usize = 16;
+const BATCH: usize = MAX_HOSTS;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Batch {
     urls: [ParsedUrl; BATCH],
     parsed: [Option<ParseUrlError>; BATCH],
-    /// Whether the host is that of the URL before.
-    is_repeated: [bool; BATCH],
     found: [Found; BATCH],
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            urls: std::array::from_fn(|_| ParsedUrl::default()),
+            parsed: [None; BATCH],
+            found: [Found::default(); BATCH],
+        }
+    }
 }
 
 /// Where results are put together.
@@ -253,7 +261,7 @@ impl Normalizer {
         mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
     ) {
         let Scratch { desk, batch, .. } = scratch;
-        let Batch { urls: parsed, parsed: errors, is_repeated, found } = batch;
+        let Batch { urls: parsed, parsed: errors, found } = batch;
         let mut inputs = urls.into_iter();
         let mut batch: [&[u8]; BATCH] = [b""; BATCH];
         loop {
@@ -266,27 +274,25 @@ impl Normalizer {
             if count == 0 {
                 return;
             }
-            for index in 0..count {
-                let url = &parsed[index];
+            let mut repeated = 0u64;
+            for index in 1..count {
                 // Links of one page mostly lead to one host.
-                is_repeated[index] = index > 0 && url.host() == parsed[index - 1].host();
-                found[index] = if is_repeated[index] {
-                    found[index - 1]
-                } else {
-                    self.image.find(
-                        url.padded(),
-                        url.parts().host_start as usize,
-                        url.parts().host_end as usize,
-                    )
-                };
+                repeated |= u64::from(parsed[index].host() == parsed[index - 1].host()) << index;
             }
-            if !self.image.is_near() {
+            if self.image.is_near() {
+                for index in (0..count).filter(|index| repeated & 1 << index == 0) {
+                    let (url, parts) = (&parsed[index], parsed[index].parts());
+                    found[index] =
+                        self.image.find(url.padded(), parts.host_start as usize, parts.host_end as usize);
+                }
+            } else {
+                self.image.find_all(&parsed[..count], repeated, found);
                 self.image.read_ahead(&found[..count]);
             }
             let mut program = None;
             for (index, input) in batch[..count].iter().enumerate() {
                 let url = &mut parsed[index];
-                if !is_repeated[index] {
+                if repeated & 1 << index == 0 {
                     let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
                     program = self.image.open_site(url.padded(), start, end, found[index]);
                 }

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::Image;
 use super::encoding::{array_at, first_word, is_same, u32_at};
 use crate::program::Program;
-use crate::url::PADDING;
+use crate::url::{PADDING, ParsedUrl};
 
 /// Flags of an entry of the table, in the lowest bits of its tag. Sub-domains belong to the site.
 pub(super) const WITH_SUBDOMAINS: u32 = 1;
@@ -51,6 +51,26 @@ impl Found {
     }
 }
 
+/// Hosts that are looked for at the same time, one bit of a word for each.
+pub(crate) const MAX_HOSTS: usize = u64::BITS as usize;
+
+/// A domain that the table is asked for: where it starts in the text, and its hash.
+#[derive(Clone, Copy, Debug, Default)]
+struct Question {
+    domain: usize,
+    hash: u64,
+}
+
+/// The places of the bits that are set.
+#[inline(always)]
+fn bits(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        (place < u64::BITS).then_some(place as usize)
+    })
+}
+
 /// What memory is read in.
 const LINE_BYTES: usize = 64;
 
@@ -77,34 +97,90 @@ impl Image {
         passes: impl Fn(u32, usize) -> bool,
     ) -> Found {
         let mut found = Found::default();
-        if self.facts.sites == 0 || start > end || end > text.len() {
-            return found;
-        }
-        let mut domain = last_labels(text, start, end);
-        while let Some((place, flags)) = self.entry(text, domain, end, &passes) {
-            if flags & HAS_RULES != 0 && (flags & WITH_SUBDOMAINS != 0 || domain == start) {
-                let place_and_flags = u64::from(place) | u64::from(flags) << 32;
-                found = Found { place_and_flags, domain_len: (end - domain) as u64 };
-            }
-            if flags & HAS_LONGER == 0 || domain == start {
-                break;
-            }
-            domain = start + longer(&text[start..end], domain - start);
+        let mut question = self.question(text, start, end);
+        while let Some(Question { domain, hash }) = question {
+            question = self.ask(
+                text,
+                start,
+                end,
+                domain,
+                self.entry(hash, |place| passes(place, domain)),
+                &mut found,
+            );
         }
         found
     }
 
-    /// The first entry for a domain whose record passes the test: its place and flags.
+    /// Where the sites of hosts would lie, except of those that are to be left out, a bit for each. Whoever asks for one
+    /// waits for memory; here the machine waits for the answers for all hosts at the same time.
+    pub(crate) fn find_all(&self, urls: &[ParsedUrl], mut left_out: u64, all_found: &mut [Found]) {
+        let mut questions = [Question::default(); MAX_HOSTS];
+        let host = |url: &ParsedUrl| (url.parts().host_start as usize, url.parts().host_end as usize);
+        for (index, url) in urls.iter().enumerate().take(questions.len()) {
+            let (start, end) = host(url);
+            match self.question(url.padded(), start, end) {
+                Some(question) => questions[index] = question,
+                None => left_out |= 1 << index,
+            }
+            all_found[index] = Found::default();
+        }
+        let mut open = u64::MAX >> (MAX_HOSTS - urls.len().clamp(1, MAX_HOSTS)) & !left_out;
+        while open != 0 {
+            let mut read = 0;
+            for index in bits(open) {
+                read |= self.number(place_in(questions[index].hash, self.facts.places) * ENTRY_BYTES);
+            }
+            // The numbers themselves are of no use yet.
+            black_box(read);
+            for index in bits(open) {
+                let (text, (start, end)) = (urls[index].padded(), host(&urls[index]));
+                let Question { domain, hash } = questions[index];
+                let entry = self.entry(hash, |_| true);
+                match self.ask(text, start, end, domain, entry, &mut all_found[index]) {
+                    Some(question) => questions[index] = question,
+                    None => open &= !(1 << index),
+                }
+            }
+        }
+    }
+
+    /// What to ask first for a host.
     #[inline(always)]
-    fn entry(
+    fn question(&self, text: &[u8], start: usize, end: usize) -> Option<Question> {
+        if self.facts.sites == 0 || start > end || end > text.len() {
+            return None;
+        }
+        let domain = last_labels(text, start, end);
+        Some(Question { domain, hash: hash_of(text, domain, end) })
+    }
+
+    /// Takes the answer for the domain that starts at `domain`; what to ask next.
+    #[inline(always)]
+    fn ask(
         &self,
         text: &[u8],
         start: usize,
         end: usize,
-        passes: &impl Fn(u32, usize) -> bool,
-    ) -> Option<(u32, u32)> {
+        domain: usize,
+        entry: Option<(u32, u32)>,
+        found: &mut Found,
+    ) -> Option<Question> {
+        let (place, flags) = entry?;
+        if flags & HAS_RULES != 0 && (flags & WITH_SUBDOMAINS != 0 || domain == start) {
+            let place_and_flags = u64::from(place) | u64::from(flags) << 32;
+            *found = Found { place_and_flags, domain_len: (end - domain) as u64 };
+        }
+        if flags & HAS_LONGER == 0 || domain == start {
+            return None;
+        }
+        let domain = start + longer(&text[start..end], domain - start);
+        Some(Question { domain, hash: hash_of(text, domain, end) })
+    }
+
+    /// The first entry for a hash whose record passes the test: its place and flags.
+    #[inline(always)]
+    fn entry(&self, hash: u64, passes: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
         let (bytes, places) = (self.bytes(), self.facts.places);
-        let hash = hash_of(text, start, end);
         let mut at = place_in(hash, places);
         for _ in 0..places {
             if !self.is_sound(at * ENTRY_BYTES, ENTRY_BYTES) {
@@ -115,12 +191,18 @@ impl Image {
             if place == 0 {
                 return None;
             }
-            if (tag ^ hash as u32) & !FLAGS == 0 && passes(place, start) {
+            if (tag ^ hash as u32) & !FLAGS == 0 && passes(place) {
                 return Some((place, tag & FLAGS));
             }
             at = if at + 1 == places as usize { 0 } else { at + 1 };
         }
         None
+    }
+
+    /// The number at a place, 0 beyond the end.
+    #[inline(always)]
+    fn number(&self, at: usize) -> u32 {
+        array_at(self.bytes(), at).map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
     /// Reads what will be needed of sites that were found. Whoever opens one site waits for memory several times, for
@@ -130,8 +212,7 @@ impl Image {
         let mut read = 0;
         for found in found {
             let at = found.place() as usize * PLACE_BYTES;
-            let number = |at: usize| array_at(self.bytes(), at).map_or(0, |bytes| u32::from_le_bytes(*bytes));
-            read |= number(at) | number(at + LINE_BYTES);
+            read |= self.number(at) | self.number(at + LINE_BYTES);
         }
         // The numbers themselves are of no use here.
         black_box(read);

@@ -20,7 +20,7 @@ mod index;
 
 pub(crate) use build::{CompiledSite, ImageBuilder, SiteFacts};
 pub use file::{DamagedRules, OpenRulesError, is_compiled};
-pub(crate) use index::Found;
+pub(crate) use index::{Found, MAX_HOSTS};
 
 use std::fmt;
 use std::sync::Arc;
