@@ -142,9 +142,13 @@ fn free_keys() -> Vec<TokenKey> {
         TokenKey::QueryParam(name("a", 1)),
         TokenKey::QueryParam(name("a", 2)),
         TokenKey::QueryParam(name("b", 1)),
+        TokenKey::QueryParam(name("identifier", 1)),
         TokenKey::Hashbang,
     ]
 }
+
+/// Short and long URLs are read in two ways.
+const LONG: &str = "a-text-of-so-many-letters-that-there-is-no-room-for-it-and-another-one";
 
 fn values(key: &TokenKey) -> Vec<Value> {
     let texts: &[&str] = match key {
@@ -153,9 +157,9 @@ fn values(key: &TokenKey) -> Vec<Value> {
         TokenKey::TrailingSlash => &["/"],
         TokenKey::QuerySeparator => &[";"],
         TokenKey::Subdomain(_) => &["www", "de", "7"],
-        TokenKey::PathSegment(_) | TokenKey::Hashbang => &["x", "7", "a-b.html"],
+        TokenKey::PathSegment(_) | TokenKey::Hashbang => &["x", "7", "a-b.html", LONG],
         TokenKey::PathParam(_) => &["x", "7"],
-        TokenKey::QueryParam(_) => &["x", "7", ""],
+        TokenKey::QueryParam(_) => &["x", "7", "", LONG],
     };
     let mut values: Vec<Value> = texts.iter().map(|text| Value::from(*text)).collect();
     if matches!(key, TokenKey::QueryParam(_)) {
