@@ -12,13 +12,13 @@ pub(crate) struct Marks<'a, const A: u8, const B: u8, const C: u8> {
     end: usize,
     /// Where the bytes start that `found` speaks of.
     at: usize,
-    /// A bit for each of [`PADDING`] bytes that are marks, the first one lowest.
+    /// A bit for each of [`WINDOW`] bytes that are marks, the first one lowest.
     found: u32,
 }
 
 const LANES: usize = 16;
-const _: () =
-    assert!(PADDING == 2 * LANES, "what is looked at in one step may be read after the end of a text");
+const WINDOW: usize = 2 * LANES;
+const _: () = assert!(PADDING >= WINDOW, "what is looked at in one step may be read after the end of a text");
 
 impl<'a, const A: u8, const B: u8, const C: u8> Marks<'a, A, B, C> {
     /// Looks at `padded[start..end]`, after which [`PADDING`] bytes follow.
@@ -39,14 +39,14 @@ impl<'a, const A: u8, const B: u8, const C: u8> Marks<'a, A, B, C> {
             let marks = if C == A { is(A) | is(B) } else { is(A) | is(B) | is(C) };
             marks.move_mask().cast_unsigned()
         };
-        let Some(bytes) = self.padded.get(self.at..).and_then(|rest| rest.first_chunk::<PADDING>()) else {
+        let Some(bytes) = self.padded.get(self.at..).and_then(|rest| rest.first_chunk::<WINDOW>()) else {
             return;
         };
         let (low, high) = bytes.split_at(LANES);
         let lanes = |half: &[u8]| half.first_chunk().copied().unwrap_or_default();
         let found = is_mark(lanes(low)) | is_mark(lanes(high)) << LANES;
         let left = self.end - self.at;
-        self.found = if left >= PADDING { found } else { found & !(u32::MAX << left) };
+        self.found = if left >= WINDOW { found } else { found & !(u32::MAX << left) };
     }
 }
 
@@ -56,7 +56,7 @@ impl<const A: u8, const B: u8, const C: u8> Iterator for Marks<'_, A, B, C> {
     #[inline(always)]
     fn next(&mut self) -> Option<usize> {
         while self.found == 0 {
-            self.at += PADDING;
+            self.at += WINDOW;
             if self.at >= self.end {
                 return None;
             }

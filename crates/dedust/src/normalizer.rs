@@ -16,7 +16,7 @@ use std::io;
 use std::path::Path;
 
 use crate::compile::{add_site, compile};
-use crate::compiled::{DamagedRules, HostHash, Image, ImageBuilder, OpenRulesError, Preparation};
+use crate::compiled::{DamagedRules, Found, Image, ImageBuilder, MAX_HOSTS, OpenRulesError};
 use crate::form::Form;
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::pattern::is_slug;
@@ -53,13 +53,23 @@ pub struct Scratch {
 
 /// URLs that are on their way at the same time. More would not fit into the nearest memory, with fewer there is more to
 /// wait for.
-const BATCH: usize = 16;
+const BATCH: usize = MAX_HOSTS;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Batch {
     urls: [ParsedUrl; BATCH],
     parsed: [Option<ParseUrlError>; BATCH],
-    hosts: [Preparation; BATCH],
+    found: [Found; BATCH],
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            urls: std::array::from_fn(|_| ParsedUrl::default()),
+            parsed: [None; BATCH],
+            found: [Found::default(); BATCH],
+        }
+    }
 }
 
 /// Where results are put together.
@@ -191,7 +201,7 @@ impl Normalizer {
     pub fn key_with<'s>(&self, url: &[u8], scratch: &'s mut Scratch) -> Result<&'s [u8], ParseUrlError> {
         let Scratch { url: parsed, desk, .. } = scratch;
         let program = self.parse(url, parsed, &mut desk.work)?;
-        Ok(self.key_of(parsed, program, desk))
+        Ok(self.key_of(parsed, program.as_ref(), desk))
     }
 
     /// Like [`Normalizer::normalize`], in the buffers of `scratch`.
@@ -202,7 +212,7 @@ impl Normalizer {
     ) -> Result<&'s [u8], ParseUrlError> {
         let Scratch { url: parsed, desk, .. } = scratch;
         let program = self.parse(url, parsed, &mut desk.work)?;
-        Ok(self.canonical_of(parsed, program, desk))
+        Ok(self.canonical_of(parsed, program.as_ref(), desk))
     }
 
     /// Like [`Normalizer::key_with`] for many URLs, and faster: hands each URL with its key to `each`, in their order.
@@ -248,10 +258,10 @@ impl Normalizer {
         &self,
         urls: impl IntoIterator<Item = &'u [u8]>,
         scratch: &mut Scratch,
-        mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<Program<'_>>, &mut Desk),
+        mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
     ) {
         let Scratch { desk, batch, .. } = scratch;
-        let Batch { urls: parsed, parsed: errors, hosts } = batch;
+        let Batch { urls: parsed, parsed: errors, found } = batch;
         let mut inputs = urls.into_iter();
         let mut batch: [&[u8]; BATCH] = [b""; BATCH];
         loop {
@@ -264,36 +274,51 @@ impl Normalizer {
             if count == 0 {
                 return;
             }
-            for (host, url) in hosts.iter_mut().zip(&parsed[..count]) {
-                host.hash = HostHash::of(url.host());
+            let mut repeated = 0u64;
+            for index in 1..count {
+                // Links of one page mostly lead to one host.
+                repeated |= u64::from(parsed[index].host() == parsed[index - 1].host()) << index;
             }
-            self.image.prepare(&mut hosts[..count]);
+            if self.image.is_near() {
+                for index in (0..count).filter(|index| repeated & 1 << index == 0) {
+                    let (url, parts) = (&parsed[index], parsed[index].parts());
+                    found[index] =
+                        self.image.find(url.padded(), parts.host_start as usize, parts.host_end as usize);
+                }
+            } else {
+                self.image.find_all(&parsed[..count], repeated, found);
+                self.image.read_ahead(&found[..count]);
+            }
+            let mut program = None;
             for (index, input) in batch[..count].iter().enumerate() {
                 let url = &mut parsed[index];
+                if repeated & 1 << index == 0 {
+                    let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
+                    program = self.image.open_site(url.padded(), start, end, found[index]);
+                }
                 if let Some(error) = errors[index] {
                     finish(input, Err(error), None, desk);
                     continue;
                 }
-                let program = self.image.hashed_site(url.host(), hosts[index].hash).and_then(Program::new);
                 if let Some(program) = &program
                     && program.substitutions() != 0
                     && url.userinfo().is_none()
                 {
                     self.substitute(program, url, &mut desk.work);
                 }
-                finish(input, Ok(url), program, desk);
+                finish(input, Ok(url), program.as_ref(), desk);
             }
         }
     }
 
     #[inline]
-    fn key_of<'s>(&self, url: &'s ParsedUrl, program: Option<Program<'_>>, desk: &'s mut Desk) -> &'s [u8] {
-        if let Some(program) = &program
+    fn key_of<'s>(&self, url: &'s ParsedUrl, program: Option<&Program<'_>>, desk: &'s mut Desk) -> &'s [u8] {
+        if let Some(program) = program
             && program.edits() != 0
         {
             return edited_key(program, url, &mut desk.work, &mut desk.edited.key, &mut desk.out);
         }
-        if let Some(program) = &program
+        if let Some(program) = program
             && url.userinfo().is_some()
         {
             return key_without_user(program, url, desk);
@@ -307,27 +332,27 @@ impl Normalizer {
     fn canonical_of<'s>(
         &self,
         url: &'s ParsedUrl,
-        program: Option<Program<'_>>,
+        program: Option<&Program<'_>>,
         desk: &'s mut Desk,
     ) -> &'s [u8] {
-        if let Some(program) = &program
+        if let Some(program) = program
             && program.edits() != 0
         {
             return self.edited_url(program, url, desk);
         }
         let Desk { work, out, .. } = desk;
         let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
-        let Some(rule) = rule.filter(|rule| rule.writes() && url.userinfo().is_none()) else {
+        let Some(rule) = rule.as_ref().filter(|rule| rule.writes() && url.userinfo().is_none()) else {
             return url.as_bytes();
         };
-        let is_proven = is_proven(&rule, url, &work.slots);
+        let is_proven = is_proven(rule, url, &work.slots);
         out.clear();
-        if template::write(&rule, rule.url(), url, &mut work.slots, out).is_err() {
+        if template::write(rule, rule.url(), url, &mut work.slots, out).is_err() {
             return url.as_bytes();
         }
         if is_proven {
-            debug_assert!(self.stays(&rule, url, desk), "{url:?}");
-        } else if !self.stays(&rule, url, desk) {
+            debug_assert!(self.stays(rule, url, desk), "{url:?}");
+        } else if !self.stays(rule, url, desk) {
             return url.as_bytes();
         }
         desk.out.as_bytes()
@@ -366,9 +391,9 @@ impl Normalizer {
         if write_key(rule.as_ref(), again, work, again_out) != key {
             return false;
         }
-        rule.filter(CoveringRule::writes).is_none_or(|rule| {
+        rule.as_ref().filter(|rule| rule.writes()).is_none_or(|rule| {
             again_out.clear();
-            template::write(&rule, rule.url(), again, &mut work.slots, again_out).is_err()
+            template::write(rule, rule.url(), again, &mut work.slots, again_out).is_err()
                 || again_out.as_bytes() == again.as_bytes()
         })
     }
@@ -378,24 +403,23 @@ impl Normalizer {
         let safe = ParsedUrl::parse(url.as_ref())?;
         let (mut parsed, mut work) = (ParsedUrl::default(), Work::default());
         self.parse(url.as_ref(), &mut parsed, &mut work)?;
-        let site = self.image.site(safe.host());
-        let rule = self.program_of(parsed.host()).and_then(|program| {
+        let site = self.program_of(&safe);
+        let rule = self.program_of(&parsed).and_then(|program| {
             let rule = program.covering_rule(&parsed, &mut work.slots)?;
             let key = template::write(&rule, rule.key, &parsed, &mut work.slots, &mut TextBuffer::default());
             key.ok().map(|()| rule.place())
         });
-        let substitutions = match site.and_then(Program::new) {
-            Some(program) if parsed != safe => firing(&program, safe.as_bytes()),
+        let substitutions = match &site {
+            Some(program) if parsed != safe => firing(program, safe.as_bytes()),
             _ => Vec::new(),
         };
         let mut edits = Vec::new();
-        if let Some(program) =
-            site.and_then(Program::new).filter(|program| program.edits() != 0 && safe.is_hierarchical())
+        if let Some(program) = site.as_ref().filter(|program| program.edits() != 0 && safe.is_hierarchical())
             && work.form.read(&safe, program.domain_len)
         {
             let (mut before, mut after) = (Vec::new(), Vec::new());
             work.form.write_key(&mut before);
-            for (place, edit) in &*work.edits.of(&program) {
+            for (place, edit) in &*work.edits.of(program) {
                 work.form.apply(edit);
                 after.clear();
                 work.form.write_key(&mut after);
@@ -427,7 +451,7 @@ impl Normalizer {
         work: &mut Work,
     ) -> Result<Option<Program<'_>>, ParseUrlError> {
         parsed.parse_from(url)?;
-        let Some(program) = self.program_of(parsed.host()) else { return Ok(None) };
+        let Some(program) = self.program_of(parsed) else { return Ok(None) };
         if program.substitutions() != 0 && parsed.userinfo().is_none() {
             self.substitute(&program, parsed, work);
         }
@@ -449,7 +473,7 @@ impl Normalizer {
     }
 
     fn has_same_site(&self, one: &ParsedUrl, other: &ParsedUrl) -> bool {
-        let domain = |url: &'_ ParsedUrl| self.image.site(url.host()).map(|site| site.domain_len);
+        let domain = |url: &'_ ParsedUrl| self.program_of(url).map(|program| program.domain_len);
         match (domain(one), domain(other)) {
             (Some(one_len), Some(other_len)) => {
                 one.host()[one.host().len() - one_len..] == other.host()[other.host().len() - other_len..]
@@ -458,10 +482,10 @@ impl Normalizer {
         }
     }
 
-    /// The program of the longest domain that `host` is or ends with.
+    /// The rules of the longest domain that the host of `url` is or ends with.
     #[inline]
-    fn program_of(&self, host: &[u8]) -> Option<Program<'_>> {
-        self.image.site(host).and_then(Program::new)
+    fn program_of(&self, url: &ParsedUrl) -> Option<Program<'_>> {
+        self.image.site(url.padded(), url.parts().host_start as usize, url.parts().host_end as usize)
     }
 }
 

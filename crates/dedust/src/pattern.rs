@@ -11,7 +11,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
-use crate::compiled::encoding::{Cursor, Encode as _, TooLarge};
+use crate::compiled::encoding::{Cursor, Encode as _, TooLarge, array_at};
 use crate::url::{TokenKey, Value, extension};
 
 /// What a URL must look like, key by key.
@@ -244,7 +244,7 @@ pub(crate) fn class_contains(code: u8, padded: &[u8], start: usize, length: usiz
     let mut contains = (length >= shortest) & (is(ClassCode::DIGITS) | hex | letters != 0);
     let mut at = 0;
     while at < length {
-        let Some(bytes) = padded.get(start + at..).and_then(|rest| rest.first_chunk::<LANES>()) else {
+        let Some(bytes) = array_at::<LANES>(padded, start + at) else {
             return false;
         };
         let bytes = i8x16::new(bytes.map(u8::cast_signed));

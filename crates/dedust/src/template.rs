@@ -1,13 +1,13 @@
 /*!
 Writes what a rule makes of a URL: its key, or the URL of the target form.
 
-A template is a list of steps, read where it lies in the compiled rules. Values that are always there, and all text
+A template is a list of steps, read where it lies in the compiled rules; texts of the site are named by their numbers. Values that are always there, and all text
 around them, are plain copies; where values may be absent, one step writes a whole part of the URL (host, path or
 query), since it then depends on one value what may follow another.
 */
 
 use crate::compiled::encoding::{Cursor, u16_at};
-use crate::program::{CoveringRule, Param, Slots};
+use crate::program::{CoveringRule, NO_SLOT, NO_TEXT, Param, Slots, Texts};
 use crate::rule::Atom;
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParsedUrl, RawValue};
@@ -66,9 +66,12 @@ enum Source<'a> {
 
 impl<'a> Source<'a> {
     #[inline(always)]
-    fn read(cursor: &mut Cursor<'a>) -> Option<Self> {
+    fn read(cursor: &mut Cursor<'a>, texts: &Texts<'a>) -> Option<Self> {
         Some(match cursor.u8()? {
-            SOURCE_LITERAL => Self::Literal(cursor.text()?),
+            SOURCE_LITERAL => match cursor.u16()? {
+                NO_TEXT => Self::Literal(None),
+                number => Self::Literal(Some(texts.get(number)?)),
+            },
             SOURCE_SLOT => Self::Slot(cursor.u16()?),
             SOURCE_STAR => Self::Star,
             SOURCE_JOIN => Self::Join(cursor.block()?),
@@ -92,7 +95,7 @@ pub(crate) fn write(
     slots: &mut Slots,
     out: &mut TextBuffer,
 ) -> Result<(), Refused> {
-    let cursor = Cursor::new(rule.program, at as usize);
+    let cursor = Cursor::at(rule.shape, at);
     Writer { rule, url, slots, out }.run(cursor).ok_or(Refused)
 }
 
@@ -109,22 +112,22 @@ impl<'a, 'r> Writer<'a, 'r> {
             match Step(cursor.u8()?) {
                 Step::END => return Some(()),
                 Step::PIECES => {
-                    for _ in 0..cursor.u16()? {
+                    for _ in 0..cursor.u8()? {
                         let piece = cursor.array::<4>()?;
-                        let (slot, length) = (u16_at(piece, 0), usize::from(u16_at(piece, 2)));
-                        let (bytes, at) = cursor.place();
-                        self.out.push_part(bytes, at, length);
-                        cursor.take(length)?;
+                        let (text, slot) = (u16_at(piece, 0), u16_at(piece, 2));
+                        let texts = &self.rule.texts;
+                        let (start, length) = texts.extent(text.into());
+                        self.out.push_part(texts.site, start, length);
                         let (start, length) = self.slots.extent(slot);
                         self.out.push_part(self.url.padded(), start, length);
                     }
                 }
                 Step::PUT => {
-                    let source = Source::read(&mut cursor)?;
+                    let source = self.source(&mut cursor)?;
                     self.put(source)?;
                 }
                 Step::OPTIONAL => {
-                    let (before, source) = (cursor.text()??, Source::read(&mut cursor)?);
+                    let (before, source) = (self.text(&mut cursor)?, self.source(&mut cursor)?);
                     if !self.is_absent(source) {
                         self.out.push_slice(before);
                         self.put(source)?;
@@ -138,10 +141,21 @@ impl<'a, 'r> Writer<'a, 'r> {
         }
     }
 
+    #[inline(always)]
+    fn source(&self, cursor: &mut Cursor<'r>) -> Option<Source<'r>> {
+        Source::read(cursor, &self.rule.texts)
+    }
+
+    /// The text whose number comes next.
+    #[inline(always)]
+    fn text(&self, cursor: &mut Cursor<'r>) -> Option<&'r [u8]> {
+        self.rule.texts.get(cursor.u16()?)
+    }
+
     fn labels(&mut self, cursor: &mut Cursor<'r>) -> Option<()> {
         let mut has_any = false;
         for _ in 0..cursor.u16()? {
-            let label = Source::read(cursor)?;
+            let label = self.source(cursor)?;
             if self.is_absent(label) {
                 if has_any {
                     return None;
@@ -158,7 +172,7 @@ impl<'a, 'r> Writer<'a, 'r> {
     fn path(&mut self, cursor: &mut Cursor<'r>) -> Option<()> {
         let (mut has_any, mut has_gap) = (false, false);
         for _ in 0..cursor.u16()? {
-            let segment = Source::read(cursor)?;
+            let segment = self.source(cursor)?;
             if self.is_absent(segment) {
                 has_gap = true;
                 continue;
@@ -174,7 +188,7 @@ impl<'a, 'r> Writer<'a, 'r> {
             self.out.push(b'/');
         }
         for _ in 0..cursor.u16()? {
-            let (name, source) = (cursor.text()??, Source::read(cursor)?);
+            let (name, source) = (self.text(cursor)?, self.source(cursor)?);
             if self.is_absent(source) {
                 continue;
             }
@@ -187,7 +201,7 @@ impl<'a, 'r> Writer<'a, 'r> {
             self.put(source)?;
         }
         if cursor.u8()? != 0 {
-            let slash = Source::read(cursor)?;
+            let slash = self.source(cursor)?;
             if has_any && !self.is_absent(slash) {
                 self.out.push(if matches!(slash, Source::Star) { b'*' } else { b'/' });
             }
@@ -199,7 +213,7 @@ impl<'a, 'r> Writer<'a, 'r> {
         let flags = cursor.u8()?;
         let mut separator = b'&';
         if flags & QUERY_HAS_SEPARATOR != 0 {
-            match Source::read(cursor)? {
+            match self.source(cursor)? {
                 source if self.is_absent(source) => {}
                 Source::Star => separator = b'*',
                 _ => separator = b';',
@@ -213,7 +227,7 @@ impl<'a, 'r> Writer<'a, 'r> {
         }
         let mut others = 0;
         for _ in 0..cursor.u16()? {
-            let (name, source) = (cursor.text()??, Source::read(cursor)?);
+            let (name, source) = (self.text(cursor)?, self.source(cursor)?);
             if self.is_absent(source) {
                 continue;
             }
@@ -239,9 +253,11 @@ impl<'a, 'r> Writer<'a, 'r> {
     /// Writes the parameters as they stand in the URL, less those that are dropped.
     fn query_in_place(&mut self, cursor: &mut Cursor<'r>, mut next: Lead) -> Option<()> {
         let sources = *cursor;
+        let texts = &self.rule.texts;
         let find = |wanted: u16, sources: &mut Cursor<'r>| -> Option<Option<(&'r [u8], Source<'r>)>> {
             for _ in 0..sources.u16()? {
-                let (slot, name, source) = (sources.u16()?, sources.text()??, Source::read(sources)?);
+                let (slot, name, source) =
+                    (sources.u16()?, texts.get(sources.u16()?)?, Source::read(sources, texts)?);
                 if slot == wanted {
                     return Some(Some((name, source)));
                 }
@@ -264,7 +280,7 @@ impl<'a, 'r> Writer<'a, 'r> {
             }
         }
         // Past the sources, to what follows.
-        find(crate::program::NO_SLOT, cursor)?;
+        find(NO_SLOT, cursor)?;
         Some(())
     }
 

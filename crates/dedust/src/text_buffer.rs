@@ -4,6 +4,10 @@ A buffer for short texts that are put together from many pieces: most pieces cos
 
 use crate::url::PADDING;
 
+/// Bytes that are copied at once.
+const STEP: usize = 32;
+const _: () = assert!(PADDING >= STEP, "a step may be read after the end of a URL");
+
 /// Text that grows at its end. What lies after the end is of no meaning, and is overwritten.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextBuffer {
@@ -25,9 +29,10 @@ impl TextBuffer {
     /// Appends `source[start..start + length]`. Fast when the source goes on for some bytes after that.
     #[inline(always)]
     pub(crate) fn push_part(&mut self, source: &[u8], start: usize, length: usize) {
-        if length <= PADDING
-            && let Some(from) = source.get(start..).and_then(|rest| rest.first_chunk::<PADDING>())
-            && let Some(to) = self.bytes.get_mut(self.length..).and_then(|rest| rest.first_chunk_mut())
+        if length <= STEP
+            && let Some(from) = source.get(start..start.wrapping_add(STEP))
+            && let Some(to) = self.bytes.get_mut(self.length..self.length.wrapping_add(STEP))
+            && let (Some(from), Some(to)) = (from.first_chunk::<STEP>(), to.first_chunk_mut())
         {
             *to = *from;
             self.length += length;
@@ -38,12 +43,12 @@ impl TextBuffer {
 
     /// Likewise for more bytes than one copy takes, or few that nothing follows.
     fn push_long(&mut self, source: &[u8], length: usize) {
-        if source.len() >= length.next_multiple_of(PADDING)
+        if source.len() >= length.next_multiple_of(STEP)
             && let Some(to) = self.bytes.get_mut(self.length..)
-            && to.len() >= length.next_multiple_of(PADDING)
+            && to.len() >= length.next_multiple_of(STEP)
         {
-            let steps = source.as_chunks::<PADDING>().0.iter().zip(to.as_chunks_mut::<PADDING>().0);
-            for (from, to) in steps.take(length.div_ceil(PADDING)) {
+            let steps = source.as_chunks::<STEP>().0.iter().zip(to.as_chunks_mut::<STEP>().0);
+            for (from, to) in steps.take(length.div_ceil(STEP)) {
                 *to = *from;
             }
             self.length += length;
@@ -71,8 +76,8 @@ impl TextBuffer {
     #[inline(never)]
     fn push_slowly(&mut self, text: &[u8]) {
         let end = self.length + text.len();
-        if self.bytes.len() < end + PADDING {
-            self.bytes.resize((2 * end).max(256) + PADDING, 0);
+        if self.bytes.len() < end + STEP {
+            self.bytes.resize((2 * end).max(256) + STEP, 0);
         }
         self.bytes[self.length..end].copy_from_slice(text);
         self.length = end;

@@ -138,7 +138,7 @@ fn one_scratch_is_enough_for_any_number_of_urls() {
         read
     };
     // As often as it takes for each kind to come to every place in a batch.
-    pass(&(0..16).flat_map(|_| urls(0)).collect::<Vec<_>>());
+    pass(&(0..64).flat_map(|_| urls(0)).collect::<Vec<_>>());
     let urls: Vec<String> = (1..=500).flat_map(urls).collect();
     assert!(allocations_of(|| drop(urls[0].clone())) > 0, "allocations are counted");
     let mut read = 0;

@@ -142,9 +142,13 @@ fn free_keys() -> Vec<TokenKey> {
         TokenKey::QueryParam(name("a", 1)),
         TokenKey::QueryParam(name("a", 2)),
         TokenKey::QueryParam(name("b", 1)),
+        TokenKey::QueryParam(name("identifier", 1)),
         TokenKey::Hashbang,
     ]
 }
+
+/// Short and long URLs are read in two ways.
+const LONG: &str = "a-text-of-so-many-letters-that-there-is-no-room-for-it-and-another-one";
 
 fn values(key: &TokenKey) -> Vec<Value> {
     let texts: &[&str] = match key {
@@ -153,9 +157,9 @@ fn values(key: &TokenKey) -> Vec<Value> {
         TokenKey::TrailingSlash => &["/"],
         TokenKey::QuerySeparator => &[";"],
         TokenKey::Subdomain(_) => &["www", "de", "7"],
-        TokenKey::PathSegment(_) | TokenKey::Hashbang => &["x", "7", "a-b.html"],
+        TokenKey::PathSegment(_) | TokenKey::Hashbang => &["x", "7", "a-b.html", LONG],
         TokenKey::PathParam(_) => &["x", "7"],
-        TokenKey::QueryParam(_) => &["x", "7", ""],
+        TokenKey::QueryParam(_) => &["x", "7", "", LONG],
     };
     let mut values: Vec<Value> = texts.iter().map(|text| Value::from(*text)).collect();
     if matches!(key, TokenKey::QueryParam(_)) {
@@ -264,8 +268,10 @@ fn rule_set(rule: impl Strategy<Value = Rule>) -> impl Strategy<Value = RuleSet>
 
 fn url() -> impl Strategy<Value = String> {
     let pick = |key: TokenKey| option::of(select(values(&key)).prop_map(|value| value.to_string()));
-    let params = vec((select(vec!["a", "b", "c"]), select(vec!["", "=", "=x", "=7", "=7"])), 0..4);
-    let path = vec(select(vec!["x", "7", "a-b.html", "x;s=7", ""]), 0..4);
+    let long = Box::leak(format!("={LONG}").into_boxed_str());
+    let values = vec!["", "=", "=x", "=7", "=7", long];
+    let params = vec((select(vec!["a", "b", "c", "identifier"]), select(values)), 0..4);
+    let path = vec(select(vec!["x", "7", "a-b.html", "x;s=7", "", LONG]), 0..4);
     (
         select(vec!["http", "https"]),
         vec(select(vec!["www", "de", "7"]), 0..3),
@@ -294,15 +300,37 @@ fn crowded_url() -> impl Strategy<Value = String> {
     (host, path, query).prop_map(|(host, path, query)| format!("http://{host}{path}{query}"))
 }
 
+/// The same rules, and after them one of more keys than fit into a word, which covers none of the URLs.
+fn among_many_keys(rules: &RuleSet) -> RuleSet {
+    let mut all = rules.site("example.org").unwrap().rules().to_vec();
+    let keys = (0..40).map(|number| TokenKey::QueryParam(name(&format!("k{number}"), 1)));
+    let any = AnyValue { class: ValueClass::Text, except: Vec::new(), optional: false };
+    let mut pattern: Vec<(TokenKey, ValuePattern)> =
+        keys.map(|key| (key, ValuePattern::Any(any.clone()))).collect();
+    pattern.push((TokenKey::Scheme, ValuePattern::Is(Value::from("http"))));
+    let rewrite = Rewrite::new([(TokenKey::Scheme, Op::Keep(Value::from("http")))], Vec::new());
+    all.push(Rule {
+        pattern: Pattern::new(pattern),
+        rewrite,
+        other_params: OtherParams::Refuse,
+        evidence: Evidence::default(),
+    });
+    let mut set = RuleSet::new("random");
+    set.insert("example.org", SiteRules::new(SiteSummary::default(), all).unwrap()).unwrap();
+    set
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn the_compiled_key_is_the_interpreted_key(rules in rule_set(rule(free_keys(), true)), urls in vec(prop_oneof![url(), crowded_url()], 8)) {
         let normalizer = Normalizer::compile(&rules);
+        let among_many = Normalizer::compile(&among_many_keys(&rules));
         for url in urls {
             let expected = interpret(rules.site("example.org").unwrap().rules(), &url);
-            prop_assert_eq!(normalizer.key(&url).unwrap().to_string(), expected, "{}", url);
+            prop_assert_eq!(&normalizer.key(&url).unwrap().to_string(), &expected, "{}", url);
+            prop_assert_eq!(&among_many.key(&url).unwrap().to_string(), &expected, "{}", url);
         }
     }
 

@@ -5,19 +5,17 @@ Which key is kept in which slot: fixed ones first, then host labels, path segmen
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::MAX_POSITIONS;
-use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
+use crate::compiled::encoding::{Encode as _, TooLarge};
 use crate::pattern::ValuePattern;
 use crate::program::{
-    FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NAME_BYTES, NO_NAME, NO_SLOT, PORT_SLOT, SCHEME_SLOT,
-    SEPARATOR_SLOT, TRAILING_SLASH_SLOT, name_hash,
+    FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NO_SLOT, PORT_SLOT, SCHEME_SLOT, SEPARATOR_SLOT,
+    TRAILING_SLASH_SLOT,
 };
 use crate::rule::{OtherParams, Rule};
 use crate::url::{ParamName, TokenKey, Value};
 
 /// Slots of one site, at most.
 const MAX_SLOTS: usize = 16_000;
-/// Places of a table of names, at most.
-const MAX_NAME_PLACES: usize = 1 << 15;
 
 /// Which key is kept in which slot. A key without a slot is unknown to all rules of the site.
 pub(super) struct Layout {
@@ -25,26 +23,18 @@ pub(super) struct Layout {
     segments: u16,
     param_slots: BTreeMap<TokenKey, u16>,
     slot_count: u16,
-    path_names: Names,
-    query_names: Names,
+    path_names: Vec<Name>,
+    query_names: Vec<Name>,
     /// Bits of the slots of query parameters.
     query: Vec<u32>,
 }
 
-/// A flat table of names, each of which has a place that no other has.
-#[derive(Default)]
-struct Names {
-    places: Vec<Option<Name>>,
-    seed: u8,
-    /// Where the table was written.
-    at: usize,
-}
-
-struct Name {
-    text: Box<str>,
+/// The name of a parameter.
+pub(super) struct Name {
+    pub(super) text: Box<str>,
     slot: u16,
     /// Occurrences that the rules know, one after the other from the first.
-    count: u8,
+    count: u16,
 }
 
 impl Layout {
@@ -77,7 +67,7 @@ impl Layout {
             query[usize::from(slot / 32)] |= 1 << (slot % 32);
         }
         let names = |name_of: fn(&TokenKey) -> Option<&ParamName>| {
-            Names::new(param_slots.iter().filter_map(|(key, slot)| Some((name_of(key)?, *slot))))
+            names(param_slots.iter().filter_map(|(key, slot)| Some((name_of(key)?, *slot))))
         };
         let path_names = names(|key| match key {
             TokenKey::PathParam(name) => Some(name),
@@ -155,102 +145,36 @@ impl Layout {
         out.put_u16(self.slot_count);
         out.put_u16(self.subdomains);
         out.put_u16(self.segments);
-        out.put_small(self.path_names.places.len())?;
-        out.put_small(self.query_names.places.len())
+        out.put_small(self.path_names.len())?;
+        out.put_small(self.query_names.len())
     }
 
-    pub(super) fn put_seeds(&self, out: &mut Vec<u8>) {
-        out.put_u8(self.path_names.seed);
-        out.put_u8(self.query_names.seed);
+    /// For each name its first slot, and how many occurrences the rules know.
+    pub(super) fn put_names(&self, out: &mut Vec<u8>) {
+        for name in self.names() {
+            out.put_u16(name.slot);
+            out.put_u16(name.count);
+        }
     }
 
-    pub(super) fn put_names(&mut self, out: &mut Vec<u8>) -> Result<(), TooLarge> {
-        self.path_names.put(out)?;
-        self.query_names.put(out)
-    }
-
-    /// What there is of names beyond their first eight bytes.
-    pub(super) fn put_long_names(&self, out: &mut Vec<u8>) -> Result<(), TooLarge> {
-        self.path_names.put_long(out)?;
-        self.query_names.put_long(out)
+    /// The names of path parameters, then those of query parameters.
+    pub(super) fn names(&self) -> impl Iterator<Item = &Name> {
+        self.path_names.iter().chain(&self.query_names)
     }
 }
 
-impl Names {
-    fn new<'a>(names: impl Iterator<Item = (&'a ParamName, u16)>) -> Result<Self, TooLarge> {
-        let mut known: Vec<Name> = Vec::new();
-        for (ParamName { name, occurrence }, slot) in names {
-            match known.last_mut() {
-                Some(last) if last.text == *name && u32::from(last.count) + 1 == *occurrence => {
-                    last.count = last.count.checked_add(1).ok_or(TooLarge)?;
-                }
-                // An occurrence that follows one the rules do not know can never be reached.
-                _ if *occurrence == 1 => known.push(Name { text: name.clone(), slot, count: 1 }),
-                _ => {}
+/// The names of parameters, each with its first slot.
+fn names<'a>(params: impl Iterator<Item = (&'a ParamName, u16)>) -> Result<Vec<Name>, TooLarge> {
+    let mut names: Vec<Name> = Vec::new();
+    for (ParamName { name, occurrence }, slot) in params {
+        match names.last_mut() {
+            Some(last) if last.text == *name && u32::from(last.count) + 1 == *occurrence => {
+                last.count = last.count.checked_add(1).ok_or(TooLarge)?;
             }
+            // An occurrence that follows one the rules do not know can never be reached.
+            _ if *occurrence == 1 => names.push(Name { text: name.clone(), slot, count: 1 }),
+            _ => {}
         }
-        if known.is_empty() {
-            return Ok(Self::default());
-        }
-        // The smallest table in which every name has a place of its own.
-        let mut room = known.len().next_power_of_two();
-        while room <= MAX_NAME_PLACES {
-            for seed in 0..=u8::MAX {
-                let place = |name: &Name| {
-                    let (text, length) = (name.text.as_bytes(), name.text.len());
-                    name_hash(first_word(text, 0, length), length, seed) & (room - 1)
-                };
-                let mut is_taken = vec![false; room];
-                if known.iter().all(|name| !std::mem::replace(&mut is_taken[place(name)], true)) {
-                    let mut places: Vec<Option<Name>> = Vec::new();
-                    places.resize_with(room, || None);
-                    for name in known {
-                        let at = place(&name);
-                        places[at] = Some(name);
-                    }
-                    return Ok(Self { places, seed, at: 0 });
-                }
-            }
-            room *= 2;
-        }
-        Err(TooLarge)
     }
-
-    fn put(&mut self, out: &mut Vec<u8>) -> Result<(), TooLarge> {
-        self.at = out.len();
-        for place in &self.places {
-            match place {
-                None => {
-                    out.put_u64(0);
-                    out.put_u16(NO_NAME);
-                    out.put_u16(NO_SLOT);
-                    out.put_u32(0);
-                }
-                Some(Name { text, slot, count }) => {
-                    let length = u16::try_from(text.len()).ok().filter(|&length| length != NO_NAME);
-                    out.put_u64(first_word(text.as_bytes(), 0, text.len()));
-                    out.put_u16(length.ok_or(TooLarge)?);
-                    out.put_u16(*slot);
-                    out.put_u32(u32::from(*count));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn put_long(&self, out: &mut Vec<u8>) -> Result<(), TooLarge> {
-        for (index, name) in self.places.iter().enumerate() {
-            if let Some(Name { text, count, .. }) = name
-                && text.len() > 8
-            {
-                let at = out.len();
-                if at >= 1 << 24 {
-                    return Err(TooLarge);
-                }
-                out.extend_from_slice(&text.as_bytes()[8..]);
-                out.set_u32(self.at + index * NAME_BYTES + 12, at << 8 | usize::from(*count))?;
-            }
-        }
-        Ok(())
-    }
+    Ok(names)
 }

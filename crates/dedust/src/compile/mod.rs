@@ -8,24 +8,24 @@ rules have room for (16,000 keys; texts of 64 KiB) is left out as a whole: leavi
 mod layout;
 mod proof;
 mod template;
+mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::layout::Layout;
 use self::template::put_template;
-use crate::compiled::ImageBuilder;
+use self::texts::Texts;
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
+use crate::compiled::{CompiledSite, ImageBuilder, SiteFacts};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::program::{
-    ANY_TAG, HAS_EDITS, HAS_LISTS, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS, NO_SLOT,
-    RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES, tag,
+    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_EDITS, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
+    NO_SLOT, NO_TEXT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES,
+    print_of,
 };
 use crate::rule::{Edit, Op, OtherParams, Replacement, Rule, RuleSet, SiteRules, Substitution};
 use crate::stored_edits;
-use crate::url::{TokenKey, Value, has_subdomains};
-
-/// With more rules than this they are listed by tag, so that only a few are looked at.
-const MANY_RULES: usize = 16;
+use crate::url::{RawValue, TokenKey, Value, has_subdomains};
 
 pub(crate) fn compile(rules: &RuleSet) -> ImageBuilder {
     let mut builder = ImageBuilder::default();
@@ -55,8 +55,12 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
     if let Ok(program) =
         Compiler::new(rules, is_provable).and_then(|compiler| compiler.finish(&substitutions, &edits))
     {
-        let with_subdomains = has_subdomains(domain.as_bytes());
-        builder.insert(domain.as_bytes(), with_subdomains, site.summary().urls, count as u64, &program);
+        let facts = SiteFacts {
+            with_subdomains: has_subdomains(domain.as_bytes()),
+            weight: site.summary().urls,
+            rules: count as u64,
+        };
+        builder.insert(domain.as_bytes(), facts, &program);
     }
 }
 
@@ -82,6 +86,8 @@ struct Compiler<'a> {
     /// The slot by whose value most rules are told apart.
     tag_slot: u16,
     is_provable: bool,
+    texts: Texts,
+    /// The shape.
     out: Vec<u8>,
 }
 
@@ -90,7 +96,8 @@ impl<'a> Compiler<'a> {
         let keys: BTreeSet<&TokenKey> =
             rules.iter().flat_map(|(_, rule)| rule.pattern.keys().map(|(key, _)| key)).collect();
         let layout = Layout::new(&keys)?;
-        let mut compiler = Self { rules, layout, tag_slot: NO_SLOT, is_provable, out: Vec::new() };
+        let (texts, out) = (Texts::default(), Vec::new());
+        let mut compiler = Self { rules, layout, tag_slot: NO_SLOT, is_provable, texts, out };
         compiler.tag_slot = compiler.find_tag_slot();
         Ok(compiler)
     }
@@ -100,36 +107,58 @@ impl<'a> Compiler<'a> {
         mut self,
         substitutions: &[(usize, &Substitution)],
         edits: &[(usize, &Edit)],
-    ) -> Result<Vec<u8>, TooLarge> {
+    ) -> Result<CompiledSite, TooLarge> {
         let rules = std::mem::take(&mut self.rules);
-        let tags: Vec<u32> = rules.iter().map(|(_, rule)| self.tag(rule)).collect();
-        let lists = if rules.len() > MANY_RULES { rules_by_tag(&tags) } else { None };
+        // Names come first: their numbers are those of their prints.
+        let names: Vec<Box<str>> = self.layout.names().map(|name| name.text.clone()).collect();
+        for name in &names {
+            self.texts.push(name.as_bytes())?;
+        }
+        let lists = usize::from(!substitutions.is_empty()) + usize::from(!edits.is_empty());
+        self.put_shape(&rules, lists)?;
         let passes = |(_, rule): &(usize, &Rule)| rule.other_params == OtherParams::Keep;
-        let has_order = |rule: &(usize, &Rule)| passes(rule) || keeps_order(rule.1);
-        let flags = flag(KEEPS_OTHERS, rules.iter().any(passes))
+        let has_order = |rule: &(usize, &Rule)| passes(rule) || writes_in_place(rule.1);
+        self.out[4] = flag(KEEPS_OTHERS, rules.iter().any(passes))
             | flag(KEEPS_ORDER, rules.iter().any(has_order))
             | flag(HAS_SUBSTITUTIONS, !substitutions.is_empty())
             | flag(HAS_EDITS, !edits.is_empty())
-            | flag(HAS_LISTS, lists.is_some());
+            | self.texts.end_width() << END_WIDTH;
 
+        let mut site = vec![0; 4 * lists];
+        site.extend(names.iter().map(|name| print(Some(name.as_bytes()))));
+        site.extend(rules.iter().map(|(_, rule)| self.print(rule)));
+        self.texts.put(&mut site);
+        let mut place = 0;
+        if !substitutions.is_empty() {
+            site.set_u32(place, site.len())?;
+            place += 4;
+            site.put_u32(u32::try_from(substitutions.len()).map_err(|_| TooLarge)?);
+            for (place, substitution) in substitutions {
+                let place = u32::try_from(*place).map_err(|_| TooLarge)?;
+                Replacement::encode(substitution, place, &mut site)?;
+            }
+        }
+        if !edits.is_empty() {
+            site.set_u32(place, site.len())?;
+            stored_edits::encode(edits, &mut site)?;
+        }
+        Ok(CompiledSite { shape: self.out, site })
+    }
+
+    /// All but the flags, which come last.
+    fn put_shape(&mut self, rules: &[(usize, &Rule)], lists: usize) -> Result<(), TooLarge> {
         self.out.put_u32(0);
+        self.out.put_u16(0);
         self.layout.put_counts(&mut self.out)?;
         self.out.put_small(rules.len())?;
         self.out.put_u16(self.tag_slot);
-        self.out.put_u8(flags);
-        self.layout.put_seeds(&mut self.out);
+        // Places of what is of the site alone, which its numbers of names, rules and texts tell.
+        let places = self.out.len();
         self.out.resize(HEADER_BYTES, 0);
-        let mut place = HEADER_BYTES;
-        self.out.resize(
-            HEADER_BYTES + 4 * (flags & (HAS_SUBSTITUTIONS | HAS_EDITS | HAS_LISTS)).count_ones() as usize,
-            0,
-        );
-        self.layout.put_names(&mut self.out)?;
-        tags.iter().for_each(|&tag| self.out.put_u32(tag));
+        self.layout.put_names(&mut self.out);
         let heads = self.out.len();
         let head_bytes = 4 + 8 * self.layout.words();
         self.out.resize(heads + rules.len() * head_bytes, 0);
-        self.layout.put_long_names(&mut self.out)?;
         let all: Vec<&Rule> = rules.iter().map(|(_, rule)| *rule).collect();
         for (index, (place, rule)) in rules.iter().enumerate() {
             let mut head = Vec::with_capacity(head_bytes);
@@ -143,44 +172,13 @@ impl<'a> Compiler<'a> {
             let guards = if self.is_provable { proof::guards(&all, index) } else { None };
             self.put_rule(*place, rule, guards)?;
         }
-        if !substitutions.is_empty() {
-            self.out.set_u32(place, self.out.len())?;
-            place += 4;
-            self.out.put_u32(u32::try_from(substitutions.len()).map_err(|_| TooLarge)?);
-            for (place, substitution) in substitutions {
-                let place = u32::try_from(*place).map_err(|_| TooLarge)?;
-                Replacement::encode(substitution, place, &mut self.out)?;
-            }
-        }
-        if !edits.is_empty() {
-            self.out.set_u32(place, self.out.len())?;
-            place += 4;
-            stored_edits::encode(edits, &mut self.out)?;
-        }
-        if let Some(lists) = &lists {
-            self.out.set_u32(place, self.out.len())?;
-            self.put_lists(lists)?;
-        }
-        self.out.set_u32(0, self.out.len())?;
-        Ok(self.out)
-    }
-
-    /// Tags, ends of lists, and the lists.
-    fn put_lists(&mut self, (rules_by_tag, untagged): &RulesByTag) -> Result<(), TooLarge> {
-        self.out.put_u32(u32::try_from(rules_by_tag.len()).map_err(|_| TooLarge)?);
-        rules_by_tag.keys().for_each(|&tag| self.out.put_u32(tag));
-        let mut end = self.out.len() + 4 * (rules_by_tag.len() + 2);
-        let mut lists = Vec::new();
-        for list in rules_by_tag.values().map(|list| &list[..]).chain([&[][..]]) {
-            self.out.put_u32(u32::try_from(end).map_err(|_| TooLarge)?);
-            let mut list = [list, untagged].concat();
-            list.sort_unstable();
-            end += 2 * list.len();
-            lists.extend(list);
-        }
-        self.out.put_u32(u32::try_from(end).map_err(|_| TooLarge)?);
-        lists.into_iter().for_each(|index| self.out.put_u16(index));
-        Ok(())
+        let prints = 4 * lists;
+        let ends = prints + self.layout.names().count() + rules.len();
+        self.out.set_u32(places, prints)?;
+        self.out.set_u32(places + 4, ends)?;
+        self.out.set_u32(places + 8, ends + ((self.texts.len() + 1) << self.texts.end_width()))?;
+        self.out.set_u32(places + 12, heads)?;
+        self.out.set_u32(0, self.out.len())
     }
 
     /// The slot with the most different values that rules ask for.
@@ -201,14 +199,12 @@ impl<'a> Compiler<'a> {
         most.map_or(NO_SLOT, |(slot, _)| *slot)
     }
 
-    fn tag(&self, rule: &Rule) -> u32 {
+    /// The print of the value of the tag slot that the rule asks for.
+    fn print(&self, rule: &Rule) -> u8 {
         let mut keys = rule.pattern.keys();
         match keys.find(|(key, _)| self.layout.slot(key) == self.tag_slot) {
-            Some((_, ValuePattern::Is(value))) => match value.as_raw() {
-                Some(text) => tag(first_word(text, 0, text.len()), text.len()),
-                None => tag(0, usize::MAX),
-            },
-            _ => ANY_TAG,
+            Some((_, ValuePattern::Is(value))) => print(value.as_raw()),
+            _ => ANY_PRINT,
         }
     }
 
@@ -217,9 +213,9 @@ impl<'a> Compiler<'a> {
         let guards = guards.filter(|_| writes);
         let has_guards = guards.as_ref().is_some_and(|guards| !guards.is_empty());
         let (mut key, mut url) = (Vec::new(), Vec::new());
-        put_template(rule, &self.layout, false, &mut key)?;
+        put_template(rule, &self.layout, false, &mut self.texts, &mut key)?;
         if writes {
-            put_template(rule, &self.layout, true, &mut url)?;
+            put_template(rule, &self.layout, true, &mut self.texts, &mut url)?;
         }
         let has_url = writes && url != key;
         self.out.put_u8(
@@ -266,7 +262,8 @@ impl<'a> Compiler<'a> {
                 ValuePattern::Is(value) => {
                     counts[0] += 1;
                     self.out.put_u16(slot);
-                    self.out.put_text(value.as_raw())?;
+                    let text = value.as_raw().map(|text| self.texts.number(text)).transpose()?;
+                    self.out.put_u16(text.unwrap_or(NO_TEXT));
                 }
                 ValuePattern::Any(AnyValue { class, except, .. }) => match class.simple_code() {
                     Some(code) if except.is_empty() => {
@@ -297,17 +294,9 @@ fn flag(flag: u8, is_set: bool) -> u8 {
     if is_set { flag } else { 0 }
 }
 
-/// The rules that ask for a tag, by tag; and those that ask for none.
-type RulesByTag = (BTreeMap<u32, Vec<u16>>, Vec<u16>);
-
-/// Nothing if that would be of no use: a list of rules by tag holds those that ask for none too, so there should be few.
-fn rules_by_tag(tags: &[u32]) -> Option<RulesByTag> {
-    let mut rules_by_tag: BTreeMap<u32, Vec<u16>> = BTreeMap::new();
-    for (&tag, index) in tags.iter().zip(0..) {
-        rules_by_tag.entry(tag).or_default().push(index);
-    }
-    let untagged = rules_by_tag.remove(&ANY_TAG).unwrap_or_default();
-    (rules_by_tag.len() > 1 && untagged.len() <= MANY_RULES).then_some((rules_by_tag, untagged))
+/// The print of a value.
+fn print(value: RawValue<'_>) -> u8 {
+    value.map_or(BARE_PRINT, |text| print_of(first_word(text, 0, text.len()), text.len()))
 }
 
 /// Whether a URL with this key has this value, or the masks tell which.
@@ -320,13 +309,17 @@ fn is_told_by_masks(key: &TokenKey, value: &Value) -> bool {
     }
 }
 
-/// Whether every query parameter of the target is one of the source, so that a written URL can keep their order.
-fn keeps_order(rule: &Rule) -> bool {
-    rule.rewrite.ops().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_))).all(|(key, op)| match op {
-        Op::Copy(from) | Op::Map { of: from, .. } => from == key,
-        Op::Keep(value) => rule.pattern.get(key) == Some(&ValuePattern::Is(value.clone())),
-        Op::Ignore | Op::Join(_) => false,
-    })
+/// Whether query parameters of a written URL stay where they are: every one is one of the source, and there are several.
+fn writes_in_place(rule: &Rule) -> bool {
+    let params = rule.rewrite.ops().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_))).count();
+    (params > 1 || rule.other_params == OtherParams::Keep)
+        && rule.rewrite.ops().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_))).all(|(key, op)| {
+            match op {
+                Op::Copy(from) | Op::Map { of: from, .. } => from == key,
+                Op::Keep(value) => rule.pattern.get(key) == Some(&ValuePattern::Is(value.clone())),
+                Op::Ignore | Op::Join(_) => false,
+            }
+        })
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 Rewrites to templates: text that is known now is joined, values that are always there become plain copies.
 */
 
-use super::keeps_order;
 use super::layout::Layout;
+use super::texts::Texts;
+use super::writes_in_place;
 use crate::compiled::encoding::{Encode as _, TooLarge};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
-use crate::program::{AS_IS_SLOT, DOMAIN_SLOT, NOTHING_SLOT};
+use crate::program::{AS_IS_SLOT, DOMAIN_SLOT, NO_TEXT, NOTHING_SLOT, ORIGIN_SLOT};
 use crate::rule::{Op, OtherParams, Part, Rule};
 use crate::template::{
     PART_ATOM, PART_LITERAL, PART_SLOT, QUERY_HAS_SEPARATOR, QUERY_IN_PLACE, QUERY_IS_SORTED, SOURCE_JOIN,
@@ -19,15 +20,25 @@ pub(super) fn put_template(
     rule: &Rule,
     layout: &Layout,
     in_site_order: bool,
+    texts: &mut Texts,
     out: &mut Vec<u8>,
 ) -> Result<(), TooLarge> {
-    let mut steps = Steps { rule, layout, out, text: Vec::new(), pieces: Vec::new() };
-    if steps.leaves_as_is() {
+    let mut steps = Steps { rule, layout, texts, out, text: Vec::new(), pieces: Vec::new() };
+    let is_origin =
+        |key: &TokenKey| matches!(key, TokenKey::Scheme | TokenKey::Subdomain(_) | TokenKey::Port);
+    let is_path = |key: &TokenKey| {
+        matches!(key, TokenKey::PathSegment(_) | TokenKey::PathParam(_) | TokenKey::TrailingSlash)
+    };
+    if steps.leaves_as_is(|key| is_origin(key) || is_path(key)) {
         steps.copy(AS_IS_SLOT);
     } else {
-        steps.put_or_star(TokenKey::Scheme)?;
-        steps.text.extend_from_slice(b"://");
-        steps.host()?;
+        if steps.leaves_as_is(is_origin) {
+            steps.copy(ORIGIN_SLOT);
+        } else {
+            steps.put_or_star(TokenKey::Scheme)?;
+            steps.text.extend_from_slice(b"://");
+            steps.host()?;
+        }
         steps.path()?;
     }
     steps.query(in_site_order)?;
@@ -40,6 +51,7 @@ pub(super) fn put_template(
 struct Steps<'a> {
     rule: &'a Rule,
     layout: &'a Layout,
+    texts: &'a mut Texts,
     out: &'a mut Vec<u8>,
     /// Texts with the slots that follow them, not written yet.
     pieces: Vec<(Vec<u8>, u16)>,
@@ -57,14 +69,24 @@ impl<'a> Steps<'a> {
             self.copy(NOTHING_SLOT);
         }
         if !self.pieces.is_empty() {
-            self.out.put_u8(Step::PIECES.0);
-            self.out.put_small(self.pieces.len())?;
-            for (text, slot) in self.pieces.drain(..) {
-                self.out.put_u16(slot);
-                self.out.put_text(Some(&text))?;
+            let pieces = std::mem::take(&mut self.pieces);
+            for pieces in pieces.chunks(usize::from(u8::MAX)) {
+                self.out.put_u8(Step::PIECES.0);
+                self.out.put_u8(pieces.len() as u8);
+                for (text, slot) in pieces {
+                    self.put_number(text)?;
+                    self.out.put_u16(*slot);
+                }
             }
         }
         self.out.put_u8(step.0);
+        Ok(())
+    }
+
+    /// Names a text of the site.
+    fn put_number(&mut self, text: &[u8]) -> Result<(), TooLarge> {
+        let number = self.texts.number(text)?;
+        self.out.put_u16(number);
         Ok(())
     }
 
@@ -72,15 +94,12 @@ impl<'a> Steps<'a> {
         self.rule.rewrite.ops().filter(|(key, _)| wanted(key)).collect()
     }
 
-    /// Whether scheme, host, port and path of every URL stay as they are, byte by byte.
-    fn leaves_as_is(&self) -> bool {
-        let is_before_query = |key: &TokenKey| {
-            !matches!(key, TokenKey::QueryParam(_) | TokenKey::QuerySeparator | TokenKey::Hashbang)
-        };
+    /// Whether all parts of a URL that are `meant` stay as they are, byte by byte.
+    fn leaves_as_is(&self, meant: impl Fn(&TokenKey) -> bool) -> bool {
         let keys = self.rule.pattern.keys().map(|(key, _)| key);
         let targets = self.rule.rewrite.ops().map(|(key, _)| key);
         // Parameters of the path are brought into order.
-        keys.chain(targets).filter(|key| is_before_query(key)).all(|key| {
+        keys.chain(targets).filter(|key| meant(key)).all(|key| {
             !matches!(key, TokenKey::PathParam(_))
                 && match self.rule.rewrite.get(key) {
                     Some(Op::Copy(from)) => from == key,
@@ -150,7 +169,7 @@ impl<'a> Steps<'a> {
         }
         self.out.put_small(params.len())?;
         for (key, op) in params {
-            self.out.put_text(Some(name(key)))?;
+            self.put_number(name(key))?;
             self.source(op)?;
         }
         self.out.put_u8(u8::from(slash.is_some()));
@@ -166,7 +185,7 @@ impl<'a> Steps<'a> {
         }
         let separator = rewrite.get(&TokenKey::QuerySeparator);
         let keeps_others = self.rule.other_params == OtherParams::Keep;
-        let in_place = in_site_order && keeps_order(self.rule) && (params.len() > 1 || keeps_others);
+        let in_place = in_site_order && writes_in_place(self.rule);
         let is_fixed = !keeps_others
             && !in_place
             && separator.is_none()
@@ -194,7 +213,7 @@ impl<'a> Steps<'a> {
             if in_place {
                 self.out.put_u16(self.layout.slot(key));
             }
-            self.out.put_text(Some(name(key)))?;
+            self.put_number(name(key))?;
             self.source(op)?;
         }
         Ok(())
@@ -208,7 +227,7 @@ impl<'a> Steps<'a> {
     fn optional(&mut self, before: &[u8], op: &Op) -> Result<(), TooLarge> {
         if self.may_be_absent(op) {
             self.step(Step::OPTIONAL)?;
-            self.out.put_text(Some(before))?;
+            self.put_number(before)?;
             return self.source(op);
         }
         self.text.extend_from_slice(before);
@@ -239,7 +258,10 @@ impl<'a> Steps<'a> {
         match op {
             Op::Keep(value) => {
                 self.out.put_u8(SOURCE_LITERAL);
-                self.out.put_text(value.as_raw())?;
+                match value.as_raw() {
+                    Some(text) => self.put_number(text)?,
+                    None => self.out.put_u16(NO_TEXT),
+                }
             }
             Op::Copy(from) => {
                 self.out.put_u8(SOURCE_SLOT);

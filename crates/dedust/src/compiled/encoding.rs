@@ -92,28 +92,42 @@ pub(crate) fn u32_at<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
+/// So many bytes from a place on.
+#[inline(always)]
+pub(crate) fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
+    bytes.get(at..at.wrapping_add(N))?.first_chunk()
+}
+
 /// Reads on from some place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
-    at: usize,
+    /// With 32 bits, adding to it as a `usize` cannot overflow, which saves a check wherever something is read.
+    at: u32,
 }
 
 impl<'a> Cursor<'a> {
+    /// A place beyond 4 GiB is one where nothing can be read.
+    #[inline(always)]
     pub(crate) fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at: u32::try_from(at).unwrap_or(u32::MAX) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn at(bytes: &'a [u8], at: u32) -> Self {
         Self { bytes, at }
     }
 
     /// All bytes, before and after the place, and where that is.
     #[inline(always)]
     pub(crate) fn place(&self) -> (&'a [u8], usize) {
-        (self.bytes, self.at)
+        (self.bytes, self.at as usize)
     }
 
     #[inline(always)]
     pub(crate) fn array<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
-        let array = self.bytes.get(self.at..)?.first_chunk()?;
-        self.at += N;
+        let array = array_at(self.bytes, self.at as usize)?;
+        self.at = self.at.wrapping_add(N as u32);
         Some(array)
     }
 
@@ -140,8 +154,8 @@ impl<'a> Cursor<'a> {
     /// The next `length` bytes.
     #[inline(always)]
     pub(crate) fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let bytes = self.bytes.get(self.at..)?.get(..length)?;
-        self.at += length;
+        let bytes = self.bytes.get(self.at as usize..)?.get(..length)?;
+        self.at = self.at.wrapping_add(length as u32);
         Some(bytes)
     }
 
@@ -164,18 +178,20 @@ impl<'a> Cursor<'a> {
 /// the text from `start` on and whatever comes after it.
 #[inline(always)]
 pub(crate) fn first_word(padded: &[u8], start: usize, length: usize) -> u64 {
-    let word = match padded.get(start..).and_then(|rest| rest.first_chunk()) {
-        Some(bytes) => u64::from_le_bytes(*bytes),
-        None => {
-            let mut bytes = [0; 8];
-            let rest = padded.get(start..).unwrap_or_default();
-            for (byte, &from) in bytes.iter_mut().zip(rest) {
-                *byte = from;
-            }
-            u64::from_le_bytes(bytes)
-        }
-    };
+    let word =
+        array_at(padded, start).map_or_else(|| last_word(padded, start), |word| u64::from_le_bytes(*word));
     if length >= 8 { word } else { word & !(u64::MAX << (8 * length)) }
+}
+
+/// What there is of eight bytes, as a number. Apart, since it is needed only where nothing follows a text.
+#[cold]
+#[inline(never)]
+fn last_word(padded: &[u8], start: usize) -> u64 {
+    let mut bytes = [0; 8];
+    for (byte, &from) in bytes.iter_mut().zip(padded.get(start..).unwrap_or_default()) {
+        *byte = from;
+    }
+    u64::from_le_bytes(bytes)
 }
 
 /// Whether two short texts are equal, without a call for most of them. Both start at a place of some bytes that go on

@@ -8,7 +8,7 @@ block of rules is checked when it is needed first. Rules in a block that is not 
 ```text
 0     magic, 8 bytes       40  number of sites, 8
 8     version, 4           48  number of rules, 8
-12    bits of the table, 4 56  checksum of the checksums, 8
+12    places of the table, 4 56  checksum of the checksums, 8
 16    length of file, 8    64  name of the learner: length 2, text
 24    length of body, 8    4088  checksum of all before, 8
 32    length of block, 8   4096  body, then a checksum of 4 bytes for each of its blocks
@@ -24,17 +24,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use memmap2::Mmap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::encoding::{Cursor, Encode as _};
+use super::encoding::{Cursor, Encode as _, array_at};
 use super::{Body, Facts, Image};
 
 /// No text starts like this.
 const MAGIC: [u8; 8] = *b"\x89dedust\n";
 /// The format this build writes, and the only one it reads.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const BLOCK_BYTES: usize = 4096;
 const HEADER_BYTES: usize = 4096;
 const SUM_BYTES: usize = 4;
-const MAX_TABLE_BITS: u32 = 32;
 
 /// Why a file of compiled rules cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -118,8 +117,8 @@ impl Mapping {
             return false;
         };
         let sums = HEADER_BYTES + self.body_len;
-        let sum = Cursor::new(&self.map, sums + block * SUM_BYTES).u32();
-        if sum != Some(sum_of(bytes)) {
+        let sum = array_at(&self.map, sums + block * SUM_BYTES);
+        if sum != Some(&sum_of(bytes).to_le_bytes()) {
             // The first that is found is told; which of several that is depends on the URLs anyway.
             let _ = self.damaged.compare_exchange(0, block as u64 + 1, Ordering::Relaxed, Ordering::Relaxed);
             return false;
@@ -217,7 +216,7 @@ impl Header {
     }
 
     fn fields(mut cursor: Cursor<'_>, found: u64) -> Option<Result<Self, OpenRulesError>> {
-        let table_bits = cursor.u32().filter(|&bits| (1..=MAX_TABLE_BITS).contains(&bits))?;
+        let places = cursor.u32().filter(|&places| places > 0)?;
         let expected = cursor.u64()?;
         if expected != found {
             return Some(Err(OpenRulesError::Length { expected, found }));
@@ -230,15 +229,15 @@ impl Header {
         }
         let (sites, rules, sums_hash) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
         let method = String::from_utf8_lossy(cursor.text()??).into();
-        Some(Ok(Self { body_len, sums_hash, facts: Facts { table_bits, sites, rules, method } }))
+        Some(Ok(Self { body_len, sums_hash, facts: Facts { places, sites, rules, method } }))
     }
 
     fn write(&self) -> Vec<u8> {
-        let Facts { table_bits, sites, rules, method } = &self.facts;
+        let Facts { places, sites, rules, method } = &self.facts;
         let sums = self.body_len.div_ceil(BLOCK_BYTES) * SUM_BYTES;
         let mut header = MAGIC.to_vec();
         header.put_u32(VERSION);
-        header.put_u32(*table_bits);
+        header.put_u32(*places);
         header.put_u64((HEADER_BYTES + self.body_len + sums) as u64);
         header.put_u64(self.body_len as u64);
         header.put_u64(BLOCK_BYTES as u64);

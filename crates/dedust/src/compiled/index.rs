@@ -2,382 +2,384 @@
 Finds the program of a host: a flat table of domains, asked for ever longer ends of the host.
 
 The first question is for the last two labels. Where a longer domain has rules, the ends of it that are no sites are in
-the table too, as places to go on from; so most hosts need one question, whether they have rules or not.
+the table too, as places to go on from; so most hosts need one question, whether they have rules or not. The table knows
+domains by a hash only: [`Image::find`] says where a site would lie, [`Image::open_site`] whether it is that of the host. In
+between, whoever has many hosts can [read ahead](Image::read_ahead).
 */
 
-use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use memchr::memrchr;
-use rustc_hash::FxHashMap;
 use wide::{CmpEq as _, i8x16};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::encoding::{Cursor, Encode as _, first_word, u16_at, u32_at};
-use super::{Body, Facts, Image};
-use crate::url::PADDING;
+use super::Image;
+use super::encoding::{array_at, first_word, is_same, u32_at};
+use crate::program::Program;
+use crate::url::{PADDING, ParsedUrl};
 
-/// Sub-domains belong to the site.
-const WITH_SUBDOMAINS: u8 = 1;
+/// Flags of an entry of the table, in the lowest bits of its tag. Sub-domains belong to the site.
+pub(super) const WITH_SUBDOMAINS: u32 = 1;
 /// Some longer domain has rules of its own.
-const HAS_LONGER: u8 = 2;
+pub(super) const HAS_LONGER: u32 = 2;
+/// It has rules itself.
+pub(super) const HAS_RULES: u32 = 4;
+const FLAGS: u32 = 7;
 
-const ENTRY_BYTES: usize = 8;
-const RECORD_BYTES: usize = 8;
+pub(super) const ENTRY_BYTES: usize = 8;
+/// Place of the shape, or of the record of a site with the same program; length of the program and a flag; length of the
+/// domain.
+pub(super) const RECORD_BYTES: usize = 9;
+/// The flag of a record that has no program of its own.
+pub(super) const IS_ALIAS: u32 = 1 << 31;
 /// Bytes that a place counts.
-const PLACE_BYTES: usize = 8;
+pub(super) const PLACE_BYTES: usize = 4;
 
-/// A site with rules.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Site<'a> {
-    /// Length of the domain, with which the host ends.
-    pub(crate) domain_len: usize,
-    /// The program, and what may be read after it.
-    pub(crate) program: &'a [u8],
-    /// Whether some longer domain has rules of its own, so that another host may have other rules.
-    pub(crate) has_longer: bool,
-    /// Which compiled rules it is of, and where its program lies in them.
-    pub(crate) image: u64,
-    pub(crate) place: u32,
+/// Where the site of a host would lie. Two numbers, so that it is handed around without memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Found {
+    /// Its place, 0 if there is none, and in the high half the flags.
+    place_and_flags: u64,
+    /// The length of its domain, with which the host ends.
+    domain_len: u64,
 }
 
-/// The hash of the last two labels of a host, and where they start.
+impl Found {
+    #[inline(always)]
+    fn place(self) -> u32 {
+        self.place_and_flags as u32
+    }
+}
+
+/// Hosts that are looked for at the same time, one bit of a word for each.
+pub(crate) const MAX_HOSTS: usize = u64::BITS as usize;
+
+/// A domain that the table is asked for: where it starts in the text, and its hash.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct HostHash {
-    start: usize,
+struct Question {
+    domain: usize,
     hash: u64,
 }
 
-/// A host whose site will be asked for soon.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Preparation {
-    pub(crate) hash: HostHash,
-    /// Of what is to be read next.
-    place: u32,
-    /// Of the program.
-    size: u32,
+/// The places of the bits that are set.
+#[inline(always)]
+fn bits(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        (place < u64::BITS).then_some(place as usize)
+    })
 }
 
-/// What memory is read in, and how much of a program is read ahead at most.
+/// What memory is read in.
 const LINE_BYTES: usize = 64;
-const MAX_PREPARED: usize = 256;
-
-impl HostHash {
-    #[inline]
-    pub(crate) fn of(host: &[u8]) -> Self {
-        let start = last_labels(host);
-        Self { start, hash: hash_of(&host[start..]) }
-    }
-}
-
-struct Record {
-    program: u32,
-    flags: u8,
-}
 
 impl Image {
-    /// The site of the longest domain that `host` is or ends with.
+    /// The site of the longest domain that `text[start..end]`, a host, is or ends with.
     #[inline]
-    pub(crate) fn site(&self, host: &[u8]) -> Option<Site<'_>> {
-        self.hashed_site(host, HostHash::of(host))
+    pub(crate) fn site(&self, text: &[u8], start: usize, end: usize) -> Option<Program<'_>> {
+        self.open_site(text, start, end, self.find(text, start, end))
     }
 
-    /// Likewise, for a host whose hash is known.
-    #[inline]
-    pub(crate) fn hashed_site(&self, host: &[u8], hash: HostHash) -> Option<Site<'_>> {
-        if self.facts.sites == 0 {
-            return None;
-        }
-        let HostHash { start, hash } = hash;
-        let record = self.record(host.get(start..)?, hash)?;
-        let mut found = None;
-        if record.program != 0 && (record.flags & WITH_SUBDOMAINS != 0 || start == 0) {
-            found = Some((host.len() - start, &record));
-        }
-        let longer_record;
-        if record.flags & HAS_LONGER != 0 && start != 0 {
-            longer_record = self.longer_site(host, longer(host, start));
-            found = longer_record.as_ref().map(|(length, record)| (*length, record)).or(found);
-        }
-        let (domain_len, &Record { program: place, flags }) = found?;
-        let at = place as usize * PLACE_BYTES;
-        let program = self.bytes().get(at..)?;
-        if !self.is_sound(at, 4) {
-            return None;
-        }
-        let size = Cursor::new(program, 0).u32()? as usize;
-        let program = program.get(..size.checked_add(PADDING)?)?;
-        let has_longer = flags & HAS_LONGER != 0;
-        self.is_sound(at, size).then_some(Site { domain_len, program, has_longer, image: self.number, place })
+    /// Where that site would lie. The text before and after the host is of no meaning.
+    #[inline(never)]
+    pub(crate) fn find(&self, text: &[u8], start: usize, end: usize) -> Found {
+        self.find_where(text, start, end, |_, _| true)
     }
 
-    /// The longest domain of more than two labels that has a program: its length and record.
-    fn longer_site(&self, host: &[u8], mut start: usize) -> Option<(usize, Record)> {
-        let mut found = None;
-        while let Some(record) = self.record(&host[start..], hash_of(&host[start..])) {
-            let has_longer = record.flags & HAS_LONGER != 0;
-            if record.program != 0 && (record.flags & WITH_SUBDOMAINS != 0 || start == 0) {
-                found = Some((host.len() - start, record));
-            }
-            if !has_longer || start == 0 {
-                break;
-            }
-            start = longer(host, start);
+    /// Likewise, if also the records pass a test.
+    #[inline(always)]
+    fn find_where(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        passes: impl Fn(u32, usize) -> bool,
+    ) -> Found {
+        let mut found = Found::default();
+        let mut question = self.question(text, start, end);
+        while let Some(Question { domain, hash }) = question {
+            question = self.ask(
+                text,
+                start,
+                end,
+                domain,
+                self.entry(hash, |place| passes(place, domain)),
+                &mut found,
+            );
         }
         found
     }
 
-    /// Reads what will be needed to find the sites of these hosts. Whoever asks for one site waits for memory several
-    /// times, for one place after the other; here the machine waits for the places of all hosts at the same time.
-    #[inline]
-    pub(crate) fn prepare(&self, hosts: &mut [Preparation]) {
-        let number = |at: usize| Cursor::new(self.bytes(), at).u32().unwrap_or_default();
-        for host in &mut *hosts {
-            let at = (host.hash.hash >> (64 - self.facts.table_bits)) as usize;
-            host.place = number(at * ENTRY_BYTES + 4);
-        }
-        for host in &mut *hosts {
-            host.place = number(host.place as usize * PLACE_BYTES);
-        }
-        for host in &mut *hosts {
-            host.size = number(host.place as usize * PLACE_BYTES);
-        }
-        let mut read = 0;
-        for host in hosts {
-            let program = host.place as usize * PLACE_BYTES;
-            for line in (LINE_BYTES..MAX_PREPARED.min(host.size as usize)).step_by(LINE_BYTES) {
-                read |= number(program + line);
+    /// Where the sites of hosts would lie, except of those that are to be left out, a bit for each. Whoever asks for one
+    /// waits for memory; here the machine waits for the answers for all hosts at the same time.
+    pub(crate) fn find_all(&self, urls: &[ParsedUrl], mut left_out: u64, all_found: &mut [Found]) {
+        let mut questions = [Question::default(); MAX_HOSTS];
+        let host = |url: &ParsedUrl| (url.parts().host_start as usize, url.parts().host_end as usize);
+        for (index, url) in urls.iter().enumerate().take(questions.len()) {
+            let (start, end) = host(url);
+            match self.question(url.padded(), start, end) {
+                Some(question) => questions[index] = question,
+                None => left_out |= 1 << index,
             }
+            all_found[index] = Found::default();
+        }
+        let mut open = u64::MAX >> (MAX_HOSTS - urls.len().clamp(1, MAX_HOSTS)) & !left_out;
+        while open != 0 {
+            let mut read = 0;
+            for index in bits(open) {
+                read |= self.number(place_in(questions[index].hash, self.facts.places) * ENTRY_BYTES);
+            }
+            // The numbers themselves are of no use yet.
+            black_box(read);
+            for index in bits(open) {
+                let (text, (start, end)) = (urls[index].padded(), host(&urls[index]));
+                let Question { domain, hash } = questions[index];
+                let entry = self.entry(hash, |_| true);
+                match self.ask(text, start, end, domain, entry, &mut all_found[index]) {
+                    Some(question) => questions[index] = question,
+                    None => open &= !(1 << index),
+                }
+            }
+        }
+    }
+
+    /// What to ask first for a host.
+    #[inline(always)]
+    fn question(&self, text: &[u8], start: usize, end: usize) -> Option<Question> {
+        if self.facts.sites == 0 || start > end || end > text.len() {
+            return None;
+        }
+        let domain = last_labels(text, start, end);
+        Some(Question { domain, hash: hash_of(text, domain, end) })
+    }
+
+    /// Takes the answer for the domain that starts at `domain`; what to ask next.
+    #[inline(always)]
+    fn ask(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        domain: usize,
+        entry: Option<(u32, u32)>,
+        found: &mut Found,
+    ) -> Option<Question> {
+        let (place, flags) = entry?;
+        if flags & HAS_RULES != 0 && (flags & WITH_SUBDOMAINS != 0 || domain == start) {
+            let place_and_flags = u64::from(place) | u64::from(flags) << 32;
+            *found = Found { place_and_flags, domain_len: (end - domain) as u64 };
+        }
+        if flags & HAS_LONGER == 0 || domain == start {
+            return None;
+        }
+        let domain = start + longer(&text[start..end], domain - start);
+        Some(Question { domain, hash: hash_of(text, domain, end) })
+    }
+
+    /// The first entry for a hash whose record passes the test: its place and flags.
+    #[inline(always)]
+    fn entry(&self, hash: u64, passes: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
+        let (bytes, places) = (self.bytes(), self.facts.places);
+        let mut at = place_in(hash, places);
+        for _ in 0..places {
+            if !self.is_sound(at * ENTRY_BYTES, ENTRY_BYTES) {
+                return None;
+            }
+            let entry = array_at::<ENTRY_BYTES>(bytes, at * ENTRY_BYTES)?;
+            let (tag, place) = (u32_at(entry, 0), u32_at(entry, 4));
+            if place == 0 {
+                return None;
+            }
+            if (tag ^ hash as u32) & !FLAGS == 0 && passes(place) {
+                return Some((place, tag & FLAGS));
+            }
+            at = if at + 1 == places as usize { 0 } else { at + 1 };
+        }
+        None
+    }
+
+    /// The number at a place, 0 beyond the end.
+    #[inline(always)]
+    fn number(&self, at: usize) -> u32 {
+        array_at(self.bytes(), at).map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    }
+
+    /// Reads what will be needed of sites that were found. Whoever opens one site waits for memory several times, for
+    /// one place after the other; here the machine waits for the places of all sites at the same time.
+    #[inline]
+    pub(crate) fn read_ahead(&self, found: &[Found]) {
+        let mut read = 0;
+        for found in found {
+            let at = found.place() as usize * PLACE_BYTES;
+            read |= self.number(at) | self.number(at + LINE_BYTES);
         }
         // The numbers themselves are of no use here.
         black_box(read);
     }
 
-    #[inline]
-    fn record(&self, domain: &[u8], hash: u64) -> Option<Record> {
-        let bytes = self.bytes();
-        let places = 1usize << self.facts.table_bits;
-        let mut at = (hash >> (64 - self.facts.table_bits)) as usize;
-        for _ in 0..places {
-            if !self.is_sound(at * ENTRY_BYTES, ENTRY_BYTES) {
-                return None;
-            }
-            let entry = Cursor::new(bytes, at * ENTRY_BYTES).array::<ENTRY_BYTES>()?;
-            let (tag, place) = (u32_at(entry, 0), u32_at(entry, 4));
-            if place == 0 {
-                return None;
-            }
-            if tag == hash as u32
-                && let Some(record) = self.record_at(place as usize * PLACE_BYTES, domain)
-            {
-                return Some(record);
-            }
-            at = (at + 1) % places;
-        }
-        None
-    }
-
-    #[inline]
-    fn record_at(&self, at: usize, domain: &[u8]) -> Option<Record> {
-        if !self.is_sound(at, RECORD_BYTES + domain.len()) {
+    /// The site of a host, which was [found](Self::find).
+    #[inline(never)]
+    pub(crate) fn open_site(
+        &self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        found: Found,
+    ) -> Option<Program<'_>> {
+        if found.place() == 0 {
             return None;
         }
-        let mut cursor = Cursor::new(self.bytes(), at);
-        let record = cursor.array::<RECORD_BYTES>()?;
-        let (program, flags, length) = (u32_at(record, 0), record[4], u16_at(record, 6));
-        let (bytes, at) = cursor.place();
-        (usize::from(length) == domain.len() && is_short_same(bytes, at, domain))
-            .then_some(Record { program, flags })
-    }
-}
-
-/// The hash that the table goes by; a part of the file format. Domains are short, and are compared anyway.
-#[inline(always)]
-fn hash_of(domain: &[u8]) -> u64 {
-    let fold = |a: u64, b: u64| {
-        let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD1B5_4A32_D192_ED03);
-        (product as u64) ^ (product >> 64) as u64
-    };
-    match (domain.first_chunk::<8>(), domain.last_chunk::<8>()) {
-        (Some(first), Some(last)) if domain.len() <= 16 => {
-            fold(u64::from_le_bytes(*first), u64::from_le_bytes(*last).wrapping_add(domain.len() as u64))
+        match self.record(found.place(), text, end.checked_sub(found.domain_len as usize)?, end) {
+            Some(record) => self.site_at(record, found),
+            None => self.site_by_name(text, start, end),
         }
-        (Some(_), _) => xxh3_64(domain),
-        _ => fold(first_word(domain, 0, domain.len()), domain.len() as u64),
     }
-}
 
-/// Whether `bytes` have this domain at `at`.
-#[inline(always)]
-fn is_short_same(bytes: &[u8], at: usize, domain: &[u8]) -> bool {
-    let found = bytes.get(at..).and_then(|rest| rest.get(..domain.len())).unwrap_or_default();
-    match (
-        found.first_chunk::<8>(),
-        found.last_chunk::<8>(),
-        domain.first_chunk::<8>(),
-        domain.last_chunk::<8>(),
-    ) {
-        (Some(first), Some(last), Some(wanted_first), Some(wanted_last)) if domain.len() <= 16 => {
-            first == wanted_first && last == wanted_last
+    /// The site of a host, one of whose ends has the hash of another domain.
+    #[cold]
+    fn site_by_name(&self, text: &[u8], start: usize, end: usize) -> Option<Program<'_>> {
+        let is_it = |place: u32, domain: usize| self.record(place, text, domain, end).is_some();
+        let found = self.find_where(text, start, end, is_it);
+        let record = self.record(found.place(), text, end.checked_sub(found.domain_len as usize)?, end)?;
+        self.site_at(record, found)
+    }
+
+    /// The record at a place, if it is that of the domain `text[start..end]`.
+    #[inline(always)]
+    fn record(&self, place: u32, text: &[u8], start: usize, end: usize) -> Option<&[u8; RECORD_BYTES]> {
+        let (at, length) = (place as usize * PLACE_BYTES, end.checked_sub(start)?);
+        if !self.is_sound(at, RECORD_BYTES + length) {
+            return None;
         }
-        _ => found == domain,
+        let record = array_at::<RECORD_BYTES>(self.bytes(), at)?;
+        let is_it =
+            usize::from(record[8]) == length && is_same(self.bytes(), at + RECORD_BYTES, text, start, length);
+        is_it.then_some(record)
+    }
+
+    #[inline(always)]
+    fn site_at(&self, record: &[u8; RECORD_BYTES], found: Found) -> Option<Program<'_>> {
+        let domain_len = found.domain_len as usize;
+        let (mut shape, mut length, mut place) = (u32_at(record, 0), u32_at(record, 4), found.place());
+        let mut start = place as usize * PLACE_BYTES + RECORD_BYTES + domain_len;
+        if length & IS_ALIAS != 0 {
+            place = shape;
+            let at = place as usize * PLACE_BYTES;
+            if !self.is_sound(at, RECORD_BYTES) {
+                return None;
+            }
+            let record = array_at::<RECORD_BYTES>(self.bytes(), at)?;
+            (shape, length) = (u32_at(record, 0), u32_at(record, 4) & !IS_ALIAS);
+            start = at + RECORD_BYTES + usize::from(record[8]);
+        }
+        let (bytes, length) = (self.bytes(), length as usize);
+        let at = shape as usize * PLACE_BYTES;
+        if !self.is_sound(at, 4) || !self.is_sound(start, length) {
+            return None;
+        }
+        let shape_len = u32::from_le_bytes(*array_at(bytes, at)?) as usize;
+        if !self.is_sound(at, shape_len) {
+            return None;
+        }
+        Some(Program {
+            domain_len,
+            bytes: bytes.get(start..)?.get(..length + PADDING)?,
+            shape: bytes.get(at..)?.get(..shape_len.checked_add(PADDING)?)?,
+            has_longer: (found.place_and_flags >> 32) as u32 & HAS_LONGER != 0,
+            image: self.number,
+            place,
+        })
     }
 }
 
-/// Where the last two labels of a host start.
+/// Where the table, which has so many places, is asked first.
 #[inline(always)]
-fn last_labels(host: &[u8]) -> usize {
+pub(super) fn place_in(hash: u64, places: u32) -> usize {
+    // The high half of the hash as a share of the table.
+    (((hash >> 32) * u64::from(places)) >> 32) as usize
+}
+
+/// The tag of an entry, without flags.
+pub(super) fn tag_of(hash: u64) -> u32 {
+    hash as u32 & !FLAGS
+}
+
+/// The hash of `text[start..end]`, a domain, that the table goes by; a part of the file format. Domains are short, and are
+/// compared anyway.
+#[inline(always)]
+pub(super) fn hash_of(text: &[u8], start: usize, end: usize) -> u64 {
+    let length = end - start;
+    if length > 16 {
+        return xxh3_64(text.get(start..end).unwrap_or_default());
+    }
+    let first = first_word(text, start, length);
+    let last = if length > 8 { first_word(text, end - 8, 8) } else { 0 };
+    let (first, last) =
+        (first ^ 0x9E37_79B9_7F4A_7C15, last.wrapping_add(length as u64) ^ 0xD1B5_4A32_D192_ED03);
+    let product = u128::from(first) * u128::from(last);
+    (product as u64) ^ (product >> 64) as u64
+}
+
+/// Where the last two labels of `text[start..end]`, a host, start.
+#[inline(always)]
+pub(super) fn last_labels(text: &[u8], start: usize, end: usize) -> usize {
     const LANES: usize = 16;
-    // Mostly the end of the host is enough: all dots of it at once, then the last but one.
-    if let Some(end) = host.last_chunk::<LANES>() {
-        let dots = i8x16::new(end.map(u8::cast_signed)).cmp_eq(i8x16::splat(b'.'.cast_signed()));
-        let dots = dots.move_mask().cast_unsigned();
+    // Mostly the last bytes are enough: all dots among them at once, then the last but one. What stands before the host
+    // does not count.
+    if let Some(lanes) = text.get(..end).and_then(|text| text.last_chunk::<LANES>()) {
+        let dots = i8x16::new(lanes.map(u8::cast_signed)).cmp_eq(i8x16::splat(b'.'.cast_signed()));
+        let first = end - LANES;
+        let before = start.saturating_sub(first).min(LANES);
+        let dots = dots.move_mask().cast_unsigned() & (u32::MAX << before);
         if dots & dots.wrapping_sub(1) != 0 {
             let before_last = dots & !(1 << dots.ilog2());
-            return host.len() - LANES + before_last.ilog2() as usize + 1;
+            return first + before_last.ilog2() as usize + 1;
+        }
+        if first <= start {
+            return start;
         }
     }
     let mut dots = 0;
-    for (at, &byte) in host.iter().enumerate().rev() {
-        dots += u32::from(byte == b'.');
+    for at in (start..end).rev() {
+        dots += u32::from(text[at] == b'.');
         if dots == 2 {
             return at + 1;
         }
     }
-    0
+    start
 }
 
 /// Where the end of `host` starts that is one label longer than that from `start` on, which is not 0.
-fn longer(host: &[u8], start: usize) -> usize {
+pub(super) fn longer(host: &[u8], start: usize) -> usize {
     memrchr(b'.', &host[..start - 1]).map_or(0, |dot| dot + 1)
-}
-
-/// Puts the programs of sites together.
-#[derive(Debug, Default)]
-pub(crate) struct ImageBuilder {
-    method: Box<str>,
-    rules: u64,
-    /// All programs, one after the other.
-    programs: Vec<u8>,
-    program_by_hash: FxHashMap<u128, (usize, usize)>,
-    domains: BTreeMap<Box<[u8]>, Domain>,
-}
-
-#[derive(Debug, Default)]
-struct Domain {
-    flags: u8,
-    /// URLs that were seen of it: rules that are often needed lie close together.
-    weight: u64,
-    /// Where its program lies, and its length.
-    program: Option<(usize, usize)>,
-}
-
-impl ImageBuilder {
-    /// Names the learner.
-    pub(crate) fn set_method(&mut self, method: &str) {
-        self.method = method.into();
-    }
-
-    /// Adds a site of which `weight` URLs were seen.
-    pub(crate) fn insert(
-        &mut self,
-        domain: &[u8],
-        with_subdomains: bool,
-        weight: u64,
-        rules: u64,
-        program: &[u8],
-    ) {
-        if domain.len() > usize::from(u16::MAX) {
-            return;
-        }
-        let programs = &mut self.programs;
-        let place = *self.program_by_hash.entry(xxh3_128(program)).or_insert_with(|| {
-            programs.extend_from_slice(program);
-            (programs.len() - program.len(), program.len())
-        });
-        let flags = if with_subdomains { WITH_SUBDOMAINS } else { 0 };
-        let entry = self.domains.entry(domain.into()).or_default();
-        *entry = Domain { flags: entry.flags & HAS_LONGER | flags, weight, program: Some(place) };
-        self.rules += rules;
-        let mut start = last_labels(domain);
-        while start > 0 {
-            self.domains.entry(domain[start..].into()).or_default().flags |= HAS_LONGER;
-            start = longer(domain, start);
-        }
-    }
-
-    pub(crate) fn finish(self) -> Image {
-        let sites = self.domains.values().filter(|domain| domain.program.is_some()).count() as u64;
-        let table_bits = (self.domains.len() * 3 / 2).max(2).next_power_of_two().trailing_zeros();
-        let places = 1usize << table_bits;
-        let mut body = vec![0; places * ENTRY_BYTES];
-        let mut table = vec![(0u32, 0u32); places];
-        let mut place_of_program: FxHashMap<usize, u32> = FxHashMap::default();
-        let mut domains: Vec<(&[u8], &Domain)> =
-            self.domains.iter().map(|(domain, facts)| (&**domain, facts)).collect();
-        // Stable, so that sites of the same weight stay in the order of their names.
-        domains.sort_by_key(|(_, facts)| std::cmp::Reverse(facts.weight));
-        for (domain, Domain { flags, program, .. }) in domains {
-            let at = body.len();
-            body.put_u32(0);
-            body.put_u8(*flags);
-            body.put_u8(0);
-            body.put_u16(domain.len() as u16);
-            body.extend_from_slice(domain);
-            align(&mut body);
-            if let Some((start, length)) = *program {
-                let place = *place_of_program.entry(start).or_insert_with(|| {
-                    let place = place_of(body.len());
-                    body.extend_from_slice(&self.programs[start..start + length]);
-                    align(&mut body);
-                    place
-                });
-                body[at..at + 4].copy_from_slice(&place.to_le_bytes());
-            }
-            let hash = hash_of(domain);
-            let mut slot = (hash >> (64 - table_bits)) as usize;
-            while table[slot].1 != 0 {
-                slot = (slot + 1) % places;
-            }
-            table[slot] = (hash as u32, place_of(at));
-        }
-        for (entry, (tag, place)) in body.chunks_exact_mut(ENTRY_BYTES).zip(table) {
-            entry[..4].copy_from_slice(&tag.to_le_bytes());
-            entry[4..].copy_from_slice(&place.to_le_bytes());
-        }
-        body.resize(body.len() + PADDING, 0);
-        let facts = Facts { table_bits, sites, rules: self.rules, method: self.method };
-        Image::new(Body::Memory(body.into()), facts)
-    }
-}
-
-fn align(body: &mut Vec<u8>) {
-    body.resize(body.len().next_multiple_of(PLACE_BYTES), 0);
-}
-
-/// Places reach 32 GiB, which is beyond what fits into memory together with the rules it was compiled from.
-fn place_of(at: usize) -> u32 {
-    (at / PLACE_BYTES) as u32
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::encoding::Cursor;
+    use super::super::{CompiledSite, ImageBuilder, SiteFacts};
     use super::*;
+
+    fn shape() -> Vec<u8> {
+        let mut shape = 100u32.to_le_bytes().to_vec();
+        shape.resize(100, 7);
+        shape
+    }
 
     fn image(domains: &[(&str, bool)]) -> Image {
         let mut builder = ImageBuilder::default();
         for (number, (domain, with_subdomains)) in domains.iter().enumerate() {
-            let mut program = Vec::new();
-            program.put_u32(8);
-            program.put_u32(number as u32);
-            builder.insert(domain.as_bytes(), *with_subdomains, 0, 1, &program);
+            let facts = SiteFacts { with_subdomains: *with_subdomains, weight: 0, rules: 1 };
+            let site = (number as u32).to_le_bytes().to_vec();
+            builder.insert(domain.as_bytes(), facts, &CompiledSite { shape: shape(), site });
         }
         builder.finish()
     }
 
     fn found(image: &Image, host: &str) -> Option<(u32, usize)> {
-        let site = image.site(host.as_bytes())?;
-        Some((Cursor::new(site.program, 4).u32().unwrap(), site.domain_len))
+        let site = image.site(host.as_bytes(), 0, host.len())?;
+        Some((Cursor::new(site.bytes, 0).u32().unwrap(), site.domain_len))
     }
 
     #[test]
@@ -412,17 +414,34 @@ mod tests {
     #[test]
     fn sites_with_the_same_rules_share_a_program() {
         let mut builder = ImageBuilder::default();
-        let mut program = Vec::new();
-        program.put_u32(100);
-        program.resize(100, 7);
+        let compiled = CompiledSite { shape: shape(), site: vec![7; 100] };
         for site in 0..50 {
-            builder.insert(format!("site-{site}.example").as_bytes(), true, 0, 1, &program);
+            let facts = SiteFacts { with_subdomains: true, weight: 0, rules: 1 };
+            builder.insert(format!("site-{site}.example").as_bytes(), facts, &compiled);
         }
         let image = builder.finish();
         assert_eq!(image.facts().sites, 50);
-        assert!(image.bytes().len() < 50 * 60, "{} bytes", image.bytes().len());
-        let program = |host: &[u8]| image.site(host).unwrap().program.as_ptr();
-        assert_eq!(program(b"site-0.example"), program(b"site-49.example"));
+        assert!(image.bytes().len() < 50 * 50, "{} bytes", image.bytes().len());
+        let site = |host: &[u8]| image.site(host, 0, host.len()).unwrap();
+        assert_eq!(site(b"site-0.example").bytes.as_ptr(), site(b"site-49.example").bytes.as_ptr());
+        assert_eq!(site(b"site-0.example").place, site(b"site-49.example").place);
+    }
+
+    #[test]
+    fn sites_that_are_built_alike_share_a_shape() {
+        let image = image(&[("a.example", true), ("b.example", true)]);
+        let site = |host: &[u8]| image.site(host, 0, host.len()).unwrap();
+        assert_eq!(site(b"a.example").shape.as_ptr(), site(b"b.example").shape.as_ptr());
+        assert_ne!(site(b"a.example").place, site(b"b.example").place);
+    }
+
+    #[test]
+    fn what_stands_around_a_host_does_not_count() {
+        let image = image(&[("b.c", true), ("a.b.c", true)]);
+        let url = b"http://x.b.c/a.b.c/long/enough/for/any/lanes";
+        assert_eq!(image.site(url, 7, 12).map(|site| site.domain_len), Some(3));
+        assert_eq!(image.site(b"http://a.b.c/", 7, 12).map(|site| site.domain_len), Some(5));
+        assert_eq!(image.site(b"http://b.c@x.y/", 11, 14).map(|site| site.domain_len), None);
     }
 
     #[test]

@@ -3,22 +3,24 @@ Compiled rules of any number of sites as one run of bytes, in memory or mapped f
 normalizing is what lies in the file.
 
 ```text
-table     (tag, place) of every site, by a hash of its domain; 0 is an empty place
-sites     record: place of the program, flags, domain      most often seen sites first,
-          program: see `program.rs`                         each program right after the first site that has it
+table     (tag, place) of every domain, by a hash of it; 0 is an empty place
+sites     record: place of the shape, length of the program, domain     most often seen sites first,
+          program: what is of the site alone                            each shape before the first that has it
 padding   zeros, so that texts may be copied in steps that do not depend on their length
 ```
 
-Numbers are little endian; a place counts eight bytes. Sites with the same rules share a program, which does not name
-the domain. The file adds a header and checksums (`file.rs`).
+Numbers are little endian; a place counts four bytes. Sites whose rules are built alike share a shape (`program/shape.rs`),
+and those with the same rules a program, which does not name the domain. The file adds a header and checksums (`file.rs`).
 */
 
+mod build;
 pub(crate) mod encoding;
 mod file;
 mod index;
 
+pub(crate) use build::{CompiledSite, ImageBuilder, SiteFacts};
 pub use file::{DamagedRules, OpenRulesError, is_compiled};
-pub(crate) use index::{HostHash, ImageBuilder, Preparation, Site};
+pub(crate) use index::{Found, MAX_HOSTS};
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,8 +40,8 @@ pub(crate) struct Image {
 /// What the header of the file says about the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// The table has two to the power of this many places.
-    table_bits: u32,
+    /// Of the table.
+    places: u32,
     pub(crate) sites: u64,
     pub(crate) rules: u64,
     /// The learner.
@@ -52,6 +54,9 @@ enum Body {
     Mapped(Arc<Mapping>),
 }
 
+/// What a cache of one core holds together with all else.
+const NEAR_BYTES: usize = 1 << 19;
+
 impl Image {
     fn new(body: Body, facts: Facts) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -60,6 +65,12 @@ impl Image {
 
     pub(crate) fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    /// Whether it is small enough to be at hand wherever it is read.
+    #[inline]
+    pub(crate) fn is_near(&self) -> bool {
+        self.bytes().len() < NEAR_BYTES
     }
 
     #[inline]

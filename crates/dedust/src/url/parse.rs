@@ -43,7 +43,7 @@ pub struct ParsedUrl {
 }
 
 /// Bytes after a URL that may be read with it.
-pub(crate) const PADDING: usize = 32;
+pub(crate) const PADDING: usize = 64;
 
 /// Offsets into the buffer. All zero is the empty URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,180 @@
+/*!
+Puts the programs of sites together: shapes and programs that are equal are kept once, sites that are often met lie close
+together.
+*/
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+
+use super::encoding::Encode as _;
+use super::index::{
+    ENTRY_BYTES, HAS_LONGER, HAS_RULES, IS_ALIAS, PLACE_BYTES, WITH_SUBDOMAINS, hash_of, last_labels, longer,
+    place_in, tag_of,
+};
+use super::{Body, Facts, Image};
+use crate::url::PADDING;
+
+/// The length of a domain has one byte; names of hosts are shorter.
+const MAX_DOMAIN_BYTES: usize = u8::MAX as usize;
+/// The length of what is of one site.
+const MAX_SITE_BYTES: usize = 1 << 24;
+
+/// The rules of a site.
+#[derive(Debug)]
+pub(crate) struct CompiledSite {
+    /// What it may have in common with others.
+    pub(crate) shape: Vec<u8>,
+    /// The rest.
+    pub(crate) site: Vec<u8>,
+}
+
+/// What else is known of a site.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SiteFacts {
+    pub(crate) with_subdomains: bool,
+    /// URLs that were seen of it.
+    pub(crate) weight: u64,
+    pub(crate) rules: u64,
+}
+
+/// Puts the programs of sites together.
+#[derive(Debug, Default)]
+pub(crate) struct ImageBuilder {
+    method: Box<str>,
+    rules: u64,
+    /// All shapes and programs, one after the other, and where each lies.
+    shapes: Pile,
+    programs: Pile,
+    domains: BTreeMap<Box<[u8]>, Domain>,
+}
+
+/// Runs of bytes, equal ones once.
+#[derive(Debug, Default)]
+struct Pile {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    number_by_hash: FxHashMap<u128, u32>,
+}
+
+#[derive(Debug, Default)]
+struct Domain {
+    flags: u32,
+    weight: u64,
+    /// The numbers of its shape and of its program.
+    program: Option<(u32, u32)>,
+}
+
+impl Pile {
+    fn number(&mut self, hash: u128, bytes: &[u8]) -> u32 {
+        *self.number_by_hash.entry(hash).or_insert_with(|| {
+            self.bytes.extend_from_slice(bytes);
+            self.ends.push(self.bytes.len());
+            self.ends.len() as u32 - 1
+        })
+    }
+
+    fn get(&self, number: u32) -> &[u8] {
+        let number = number as usize;
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        &self.bytes[start..self.ends[number]]
+    }
+}
+
+impl ImageBuilder {
+    /// Names the learner.
+    pub(crate) fn set_method(&mut self, method: &str) {
+        self.method = method.into();
+    }
+
+    /// Adds a site. One that is too large is left out: leaving URLs alone is always safe.
+    pub(crate) fn insert(&mut self, domain: &[u8], facts: SiteFacts, compiled: &CompiledSite) {
+        let SiteFacts { with_subdomains, weight, rules } = facts;
+        let CompiledSite { shape, site } = compiled;
+        if domain.len() > MAX_DOMAIN_BYTES || site.len() >= MAX_SITE_BYTES {
+            return;
+        }
+        let shape_number = self.shapes.number(xxh3_128(shape), shape);
+        let mut hash = Xxh3::new();
+        hash.update(&shape_number.to_le_bytes());
+        hash.update(site);
+        let program = self.programs.number(hash.digest128(), site);
+        let flags = HAS_RULES | if with_subdomains { WITH_SUBDOMAINS } else { 0 };
+        let entry = self.domains.entry(domain.into()).or_default();
+        *entry = Domain {
+            flags: entry.flags & HAS_LONGER | flags,
+            weight,
+            program: Some((shape_number, program)),
+        };
+        self.rules += rules;
+        let mut start = last_labels(domain, 0, domain.len());
+        while start > 0 {
+            self.domains.entry(domain[start..].into()).or_default().flags |= HAS_LONGER;
+            start = longer(domain, start);
+        }
+    }
+
+    pub(crate) fn finish(self) -> Image {
+        let sites = self.domains.values().filter(|domain| domain.program.is_some()).count() as u64;
+        // Three of four places are taken, and one is always free.
+        let places = (self.domains.len() * 4 / 3 + 2).min(u32::MAX as usize) as u32;
+        let mut body = vec![0; places as usize * ENTRY_BYTES];
+        let mut table = vec![(0u32, 0u32); places as usize];
+        let mut shape_places: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut record_places: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut domains: Vec<(&[u8], &Domain)> =
+            self.domains.iter().map(|(domain, facts)| (&**domain, facts)).collect();
+        // Stable, so that sites of the same weight stay in the order of their names.
+        domains.sort_by_key(|(_, facts)| std::cmp::Reverse(facts.weight));
+        for (domain, Domain { flags, program, .. }) in domains {
+            let (mut first, mut second, mut site): (u32, u32, &[u8]) = (0, 0, &[]);
+            if let Some((shape, program)) = *program {
+                let shape = *shape_places.entry(shape).or_insert_with(|| {
+                    align(&mut body);
+                    let place = place_of(body.len());
+                    body.extend_from_slice(self.shapes.get(shape));
+                    place
+                });
+                if let Some(&place) = record_places.get(&program) {
+                    (first, second) = (place, IS_ALIAS);
+                } else {
+                    site = self.programs.get(program);
+                    (first, second) = (shape, site.len() as u32);
+                }
+            }
+            align(&mut body);
+            let place = place_of(body.len());
+            if let (Some((_, program)), 0) = (*program, second & IS_ALIAS) {
+                record_places.insert(program, place);
+            }
+            body.put_u32(first);
+            body.put_u32(second);
+            body.put_u8(domain.len() as u8);
+            body.extend_from_slice(domain);
+            body.extend_from_slice(site);
+            let hash = hash_of(domain, 0, domain.len());
+            let mut at = place_in(hash, places);
+            while table[at].1 != 0 {
+                at = (at + 1) % table.len();
+            }
+            table[at] = (tag_of(hash) | flags, place);
+        }
+        for (entry, (tag, place)) in body.chunks_exact_mut(ENTRY_BYTES).zip(table) {
+            entry[..4].copy_from_slice(&tag.to_le_bytes());
+            entry[4..].copy_from_slice(&place.to_le_bytes());
+        }
+        body.resize(body.len() + PADDING, 0);
+        let facts = Facts { places, sites, rules: self.rules, method: self.method };
+        Image::new(Body::Memory(body.into()), facts)
+    }
+}
+
+fn align(body: &mut Vec<u8>) {
+    body.resize(body.len().next_multiple_of(PLACE_BYTES), 0);
+}
+
+/// Places reach 16 GiB, which is beyond what fits into memory together with the rules it was compiled from.
+fn place_of(at: usize) -> u32 {
+    (at / PLACE_BYTES) as u32
+}

@@ -1,0 +1,273 @@
+/*!
+The compiled rules of one site: which rule covers a URL.
+
+A URL is read once into its [`Slots`] (`read.rs`); a rule is then two bit masks (which keys must be there, which may be), a
+few comparisons, and a template. No regular expressions, no allocation per URL. A program is read where it lies, in
+memory or in a file; `shape.rs` says how it lies there, and `compile/` writes it.
+*/
+
+mod read;
+mod shape;
+mod slots;
+
+pub(crate) use self::shape::{
+    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_EDITS, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
+    Texts, print_of,
+};
+pub(crate) use self::slots::{
+    AS_IS_SLOT, DOMAIN_SLOT, FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NO_SLOT, NOTHING_SLOT,
+    ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, TRAILING_SLASH_SLOT,
+};
+
+use self::shape::{FLAGS_AT, LANES, LISTS, Shape};
+use self::slots::Span;
+use crate::compiled::encoding::{Cursor, first_word, u16_at, u32_at};
+use crate::pattern::{class_contains, is_in_class};
+use crate::url::ParsedUrl;
+
+/// Flags, numbers of checks of three kinds, place in the site's list.
+const RULE_BYTES: usize = 6;
+/// Query parameters that the rule does not name are passed through.
+pub(crate) const RULE_KEEPS_OTHERS: u8 = 1;
+/// There is a URL to write, not only a key.
+pub(crate) const RULE_WRITES: u8 = 2;
+/// What the rule writes was proven to be canonical, for the URLs that [`Slots::is_plain`] tells.
+pub(crate) const RULE_IS_PROVEN: u8 = 4;
+/// The URL is written otherwise than the key.
+pub(crate) const RULE_HAS_URL: u8 = 8;
+/// There are slots whose values must be plain for the rule to be proven.
+pub(crate) const RULE_HAS_GUARDS: u8 = 16;
+
+/// The number of a text that is none.
+pub(crate) const NO_TEXT: u16 = u16::MAX;
+
+/// The rules of one site, ready to run.
+#[derive(Debug)]
+pub(crate) struct Program<'a> {
+    /// What is of the site alone, and what may be read after it.
+    pub(crate) bytes: &'a [u8],
+    /// What it has in common with others, and what may be read after it.
+    pub(crate) shape: &'a [u8],
+    /// Length of the domain, with which the host ends.
+    pub(crate) domain_len: usize,
+    /// Whether some longer domain has rules of its own, so that another host may have other rules.
+    pub(crate) has_longer: bool,
+    /// Where it lies in the compiled rules, and which these are.
+    pub(crate) place: u32,
+    pub(crate) image: u64,
+}
+
+/// A rule that covers a URL.
+#[derive(Debug)]
+pub(crate) struct CoveringRule<'a> {
+    pub(crate) shape: &'a [u8],
+    pub(crate) texts: Texts<'a>,
+    /// Where it lies: [`RULE_BYTES`], then what the flags tell.
+    at: u32,
+    /// Where the template of the key lies.
+    pub(crate) key: u32,
+    flags: u8,
+}
+
+impl<'a> Program<'a> {
+    /// Where the substitutions lie; 0 when there are none.
+    #[inline(always)]
+    pub(crate) fn substitutions(&self) -> u32 {
+        self.list(HAS_SUBSTITUTIONS)
+    }
+
+    /// Where the edits lie; 0 when there are none.
+    #[inline(always)]
+    pub(crate) fn edits(&self) -> u32 {
+        self.list(HAS_EDITS)
+    }
+
+    /// Where a list lies that only some sites have; 0 when there is none.
+    #[inline(always)]
+    fn list(&self, flag: u8) -> u32 {
+        let flags = self.shape.get(FLAGS_AT).copied().unwrap_or_default();
+        if flags & flag == 0 {
+            return 0;
+        }
+        let before = (flags & LISTS & (flag - 1)).count_ones() as usize;
+        Cursor::new(self.bytes, 4 * before).u32().unwrap_or_default()
+    }
+
+    /// The first rule that covers `url`. Leaves the values of the URL in `slots`.
+    #[inline(never)]
+    pub(crate) fn covering_rule(&self, url: &ParsedUrl, slots: &mut Slots) -> Option<CoveringRule<'a>> {
+        if !url.is_hierarchical() {
+            return None;
+        }
+        let shape = Shape::read(self.shape, self.bytes)?;
+        slots.read(url, self.domain_len, &shape)?;
+        let print = match slots.span(shape.tag_slot()) {
+            Some(span) => print_of_value(url.padded(), span),
+            None => ANY_PRINT,
+        };
+        let mut from = 0;
+        while from < shape.rules() {
+            let mut likely = shape.likely_rules(from, print)?;
+            while likely != 0 {
+                let index = from + likely.trailing_zeros();
+                if let Some((at, key)) = covers(&shape, index, url, slots) {
+                    let mut flags = *shape.bytes.get(at as usize)?;
+                    if self.has_longer {
+                        // Nothing was shown of other domains.
+                        flags &= !RULE_IS_PROVEN;
+                    }
+                    return Some(CoveringRule { shape: shape.bytes, texts: shape.texts(), at, key, flags });
+                }
+                likely &= likely - 1;
+            }
+            from += LANES as u32;
+        }
+        None
+    }
+}
+
+#[inline(always)]
+fn print_of_value(padded: &[u8], span: Span) -> u8 {
+    let (start, length) = span.extent();
+    if span.is_bare() { BARE_PRINT } else { print_of(first_word(padded, start, length), length) }
+}
+
+/// Where the rule lies and its template of the key, if it covers the URL.
+#[inline(always)]
+fn covers(shape: &Shape<'_>, index: u32, url: &ParsedUrl, slots: &Slots) -> Option<(u32, u32)> {
+    let mut head = shape.head(index);
+    let near = head.array::<12>()?;
+    let at = u32_at(near, 0);
+    let fits = |must: u32, may: u32, present: u32| must & !present == 0 && present & !may == 0;
+    if !fits(u32_at(near, 4), u32_at(near, 8), slots.present) {
+        return None;
+    }
+    for &present in &slots.far_present {
+        let far = head.array::<8>()?;
+        if !fits(u32_at(far, 0), u32_at(far, 4), present) {
+            return None;
+        }
+    }
+    let mut cursor = Cursor::at(shape.bytes, at);
+    let &[flags, values, classes, others, _, _] = cursor.array()?;
+    if flags & RULE_HAS_URL != 0 {
+        cursor.u32()?;
+    }
+    if flags & RULE_HAS_GUARDS != 0 {
+        let count = cursor.u8()?;
+        cursor.take(2 * usize::from(count))?;
+    }
+    if flags & RULE_KEEPS_OTHERS != 0 {
+        cursor.take(4 * shape.words() as usize)?;
+    } else if slots.has_unknown {
+        return None;
+    }
+    for _ in 0..values {
+        let check = cursor.array::<4>()?;
+        if !has_value(shape, slots, url, u16_at(check, 0), u16_at(check, 2)) {
+            return None;
+        }
+    }
+    let mut passes = true;
+    for _ in 0..classes {
+        let check = cursor.array::<3>()?;
+        let (slot, class) = (u16_at(check, 0), check[2]);
+        let (start, length) = slots.extent(slot);
+        passes &= class_contains(class, url.padded(), start, length) | !slots.has(slot);
+    }
+    if !passes {
+        return None;
+    }
+    for _ in 0..others {
+        if !passes_other(&mut cursor, slots, url)? {
+            return None;
+        }
+    }
+    let (_, key) = cursor.place();
+    Some((at, key as u32))
+}
+
+/// Whether a slot has the value that is a text of the site, or none.
+#[inline(always)]
+fn has_value(shape: &Shape<'_>, slots: &Slots, url: &ParsedUrl, slot: u16, text: u16) -> bool {
+    let Some(span) = slots.span(slot) else { return false };
+    if text == NO_TEXT || span.is_bare() {
+        return text == NO_TEXT && span.is_bare();
+    }
+    let (start, length) = span.extent();
+    let word = first_word(url.padded(), start, length);
+    shape.texts().is_text(text.into(), url.padded(), start, length, word)
+}
+
+/// Whether the slot that `cursor` gives is of the class that follows, and has none of the values after that.
+fn passes_other(cursor: &mut Cursor<'_>, slots: &Slots, url: &ParsedUrl) -> Option<bool> {
+    let slot = cursor.u16()?;
+    let value = if slots.has(slot) { slots.get(url, slot) } else { None };
+    let mut passes = is_in_class(cursor, value)?;
+    for _ in 0..cursor.u16()? {
+        passes &= cursor.text()? != value;
+    }
+    Some(passes || !slots.has(slot))
+}
+
+impl CoveringRule<'_> {
+    /// Whether there is a URL to write.
+    #[inline(always)]
+    pub(crate) fn writes(&self) -> bool {
+        self.flags & RULE_WRITES != 0
+    }
+
+    /// Whether query parameters that it does not name are passed through.
+    pub(crate) fn keeps_others(&self) -> bool {
+        self.flags & RULE_KEEPS_OTHERS != 0
+    }
+
+    /// Whether what it writes is canonical for sure, if all [guards](Self::guards) are plain.
+    #[inline(always)]
+    pub(crate) fn is_proven(&self) -> bool {
+        self.flags & RULE_IS_PROVEN != 0
+    }
+
+    /// Its place in the site's list.
+    pub(crate) fn place(&self) -> usize {
+        Cursor::new(self.shape, self.at as usize + 4).u16().unwrap_or_default().into()
+    }
+
+    /// Where the template of the URL lies.
+    #[inline(always)]
+    pub(crate) fn url(&self) -> u32 {
+        if self.flags & RULE_HAS_URL == 0 {
+            return self.key;
+        }
+        Cursor::new(self.shape, self.at as usize + RULE_BYTES).u32().unwrap_or_default()
+    }
+
+    fn guards_at(&self) -> usize {
+        self.at as usize + RULE_BYTES + if self.flags & RULE_HAS_URL == 0 { 0 } else { 4 }
+    }
+
+    fn guard_count(&self) -> usize {
+        match self.flags & RULE_HAS_GUARDS {
+            0 => 0,
+            _ => Cursor::new(self.shape, self.guards_at()).u8().unwrap_or_default().into(),
+        }
+    }
+
+    /// The slots whose values must be plain.
+    #[inline(always)]
+    pub(crate) fn guards(&self) -> impl Iterator<Item = u16> {
+        let mut cursor = Cursor::new(self.shape, self.guards_at() + 1);
+        (0..self.guard_count()).map(move |_| cursor.u16().unwrap_or(NO_SLOT))
+    }
+
+    /// Whether a query parameter is one that is passed through.
+    pub(crate) fn passes(&self, slot: u16) -> bool {
+        let guards = if self.flags & RULE_HAS_GUARDS == 0 { 0 } else { 1 + 2 * self.guard_count() };
+        let named = self.guards_at() + guards;
+        self.flags & RULE_KEEPS_OTHERS != 0
+            && (slot == NO_SLOT || {
+                let word = Cursor::new(self.shape, named + usize::from(slot / 32) * 4).u32();
+                word.is_some_and(|word| word & (1 << (slot % 32)) == 0)
+            })
+    }
+}

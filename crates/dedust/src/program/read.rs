@@ -1,0 +1,281 @@
+/*!
+Reads a URL into its [`Slots`]: host labels, path segments, parameters.
+
+Nearly all paths and queries together have less than [`WINDOW`] bytes, and no `;`. All marks of these are found at once,
+and stepping from one to the next is then a matter of bits. Longer ones, and those with `;`, are read mark by mark.
+*/
+
+use wide::{CmpEq as _, i8x16};
+
+use super::shape::{KEEPS_ORDER, KEEPS_OTHERS, NamesOf, Shape};
+use super::slots::{
+    AS_IS_SLOT, DOMAIN_SLOT, FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NEAR_SLOTS, NO_SLOT,
+    ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, Span, TRAILING_SLASH_SLOT,
+};
+use crate::compiled::encoding::array_at;
+use crate::marks::Marks;
+use crate::url::{PADDING, ParsedUrl, Parts, all_named, path_params, query_params, query_separator};
+
+/// Bytes whose marks are found at once; one bit of a word for each.
+const WINDOW: usize = 64;
+const _: () = assert!(PADDING >= WINDOW, "a window may be read after the end of a URL");
+const LANES: usize = 16;
+
+/// Where the marks of a short path and query stand, one bit for each byte, the first one lowest.
+struct ShortTail {
+    slashes: u64,
+    ands: u64,
+    equals: u64,
+}
+
+impl ShortTail {
+    /// Of `length` bytes from `start` on; nothing when they are too many or there is a `;`.
+    #[inline(always)]
+    fn look(padded: &[u8], start: usize, length: usize) -> Option<Self> {
+        if length >= WINDOW {
+            return None;
+        }
+        let window: &[u8; WINDOW] = array_at(padded, start)?;
+        let (mut tail, mut semicolons) = (Self { slashes: 0, ands: 0, equals: 0 }, i8x16::ZERO);
+        for (index, lanes) in window.as_chunks::<LANES>().0.iter().enumerate() {
+            let lanes = i8x16::new(lanes.map(u8::cast_signed));
+            let is = |byte: u8| lanes.cmp_eq(i8x16::splat(byte.cast_signed()));
+            let bits = |byte: u8| u64::from(is(byte).move_mask().cast_unsigned()) << (index * LANES);
+            tail.slashes |= bits(b'/');
+            tail.ands |= bits(b'&');
+            tail.equals |= bits(b'=');
+            semicolons |= is(b';');
+        }
+        (semicolons.move_mask() == 0).then_some(tail)
+    }
+}
+
+/// As many bits, less than [`WINDOW`].
+#[inline(always)]
+fn low_bits(count: u32) -> u64 {
+    (1 << (count % WINDOW as u32)) - 1
+}
+
+impl Slots {
+    /// Reads the pairs of `url`; nothing when it has a key that no rule knows.
+    #[inline(never)]
+    pub(super) fn read(&mut self, url: &ParsedUrl, domain_len: usize, shape: &Shape<'_>) -> Option<()> {
+        self.clear(shape.words());
+        let parts = url.parts();
+        let domain = parts.host_end - domain_len as u32;
+        self.lend(DOMAIN_SLOT, Span::new(domain, parts.host_end));
+        self.lend(ORIGIN_SLOT, Span::new(0, parts.path_start));
+        self.lend(AS_IS_SLOT, Span::new(0, parts.path_end));
+        self.set(SCHEME_SLOT, Span::new(0, parts.scheme_end));
+        let scheme = array_at(url.padded(), 0).map_or(0, |word| u64::from_le_bytes(*word));
+        if scheme & 0xFF_FFFF_FFFF == u64::from_le_bytes(*b"http:\0\0\0") {
+            self.present |= 1 << HTTP_SLOT;
+        } else if scheme & 0xFFFF_FFFF_FFFF == u64::from_le_bytes(*b"https:\0\0") {
+            self.present |= 1 << HTTPS_SLOT;
+        }
+        if parts.path_start > parts.host_end {
+            self.set(PORT_SLOT, Span::new(parts.host_end + 1, parts.path_start));
+        }
+        if domain > parts.host_start {
+            self.read_host(url.padded(), parts.host_start as usize, domain as usize, shape.subdomains())?;
+        }
+        let length = parts.query_end - parts.path_start;
+        match ShortTail::look(url.padded(), parts.path_start as usize, length as usize) {
+            Some(tail) if shape.words() <= 1 => self.read_short(url.padded(), parts, shape, &tail)?,
+            _ => self.read_long(url, shape)?,
+        }
+        if url.as_bytes().len() > parts.query_end as usize
+            && let Some(hashbang) = url.hashbang()
+        {
+            self.set(HASHBANG_SLOT, Span::of(hashbang, url));
+        }
+        Some(())
+    }
+
+    /// The labels left of the domain, which starts at `end`, from right to left.
+    #[inline(always)]
+    fn read_host(&mut self, padded: &[u8], start: usize, mut end: usize, labels: u16) -> Option<()> {
+        let mut index = 0;
+        while end > start {
+            if index == labels {
+                return None;
+            }
+            // The dot after the label.
+            end -= 1;
+            let label = padded[start..end].iter().rposition(|&byte| byte == b'.');
+            let label = label.map_or(start, |dot| start + dot + 1);
+            self.set(FIXED_SLOTS.saturating_add(index), Span::at(label, end));
+            index += 1;
+            end = label;
+        }
+        Some(())
+    }
+
+    /// Path and query from their marks, for a site all of whose slots are near.
+    #[inline(always)]
+    fn read_short(
+        &mut self,
+        padded: &[u8],
+        parts: &Parts,
+        shape: &Shape<'_>,
+        tail: &ShortTail,
+    ) -> Option<()> {
+        let Parts { path_start, path_end, query_end, .. } = *parts;
+        let span = |start: u32, end: u32| Span::new(path_start + start, path_start + end);
+        let path_len = path_end - path_start;
+        let slashes = tail.slashes & low_bits(path_len);
+        let has_slash = (slashes >> (path_len - 1)) as u32 & 1;
+        let mut present = self.present | has_slash << TRAILING_SLASH_SLOT;
+        self.lend(TRAILING_SLASH_SLOT, span(path_len - 1, path_len));
+        if path_len > 1 {
+            let last_end = path_len - has_slash;
+            // All but the first slash end a segment, and so does the end.
+            let mut ends = slashes & low_bits(last_end) & !1 | 1 << (last_end % WINDOW as u32);
+            let mut slot = u32::from(FIXED_SLOTS) + u32::from(shape.subdomains());
+            let last_slot = slot + u32::from(shape.segments());
+            let mut start = 1;
+            while ends != 0 {
+                if slot == last_slot {
+                    return None;
+                }
+                let end = ends.trailing_zeros();
+                present |= 1 << (slot % 32);
+                self.values[slot as usize % NEAR_SLOTS] = span(start, end);
+                (slot, start) = (slot + 1, end + 1);
+                ends &= ends - 1;
+            }
+        }
+        if query_end > path_end {
+            let (mut start, length) = (path_len + 1, query_end - path_start);
+            let mut ends = tail.ands & low_bits(length) & !low_bits(start) | 1 << (length % WINDOW as u32);
+            self.present = present;
+            while ends != 0 {
+                let end = ends.trailing_zeros();
+                let equals = (tail.equals & !low_bits(start)).trailing_zeros();
+                let value = if equals < end { span(equals + 1, end) } else { Span::BARE };
+                self.read_param(padded, shape, span(start, equals.min(end)), value)?;
+                start = end + 1;
+                ends &= ends - 1;
+            }
+            return Some(());
+        }
+        self.present = present;
+        Some(())
+    }
+
+    /// Path and query, mark by mark.
+    #[inline(never)]
+    fn read_long(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
+        self.read_path(url, shape)?;
+        if url.parts().query_end > url.parts().path_end {
+            self.read_query(url, shape)?;
+        }
+        Some(())
+    }
+
+    fn read_path(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
+        let (padded, parts) = (url.padded(), url.parts());
+        let (first, path_end) = (parts.path_start as usize + 1, parts.path_end as usize);
+        if padded[path_end - 1] == b'/' {
+            self.set(TRAILING_SLASH_SLOT, Span::at(path_end - 1, path_end));
+            if first == path_end {
+                return Some(());
+            }
+        }
+        let end = path_end - usize::from(padded[path_end - 1] == b'/');
+        let mut start = first;
+        let mut slot = FIXED_SLOTS.saturating_add(shape.subdomains());
+        let last_slot = slot.saturating_add(shape.segments());
+        let mut semicolon = None;
+        for at in Marks::<b'/', b';', b'/'>::new(padded, first, end) {
+            if padded[at] == b';' {
+                semicolon = semicolon.or(Some(at));
+                continue;
+            }
+            if slot == last_slot {
+                return None;
+            }
+            self.set(slot, Span::at(start, at));
+            slot += 1;
+            start = at + 1;
+            semicolon = None;
+        }
+        if slot == last_slot {
+            return None;
+        }
+        let params = semicolon.filter(|at| all_named(&padded[at + 1..end], b';'));
+        self.set(slot, Span::at(start, params.unwrap_or(end)));
+        for (name, value) in path_params(&padded[params.unwrap_or(end)..end]) {
+            let name = Span::of(name, url);
+            let slot = self.next_free(shape, NamesOf::Path, padded, name)?;
+            self.set(slot, Span::of_value(value, url));
+        }
+        Some(())
+    }
+
+    fn read_query(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
+        let (padded, parts) = (url.padded(), url.parts());
+        let (mut start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
+        let mut equals = None;
+        let param = |start: usize, equals: Option<usize>, end: usize| {
+            let value = equals.map_or(Span::BARE, |at| Span::at(at + 1, end));
+            (Span::at(start, equals.unwrap_or(end)), value)
+        };
+        for at in Marks::<b'&', b'=', b';'>::new(padded, start, end) {
+            match padded[at] {
+                b'&' => {
+                    let (name, value) = param(start, equals, at);
+                    self.read_param(padded, shape, name, value)?;
+                    (start, equals) = (at + 1, None);
+                }
+                b'=' => equals = equals.or(Some(at)),
+                _ if self.has_semicolon => {}
+                _ => {
+                    self.has_semicolon = true;
+                    let query = &padded[parts.path_end as usize + 1..end];
+                    // There is no `&` then, so no parameter was read yet.
+                    if query_separator(query) == b';' {
+                        self.set(SEPARATOR_SLOT, Span::at(at, at + 1));
+                        return self.read_separated(query, url, shape);
+                    }
+                }
+            }
+        }
+        let (name, value) = param(start, equals, end);
+        self.read_param(padded, shape, name, value)
+    }
+
+    /// Reads a query whose parameters are separated by semicolons.
+    #[cold]
+    fn read_separated(&mut self, query: &[u8], url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
+        for (name, value) in query_params(query, b';') {
+            self.read_param(url.padded(), shape, Span::of(name, url), Span::of_value(value, url))?;
+        }
+        Some(())
+    }
+
+    #[inline(never)]
+    fn read_param(&mut self, padded: &[u8], shape: &Shape<'_>, name: Span, value: Span) -> Option<()> {
+        let slot = self.next_free(shape, NamesOf::Query, padded, name);
+        if shape.flags() & KEEPS_ORDER != 0 {
+            self.params.push((Param { name, value }, slot.unwrap_or(NO_SLOT)));
+            if slot.is_none() && shape.flags() & KEEPS_OTHERS != 0 {
+                self.has_unknown = true;
+                return Some(());
+            }
+        }
+        self.set(slot?, value);
+        Some(())
+    }
+
+    /// The slot of the next occurrence of a name, if the rules know of it.
+    #[inline(always)]
+    fn next_free(&mut self, shape: &Shape<'_>, of: NamesOf, padded: &[u8], name: Span) -> Option<u16> {
+        let (first, count) = shape.slots_of(of, padded, name)?;
+        if !self.has(first) {
+            return Some(first);
+        }
+        self.has_repeated = true;
+        (first.saturating_add(1)..first.saturating_add(count)).find(|&slot| !self.has(slot))
+    }
+}

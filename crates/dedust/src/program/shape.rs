@@ -1,0 +1,237 @@
+/*!
+How the programs of sites lie in compiled rules: what is of one site alone, and the shape that it shares with all sites
+whose rules are built alike.
+
+```text
+site    places   of the substitutions and of the edits, 4 bytes each, if the shape says that there are any
+        prints   one byte for each name of a path parameter, of a query parameter, and for each rule: of the value
+                 of the tag slot that it asks for
+        ends     of the texts: 0, then one number for each, of 1, 2 or 4 bytes
+        texts    the names, then all others that rules ask for or write, without gaps
+
+shape   header   36 bytes, see `Shape`
+        names    for each name: its first slot, and how many occurrences the rules know
+        heads    for each rule: where the rest lies, and masks of what must and may be there
+        rules    flags, numbers of checks, place in the site's list, checks by kind, template of the key, template of
+                 the URL where that is another
+```
+Places count bytes from the start of the site's part or of the shape. Rules speak of texts by their numbers. So a shape
+says nothing of what things are called, and a few shapes, which are always at hand, serve very many sites.
+*/
+
+use wide::{CmpEq as _, i8x16};
+
+use super::slots::Span;
+use crate::compiled::encoding::{Cursor, array_at, first_word, is_same, u16_at};
+
+pub(crate) const HEADER_BYTES: usize = 36;
+/// Of the first slot of a name, and the number of its occurrences.
+pub(crate) const NAME_BYTES: usize = 4;
+/// The print of a rule that asks for no value of the tag slot; no value has it.
+pub(crate) const ANY_PRINT: u8 = 0;
+
+/// Query parameters are remembered in the order of the URL.
+pub(crate) const KEEPS_ORDER: u8 = 1;
+/// Some rule passes query parameters through that it does not name.
+pub(crate) const KEEPS_OTHERS: u8 = 2;
+/// The place of a list comes first, in this order.
+pub(crate) const HAS_SUBSTITUTIONS: u8 = 4;
+pub(crate) const HAS_EDITS: u8 = 8;
+pub(crate) const LISTS: u8 = HAS_SUBSTITUTIONS | HAS_EDITS;
+/// How many bytes an end takes, as a power of two, is in the bits from here on.
+pub(crate) const END_WIDTH: u32 = 4;
+
+/// Where the flags lie in a shape.
+pub(super) const FLAGS_AT: usize = 4;
+
+/// How many prints are compared at a time.
+pub(super) const LANES: usize = 16;
+
+/// The header, whose numbers are read where they are needed: there are more of them than a machine can hold at hand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape<'a> {
+    header: &'a [[u8; 2]; HEADER_BYTES / 2],
+    pub(super) bytes: &'a [u8],
+    pub(super) site: &'a [u8],
+}
+
+/// Places of numbers in the header, of 16 bits each, or 32 for the last four. The first 32 bits are the length of the
+/// shape.
+const SLOT_COUNT: usize = 3;
+const SUBDOMAINS: usize = 4;
+const SEGMENTS: usize = 5;
+const PATH_NAMES: usize = 6;
+const QUERY_NAMES: usize = 7;
+const RULES: usize = 8;
+const TAG_SLOT: usize = 9;
+const PRINTS_AT: usize = 10;
+const ENDS_AT: usize = 12;
+const TEXTS_AT: usize = 14;
+const HEADS_AT: usize = 16;
+
+/// The texts of a site, by number.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Texts<'a> {
+    pub(crate) site: &'a [u8],
+    ends: u32,
+    start: u32,
+    width: u32,
+}
+
+/// Which names are meant.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NamesOf {
+    Path,
+    Query,
+}
+
+impl<'a> Shape<'a> {
+    #[inline(always)]
+    pub(super) fn read(bytes: &'a [u8], site: &'a [u8]) -> Option<Self> {
+        let header = bytes.as_chunks().0.first_chunk()?;
+        Some(Self { header, bytes, site })
+    }
+
+    #[inline(always)]
+    fn small(&self, at: usize) -> u16 {
+        u16::from_le_bytes(self.header[at])
+    }
+
+    #[inline(always)]
+    fn large(&self, at: usize) -> u32 {
+        u32::from(self.small(at)) | u32::from(self.small(at + 1)) << 16
+    }
+
+    #[inline(always)]
+    pub(super) fn flags(&self) -> u8 {
+        self.header[FLAGS_AT / 2][0]
+    }
+
+    #[inline(always)]
+    pub(super) fn subdomains(&self) -> u16 {
+        self.small(SUBDOMAINS)
+    }
+
+    #[inline(always)]
+    pub(super) fn segments(&self) -> u16 {
+        self.small(SEGMENTS)
+    }
+
+    #[inline(always)]
+    pub(super) fn tag_slot(&self) -> u16 {
+        self.small(TAG_SLOT)
+    }
+
+    #[inline(always)]
+    pub(super) fn rules(&self) -> u32 {
+        self.small(RULES).into()
+    }
+
+    /// Of 32 bits each, in a mask.
+    #[inline(always)]
+    pub(super) fn words(&self) -> u32 {
+        u32::from(self.small(SLOT_COUNT)).div_ceil(32)
+    }
+
+    #[inline(always)]
+    pub(super) fn texts(&self) -> Texts<'a> {
+        let (ends, start) = (self.large(ENDS_AT), self.large(TEXTS_AT));
+        Texts { site: self.site, ends, start, width: u32::from(self.flags() >> END_WIDTH).min(2) }
+    }
+
+    /// What there is of the head of a rule and all after it.
+    #[inline(always)]
+    pub(super) fn head(&self, rule: u32) -> Cursor<'a> {
+        let at = self.large(HEADS_AT).wrapping_add(rule.wrapping_mul(4 + 8 * self.words()));
+        Cursor::at(self.bytes, at)
+    }
+
+    /// Which of the rules from `from` on ask for this print or none: a bit for each of [`LANES`].
+    #[inline(always)]
+    pub(super) fn likely_rules(&self, from: u32, print: u8) -> Option<u32> {
+        let names = u32::from(self.small(PATH_NAMES)) + u32::from(self.small(QUERY_NAMES));
+        let prints = array_at(self.site, (self.large(PRINTS_AT).wrapping_add(names + from)) as usize)?;
+        let likely = equal_lanes(prints, print) | equal_lanes(prints, ANY_PRINT);
+        Some(likely & low_bits(self.rules() - from))
+    }
+
+    /// The first slot of a name, and how many occurrences of it the rules know.
+    #[inline(always)]
+    pub(super) fn slots_of(&self, of: NamesOf, padded: &[u8], name: Span) -> Option<(u16, u16)> {
+        let path_names = u32::from(self.small(PATH_NAMES));
+        let (first, count) = match of {
+            NamesOf::Path => (0, path_names),
+            NamesOf::Query => (path_names, u32::from(self.small(QUERY_NAMES))),
+        };
+        let (start, length) = name.extent();
+        let word = first_word(padded, start, length);
+        let print = print_of(word, length);
+        let mut from = 0;
+        while from < count {
+            let at = self.large(PRINTS_AT).wrapping_add(first + from);
+            let prints = array_at(self.site, at as usize)?;
+            let mut likely = equal_lanes(prints, print) & low_bits(count - from);
+            while likely != 0 {
+                let number = first + from + likely.trailing_zeros();
+                if self.texts().is_text(number, padded, start, length, word) {
+                    let entry = array_at::<4>(self.bytes, HEADER_BYTES + NAME_BYTES * number as usize)?;
+                    return Some((u16_at(entry, 0), u16_at(entry, 2)));
+                }
+                likely &= likely - 1;
+            }
+            from += LANES as u32;
+        }
+        None
+    }
+}
+
+impl<'a> Texts<'a> {
+    /// Where a text starts in the bytes of the site, and how long it is.
+    #[inline(always)]
+    pub(crate) fn extent(&self, number: u32) -> (usize, usize) {
+        let at = self.ends.wrapping_add(number << self.width);
+        // Both ends at once.
+        let ends = array_at(self.site, at as usize).map_or(0, |ends| u64::from_le_bytes(*ends));
+        let bits = 8 << self.width;
+        let mask = u32::MAX >> (32 - bits);
+        let (start, end) = (ends as u32 & mask, (ends >> bits) as u32 & mask);
+        (self.start.wrapping_add(start) as usize, end.saturating_sub(start) as usize)
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, number: u16) -> Option<&'a [u8]> {
+        let (start, length) = self.extent(number.into());
+        self.site.get(start..)?.get(..length)
+    }
+
+    /// Whether a text is the one at `start`, whose first bytes are `word`.
+    #[inline(always)]
+    pub(super) fn is_text(&self, number: u32, padded: &[u8], start: usize, length: usize, word: u64) -> bool {
+        let (at, wanted) = self.extent(number);
+        wanted == length
+            && first_word(self.site, at, length) == word
+            && (length <= 8 || is_same(self.site, at + 8, padded, start + 8, length - 8))
+    }
+}
+
+/// A number for a text, never [`ANY_PRINT`]; different texts mostly have different ones. `word` is its
+/// [first](first_word).
+#[inline(always)]
+pub(crate) fn print_of(word: u64, length: usize) -> u8 {
+    ((word ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56).max(1) as u8
+}
+
+/// The print of a value that is none.
+pub(crate) const BARE_PRINT: u8 = 1;
+
+#[inline(always)]
+fn equal_lanes(bytes: &[u8; LANES], byte: u8) -> u32 {
+    let bytes = i8x16::new(bytes.map(u8::cast_signed));
+    bytes.cmp_eq(i8x16::splat(byte.cast_signed())).move_mask().cast_unsigned()
+}
+
+/// That many bits.
+#[inline(always)]
+fn low_bits(count: u32) -> u32 {
+    if count >= LANES as u32 { 0xFFFF } else { (1 << count) - 1 }
+}
