@@ -78,11 +78,8 @@ pub(crate) struct Program<'a> {
     /// The program, and what may be read after it.
     pub(crate) bytes: &'a [u8],
     pub(crate) domain_len: usize,
-    has_longer: bool,
+    pub(crate) has_longer: bool,
     flags: u8,
-    /// Where it lies in the compiled rules, and which these are.
-    pub(crate) place: u32,
-    pub(crate) image: u64,
 }
 
 /// What its header says.
@@ -196,9 +193,9 @@ impl Span {
 impl<'a> Program<'a> {
     #[inline(always)]
     pub(crate) fn new(site: Site<'a>) -> Option<Self> {
-        let Site { domain_len, program, has_longer, image, place } = site;
+        let Site { domain_len, program, has_longer } = site;
         let flags = *program.get(FLAGS_AT)?;
-        Some(Self { bytes: program, domain_len, has_longer, flags, place, image })
+        Some(Self { bytes: program, domain_len, has_longer, flags })
     }
 
     /// Where the substitutions lie; 0 when there are none.

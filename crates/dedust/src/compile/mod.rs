@@ -15,13 +15,13 @@ use self::layout::Layout;
 use self::template::put_template;
 use crate::compiled::ImageBuilder;
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
+use crate::edit_program;
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::program::{
     ANY_TAG, HAS_EDITS, HAS_LISTS, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS, NO_SLOT,
     RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES, tag,
 };
 use crate::rule::{Edit, Op, OtherParams, Replacement, Rule, RuleSet, SiteRules, Substitution};
-use crate::stored_edits;
 use crate::url::{TokenKey, Value, has_subdomains};
 
 /// With more rules than this they are listed by tag, so that only a few are looked at.
@@ -155,7 +155,7 @@ impl<'a> Compiler<'a> {
         if !edits.is_empty() {
             self.out.set_u32(place, self.out.len())?;
             place += 4;
-            stored_edits::encode(edits, &mut self.out)?;
+            edit_program::encode(edits, &mut self.out)?;
         }
         if let Some(lists) = &lists {
             self.out.set_u32(place, self.out.len())?;

@@ -36,9 +36,6 @@ pub(crate) struct Site<'a> {
     pub(crate) program: &'a [u8],
     /// Whether some longer domain has rules of its own, so that another host may have other rules.
     pub(crate) has_longer: bool,
-    /// Which compiled rules it is of, and where its program lies in them.
-    pub(crate) image: u64,
-    pub(crate) place: u32,
 }
 
 /// The hash of the last two labels of a host, and where they start.
@@ -108,7 +105,7 @@ impl Image {
         let size = Cursor::new(program, 0).u32()? as usize;
         let program = program.get(..size.checked_add(PADDING)?)?;
         let has_longer = flags & HAS_LONGER != 0;
-        self.is_sound(at, size).then_some(Site { domain_len, program, has_longer, image: self.number, place })
+        self.is_sound(at, size).then_some(Site { domain_len, program, has_longer })
     }
 
     /// The longest domain of more than two labels that has a program: its length and record.

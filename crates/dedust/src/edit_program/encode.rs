@@ -1,0 +1,515 @@
+/*!
+Edits to bytes that [`EditProgram`](super::EditProgram) runs.
+*/
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::waits::{Wait, alone, depths, waits};
+use super::{
+    BITS, COUNT_AT, DEPTHS, DEPTHS_AT, FETCHABLE, FETCHABLE_AT, FLAGS_AT, FOLD_BYTES, FROM_LEFT_AT,
+    FROM_RIGHT, FROM_RIGHT_AT, HAS_FOLDS, HEAD_BYTES, IS_ALONE, MATTERS_AT, MAY_FAIL, NAME_BYTES, NO_ID,
+    NO_NAME, PATH_NAMES_AT, PATH_SEED_AT, PATH_STEPS_AT, Place, QUERY_NAMES_AT, QUERY_SEED_AT,
+    QUERY_STEPS_AT, SPEAKS_OF_LABELS, VALUES_AT, code, name_hash, spelling_bits, value_tag,
+};
+use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
+use crate::rule::{Area, Change, Edit, Mapped, PathPart, Source, Spot, Test};
+use crate::url::{RawValue, TokenKey, Value};
+
+/// Places for each name in a table of names, at most.
+const MAX_ROOM: usize = 4;
+/// More names than this do not fill a table.
+const MANY_NAMES: usize = 64;
+
+/// Appends edits, each with its place in the site's list, to the program of a site.
+pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), TooLarge> {
+    let mut query_names = Names::new(edits, |key| match key {
+        TokenKey::QueryParam(name) => Some(&*name.name),
+        _ => None,
+    })?;
+    let mut path_names = Names::new(edits, |key| match key {
+        TokenKey::PathParam(name) => Some(&*name.name),
+        _ => None,
+    })?;
+    let waits: Vec<BTreeSet<Wait>> = edits.iter().map(|(_, edit)| waits(edit)).collect();
+    let is_alone = alone(edits);
+    let mut head = Head { bytes: [0; HEAD_BYTES], folds: [0; FOLD_BYTES / 4], edits_by_tag: BTreeMap::new() };
+    head.put(COUNT_AT, edits.len())?;
+    for (number, (_, edit)) in edits.iter().enumerate() {
+        let bit = bit_of(number, edits.len());
+        for depth in (0..DEPTHS).filter(|depth| depths(edit) & (1 << depth) != 0) {
+            head.add(DEPTHS_AT + 4 * depth, bit);
+        }
+        if edit.fetchable {
+            head.add(FETCHABLE_AT, bit);
+        }
+        if edit.fetchable || !is_alone[number] {
+            head.add(MATTERS_AT, bit);
+        }
+        for wait in &waits[number] {
+            match wait {
+                Wait::QueryName(name) => query_names.add(name, bit),
+                Wait::PathName(name) => path_names.add(name, bit),
+                Wait::Value(position, text) => head.add_value(*position, text, bit),
+                Wait::Characters(area, characters) => head.add_fold(*area as usize, *characters, bit),
+                Wait::Mark(mark) => head.add(4 * *mark as usize, bit),
+            }
+        }
+    }
+    if mentions(edits).any(|key| matches!(key, TokenKey::Subdomain(_))) {
+        head.bytes[FLAGS_AT] |= SPEAKS_OF_LABELS;
+    }
+    head.put(QUERY_NAMES_AT, query_names.places.len())?;
+    head.put(PATH_NAMES_AT, path_names.places.len())?;
+    (head.bytes[QUERY_SEED_AT], head.bytes[PATH_SEED_AT]) = (query_names.seed, path_names.seed);
+    (head.bytes[QUERY_STEPS_AT], head.bytes[PATH_STEPS_AT]) = (query_names.steps, path_names.steps);
+    let values = head.value_table();
+    head.put(VALUES_AT, values.len())?;
+
+    out.extend_from_slice(&head.bytes);
+    if head.bytes[FLAGS_AT] & HAS_FOLDS != 0 {
+        head.folds.iter().for_each(|&mask| out.put_u32(mask));
+    }
+    let query_at = query_names.put(out)?;
+    let path_at = path_names.put(out)?;
+    for (tag, mask) in values {
+        out.put_u32(tag);
+        out.put_u32(mask);
+    }
+    let places = out.len();
+    out.resize(places + 4 * edits.len(), 0);
+    query_names.put_long(query_at, out)?;
+    path_names.put_long(path_at, out)?;
+    let ids = Ids { query: &query_names, path: &path_names };
+    for (number, (place, edit)) in edits.iter().enumerate() {
+        out.set_u32(places + 4 * number, out.len())?;
+        ids.put_edit(*place, edit, is_alone[number], out)?;
+    }
+    Ok(())
+}
+
+/// The bit of an edit.
+fn bit_of(number: usize, count: usize) -> u32 {
+    let each = if count <= BITS { 1 } else { count.div_ceil(BITS) };
+    (number / each) as u32
+}
+
+/// All keys that edits speak of.
+fn mentions<'a>(edits: &[(usize, &'a Edit)]) -> impl Iterator<Item = &'a TokenKey> {
+    edits.iter().flat_map(|(_, edit)| {
+        let key = |spot: &'a Spot| match spot {
+            Spot::Key(key) => Some(key),
+            Spot::FromRight(_) => None,
+        };
+        let read = move |source: &'a Source| source.of.as_ref().and_then(key);
+        let mut keys: Vec<&TokenKey> = edit.when.keys().filter_map(key).collect();
+        for change in &edit.change {
+            match change {
+                Change::Drop(spot) | Change::Forget(spot) => keys.extend(key(spot)),
+                Change::Map { of, .. } | Change::Fold { of: Area::Key(of), .. } => keys.push(of),
+                Change::Set { key, to } => {
+                    keys.push(key);
+                    keys.extend(to.iter().filter_map(read));
+                }
+                Change::Path(parts) => keys.extend(parts.iter().filter_map(|part| match part {
+                    PathPart::Value { from, .. } => read(from),
+                    _ => None,
+                })),
+                Change::ForgetPath | Change::Fold { .. } | Change::Unrepeat => {}
+            }
+        }
+        keys
+    })
+}
+
+/// The header, and what is collected for the tables after it.
+struct Head {
+    bytes: [u8; HEAD_BYTES],
+    folds: [u32; FOLD_BYTES / 4],
+    edits_by_tag: BTreeMap<u32, u32>,
+}
+
+impl Head {
+    /// Writes a number of 16 bits.
+    fn put(&mut self, at: usize, number: usize) -> Result<(), TooLarge> {
+        let number = u16::try_from(number).map_err(|_| TooLarge)?;
+        self.bytes[at..at + 2].copy_from_slice(&number.to_le_bytes());
+        Ok(())
+    }
+
+    /// Sets a bit of a mask.
+    fn add(&mut self, at: usize, bit: u32) {
+        self.bytes[at + bit as usize / 8] |= 1 << (bit % 8);
+    }
+
+    fn add_value(&mut self, position: u16, text: &str, bit: u32) {
+        let index = position & !FROM_RIGHT;
+        self.bytes[if position & FROM_RIGHT == 0 { FROM_LEFT_AT } else { FROM_RIGHT_AT }] |= 1 << index;
+        let tag = value_tag(position, first_word(text.as_bytes(), 0, text.len()), text.len());
+        *self.edits_by_tag.entry(tag).or_default() |= 1 << bit;
+    }
+
+    fn add_fold(&mut self, area: usize, characters: u8, bit: u32) {
+        self.bytes[FLAGS_AT] |= HAS_FOLDS;
+        for character in (0..spelling_bits::COUNT).filter(|at| characters & (1 << at) != 0) {
+            self.folds[area * spelling_bits::COUNT + character] |= 1 << bit;
+        }
+    }
+
+    /// Tags and masks of values, at least half of the places empty.
+    fn value_table(&self) -> Vec<(u32, u32)> {
+        if self.edits_by_tag.is_empty() {
+            return Vec::new();
+        }
+        let mut table = vec![(0, 0); (2 * self.edits_by_tag.len()).next_power_of_two()];
+        for (&tag, &edits) in &self.edits_by_tag {
+            let mut at = (tag >> 8) as usize & (table.len() - 1);
+            while table[at].0 != 0 {
+                at = (at + 1) & (table.len() - 1);
+            }
+            table[at] = (tag, edits);
+        }
+        table
+    }
+}
+
+/// A flat table of names.
+#[derive(Default)]
+struct Names {
+    places: Vec<Option<Name>>,
+    place_of: BTreeMap<Box<str>, usize>,
+    seed: u8,
+    /// How far behind its place a name stands, at most.
+    steps: u8,
+}
+
+struct Name {
+    text: Box<str>,
+    id: u16,
+    /// The edits that wait for it.
+    edits: u32,
+}
+
+impl Names {
+    fn new(edits: &[(usize, &Edit)], name_of: fn(&TokenKey) -> Option<&str>) -> Result<Self, TooLarge> {
+        let names: BTreeSet<&str> = mentions(edits).filter_map(name_of).collect();
+        if names.is_empty() {
+            return Ok(Self::default());
+        }
+        // The smallest table in which every name stands in its place, or nearly so.
+        let names: Vec<&str> = names.into_iter().collect();
+        let least = names.len().next_power_of_two() * if names.len() > MANY_NAMES { 2 } else { 1 };
+        let most = MAX_ROOM * names.len().next_power_of_two();
+        let rooms =
+            std::iter::successors(Some(least), |room| Some(2 * room)).take_while(|&room| room <= most);
+        let mut best = (usize::MAX, 0, 0);
+        for (room, seed) in rooms.flat_map(|room| (0..=u8::MAX).map(move |seed| (room, seed))) {
+            let places = arrange(&names, room, seed);
+            let steps = places.iter().map(|(_, steps)| *steps).max().unwrap_or(0);
+            if steps < best.0 {
+                best = (steps, room, seed);
+            }
+            if steps == 0 {
+                break;
+            }
+        }
+        let (steps, room, seed) = best;
+        let steps = u8::try_from(steps).map_err(|_| TooLarge)?;
+        let mut table = Self { places: Vec::new(), place_of: BTreeMap::new(), seed, steps };
+        table.places.resize_with(room, || None);
+        for ((name, id), (place, _)) in names.iter().zip(0..).zip(arrange(&names, room, seed)) {
+            table.place_of.insert((*name).into(), place);
+            table.places[place] = Some(Name { text: (*name).into(), id, edits: 0 });
+        }
+        Ok(table)
+    }
+
+    fn add(&mut self, name: &str, bit: u32) {
+        if let Some(&place) = self.place_of.get(name)
+            && let Some(known) = &mut self.places[place]
+        {
+            known.edits |= 1 << bit;
+        }
+    }
+
+    fn id(&self, name: &str) -> u16 {
+        let known = self.place_of.get(name).and_then(|&place| self.places[place].as_ref());
+        known.map_or(NO_ID, |known| known.id)
+    }
+
+    /// Writes the table; returns where.
+    fn put(&self, out: &mut Vec<u8>) -> Result<usize, TooLarge> {
+        let at = out.len();
+        for place in &self.places {
+            match place {
+                None => {
+                    out.put_u64(0);
+                    out.put_u32(0);
+                    out.put_u16(NO_NAME);
+                    out.put_u16(NO_ID);
+                }
+                Some(Name { text, id, edits }) => {
+                    let length = u16::try_from(text.len()).ok().filter(|&length| length != NO_NAME);
+                    out.put_u64(first_word(text.as_bytes(), 0, text.len()));
+                    out.put_u32(*edits);
+                    out.put_u16(length.ok_or(TooLarge)?);
+                    out.put_u16(*id);
+                }
+            }
+            out.put_u32(0);
+        }
+        Ok(at)
+    }
+
+    /// Writes what there is of names beyond their first eight bytes.
+    fn put_long(&self, table: usize, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        for (index, name) in self.places.iter().enumerate() {
+            if let Some(rest) = name.as_ref().and_then(|name| name.text.as_bytes().get(8..))
+                && !rest.is_empty()
+            {
+                out.set_u32(table + index * NAME_BYTES + 16, out.len())?;
+                out.extend_from_slice(rest);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where each name stands in a table with so many places, and how far that is behind its own place.
+fn arrange(names: &[&str], room: usize, seed: u8) -> Vec<(usize, usize)> {
+    let mut is_taken = vec![false; room];
+    let place = |name: &&str| {
+        let (text, length) = (name.as_bytes(), name.len());
+        let own = name_hash(first_word(text, 0, length), text, 0, length, seed);
+        // There are no more names than places.
+        let steps = (0..room).find(|steps| !is_taken[(own + steps) & (room - 1)]).unwrap_or(0);
+        let place = (own + steps) & (room - 1);
+        is_taken[place] = true;
+        (place, steps)
+    };
+    names.iter().map(place).collect()
+}
+
+/// The numbers of names.
+struct Ids<'a> {
+    query: &'a Names,
+    path: &'a Names,
+}
+
+impl Ids<'_> {
+    fn put_edit(&self, place: usize, edit: &Edit, is_alone: bool, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        let may_fail = edit.change.len() > 1
+            && edit.change.iter().any(|change| matches!(change, Change::Set { .. } | Change::Path(_)));
+        let flags = [(FETCHABLE, edit.fetchable), (MAY_FAIL, may_fail), (IS_ALONE, is_alone)];
+        out.put_u8(flags.iter().map(|(flag, is_set)| if *is_set { *flag } else { 0 }).sum());
+        out.put_u8(0);
+        out.put_small(edit.when.len())?;
+        out.put_small(edit.change.len())?;
+        out.put_small(place)?;
+        for (spot, test) in &edit.when {
+            self.put_place(spot, out)?;
+            put_test(test, out)?;
+        }
+        edit.change.iter().try_for_each(|change| self.put_change(change, out))
+    }
+
+    fn put_place(&self, spot: &Spot, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        let (code, index, occurrence) = match spot {
+            Spot::FromRight(index) => (Place::FROM_RIGHT, *index, 0),
+            Spot::Key(key) => match key {
+                TokenKey::Scheme => (Place::SCHEME, 0, 0),
+                TokenKey::Port => (Place::PORT, 0, 0),
+                TokenKey::Hashbang => (Place::HASHBANG, 0, 0),
+                TokenKey::TrailingSlash => (Place::TRAILING_SLASH, 0, 0),
+                TokenKey::QuerySeparator => (Place::SEPARATOR, 0, 0),
+                TokenKey::Subdomain(index) => (Place::LABEL, *index, 0),
+                TokenKey::PathSegment(index) => (Place::SEGMENT, *index, 0),
+                TokenKey::PathParam(name) => (Place::PATH_PARAM, self.path.id(&name.name), name.occurrence),
+                TokenKey::QueryParam(name) => {
+                    (Place::QUERY_PARAM, self.query.id(&name.name), name.occurrence)
+                }
+            },
+        };
+        out.put_u8(code);
+        out.put_u16(index);
+        out.put_small(occurrence as usize)
+    }
+
+    fn put_key(&self, key: &TokenKey, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        self.put_place(&Spot::Key(key.clone()), out)
+    }
+
+    fn put_change(&self, change: &Change, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        match change {
+            Change::Drop(spot) => {
+                out.put_u8(code::DROP);
+                self.put_place(spot, out)
+            }
+            Change::Forget(spot) => {
+                out.put_u8(code::FORGET);
+                self.put_place(spot, out)
+            }
+            Change::ForgetPath => {
+                out.put_u8(code::FORGET_PATH);
+                Ok(())
+            }
+            Change::Map { of, values } => {
+                out.put_u8(code::MAP);
+                self.put_key(of, out)?;
+                let entry = |Mapped { is, becomes }: &Mapped, out: &mut Vec<u8>| {
+                    out.put_text(is.as_raw())?;
+                    out.put_text(becomes.as_deref().map(str::as_bytes))
+                };
+                put_table(values, entry, out)
+            }
+            Change::Fold { of, to } => {
+                out.put_u8(code::FOLD);
+                out.put_u8(to.code());
+                match of {
+                    Area::Path => out.put_u8(code::FOLD_PATH),
+                    Area::Params => out.put_u8(code::FOLD_PARAMS),
+                    Area::Key(key) => {
+                        out.put_u8(code::FOLD_ONE);
+                        self.put_key(key, out)?;
+                    }
+                }
+                Ok(())
+            }
+            Change::Set { key, to } => {
+                out.put_u8(code::SET);
+                self.put_key(key, out)?;
+                let name = match key {
+                    TokenKey::QueryParam(name) => name.name.as_bytes(),
+                    _ => b"",
+                };
+                out.put_text(Some(name))?;
+                out.put_small(to.len())?;
+                to.iter().try_for_each(|source| self.put_source(source, out))
+            }
+            Change::Path(parts) => {
+                out.put_u8(code::PATH);
+                out.put_small(parts.len())?;
+                parts.iter().try_for_each(|part| self.put_part(part, out))
+            }
+            Change::Unrepeat => {
+                out.put_u8(code::UNREPEAT);
+                Ok(())
+            }
+        }
+    }
+
+    fn put_part(&self, part: &PathPart, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        match part {
+            PathPart::Text(text) => {
+                out.put_u8(code::PART_TEXT);
+                out.put_text(Some(text.as_bytes()))?;
+            }
+            PathPart::Segments { from, but_last } => {
+                out.put_u8(code::PART_SEGMENTS);
+                out.put_u16(*from);
+                out.put_u16(*but_last);
+            }
+            PathPart::First(count) => {
+                out.put_u8(code::PART_FIRST);
+                out.put_u16(*count);
+            }
+            PathPart::Last(count) => {
+                out.put_u8(code::PART_LAST);
+                out.put_u16(*count);
+            }
+            PathPart::Value { from, split } => {
+                out.put_u8(code::PART_VALUE);
+                // A slash separates anyway.
+                let separator = split.and_then(|split| u8::try_from(split).ok()).filter(u8::is_ascii);
+                out.put_u8(separator.unwrap_or(b'/'));
+                self.put_source(from, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put_source(&self, source: &Source, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        let Source { prefix, of, part, count, table, suffix } = source;
+        let Some(spot) = of else {
+            // Nothing comes after a text alone.
+            out.put_u8(0);
+            return out.put_text(Some(prefix.as_bytes()));
+        };
+        let flags = [
+            (code::SOURCE_READS, true),
+            (code::SOURCE_HAS_ATOM, part.is_some()),
+            (code::SOURCE_COUNTS, count.is_some()),
+            // Counting comes first.
+            (code::SOURCE_HAS_TABLE, count.is_none() && !table.is_empty()),
+        ];
+        let flags: u8 = flags.iter().map(|(flag, is_set)| if *is_set { *flag } else { 0 }).sum();
+        out.put_u8(flags);
+        out.put_text(Some(prefix.as_bytes()))?;
+        out.put_text(Some(suffix.as_bytes()))?;
+        self.put_place(spot, out)?;
+        if let Some(atom) = part {
+            atom.encode(out);
+        }
+        if let Some(count) = count {
+            out.put_u64(count.times.cast_unsigned());
+            out.put_u64(count.plus.cast_unsigned());
+        }
+        if flags & code::SOURCE_HAS_TABLE == 0 {
+            return Ok(());
+        }
+        let entry = |(from, to): &(Box<str>, Box<str>), out: &mut Vec<u8>| {
+            out.put_text(Some(from.as_bytes()))?;
+            out.put_text(Some(to.as_bytes()))
+        };
+        put_table(table, entry, out)
+    }
+}
+
+fn put_test(test: &Test, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+    let put_values = |values: &[Value], out: &mut Vec<u8>| {
+        let values: BTreeSet<RawValue<'_>> = values.iter().map(Value::as_raw).collect();
+        let values: Vec<RawValue<'_>> = values.into_iter().collect();
+        put_table(&values, |value, out| out.put_text(*value), out)
+    };
+    match test {
+        Test::Is(value) => {
+            out.put_u8(code::IS);
+            out.put_text(value.as_raw())
+        }
+        Test::OneOf(values) => {
+            out.put_u8(code::ONE_OF);
+            put_values(values, out)
+        }
+        Test::Not(values) => {
+            out.put_u8(code::NOT);
+            put_values(values, out)
+        }
+        Test::Any(class) => {
+            out.put_u8(code::ANY);
+            class.encode(out)
+        }
+        Test::Absent => {
+            out.put_u8(code::ABSENT);
+            Ok(())
+        }
+    }
+}
+
+/// A table that is searched by the text with which each entry starts, in order: its length in bytes, the number of
+/// entries, where each starts from here, the entries.
+fn put_table<T>(
+    entries: &[T],
+    put: impl Fn(&T, &mut Vec<u8>) -> Result<(), TooLarge>,
+    out: &mut Vec<u8>,
+) -> Result<(), TooLarge> {
+    let mut texts = Vec::new();
+    let mut starts = Vec::with_capacity(entries.len());
+    for entry in entries {
+        starts.push(u32::try_from(texts.len()).map_err(|_| TooLarge)?);
+        put(entry, &mut texts)?;
+    }
+    let mut table = Vec::with_capacity(4 + 4 * entries.len() + texts.len());
+    table.put_u32(u32::try_from(entries.len()).map_err(|_| TooLarge)?);
+    starts.iter().for_each(|&start| table.put_u32(start));
+    table.extend_from_slice(&texts);
+    out.put_block(&table)
+}

@@ -1,0 +1,263 @@
+/*!
+A [`ParsedUrl`] to a [`Draft`], and which edits may concern it.
+*/
+
+use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
+
+use super::draft::{Draft, Param, Parts, Piece, Touched};
+use super::{
+    EditProgram, FROM_LEFT_AT, FROM_RIGHT, FROM_RIGHT_AT, FoldedArea, HAS_FOLDS, Mark, SPEAKS_OF_LABELS,
+    spelling_bits,
+};
+use crate::compiled::encoding::first_word;
+use crate::marks::Marks;
+use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separator};
+
+/// Labels or segments of a URL that edits speak of, at most.
+const MAX_POSITIONS: usize = 1000;
+
+impl Draft {
+    /// Takes `url` apart, which is hierarchical and whose host is of the site. False when edits cannot speak of it.
+    #[inline]
+    pub(crate) fn read(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
+        let parts = url.parts();
+        self.written.truncate(1);
+        self.has_semicolon = false;
+        self.has_user = parts.host_start != parts.scheme_end + 3;
+        self.parts.touched = Touched::default();
+        self.parts.path_is_forgotten = false;
+        self.parts.separator = b'&';
+        self.parts.scheme = Piece::new(0, parts.scheme_end as usize);
+        let has_port = parts.path_start > parts.host_end;
+        self.parts.port =
+            has_port.then(|| Piece::new(parts.host_end as usize + 1, parts.path_start as usize));
+        self.parts.hashbang = None;
+        self.parts.params.clear();
+        if !self.read_host(url, program) || !self.read_path(url, program) {
+            return false;
+        }
+        if parts.query_end > parts.path_end {
+            self.read_query(url, program);
+        }
+        let end = url.as_bytes().len();
+        if parts.query_end as usize + 2 <= end {
+            self.parts.hashbang = Some(Piece::new(parts.query_end as usize + 2, end));
+        }
+        if program.has(HAS_FOLDS) {
+            let characters = |start: u32, end: u32| characters(url.padded(), start as usize, end as usize);
+            self.characters =
+                [characters(parts.path_start, parts.path_end), characters(parts.path_end, parts.query_end)];
+        }
+        self.live = self.awake(url, program);
+        true
+    }
+
+    /// The labels left of the domain, from right to left.
+    #[inline]
+    fn read_host(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
+        self.parts.labels.clear();
+        let start = url.parts().host_start as usize;
+        let mut end = (url.parts().host_end as usize).saturating_sub(program.domain_len);
+        // A label and its dot take two bytes at least, unless it is empty.
+        if !program.has(SPEAKS_OF_LABELS) && end <= start + MAX_POSITIONS {
+            return true;
+        }
+        while end > start {
+            // The dot after the label.
+            end -= 1;
+            let label = url.padded()[start..end].iter().rposition(|&byte| byte == b'.');
+            let label = label.map_or(start, |dot| start + dot + 1);
+            if self.parts.labels.len() == MAX_POSITIONS {
+                return false;
+            }
+            self.parts.labels.push(Piece::new(label, end));
+            end = label;
+        }
+        true
+    }
+
+    #[inline]
+    fn read_path(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
+        let (padded, parts) = (url.padded(), url.parts());
+        let Parts { segments, path_params: params, has_slash, .. } = &mut self.parts;
+        segments.clear();
+        params.clear();
+        let (first, path_end) = (parts.path_start as usize + 1, parts.path_end as usize);
+        *has_slash = false;
+        // The slash of `/` ends no segment.
+        if first >= path_end {
+            return true;
+        }
+        *has_slash = padded[path_end - 1] == b'/';
+        let end = path_end - usize::from(*has_slash);
+        let mut start = first;
+        let mut semicolon = None;
+        for at in Marks::<b'/', b';', b'/'>::new(padded, first, end) {
+            if padded[at] == b';' {
+                semicolon = semicolon.or(Some(at));
+                continue;
+            }
+            segments.push(Piece::new(start, at));
+            start = at + 1;
+            semicolon = None;
+        }
+        let params_at = semicolon.filter(|at| all_named(&padded[at + 1..end], b';')).unwrap_or(end);
+        segments.push(Piece::new(start, params_at));
+        let mut at = params_at + 1;
+        for (name, value) in path_params(&padded[params_at..end]) {
+            let word = first_word(padded, at, name.len());
+            let (id, edits) = program.path_name(padded, at, name.len());
+            let name = Piece::new(at, at + name.len());
+            at = name.end as usize + 1;
+            let value = value.map_or(Piece::BARE, |value| Piece::new(at, at + value.len()));
+            at += if value.is_bare() { 0 } else { value.len() + 1 };
+            params.push(Param { word: word.swap_bytes(), name, value, edits, id });
+        }
+        segments.len() <= MAX_POSITIONS
+    }
+
+    #[inline]
+    fn read_query(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) {
+        let (padded, parts) = (url.padded(), url.parts());
+        let (mut start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
+        let mut equals = None;
+        for at in Marks::<b'&', b'=', b';'>::new(padded, start, end) {
+            match padded[at] {
+                b'&' => {
+                    self.read_param(padded, program, start, equals, at);
+                    (start, equals) = (at + 1, None);
+                }
+                b'=' => equals = equals.or(Some(at)),
+                _ if self.has_semicolon => {}
+                _ => {
+                    self.has_semicolon = true;
+                    let query = &padded[parts.path_end as usize + 1..end];
+                    // There is no `&` then, so no parameter was read yet.
+                    if query_separator(query) == b';' {
+                        self.parts.separator = b';';
+                        self.read_separated(query, url, program);
+                        return;
+                    }
+                }
+            }
+        }
+        self.read_param(padded, program, start, equals, end);
+    }
+
+    /// Reads a query whose parameters are separated by semicolons.
+    #[cold]
+    fn read_separated(&mut self, query: &[u8], url: &ParsedUrl, program: &EditProgram<'_>) {
+        let mut start = url.parts().path_end as usize + 1;
+        for (name, value) in query_params(query, b';') {
+            let equals = value.map(|_| start + name.len());
+            let end = start + name.len() + value.map_or(0, |value| 1 + value.len());
+            self.read_param(url.padded(), program, start, equals, end);
+            start = end + 1;
+        }
+    }
+
+    #[inline(always)]
+    fn read_param(
+        &mut self,
+        padded: &[u8],
+        program: &EditProgram<'_>,
+        start: usize,
+        equals: Option<usize>,
+        end: usize,
+    ) {
+        let name_end = equals.unwrap_or(end);
+        let word = first_word(padded, start, name_end - start);
+        let (id, edits) = program.query_name(padded, start, name_end - start);
+        let value = equals.map_or(Piece::BARE, |at| Piece::new(at + 1, end));
+        let name = Piece::new(start, name_end);
+        self.parts.params.push(Param { word: word.swap_bytes(), name, value, edits, id });
+    }
+
+    /// The edits that wait for something that this URL has as it is now.
+    #[inline(always)]
+    pub(super) fn awake(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+        let parts = &self.parts;
+        let mut live = program.waiting(Mark::Always);
+        live |= match self.text(url, parts.scheme) {
+            b"http" => program.waiting(Mark::Http),
+            b"https" => program.waiting(Mark::Https),
+            _ => u32::MAX,
+        };
+        if !parts.labels.is_empty() {
+            live |= program.waiting(Mark::Labels);
+        }
+        if parts.port.is_some() || parts.hashbang.is_some() || parts.separator != b'&' {
+            live |= program.waiting(Mark::Rare);
+        }
+        if parts.has_slash {
+            live |= program.waiting(Mark::TrailingSlash);
+        }
+        for param in parts.params.iter().chain(&parts.path_params) {
+            live |= param.edits;
+        }
+        live | self.awake_by_path(url, program) | self.awake_by_spelling(program)
+    }
+
+    /// Those of them that wait for values of the path.
+    #[inline(always)]
+    pub(super) fn awake_by_path(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+        let segments = &self.parts.segments;
+        let (mut left, mut right) = (program.head[FROM_LEFT_AT], program.head[FROM_RIGHT_AT]);
+        let waiting = |position: u16, index: usize| {
+            let (text, start, end) = self.locate(url, segments[index]);
+            program.waiting_for_value(position, text, start, end - start)
+        };
+        let mut live = 0;
+        while left != 0 {
+            let position = left.trailing_zeros() as usize;
+            if position >= segments.len() {
+                break;
+            }
+            live |= waiting(position as u16, position);
+            left &= left - 1;
+        }
+        while right != 0 {
+            let position = right.trailing_zeros() as usize;
+            if position >= segments.len() {
+                break;
+            }
+            live |= waiting(FROM_RIGHT | position as u16, segments.len() - 1 - position);
+            right &= right - 1;
+        }
+        live
+    }
+
+    /// Those that wait for some characters.
+    #[inline(always)]
+    pub(super) fn awake_by_spelling(&self, program: &EditProgram<'_>) -> u32 {
+        if !program.has(HAS_FOLDS) {
+            return 0;
+        }
+        // What edits have written may have any.
+        let [path, params] = if self.parts.touched.text { [u8::MAX; 2] } else { self.characters };
+        program.folding(FoldedArea::Path, path) | program.folding(FoldedArea::Params, params)
+    }
+}
+
+/// Which characters that make one of several spellings stand in a part of a URL.
+#[inline]
+fn characters(padded: &[u8], start: usize, end: usize) -> u8 {
+    const LANES: usize = 16;
+    let all = |byte: u8| i8x16::splat(byte.cast_signed());
+    let mut found = 0;
+    let mut at = start;
+    while at < end {
+        let Some(bytes) = padded.get(at..).and_then(|rest| rest.first_chunk::<LANES>()) else {
+            return u8::MAX;
+        };
+        let bytes = i8x16::new(bytes.map(u8::cast_signed));
+        let wanted = if end - at >= LANES { 0xFFFF } else { (1 << (end - at)) - 1 };
+        let has = |lanes: i8x16, character: u8| if lanes.move_mask() & wanted == 0 { 0 } else { character };
+        found |= has(bytes.cmp_gt(all(b'A' - 1)) & bytes.cmp_lt(all(b'Z' + 1)), spelling_bits::CAPITAL)
+            | has(bytes.cmp_eq(all(b'%')), spelling_bits::PERCENT)
+            | has(bytes.cmp_eq(all(b'+')), spelling_bits::PLUS)
+            | has(bytes.cmp_eq(all(b'0')), spelling_bits::ZERO);
+        at += LANES;
+    }
+    found
+}
