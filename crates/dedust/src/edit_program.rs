@@ -7,7 +7,7 @@ a mask of the edits that do: a [`Draft`] looks up each name and some values of t
 finds tell which edits are left to ask. Often that is none.
 
 ```text
-header    72 bytes, see `Head`, and 32 where edits change spellings
+header    84 bytes, see `Head`, and 32 where edits change spellings
 names     of query parameters, then of path parameters: two flat tables of 20 bytes a name
 values    of the path: a flat table of 8 bytes a value
 places    of the edits, 4 bytes each
@@ -18,6 +18,7 @@ Places count bytes from the start of the site's program, and nothing that is rea
 */
 
 mod draft;
+mod early;
 mod encode;
 mod read;
 mod reads_back;
@@ -32,7 +33,7 @@ pub(crate) use self::reads_back::Edited;
 use crate::compiled::encoding::{Cursor, first_word, is_same, u16_at, u32_at};
 use crate::program::Program;
 
-const HEAD_BYTES: usize = 72;
+const HEAD_BYTES: usize = 84;
 const NAME_BYTES: usize = 20;
 const VALUE_BYTES: usize = 8;
 const FOLD_BYTES: usize = 32;
@@ -89,6 +90,26 @@ const FROM_RIGHT_AT: usize = 67;
 const FLAGS_AT: usize = 68;
 const QUERY_STEPS_AT: usize = 69;
 const PATH_STEPS_AT: usize = 70;
+const EARLY_AT: usize = 71;
+const LABEL_INDEX_AT: usize = 72;
+const LABEL_LENGTH_AT: usize = 73;
+const LABEL_AT: usize = 74;
+const TOTAL_AT: usize = 82;
+
+/// Changes that are made as soon as a URL is read, to keys and to URLs: see `early.rs`.
+mod early_bits {
+    /// Of a name: the first parameter is left out of keys, its value is, it is left out of URLs.
+    pub(super) const DROP_IN_KEYS: u8 = 1;
+    pub(super) const FORGET_IN_KEYS: u8 = 2;
+    pub(super) const DROP_IN_URLS: u8 = 4;
+    /// Of a name: some edits wait for certain values.
+    pub(super) const HAS_VALUES: u8 = 8;
+
+    /// Of the site, in keys and in URLs: no slash at the end, `http` for `https`, a label left out.
+    pub(super) const NO_SLASH: [u8; 2] = [1, 2];
+    pub(super) const HTTP: [u8; 2] = [4, 8];
+    pub(super) const NO_LABEL: [u8; 2] = [16, 32];
+}
 
 /// A part of a URL that is spelled in one way as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -200,9 +221,9 @@ impl<'a> EditProgram<'a> {
         Some(Self { bytes, head, query_names, path_names, values, edits, domain_len, has_longer })
     }
 
-    /// The number of edits.
+    /// The number of edits, those that are made early last.
     pub(crate) fn len(&self) -> usize {
-        usize::from(u16_at(self.head, COUNT_AT))
+        usize::from(u16_at(self.head, TOTAL_AT))
     }
 
     #[inline(always)]
@@ -245,9 +266,9 @@ impl<'a> EditProgram<'a> {
         (0..spelling_bits::COUNT).fold(0, |edits, bit| edits | mask(bit))
     }
 
-    /// The number of a name of query parameters, and the edits that wait for it.
+    /// What is known of a name of query parameters.
     #[inline(always)]
-    fn query_name(&self, padded: &[u8], start: usize, length: usize) -> (u16, u32) {
+    fn query_name(&self, padded: &[u8], start: usize, length: usize) -> Name {
         let names = Names {
             at: self.query_names,
             places: usize::from(u16_at(self.head, QUERY_NAMES_AT)),
@@ -257,8 +278,8 @@ impl<'a> EditProgram<'a> {
         names.find(self.bytes, padded, start, length)
     }
 
-    /// The number of a name of path parameters, and the edits that wait for it.
-    fn path_name(&self, padded: &[u8], start: usize, length: usize) -> (u16, u32) {
+    /// What is known of a name of path parameters.
+    fn path_name(&self, padded: &[u8], start: usize, length: usize) -> Name {
         let names = Names {
             at: self.path_names,
             places: usize::from(u16_at(self.head, PATH_NAMES_AT)),
@@ -268,11 +289,12 @@ impl<'a> EditProgram<'a> {
         names.find(self.bytes, padded, start, length)
     }
 
-    /// The edits that wait for a value of the path in this position.
+    /// The edits that wait for a value of the path in this position, or of a query parameter.
     #[inline(always)]
-    fn waiting_for_value(&self, position: u16, padded: &[u8], start: usize, length: usize) -> u32 {
+    fn waiting_for_value(&self, position: u32, padded: &[u8], start: usize, length: usize) -> u32 {
         let places = usize::from(u16_at(self.head, VALUES_AT));
-        let tag = value_tag(position, first_word(padded, start, length), length);
+        let word = if length == BARE { 0 } else { first_word(padded, start, length) };
+        let tag = value_tag(position, word, length);
         for step in 0..places {
             let at = self.values + (((tag >> 8) as usize + step) & (places - 1)) * VALUE_BYTES;
             let Some(entry) = Cursor::new(self.bytes, at).array::<VALUE_BYTES>() else { return 0 };
@@ -288,7 +310,7 @@ impl<'a> EditProgram<'a> {
     /// The edits that share a bit, by their numbers.
     #[inline(always)]
     fn sharing(&self, bit: u32) -> std::ops::Range<usize> {
-        let count = self.len();
+        let count = usize::from(u16_at(self.head, COUNT_AT));
         let each = if count <= BITS { 1 } else { count.div_ceil(BITS) };
         let start = bit as usize * each;
         start..(start + each).min(count)
@@ -300,7 +322,7 @@ impl<'a> EditProgram<'a> {
         let at = Cursor::new(self.bytes, self.edits + 4 * number).u32()?;
         let mut cursor = Cursor::new(self.bytes, at as usize);
         let head = cursor.array::<EDIT_BYTES>()?;
-        let [tests, changes, place] = [2, 4, 6].map(|at| u16_at(head, at));
+        let (tests, changes, place) = (u16_at(head, 2), u16_at(head, 4), u16_at(head, 6));
         Some((StoredEdit { flags: head[0], tests, changes, place }, cursor))
     }
 
@@ -308,6 +330,16 @@ impl<'a> EditProgram<'a> {
     pub(crate) fn place(&self, number: usize) -> Option<usize> {
         self.edit(number).map(|(edit, _)| usize::from(edit.place))
     }
+}
+
+/// A name that edits speak of, or any other.
+#[derive(Clone, Copy, Debug)]
+struct Name {
+    id: u16,
+    /// Those that wait for it.
+    edits: u32,
+    /// Of [`early_bits`].
+    early: u8,
 }
 
 /// A flat table of names.
@@ -323,8 +355,8 @@ struct Names {
 
 impl Names {
     #[inline(always)]
-    fn find(self, bytes: &[u8], padded: &[u8], start: usize, length: usize) -> (u16, u32) {
-        const UNKNOWN: (u16, u32) = (NO_ID, 0);
+    fn find(self, bytes: &[u8], padded: &[u8], start: usize, length: usize) -> Name {
+        const UNKNOWN: Name = Name { id: NO_ID, edits: 0, early: 0 };
         if self.places == 0 {
             return UNKNOWN;
         }
@@ -336,9 +368,10 @@ impl Names {
             let first = u64::from(u32_at(entry, 0)) | u64::from(u32_at(entry, 4)) << 32;
             if first == word
                 && usize::from(u16_at(entry, 12)) == length
-                && (length <= 8 || is_same(bytes, u32_at(entry, 16) as usize, padded, start + 8, length - 8))
+                && (length <= 8
+                    || is_same(bytes, (u32_at(entry, 16) >> 8) as usize, padded, start + 8, length - 8))
             {
-                return (u16_at(entry, 14), u32_at(entry, 8));
+                return Name { id: u16_at(entry, 14), edits: u32_at(entry, 8), early: entry[16] };
             }
         }
         UNKNOWN
@@ -363,12 +396,15 @@ struct StoredEdit {
     place: u16,
 }
 
-/// Positions from the right are told from those from the left.
-const FROM_RIGHT: u16 = 1 << 8;
+/// Positions from the right are told from those from the left, and both from numbers of names.
+const FROM_RIGHT: u32 = 1 << 8;
+const QUERY_NAME: u32 = 1 << 16;
+/// The length of a value that is none.
+const BARE: usize = usize::MAX;
 
 /// A number for a value in some position, never 0; different values mostly have different ones.
 #[inline(always)]
-fn value_tag(position: u16, word: u64, length: usize) -> u32 {
+fn value_tag(position: u32, word: u64, length: usize) -> u32 {
     let mixed =
         (word ^ length as u64).wrapping_add(u64::from(position) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((mixed ^ (mixed >> 29)).wrapping_mul(0xD1B5_4A32_D192_ED03) >> 32) as u32 | 1

@@ -5,7 +5,7 @@ Much like a [`Form`](crate::Form), which edits are made to one by one; but no te
 what was not touched is known, so that it can be copied as a whole.
 */
 
-use super::{EditProgram, NO_ID, Place};
+use super::{EditProgram, NO_ID, Name, Place};
 use crate::compiled::encoding::first_word;
 use crate::rule::Composer;
 use crate::url::{ParsedUrl, RawValue};
@@ -31,6 +31,10 @@ pub(crate) struct Draft {
     pub(super) has_user: bool,
     /// Whether there is a `;` in the query.
     pub(super) has_semicolon: bool,
+    /// What is done early to some parameters.
+    pub(super) early: u8,
+    /// Whether there is more of what was left out early.
+    pub(super) repeats: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -112,9 +116,11 @@ pub(super) struct Param {
     pub(super) word: u64,
     pub(super) name: Piece,
     pub(super) value: Piece,
-    /// The edits that wait for the name, and its number.
+    /// The edits that wait for it, and the number of its name.
     pub(super) edits: u32,
     pub(super) id: u16,
+    /// What is done to it early.
+    pub(super) early: u8,
 }
 
 impl Default for Draft {
@@ -129,6 +135,8 @@ impl Default for Draft {
             characters: [0; 2],
             has_user: false,
             has_semicolon: false,
+            early: 0,
+            repeats: false,
         }
     }
 }
@@ -259,8 +267,8 @@ impl Draft {
     /// A query parameter that was not in the URL.
     pub(super) fn new_param(&mut self, program: &EditProgram<'_>, name: &[u8], value: Piece) -> Param {
         let word = first_word(name, 0, name.len());
-        let (id, edits) = program.query_name(name, 0, name.len());
+        let Name { id, edits, early } = program.query_name(name, 0, name.len());
         let name = self.write_text(name);
-        Param { word: word.swap_bytes(), name, value, edits, id }
+        Param { word: word.swap_bytes(), name, value, edits, id, early }
     }
 }

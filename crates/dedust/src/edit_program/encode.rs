@@ -4,12 +4,14 @@ Edits to bytes that [`EditProgram`](super::EditProgram) runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::early::Early;
 use super::waits::{Wait, alone, depths, waits};
 use super::{
-    BITS, COUNT_AT, DEPTHS, DEPTHS_AT, FETCHABLE, FETCHABLE_AT, FLAGS_AT, FOLD_BYTES, FROM_LEFT_AT,
-    FROM_RIGHT, FROM_RIGHT_AT, HAS_FOLDS, HEAD_BYTES, IS_ALONE, MATTERS_AT, MAY_FAIL, NAME_BYTES, NO_ID,
-    NO_NAME, PATH_NAMES_AT, PATH_SEED_AT, PATH_STEPS_AT, Place, QUERY_NAMES_AT, QUERY_SEED_AT,
-    QUERY_STEPS_AT, SPEAKS_OF_LABELS, VALUES_AT, code, name_hash, spelling_bits, value_tag,
+    BARE, BITS, COUNT_AT, DEPTHS, DEPTHS_AT, EARLY_AT, FETCHABLE, FETCHABLE_AT, FLAGS_AT, FOLD_BYTES,
+    FROM_LEFT_AT, FROM_RIGHT, FROM_RIGHT_AT, HAS_FOLDS, HEAD_BYTES, IS_ALONE, LABEL_AT, LABEL_INDEX_AT,
+    LABEL_LENGTH_AT, MATTERS_AT, MAY_FAIL, NAME_BYTES, NO_ID, NO_NAME, PATH_NAMES_AT, PATH_SEED_AT,
+    PATH_STEPS_AT, Place, QUERY_NAME, QUERY_NAMES_AT, QUERY_SEED_AT, QUERY_STEPS_AT, SPEAKS_OF_LABELS,
+    TOTAL_AT, VALUES_AT, code, early_bits, name_hash, spelling_bits, value_tag,
 };
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::rule::{Area, Change, Edit, Mapped, PathPart, Source, Spot, Test};
@@ -30,26 +32,49 @@ pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), 
         TokenKey::PathParam(name) => Some(&*name.name),
         _ => None,
     })?;
-    let waits: Vec<BTreeSet<Wait>> = edits.iter().map(|(_, edit)| waits(edit)).collect();
     let is_alone = alone(edits);
     let mut head = Head { bytes: [0; HEAD_BYTES], folds: [0; FOLD_BYTES / 4], edits_by_tag: BTreeMap::new() };
-    head.put(COUNT_AT, edits.len())?;
-    for (number, (_, edit)) in edits.iter().enumerate() {
-        let bit = bit_of(number, edits.len());
+    // Those that are made early come last, and need no bit.
+    let (mut early, mut edits_in_order) = (Vec::new(), Vec::new());
+    for (&(place, edit), is_alone) in edits.iter().zip(is_alone) {
+        match Early::of(edit).filter(|_| is_alone) {
+            Some(changes) => {
+                for change in changes {
+                    head.add_early(change, edit.fetchable, &mut query_names, &mut path_names);
+                }
+                early.push((place, edit, is_alone));
+            }
+            None => edits_in_order.push((place, edit, is_alone)),
+        }
+    }
+    let count = edits_in_order.len();
+    head.put(COUNT_AT, count)?;
+    head.put(TOTAL_AT, edits.len())?;
+    for (number, (_, edit, is_alone)) in edits_in_order.iter().enumerate() {
+        let bit = bit_of(number, count);
         for depth in (0..DEPTHS).filter(|depth| depths(edit) & (1 << depth) != 0) {
             head.add(DEPTHS_AT + 4 * depth, bit);
         }
         if edit.fetchable {
             head.add(FETCHABLE_AT, bit);
         }
-        if edit.fetchable || !is_alone[number] {
+        if edit.fetchable || !is_alone {
             head.add(MATTERS_AT, bit);
         }
-        for wait in &waits[number] {
+        for wait in &waits(edit) {
             match wait {
                 Wait::QueryName(name) => query_names.add(name, bit),
                 Wait::PathName(name) => path_names.add(name, bit),
-                Wait::Value(position, text) => head.add_value(*position, text, bit),
+                Wait::Param(name, value) => {
+                    query_names.add_early(name, early_bits::HAS_VALUES);
+                    head.add_value(QUERY_NAME | u32::from(query_names.id(name)), value.as_raw(), bit);
+                }
+                Wait::Value(position, text) => {
+                    let index = position & !FROM_RIGHT;
+                    head.bytes[if position & FROM_RIGHT == 0 { FROM_LEFT_AT } else { FROM_RIGHT_AT }] |=
+                        1 << index;
+                    head.add_value(*position, Some(text.as_bytes()), bit);
+                }
                 Wait::Characters(area, characters) => head.add_fold(*area as usize, *characters, bit),
                 Wait::Mark(mark) => head.add(4 * *mark as usize, bit),
             }
@@ -80,9 +105,9 @@ pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), 
     query_names.put_long(query_at, out)?;
     path_names.put_long(path_at, out)?;
     let ids = Ids { query: &query_names, path: &path_names };
-    for (number, (place, edit)) in edits.iter().enumerate() {
+    for (number, (place, edit, is_alone)) in edits_in_order.into_iter().chain(early).enumerate() {
         out.set_u32(places + 4 * number, out.len())?;
-        ids.put_edit(*place, edit, is_alone[number], out)?;
+        ids.put_edit(place, edit, is_alone, out)?;
     }
     Ok(())
 }
@@ -141,11 +166,36 @@ impl Head {
         self.bytes[at + bit as usize / 8] |= 1 << (bit % 8);
     }
 
-    fn add_value(&mut self, position: u16, text: &str, bit: u32) {
-        let index = position & !FROM_RIGHT;
-        self.bytes[if position & FROM_RIGHT == 0 { FROM_LEFT_AT } else { FROM_RIGHT_AT }] |= 1 << index;
-        let tag = value_tag(position, first_word(text.as_bytes(), 0, text.len()), text.len());
+    fn add_value(&mut self, position: u32, value: RawValue<'_>, bit: u32) {
+        let (text, length) = value.map_or((&b""[..], BARE), |text| (text, text.len()));
+        let tag = value_tag(position, first_word(text, 0, text.len()), length);
         *self.edits_by_tag.entry(tag).or_default() |= 1 << bit;
+    }
+
+    /// Notes a change that is made early, in keys, and in URLs if that can be fetched.
+    fn add_early(
+        &mut self,
+        change: Early<'_>,
+        fetchable: bool,
+        query_names: &mut Names,
+        path_names: &mut Names,
+    ) {
+        let site = |[in_keys, in_urls]: [u8; 2]| if fetchable { in_keys | in_urls } else { in_keys };
+        let drop = site([early_bits::DROP_IN_KEYS, early_bits::DROP_IN_URLS]);
+        match change {
+            Early::DropParam(name) => query_names.add_early(name, drop),
+            Early::DropPathParam(name) => path_names.add_early(name, drop),
+            Early::ForgetParam(name) => query_names.add_early(name, early_bits::FORGET_IN_KEYS),
+            Early::NoSlash => self.bytes[EARLY_AT] |= site(early_bits::NO_SLASH),
+            Early::Http => self.bytes[EARLY_AT] |= site(early_bits::HTTP),
+            Early::NoLabel(index, text) => {
+                self.bytes[EARLY_AT] |= site(early_bits::NO_LABEL);
+                self.bytes[LABEL_INDEX_AT] = index;
+                // At most eight bytes.
+                self.bytes[LABEL_LENGTH_AT] = text.len() as u8;
+                self.bytes[LABEL_AT..LABEL_AT + text.len()].copy_from_slice(text.as_bytes());
+            }
+        }
     }
 
     fn add_fold(&mut self, area: usize, characters: u8, bit: u32) {
@@ -187,6 +237,8 @@ struct Name {
     id: u16,
     /// The edits that wait for it.
     edits: u32,
+    /// What is done early to parameters of that name.
+    early: u8,
 }
 
 impl Names {
@@ -218,7 +270,7 @@ impl Names {
         table.places.resize_with(room, || None);
         for ((name, id), (place, _)) in names.iter().zip(0..).zip(arrange(&names, room, seed)) {
             table.place_of.insert((*name).into(), place);
-            table.places[place] = Some(Name { text: (*name).into(), id, edits: 0 });
+            table.places[place] = Some(Name { text: (*name).into(), id, edits: 0, early: 0 });
         }
         Ok(table)
     }
@@ -228,6 +280,14 @@ impl Names {
             && let Some(known) = &mut self.places[place]
         {
             known.edits |= 1 << bit;
+        }
+    }
+
+    fn add_early(&mut self, name: &str, early: u8) {
+        if let Some(&place) = self.place_of.get(name)
+            && let Some(known) = &mut self.places[place]
+        {
+            known.early |= early;
         }
     }
 
@@ -246,16 +306,17 @@ impl Names {
                     out.put_u32(0);
                     out.put_u16(NO_NAME);
                     out.put_u16(NO_ID);
+                    out.put_u32(0);
                 }
-                Some(Name { text, id, edits }) => {
+                Some(Name { text, id, edits, early }) => {
                     let length = u16::try_from(text.len()).ok().filter(|&length| length != NO_NAME);
                     out.put_u64(first_word(text.as_bytes(), 0, text.len()));
                     out.put_u32(*edits);
                     out.put_u16(length.ok_or(TooLarge)?);
                     out.put_u16(*id);
+                    out.put_u32(u32::from(*early));
                 }
             }
-            out.put_u32(0);
         }
         Ok(at)
     }
@@ -263,11 +324,15 @@ impl Names {
     /// Writes what there is of names beyond their first eight bytes.
     fn put_long(&self, table: usize, out: &mut Vec<u8>) -> Result<(), TooLarge> {
         for (index, name) in self.places.iter().enumerate() {
-            if let Some(rest) = name.as_ref().and_then(|name| name.text.as_bytes().get(8..))
-                && !rest.is_empty()
+            if let Some(Name { text, early, .. }) = name
+                && text.len() > 8
             {
-                out.set_u32(table + index * NAME_BYTES + 16, out.len())?;
-                out.extend_from_slice(rest);
+                let at = out.len();
+                if at >= 1 << 24 {
+                    return Err(TooLarge);
+                }
+                out.set_u32(table + index * NAME_BYTES + 16, at << 8 | usize::from(*early))?;
+                out.extend_from_slice(&text.as_bytes()[8..]);
             }
         }
         Ok(())

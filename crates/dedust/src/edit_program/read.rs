@@ -6,8 +6,8 @@ use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
 use super::draft::{Draft, Param, Parts, Piece, Touched};
 use super::{
-    EditProgram, FROM_LEFT_AT, FROM_RIGHT, FROM_RIGHT_AT, FoldedArea, HAS_FOLDS, Mark, SPEAKS_OF_LABELS,
-    spelling_bits,
+    BARE, EditProgram, FROM_LEFT_AT, FROM_RIGHT, FROM_RIGHT_AT, FoldedArea, HAS_FOLDS, Mark, Name,
+    QUERY_NAME, SPEAKS_OF_LABELS, early_bits, spelling_bits,
 };
 use crate::compiled::encoding::first_word;
 use crate::marks::Marks;
@@ -22,7 +22,7 @@ impl Draft {
     pub(crate) fn read(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
         let parts = url.parts();
         self.written.truncate(1);
-        self.has_semicolon = false;
+        (self.has_semicolon, self.early, self.repeats) = (false, 0, false);
         self.has_user = parts.host_start != parts.scheme_end + 3;
         self.parts.touched = Touched::default();
         self.parts.path_is_forgotten = false;
@@ -106,12 +106,13 @@ impl Draft {
         let mut at = params_at + 1;
         for (name, value) in path_params(&padded[params_at..end]) {
             let word = first_word(padded, at, name.len());
-            let (id, edits) = program.path_name(padded, at, name.len());
+            let Name { id, edits, early } = program.path_name(padded, at, name.len());
+            self.early |= early;
             let name = Piece::new(at, at + name.len());
             at = name.end as usize + 1;
             let value = value.map_or(Piece::BARE, |value| Piece::new(at, at + value.len()));
             at += if value.is_bare() { 0 } else { value.len() + 1 };
-            params.push(Param { word: word.swap_bytes(), name, value, edits, id });
+            params.push(Param { word: word.swap_bytes(), name, value, edits, id, early });
         }
         segments.len() <= MAX_POSITIONS
     }
@@ -167,10 +168,16 @@ impl Draft {
     ) {
         let name_end = equals.unwrap_or(end);
         let word = first_word(padded, start, name_end - start);
-        let (id, edits) = program.query_name(padded, start, name_end - start);
+        let Name { id, mut edits, early } = program.query_name(padded, start, name_end - start);
         let value = equals.map_or(Piece::BARE, |at| Piece::new(at + 1, end));
+        if early & early_bits::HAS_VALUES != 0 {
+            let length = if value.is_bare() { BARE } else { value.len() };
+            edits |=
+                program.waiting_for_value(QUERY_NAME | u32::from(id), padded, value.start as usize, length);
+        }
+        self.early |= early;
         let name = Piece::new(start, name_end);
-        self.parts.params.push(Param { word: word.swap_bytes(), name, value, edits, id });
+        self.parts.params.push(Param { word: word.swap_bytes(), name, value, edits, id, early });
     }
 
     /// The edits that wait for something that this URL has as it is now.
@@ -198,12 +205,31 @@ impl Draft {
         live | self.awake_by_path(url, program) | self.awake_by_spelling(program)
     }
 
+    /// Those of them that wait for parameters, some of which have other values now.
+    pub(super) fn awake_by_params(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+        let mut params = std::mem::take(&mut self.parts.params);
+        let mut live = 0;
+        for param in &mut params {
+            if param.early & early_bits::HAS_VALUES != 0 {
+                let (text, start, end) = self.locate(url, param.name);
+                let name = program.query_name(text, start, end - start);
+                let (text, start, end) = self.locate(url, param.value);
+                let length = if param.value.is_bare() { BARE } else { end - start };
+                param.edits = name.edits
+                    | program.waiting_for_value(QUERY_NAME | u32::from(name.id), text, start, length);
+            }
+            live |= param.edits;
+        }
+        self.parts.params = params;
+        live
+    }
+
     /// Those of them that wait for values of the path.
     #[inline(always)]
     pub(super) fn awake_by_path(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
         let segments = &self.parts.segments;
         let (mut left, mut right) = (program.head[FROM_LEFT_AT], program.head[FROM_RIGHT_AT]);
-        let waiting = |position: u16, index: usize| {
+        let waiting = |position: u32, index: usize| {
             let (text, start, end) = self.locate(url, segments[index]);
             program.waiting_for_value(position, text, start, end - start)
         };
@@ -213,7 +239,7 @@ impl Draft {
             if position >= segments.len() {
                 break;
             }
-            live |= waiting(position as u16, position);
+            live |= waiting(position as u32, position);
             left &= left - 1;
         }
         while right != 0 {
@@ -221,7 +247,7 @@ impl Draft {
             if position >= segments.len() {
                 break;
             }
-            live |= waiting(FROM_RIGHT | position as u16, segments.len() - 1 - position);
+            live |= waiting(FROM_RIGHT | position as u32, segments.len() - 1 - position);
             right &= right - 1;
         }
         live

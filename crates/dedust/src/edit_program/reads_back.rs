@@ -49,11 +49,13 @@ impl Draft {
         program: &EditProgram<'_>,
         out: &mut TextBuffer,
     ) -> Edited {
-        if self.stays(program) {
+        self.make_early(url, program, Scope::Fetchable);
+        let is_changed_early = self.parts.touched.any();
+        if !is_changed_early && self.stays(program) {
             return Edited::Unchanged;
         }
         let first = self.run(url, program, Scope::Fetchable);
-        if !first.is_changed {
+        if !first.is_changed && !is_changed_early {
             return Edited::Unchanged;
         }
         let read_back = self.read_back(url, program);
@@ -64,11 +66,16 @@ impl Draft {
         if out.as_bytes() == url.as_bytes() {
             return Edited::Unchanged;
         }
-        if read_back == ReadBack::Perhaps || out.as_bytes().len() > MAX_BYTES {
+        if read_back == ReadBack::Perhaps || self.repeats || out.as_bytes().len() > MAX_BYTES {
             return Edited::Unknown;
         }
-        self.live = self.awake(url, program);
-        let second = self.run(url, program, Scope::Fetchable);
+        // What was made early cannot be made again. If nothing else was, all other edits were asked already.
+        let second = if first.is_changed {
+            self.live = self.awake(url, program);
+            self.run(url, program, Scope::Fetchable)
+        } else {
+            first
+        };
         if second.is_changed {
             Edited::Unknown
         } else if first.is_partial || second.is_partial {

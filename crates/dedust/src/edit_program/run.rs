@@ -117,7 +117,7 @@ impl Draft {
         outcome.is_changed |= is_changed;
         self.live |= match news {
             News::None => 0,
-            News::Spelling => self.awake_by_spelling(program),
+            News::Params => self.awake_by_params(url, program) | self.awake_by_spelling(program),
             News::Scheme => program.waiting(Mark::Http) | program.waiting(Mark::Https),
             News::Path => self.awake_by_path(url, program) | self.awake_by_spelling(program),
             News::All => u32::MAX,
@@ -172,11 +172,11 @@ fn look_up<'a>(table: &'a [u8], text: RawValue<'_>) -> Option<Cursor<'a>> {
     None
 }
 
-/// What edits may wait for that was not there before. Later ones include those before them, but for `Scheme`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// What edits may wait for that was not there before.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum News {
     None,
-    Spelling,
+    Params,
     Path,
     Scheme,
     All,
@@ -215,10 +215,9 @@ impl<'p> Changing<'_, 'p> {
 
     fn has_news(&mut self, news: News) {
         self.news = match (self.news, news) {
-            (News::Scheme, News::Spelling | News::Path) | (News::Spelling | News::Path, News::Scheme) => {
-                News::All
-            }
-            (one, other) => one.max(other),
+            (News::None, news) | (news, News::None) => news,
+            (one, other) if one == other => one,
+            _ => News::All,
         };
     }
 
@@ -227,7 +226,7 @@ impl<'p> Changing<'_, 'p> {
         let news = match place.code {
             Place::SCHEME => News::Scheme,
             Place::SEGMENT | Place::FROM_RIGHT => News::Path,
-            Place::QUERY_PARAM => News::Spelling,
+            Place::QUERY_PARAM => News::Params,
             _ => return,
         };
         self.draft.parts.touched.text |= news != News::Scheme;
@@ -288,6 +287,7 @@ impl<'p> Changing<'_, 'p> {
             match place.code {
                 Place::SCHEME => self.has_news(News::All),
                 Place::SEGMENT | Place::FROM_RIGHT => self.has_news(News::Path),
+                Place::QUERY_PARAM => self.has_news(News::Params),
                 _ => {}
             }
         }
@@ -330,7 +330,7 @@ impl<'p> Changing<'_, 'p> {
                     if let Some(folded) = self.folded(piece, to, true) {
                         self.draft.parts.params[index].value = folded;
                         self.draft.parts.touched.query = true;
-                        self.has_news(News::Spelling);
+                        self.has_news(News::Params);
                     }
                 }
             }

@@ -15,10 +15,12 @@ use crate::url::{TokenKey, Value};
 /// Something that a URL may have. Ordered by how many URLs do, those with least first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Wait {
+    /// A query parameter with a value.
+    Param(Box<str>, Value),
     QueryName(Box<str>),
     PathName(Box<str>),
     /// A value of the path, in a position from the left or, [from there on](FROM_RIGHT), from the right.
-    Value(u16, Box<str>),
+    Value(u32, Box<str>),
     /// Any of some characters in an area.
     Characters(FoldedArea, u8),
     Mark(Mark),
@@ -28,12 +30,13 @@ impl Wait {
     /// The larger, the more URLs have it.
     fn frequency(&self) -> u8 {
         match self {
-            Self::QueryName(_) | Self::PathName(_) | Self::Mark(Mark::Rare) => 0,
-            Self::Value(..) => 1,
-            Self::Characters(..) => 2,
-            Self::Mark(Mark::TrailingSlash | Mark::Labels) => 3,
-            Self::Mark(Mark::Http | Mark::Https) => 4,
-            Self::Mark(Mark::Always) => 5,
+            Self::Param(..) => 0,
+            Self::QueryName(_) | Self::PathName(_) | Self::Mark(Mark::Rare) => 1,
+            Self::Value(..) => 2,
+            Self::Characters(..) => 3,
+            Self::Mark(Mark::TrailingSlash | Mark::Labels) => 4,
+            Self::Mark(Mark::Http | Mark::Https) => 5,
+            Self::Mark(Mark::Always) => 6,
         }
     }
 }
@@ -140,8 +143,11 @@ fn value_of<'a>(spot: &Spot, values: impl ExactSizeIterator<Item = &'a Value>) -
                 })
                 .collect();
         }
-        Spot::Key(TokenKey::PathSegment(index)) if *index < POSITIONS => *index,
-        Spot::FromRight(index) if *index < POSITIONS => FROM_RIGHT | index,
+        Spot::Key(TokenKey::QueryParam(name)) if values.len() <= MAX_VALUES => {
+            return values.map(|value| Wait::Param(name.name.clone(), value.clone())).collect();
+        }
+        Spot::Key(TokenKey::PathSegment(index)) if *index < POSITIONS => u32::from(*index),
+        Spot::FromRight(index) if *index < POSITIONS => FROM_RIGHT | u32::from(*index),
         _ => return BTreeSet::from([presence(spot)]),
     };
     if values.len() > MAX_VALUES {

@@ -17,6 +17,7 @@ impl Draft {
         program: &EditProgram<'_>,
         out: &'s mut TextBuffer,
     ) -> &'s [u8] {
+        self.make_early(url, program, Scope::All);
         self.run(url, program, Scope::All);
         self.write_key(url, program, out)
     }

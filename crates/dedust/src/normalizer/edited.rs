@@ -101,10 +101,8 @@ pub(super) fn firing(program: &Program<'_>, url: &ParsedUrl) -> Vec<usize> {
         before = after.to_vec();
         is_changed
     };
-    (0..edits.len())
-        .filter(changes)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .filter_map(|number| edits.place(number))
-        .collect()
+    let mut numbers: Vec<usize> = (0..edits.len()).collect();
+    numbers.sort_by_key(|&number| edits.place(number));
+    numbers.retain(changes);
+    numbers.into_iter().filter_map(|number| edits.place(number)).collect()
 }
