@@ -7,7 +7,7 @@ a mask of the edits that do: a [`Draft`] looks up each name and some values of t
 finds tell which edits are left to ask. Often that is none.
 
 ```text
-header    84 bytes, see `Head`, and 32 where edits change spellings
+header    84 bytes, see `Head`, and 48 where edits change spellings
 names     of query parameters, then of path parameters: two flat tables of 20 bytes a name
 values    of the path: a flat table of 8 bytes a value
 places    of the edits, 4 bytes each
@@ -36,15 +36,14 @@ use crate::program::Program;
 const HEAD_BYTES: usize = 84;
 const NAME_BYTES: usize = 20;
 const VALUE_BYTES: usize = 8;
-const FOLD_BYTES: usize = 32;
+/// For every area and character a mask of edits.
+const FOLD_BYTES: usize = 2 * 4 * spelling_bits::COUNT;
 /// Flags, number of tests, number of changes, place in the site's list.
 const EDIT_BYTES: usize = 8;
 /// Bits of a mask of edits.
 const BITS: usize = 32;
 /// Numbers of segments that are told apart; the last stands for all above.
 const DEPTHS: usize = 6;
-/// Places of a path whose values are looked up, from either end.
-const POSITIONS: u16 = 8;
 /// The length of a name that is none; no name is looked for that is as long.
 const NO_NAME: u16 = u16::MAX;
 /// Stands for a name that no edit speaks of.
@@ -85,8 +84,6 @@ const PATH_NAMES_AT: usize = 60;
 const VALUES_AT: usize = 62;
 const QUERY_SEED_AT: usize = 64;
 const PATH_SEED_AT: usize = 65;
-const FROM_LEFT_AT: usize = 66;
-const FROM_RIGHT_AT: usize = 67;
 const FLAGS_AT: usize = 68;
 const QUERY_STEPS_AT: usize = 69;
 const PATH_STEPS_AT: usize = 70;
@@ -118,13 +115,20 @@ enum FoldedArea {
     Params,
 }
 
-/// Characters that make a value one of several spellings. A set of these is a number of four bits.
+/// Characters that make a value one of several spellings. A set of these is a number.
 mod spelling_bits {
     pub(super) const CAPITAL: u8 = 1;
-    pub(super) const PERCENT: u8 = 2;
-    pub(super) const PLUS: u8 = 4;
-    pub(super) const ZERO: u8 = 8;
-    pub(super) const COUNT: usize = 4;
+    /// `%20`.
+    pub(super) const ESCAPED_SPACE: u8 = 2;
+    /// Any other escape of a character below 128.
+    pub(super) const ESCAPED_MARK: u8 = 4;
+    /// An escape of anything else.
+    pub(super) const ESCAPED_LETTER: u8 = 8;
+    pub(super) const PLUS: u8 = 16;
+    /// A zero with which a number starts, but does not end.
+    pub(super) const PADDING: u8 = 32;
+    pub(super) const COUNT: usize = 6;
+    pub(super) const ALL: u8 = (1 << COUNT) - 1;
 }
 
 /// A place in a URL that an edit speaks of, as it is stored: a code, a position or the number of a name, an occurrence.
@@ -256,14 +260,20 @@ impl<'a> EditProgram<'a> {
     }
 
     /// The edits that change the spelling of an area where any of some characters stands in it.
+    #[inline(always)]
     fn folding(&self, area: FoldedArea, characters: u8) -> u32 {
         if !self.has(HAS_FOLDS) {
             return 0;
         }
-        let masks = Cursor::new(self.bytes, self.query_names - FOLD_BYTES + 16 * area as usize).array::<16>();
-        let Some(masks) = masks else { return 0 };
-        let mask = |bit: usize| if characters & (1 << bit) == 0 { 0 } else { u32_at(masks, 4 * bit) };
-        (0..spelling_bits::COUNT).fold(0, |edits, bit| edits | mask(bit))
+        const AREA_BYTES: usize = FOLD_BYTES / 2;
+        let at = self.query_names - FOLD_BYTES + AREA_BYTES * area as usize;
+        let Some(masks) = Cursor::new(self.bytes, at).array::<AREA_BYTES>() else { return 0 };
+        let (mut edits, mut left) = (0, characters & spelling_bits::ALL);
+        while left != 0 {
+            edits |= u32_at(masks, 4 * left.trailing_zeros() as usize);
+            left &= left - 1;
+        }
+        edits
     }
 
     /// What is known of a name of query parameters.
@@ -289,12 +299,18 @@ impl<'a> EditProgram<'a> {
         names.find(self.bytes, padded, start, length)
     }
 
-    /// The edits that wait for a value of the path in this position, or of a query parameter.
+    /// Whether edits wait for any values.
     #[inline(always)]
-    fn waiting_for_value(&self, position: u32, padded: &[u8], start: usize, length: usize) -> u32 {
+    fn has_values(&self) -> bool {
+        u16_at(self.head, VALUES_AT) != 0
+    }
+
+    /// The edits that wait for a value of the path, or of a query parameter.
+    #[inline(always)]
+    fn waiting_for_value(&self, of: u32, padded: &[u8], start: usize, length: usize) -> u32 {
         let places = usize::from(u16_at(self.head, VALUES_AT));
         let word = if length == BARE { 0 } else { first_word(padded, start, length) };
-        let tag = value_tag(position, word, length);
+        let tag = value_tag(of, word, length);
         for step in 0..places {
             let at = self.values + (((tag >> 8) as usize + step) & (places - 1)) * VALUE_BYTES;
             let Some(entry) = Cursor::new(self.bytes, at).array::<VALUE_BYTES>() else { return 0 };
@@ -396,16 +412,16 @@ struct StoredEdit {
     place: u16,
 }
 
-/// Positions from the right are told from those from the left, and both from numbers of names.
-const FROM_RIGHT: u32 = 1 << 8;
-const QUERY_NAME: u32 = 1 << 16;
+/// Whose values are looked up: those of the path, or those of a query parameter, whose number is added.
+const OF_PATH: u32 = 0;
+const OF_QUERY: u32 = 1;
 /// The length of a value that is none.
 const BARE: usize = usize::MAX;
 
-/// A number for a value in some position, never 0; different values mostly have different ones.
+/// A number for a value, never 0; different values mostly have different ones.
 #[inline(always)]
-fn value_tag(position: u32, word: u64, length: usize) -> u32 {
-    let mixed =
-        (word ^ length as u64).wrapping_add(u64::from(position) << 32).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    ((mixed ^ (mixed >> 29)).wrapping_mul(0xD1B5_4A32_D192_ED03) >> 32) as u32 | 1
+fn value_tag(of: u32, word: u64, length: usize) -> u32 {
+    let mixed = word ^ (length as u64).rotate_right(8) ^ u64::from(of).rotate_right(24);
+    let mixed = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((mixed ^ (mixed >> 29)) >> 24) as u32 | 1
 }

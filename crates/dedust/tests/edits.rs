@@ -380,7 +380,12 @@ fn change() -> impl Strategy<Value = Change> {
         of: TokenKey::Scheme,
         values: vec![Mapped { is: is.into(), becomes: Some(becomes.into()) }],
     });
+    let www =
+        (0..2u16, prop_oneof![3 => Just(None), 1 => Just(Some("m".into()))]).prop_map(|(index, becomes)| {
+            Change::Map { of: TokenKey::Subdomain(index), values: vec![Mapped { is: "www".into(), becomes }] }
+        });
     prop_oneof![
+        1 => www,
         8 => spot().prop_map(Change::Drop),
         2 => spot().prop_map(Change::Forget),
         1 => Just(Change::ForgetPath),
@@ -416,8 +421,9 @@ fn site() -> impl Strategy<Value = Vec<Edit>> {
 
 fn url() -> impl Strategy<Value = String> {
     let pick = |texts: &'static [&'static str]| prop::sample::select(texts);
-    let value = || prop_oneof![6 => pick(&VALUES[..]), 1 => pick(&["A%CC%8A", "a;b=1", "a'b", "%27", "x+y", "a:b/c", ".."])];
-    let segment = || prop_oneof![8 => value(), 1 => pick(&["Abc", "x;a=1", "tl;dr", "%7e", "."])];
+    let value = || prop_oneof![6 => pick(&VALUES[..]), 1 => pick(&["A%CC%8A", "a;b=1", "a'b", "%27", "x+y", "a:b/c", "..", "%A", "a%", "00.01", "x-01%2F%3a"])];
+    let segment =
+        || prop_oneof![8 => value(), 1 => pick(&["Abc", "x;a=1", "tl;dr", "%7e", ".", "b%", "%C3%B1%CC%83"])];
     let param = || {
         (pick(&NAMES[..]), option::weighted(0.9, value()))
             .prop_map(|(name, value)| value.map_or(name.to_owned(), |value| format!("{name}={value}")))
@@ -426,7 +432,7 @@ fn url() -> impl Strategy<Value = String> {
         .prop_map(|(params, separator)| format!("?{}", params.join(separator)));
     (
         prop_oneof![6 => Just("http"), 3 => Just("https"), 1 => pick(&["ftp", "foo", "wss"])],
-        prop_oneof![6 => Just(""), 2 => Just("www."), 1 => pick(&["a.b.", "me@", "1."])],
+        prop_oneof![6 => Just(""), 2 => Just("www."), 1 => pick(&["a.b.", "me@", "1.", "www.a.", "www.www."])],
         prop_oneof![9 => Just(""), 1 => pick(&[":80", ":8080", ":443"])],
         vec(segment(), 0..5).prop_map(|segments| segments.join("/")),
         prop_oneof![3 => Just(""), 1 => Just("/"), 1 => pick(&[";a=1", ";sid=2;b=1/"])],

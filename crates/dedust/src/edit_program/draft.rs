@@ -62,8 +62,6 @@ pub(super) struct Touched {
     pub(super) path: bool,
     pub(super) query: bool,
     pub(super) hashbang: bool,
-    /// Whether something was written that was not there before.
-    pub(super) text: bool,
 }
 
 impl Touched {

@@ -23,6 +23,8 @@ pub(super) enum Early<'e> {
     Http,
     /// The position of a label, and its text of up to eight bytes.
     NoLabel(u8, &'e str),
+    /// The position of a label.
+    ForgetLabel(u8),
 }
 
 impl<'e> Early<'e> {
@@ -43,6 +45,9 @@ impl<'e> Early<'e> {
             // A URL whose values are not all known cannot be written.
             Change::Forget(Spot::Key(TokenKey::QueryParam(name))) if !is_fetchable => {
                 first(name).map(Self::ForgetParam)
+            }
+            Change::Forget(Spot::Key(TokenKey::Subdomain(index))) if !is_fetchable => {
+                u8::try_from(*index).ok().map(Self::ForgetLabel)
             }
             Change::Map { of, values } => {
                 let [Mapped { is: Value::Text(is), becomes }] = values.as_slice() else { return None };
@@ -100,7 +105,12 @@ impl Draft {
                     && first_word(url.padded(), label.start as usize, length)
                         == first_word(program.head, LABEL_AT, length)
             };
-            if self.parts.labels.get(index).is_some_and(is_it) {
+            if program.head[LABEL_LENGTH_AT] == 0 {
+                if let Some(label) = self.parts.labels.get_mut(index) {
+                    *label = Piece::STAR;
+                    self.parts.touched.host = true;
+                }
+            } else if self.parts.labels.get(index).is_some_and(is_it) {
                 self.parts.labels.remove(index);
                 self.parts.touched.host = true;
                 self.repeats |= self.parts.labels.get(index).is_some_and(is_it);

@@ -8,10 +8,10 @@ use super::early::Early;
 use super::waits::{Wait, alone, depths, waits};
 use super::{
     BARE, BITS, COUNT_AT, DEPTHS, DEPTHS_AT, EARLY_AT, FETCHABLE, FETCHABLE_AT, FLAGS_AT, FOLD_BYTES,
-    FROM_LEFT_AT, FROM_RIGHT, FROM_RIGHT_AT, HAS_FOLDS, HEAD_BYTES, IS_ALONE, LABEL_AT, LABEL_INDEX_AT,
-    LABEL_LENGTH_AT, MATTERS_AT, MAY_FAIL, NAME_BYTES, NO_ID, NO_NAME, PATH_NAMES_AT, PATH_SEED_AT,
-    PATH_STEPS_AT, Place, QUERY_NAME, QUERY_NAMES_AT, QUERY_SEED_AT, QUERY_STEPS_AT, SPEAKS_OF_LABELS,
-    TOTAL_AT, VALUES_AT, code, early_bits, name_hash, spelling_bits, value_tag,
+    HAS_FOLDS, HEAD_BYTES, IS_ALONE, LABEL_AT, LABEL_INDEX_AT, LABEL_LENGTH_AT, MATTERS_AT, MAY_FAIL,
+    NAME_BYTES, NO_ID, NO_NAME, OF_PATH, OF_QUERY, PATH_NAMES_AT, PATH_SEED_AT, PATH_STEPS_AT, Place,
+    QUERY_NAMES_AT, QUERY_SEED_AT, QUERY_STEPS_AT, SPEAKS_OF_LABELS, TOTAL_AT, VALUES_AT, code, early_bits,
+    name_hash, spelling_bits, value_tag,
 };
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::rule::{Area, Change, Edit, Mapped, PathPart, Source, Spot, Test};
@@ -67,14 +67,9 @@ pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), 
                 Wait::PathName(name) => path_names.add(name, bit),
                 Wait::Param(name, value) => {
                     query_names.add_early(name, early_bits::HAS_VALUES);
-                    head.add_value(QUERY_NAME | u32::from(query_names.id(name)), value.as_raw(), bit);
+                    head.add_value(OF_QUERY + u32::from(query_names.id(name)), value.as_raw(), bit);
                 }
-                Wait::Value(position, text) => {
-                    let index = position & !FROM_RIGHT;
-                    head.bytes[if position & FROM_RIGHT == 0 { FROM_LEFT_AT } else { FROM_RIGHT_AT }] |=
-                        1 << index;
-                    head.add_value(*position, Some(text.as_bytes()), bit);
-                }
+                Wait::Segment(text) => head.add_value(OF_PATH, Some(text.as_bytes()), bit),
                 Wait::Characters(area, characters) => head.add_fold(*area as usize, *characters, bit),
                 Wait::Mark(mark) => head.add(4 * *mark as usize, bit),
             }
@@ -166,9 +161,9 @@ impl Head {
         self.bytes[at + bit as usize / 8] |= 1 << (bit % 8);
     }
 
-    fn add_value(&mut self, position: u32, value: RawValue<'_>, bit: u32) {
+    fn add_value(&mut self, of: u32, value: RawValue<'_>, bit: u32) {
         let (text, length) = value.map_or((&b""[..], BARE), |text| (text, text.len()));
-        let tag = value_tag(position, first_word(text, 0, text.len()), length);
+        let tag = value_tag(of, first_word(text, 0, text.len()), length);
         *self.edits_by_tag.entry(tag).or_default() |= 1 << bit;
     }
 
@@ -188,6 +183,11 @@ impl Head {
             Early::ForgetParam(name) => query_names.add_early(name, early_bits::FORGET_IN_KEYS),
             Early::NoSlash => self.bytes[EARLY_AT] |= site(early_bits::NO_SLASH),
             Early::Http => self.bytes[EARLY_AT] |= site(early_bits::HTTP),
+            // A label without text is any.
+            Early::ForgetLabel(index) => {
+                self.bytes[EARLY_AT] |= site(early_bits::NO_LABEL);
+                self.bytes[LABEL_INDEX_AT] = index;
+            }
             Early::NoLabel(index, text) => {
                 self.bytes[EARLY_AT] |= site(early_bits::NO_LABEL);
                 self.bytes[LABEL_INDEX_AT] = index;
@@ -362,8 +362,9 @@ struct Ids<'a> {
 
 impl Ids<'_> {
     fn put_edit(&self, place: usize, edit: &Edit, is_alone: bool, out: &mut Vec<u8>) -> Result<(), TooLarge> {
-        let may_fail = edit.change.len() > 1
-            && edit.change.iter().any(|change| matches!(change, Change::Set { .. } | Change::Path(_)));
+        let can_fail = |change: &Change| matches!(change, Change::Set { .. } | Change::Path(_));
+        // Nothing was changed before the first change.
+        let may_fail = edit.change.iter().skip(1).any(can_fail);
         let flags = [(FETCHABLE, edit.fetchable), (MAY_FAIL, may_fail), (IS_ALONE, is_alone)];
         out.put_u8(flags.iter().map(|(flag, is_set)| if *is_set { *flag } else { 0 }).sum());
         out.put_u8(0);

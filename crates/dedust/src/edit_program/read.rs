@@ -6,8 +6,8 @@ use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
 use super::draft::{Draft, Param, Parts, Piece, Touched};
 use super::{
-    BARE, EditProgram, FROM_LEFT_AT, FROM_RIGHT, FROM_RIGHT_AT, FoldedArea, HAS_FOLDS, Mark, Name,
-    QUERY_NAME, SPEAKS_OF_LABELS, early_bits, spelling_bits,
+    BARE, EditProgram, FoldedArea, HAS_FOLDS, Mark, Name, OF_PATH, OF_QUERY, SPEAKS_OF_LABELS, early_bits,
+    spelling_bits,
 };
 use crate::compiled::encoding::first_word;
 use crate::marks::Marks;
@@ -173,7 +173,7 @@ impl Draft {
         if early & early_bits::HAS_VALUES != 0 {
             let length = if value.is_bare() { BARE } else { value.len() };
             edits |=
-                program.waiting_for_value(QUERY_NAME | u32::from(id), padded, value.start as usize, length);
+                program.waiting_for_value(OF_QUERY + u32::from(id), padded, value.start as usize, length);
         }
         self.early |= early;
         let name = Piece::new(start, name_end);
@@ -216,7 +216,7 @@ impl Draft {
                 let (text, start, end) = self.locate(url, param.value);
                 let length = if param.value.is_bare() { BARE } else { end - start };
                 param.edits = name.edits
-                    | program.waiting_for_value(QUERY_NAME | u32::from(name.id), text, start, length);
+                    | program.waiting_for_value(OF_QUERY + u32::from(name.id), text, start, length);
             }
             live |= param.edits;
         }
@@ -227,30 +227,13 @@ impl Draft {
     /// Those of them that wait for values of the path.
     #[inline(always)]
     pub(super) fn awake_by_path(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
-        let segments = &self.parts.segments;
-        let (mut left, mut right) = (program.head[FROM_LEFT_AT], program.head[FROM_RIGHT_AT]);
-        let waiting = |position: u32, index: usize| {
-            let (text, start, end) = self.locate(url, segments[index]);
-            program.waiting_for_value(position, text, start, end - start)
-        };
-        let mut live = 0;
-        while left != 0 {
-            let position = left.trailing_zeros() as usize;
-            if position >= segments.len() {
-                break;
-            }
-            live |= waiting(position as u32, position);
-            left &= left - 1;
+        if !program.has_values() {
+            return 0;
         }
-        while right != 0 {
-            let position = right.trailing_zeros() as usize;
-            if position >= segments.len() {
-                break;
-            }
-            live |= waiting(FROM_RIGHT | position as u32, segments.len() - 1 - position);
-            right &= right - 1;
-        }
-        live
+        self.parts.segments.iter().fold(0, |live, &segment| {
+            let (text, start, end) = self.locate(url, segment);
+            live | program.waiting_for_value(OF_PATH, text, start, end - start)
+        })
     }
 
     /// Those that wait for some characters.
@@ -259,31 +242,53 @@ impl Draft {
         if !program.has(HAS_FOLDS) {
             return 0;
         }
-        // What edits have written may have any.
-        let [path, params] = if self.parts.touched.text { [u8::MAX; 2] } else { self.characters };
+        let [path, params] = self.characters;
         program.folding(FoldedArea::Path, path) | program.folding(FoldedArea::Params, params)
     }
 }
 
-/// Which characters that make one of several spellings stand in a part of a URL.
+/// Which characters that make one of several spellings stand in a part of a URL, or perhaps do.
 #[inline]
 fn characters(padded: &[u8], start: usize, end: usize) -> u8 {
     const LANES: usize = 16;
     let all = |byte: u8| i8x16::splat(byte.cast_signed());
-    let mut found = 0;
+    // A bit for each byte, above those of the two bytes before.
+    let (mut percent, mut hex, mut low, mut two, mut numeric, mut leading) =
+        (0u32, 0u32, 0u32, 0u32, 0u32, 0u32);
+    let (mut capitals, mut spaces, mut marks, mut letters, mut pluses, mut paddings) = (0, 0, 0, 0, 0, 0);
     let mut at = start;
     while at < end {
         let Some(bytes) = padded.get(at..).and_then(|rest| rest.first_chunk::<LANES>()) else {
-            return u8::MAX;
+            return spelling_bits::ALL;
         };
         let bytes = i8x16::new(bytes.map(u8::cast_signed));
         let wanted = if end - at >= LANES { 0xFFFF } else { (1 << (end - at)) - 1 };
-        let has = |lanes: i8x16, character: u8| if lanes.move_mask() & wanted == 0 { 0 } else { character };
-        found |= has(bytes.cmp_gt(all(b'A' - 1)) & bytes.cmp_lt(all(b'Z' + 1)), spelling_bits::CAPITAL)
-            | has(bytes.cmp_eq(all(b'%')), spelling_bits::PERCENT)
-            | has(bytes.cmp_eq(all(b'+')), spelling_bits::PLUS)
-            | has(bytes.cmp_eq(all(b'0')), spelling_bits::ZERO);
+        let mask = |lanes: i8x16| (lanes.move_mask().cast_unsigned() & wanted) << 2;
+        let is = |byte: u8| mask(bytes.cmp_eq(all(byte)));
+        let between = |low: u8, high: u8| mask(bytes.cmp_gt(all(low - 1)) & bytes.cmp_lt(all(high + 1)));
+        let after = |before: u32, now: u32| before >> LANES & 3 | now;
+        let (zero, digit, capital) = (is(b'0'), between(b'0', b'9'), between(b'A', b'Z'));
+        percent = after(percent, is(b'%'));
+        hex = after(hex, digit | between(b'A', b'F'));
+        low = after(low, between(b'0', b'7'));
+        two = after(two, is(b'2'));
+        numeric = after(numeric, digit | is(b'.'));
+        let escape = percent << 2 & hex << 1 & hex;
+        let space = escape & two << 1 & zero;
+        capitals |= capital & !escape & !(escape >> 1);
+        spaces |= space;
+        marks |= escape & low << 1 & !space;
+        letters |= escape & !(low << 1);
+        pluses |= is(b'+');
+        leading = after(leading, zero & !(numeric << 1));
+        paddings |= leading << 1 & digit;
         at += LANES;
     }
-    found
+    let has = |found: u32, character: u8| if found == 0 { 0 } else { character };
+    has(capitals, spelling_bits::CAPITAL)
+        | has(spaces, spelling_bits::ESCAPED_SPACE)
+        | has(marks, spelling_bits::ESCAPED_MARK)
+        | has(letters, spelling_bits::ESCAPED_LETTER)
+        | has(pluses, spelling_bits::PLUS)
+        | has(paddings, spelling_bits::PADDING)
 }

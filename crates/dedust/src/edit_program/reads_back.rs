@@ -128,8 +128,8 @@ impl Draft {
         let parts = &self.parts;
         let Some(&last) = parts.segments.last() else { return parts.path_params.is_empty() };
         let last = self.text(url, last);
-        // An empty last segment would be a slash, and what follows a semicolon a parameter.
-        if last.is_empty() || memchr(b';', last).is_some() {
+        // An empty last segment would be a slash, dots a step, and what follows a semicolon a parameter.
+        if matches!(last, b"" | b"." | b"..") || memchr(b';', last).is_some() {
             return false;
         }
         let is_whole = |piece: Piece, before: u8| {

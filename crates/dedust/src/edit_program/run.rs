@@ -5,7 +5,7 @@ Makes edits to a [`Draft`], in order, asking only those that may concern it.
 use std::io::Write as _;
 
 use super::draft::{Draft, Piece, find};
-use super::{EditProgram, FETCHABLE, IS_ALONE, MAY_FAIL, Mark, Place, code};
+use super::{EditProgram, FETCHABLE, IS_ALONE, MAY_FAIL, Mark, Place, code, spelling_bits};
 use crate::compiled::encoding::Cursor;
 use crate::pattern::is_in_class;
 use crate::rule::{Atom, Count, Spelling};
@@ -101,6 +101,7 @@ impl Draft {
         if edit.flags & MAY_FAIL != 0 {
             self.before.copy_from(&self.parts);
         }
+        let written = self.written.len();
         let mut change = Changing { draft: self, url, program, is_changed: false, news: News::None };
         for _ in 0..edit.changes {
             match change.make(&mut cursor) {
@@ -115,6 +116,12 @@ impl Draft {
         }
         let Changing { is_changed, news, .. } = change;
         outcome.is_changed |= is_changed;
+        if news != News::None {
+            // What was written may stand anywhere now, and so may what stood elsewhere.
+            let [path, params] = self.characters;
+            let all = path | params | plain_characters(&self.written[written..]);
+            self.characters = [all; 2];
+        }
         self.live |= match news {
             News::None => 0,
             News::Params => self.awake_by_params(url, program) | self.awake_by_spelling(program),
@@ -229,7 +236,6 @@ impl<'p> Changing<'_, 'p> {
             Place::QUERY_PARAM => News::Params,
             _ => return,
         };
-        self.draft.parts.touched.text |= news != News::Scheme;
         self.has_news(news);
     }
 
@@ -368,7 +374,6 @@ impl<'p> Changing<'_, 'p> {
             return None;
         }
         self.is_changed = true;
-        self.draft.parts.touched.text = true;
         Some(self.draft.written_since(mark))
     }
 
@@ -439,8 +444,7 @@ impl<'p> Changing<'_, 'p> {
             _ => return Err(CannotChange),
         }
         self.is_changed = true;
-        self.draft.parts.touched.text = true;
-        self.has_news(News::All);
+        self.has_news(if place.code == Place::QUERY_PARAM { News::Params } else { News::All });
         Ok(())
     }
 
@@ -507,7 +511,6 @@ impl<'p> Changing<'_, 'p> {
             if !is_same {
                 draft.parts.has_slash &= !draft.parts.segments.is_empty();
                 draft.parts.touched.path = true;
-                draft.parts.touched.text = true;
                 self.is_changed = true;
                 self.has_news(News::Path);
             }
@@ -603,6 +606,21 @@ impl<'p> Changing<'_, 'p> {
             self.has_news(News::Path);
         }
     }
+}
+
+/// Which characters that make one of several spellings may stand in a text.
+fn plain_characters(text: &[u8]) -> u8 {
+    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};
+    text.iter().fold(0, |found, byte| {
+        found
+            | match byte {
+                b'A'..=b'Z' => CAPITAL,
+                b'%' => ESCAPED_LETTER | ESCAPED_MARK | ESCAPED_SPACE,
+                b'+' => PLUS,
+                b'0' => PADDING,
+                _ => 0,
+            }
+    })
 }
 
 /// Takes something out of a list, if it is there.

@@ -8,7 +8,7 @@ understood here is waited for in every URL: that is slower, never wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{DEPTHS, FROM_RIGHT, FoldedArea, Mark, POSITIONS, spelling_bits};
+use super::{DEPTHS, FoldedArea, Mark, spelling_bits};
 use crate::rule::{Area, Change, Edit, PathPart, Source, Spelling, Spot, Test};
 use crate::url::{TokenKey, Value};
 
@@ -19,8 +19,8 @@ pub(super) enum Wait {
     Param(Box<str>, Value),
     QueryName(Box<str>),
     PathName(Box<str>),
-    /// A value of the path, in a position from the left or, [from there on](FROM_RIGHT), from the right.
-    Value(u32, Box<str>),
+    /// A value of the path, wherever it stands.
+    Segment(Box<str>),
     /// Any of some characters in an area.
     Characters(FoldedArea, u8),
     Mark(Mark),
@@ -32,7 +32,7 @@ impl Wait {
         match self {
             Self::Param(..) => 0,
             Self::QueryName(_) | Self::PathName(_) | Self::Mark(Mark::Rare) => 1,
-            Self::Value(..) => 2,
+            Self::Segment(_) => 2,
             Self::Characters(..) => 3,
             Self::Mark(Mark::TrailingSlash | Mark::Labels) => 4,
             Self::Mark(Mark::Http | Mark::Https) => 5,
@@ -133,27 +133,23 @@ fn asked_for(spot: &Spot, test: &Test) -> Option<BTreeSet<Wait>> {
 
 /// That a place has one of some values.
 fn value_of<'a>(spot: &Spot, values: impl ExactSizeIterator<Item = &'a Value>) -> BTreeSet<Wait> {
-    let position = match spot {
+    match spot {
         Spot::Key(TokenKey::Scheme) => {
-            return values
-                .map(|value| match value.as_text() {
-                    Some("http") => Wait::Mark(Mark::Http),
-                    // Of URLs of other schemes all edits are asked.
-                    _ => Wait::Mark(Mark::Https),
-                })
-                .collect();
+            let mark = |value: &Value| match value.as_text() {
+                Some("http") => Wait::Mark(Mark::Http),
+                // Of URLs of other schemes all edits are asked.
+                _ => Wait::Mark(Mark::Https),
+            };
+            values.map(mark).collect()
         }
         Spot::Key(TokenKey::QueryParam(name)) if values.len() <= MAX_VALUES => {
-            return values.map(|value| Wait::Param(name.name.clone(), value.clone())).collect();
+            values.map(|value| Wait::Param(name.name.clone(), value.clone())).collect()
         }
-        Spot::Key(TokenKey::PathSegment(index)) if *index < POSITIONS => u32::from(*index),
-        Spot::FromRight(index) if *index < POSITIONS => FROM_RIGHT | u32::from(*index),
-        _ => return BTreeSet::from([presence(spot)]),
-    };
-    if values.len() > MAX_VALUES {
-        return BTreeSet::from([presence(spot)]);
+        Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_) if values.len() <= MAX_VALUES => {
+            values.filter_map(Value::as_text).map(|text| Wait::Segment(text.into())).collect()
+        }
+        _ => BTreeSet::from([presence(spot)]),
     }
-    values.filter_map(Value::as_text).map(|text| Wait::Value(position, text.into())).collect()
 }
 
 /// That a place has a value.
@@ -186,12 +182,14 @@ fn changed_by(change: &Change) -> Option<BTreeSet<Wait>> {
 }
 
 fn folded(area: FoldedArea, to: Spelling) -> Wait {
+    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};
     let characters = match to {
-        Spelling::Lowercase => spelling_bits::CAPITAL,
-        Spelling::Unescaped | Spelling::Composed => spelling_bits::PERCENT,
-        Spelling::PlusAsSpace => spelling_bits::PLUS,
-        Spelling::Underscored => spelling_bits::PERCENT | spelling_bits::PLUS,
-        Spelling::Unpadded => spelling_bits::ZERO,
+        Spelling::Lowercase => CAPITAL,
+        Spelling::Unescaped => ESCAPED_MARK,
+        Spelling::Composed => ESCAPED_LETTER,
+        Spelling::PlusAsSpace => PLUS,
+        Spelling::Underscored => ESCAPED_SPACE | PLUS,
+        Spelling::Unpadded => PADDING,
     };
     Wait::Characters(area, characters)
 }
