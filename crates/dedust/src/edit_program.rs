@@ -7,7 +7,7 @@ a mask of the edits that do: a [`Draft`] looks up each name and some values of t
 finds tell which edits are left to ask. Often that is none.
 
 ```text
-header    84 bytes, see `Head`, and 48 where edits change spellings
+header    92 bytes, see `Head`, and 48 where edits change spellings
 names     of query parameters, then of path parameters: two flat tables of 20 bytes a name
 values    of the path: a flat table of 8 bytes a value
 places    of the edits, 4 bytes each
@@ -33,7 +33,7 @@ pub(crate) use self::reads_back::Edited;
 use crate::compiled::encoding::{Cursor, first_word, is_same, u16_at, u32_at};
 use crate::program::Program;
 
-const HEAD_BYTES: usize = 84;
+const HEAD_BYTES: usize = 92;
 const NAME_BYTES: usize = 20;
 const VALUE_BYTES: usize = 8;
 /// For every area and character a mask of edits.
@@ -92,6 +92,11 @@ const LABEL_INDEX_AT: usize = 72;
 const LABEL_LENGTH_AT: usize = 73;
 const LABEL_AT: usize = 74;
 const TOTAL_AT: usize = 82;
+/// Which characters edits wait for in the path, and in the parameters.
+const PATH_CHARACTERS_AT: usize = 66;
+const PARAM_CHARACTERS_AT: usize = 67;
+/// A bit for every value that edits wait for, shared by many values.
+const FILTER_AT: usize = 84;
 
 /// Changes that are made as soon as a URL is read, to keys and to URLs: see `early.rs`.
 mod early_bits {
@@ -299,18 +304,23 @@ impl<'a> EditProgram<'a> {
         names.find(self.bytes, padded, start, length)
     }
 
-    /// Whether edits wait for any values.
+    /// The bits of values that edits wait for.
     #[inline(always)]
-    fn has_values(&self) -> bool {
-        u16_at(self.head, VALUES_AT) != 0
+    fn filter(&self) -> u64 {
+        u64::from(u32_at(self.head, FILTER_AT)) | u64::from(u32_at(self.head, FILTER_AT + 4)) << 32
     }
 
     /// The edits that wait for a value of the path, or of a query parameter.
     #[inline(always)]
     fn waiting_for_value(&self, of: u32, padded: &[u8], start: usize, length: usize) -> u32 {
-        let places = usize::from(u16_at(self.head, VALUES_AT));
         let word = if length == BARE { 0 } else { first_word(padded, start, length) };
         let tag = value_tag(of, word, length);
+        if self.filter() & filter_bit(tag) == 0 { 0 } else { self.waiting_for_tag(tag) }
+    }
+
+    #[inline(never)]
+    fn waiting_for_tag(&self, tag: u32) -> u32 {
+        let places = usize::from(u16_at(self.head, VALUES_AT));
         for step in 0..places {
             let at = self.values + (((tag >> 8) as usize + step) & (places - 1)) * VALUE_BYTES;
             let Some(entry) = Cursor::new(self.bytes, at).array::<VALUE_BYTES>() else { return 0 };
@@ -424,4 +434,10 @@ fn value_tag(of: u32, word: u64, length: usize) -> u32 {
     let mixed = word ^ (length as u64).rotate_right(8) ^ u64::from(of).rotate_right(24);
     let mixed = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((mixed ^ (mixed >> 29)) >> 24) as u32 | 1
+}
+
+/// The bit of a value.
+#[inline(always)]
+fn filter_bit(tag: u32) -> u64 {
+    1 << (tag >> 2 & 63)
 }

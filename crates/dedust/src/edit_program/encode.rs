@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::early::Early;
 use super::waits::{Wait, alone, depths, waits};
 use super::{
-    BARE, BITS, COUNT_AT, DEPTHS, DEPTHS_AT, EARLY_AT, FETCHABLE, FETCHABLE_AT, FLAGS_AT, FOLD_BYTES,
-    HAS_FOLDS, HEAD_BYTES, IS_ALONE, LABEL_AT, LABEL_INDEX_AT, LABEL_LENGTH_AT, MATTERS_AT, MAY_FAIL,
-    NAME_BYTES, NO_ID, NO_NAME, OF_PATH, OF_QUERY, PATH_NAMES_AT, PATH_SEED_AT, PATH_STEPS_AT, Place,
-    QUERY_NAMES_AT, QUERY_SEED_AT, QUERY_STEPS_AT, SPEAKS_OF_LABELS, TOTAL_AT, VALUES_AT, code, early_bits,
-    name_hash, spelling_bits, value_tag,
+    BARE, BITS, COUNT_AT, DEPTHS, DEPTHS_AT, EARLY_AT, FETCHABLE, FETCHABLE_AT, FILTER_AT, FLAGS_AT,
+    FOLD_BYTES, HAS_FOLDS, HEAD_BYTES, IS_ALONE, LABEL_AT, LABEL_INDEX_AT, LABEL_LENGTH_AT, MATTERS_AT,
+    MAY_FAIL, NAME_BYTES, NO_ID, NO_NAME, OF_PATH, OF_QUERY, PATH_CHARACTERS_AT, PATH_NAMES_AT, PATH_SEED_AT,
+    PATH_STEPS_AT, Place, QUERY_NAMES_AT, QUERY_SEED_AT, QUERY_STEPS_AT, SPEAKS_OF_LABELS, TOTAL_AT,
+    VALUES_AT, code, early_bits, filter_bit, name_hash, spelling_bits, value_tag,
 };
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::rule::{Area, Change, Edit, Mapped, PathPart, Source, Spot, Test};
@@ -33,7 +33,8 @@ pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), 
         _ => None,
     })?;
     let is_alone = alone(edits);
-    let mut head = Head { bytes: [0; HEAD_BYTES], folds: [0; FOLD_BYTES / 4], edits_by_tag: BTreeMap::new() };
+    let mut head =
+        Head { bytes: [0; HEAD_BYTES], folds: [0; FOLD_BYTES / 4], edits_by_tag: BTreeMap::new(), filter: 0 };
     // Those that are made early come last, and need no bit.
     let (mut early, mut edits_in_order) = (Vec::new(), Vec::new());
     for (&(place, edit), is_alone) in edits.iter().zip(is_alone) {
@@ -85,6 +86,7 @@ pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), 
     let values = head.value_table();
     head.put(VALUES_AT, values.len())?;
 
+    head.bytes[FILTER_AT..].copy_from_slice(&head.filter.to_le_bytes());
     out.extend_from_slice(&head.bytes);
     if head.bytes[FLAGS_AT] & HAS_FOLDS != 0 {
         head.folds.iter().for_each(|&mask| out.put_u32(mask));
@@ -146,6 +148,7 @@ struct Head {
     bytes: [u8; HEAD_BYTES],
     folds: [u32; FOLD_BYTES / 4],
     edits_by_tag: BTreeMap<u32, u32>,
+    filter: u64,
 }
 
 impl Head {
@@ -165,6 +168,7 @@ impl Head {
         let (text, length) = value.map_or((&b""[..], BARE), |text| (text, text.len()));
         let tag = value_tag(of, first_word(text, 0, text.len()), length);
         *self.edits_by_tag.entry(tag).or_default() |= 1 << bit;
+        self.filter |= filter_bit(tag);
     }
 
     /// Notes a change that is made early, in keys, and in URLs if that can be fetched.
@@ -200,6 +204,7 @@ impl Head {
 
     fn add_fold(&mut self, area: usize, characters: u8, bit: u32) {
         self.bytes[FLAGS_AT] |= HAS_FOLDS;
+        self.bytes[PATH_CHARACTERS_AT + area] |= characters;
         for character in (0..spelling_bits::COUNT).filter(|at| characters & (1 << at) != 0) {
             self.folds[area * spelling_bits::COUNT + character] |= 1 << bit;
         }

@@ -6,8 +6,8 @@ use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
 use super::draft::{Draft, Param, Parts, Piece, Touched};
 use super::{
-    BARE, EditProgram, FoldedArea, HAS_FOLDS, Mark, Name, OF_PATH, OF_QUERY, SPEAKS_OF_LABELS, early_bits,
-    spelling_bits,
+    BARE, EditProgram, FoldedArea, HAS_FOLDS, Mark, Name, OF_PATH, OF_QUERY, PARAM_CHARACTERS_AT,
+    PATH_CHARACTERS_AT, SPEAKS_OF_LABELS, early_bits, spelling_bits,
 };
 use crate::compiled::encoding::first_word;
 use crate::marks::Marks;
@@ -44,9 +44,13 @@ impl Draft {
             self.parts.hashbang = Some(Piece::new(parts.query_end as usize + 2, end));
         }
         if program.has(HAS_FOLDS) {
-            let characters = |start: u32, end: u32| characters(url.padded(), start as usize, end as usize);
-            self.characters =
-                [characters(parts.path_start, parts.path_end), characters(parts.path_end, parts.query_end)];
+            let characters = |wanted: usize, start: u32, end: u32| {
+                characters(program.head[wanted], url.padded(), start as usize, end as usize)
+            };
+            self.characters = [
+                characters(PATH_CHARACTERS_AT, parts.path_start, parts.path_end),
+                characters(PARAM_CHARACTERS_AT, parts.path_end, parts.query_end),
+            ];
         }
         self.live = self.awake(url, program);
         true
@@ -227,7 +231,7 @@ impl Draft {
     /// Those of them that wait for values of the path.
     #[inline(always)]
     pub(super) fn awake_by_path(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
-        if !program.has_values() {
+        if program.filter() == 0 {
             return 0;
         }
         self.parts.segments.iter().fold(0, |live, &segment| {
@@ -247,48 +251,69 @@ impl Draft {
     }
 }
 
-/// Which characters that make one of several spellings stand in a part of a URL, or perhaps do.
+/// Which of some characters that make one of several spellings stand in a part of a URL, or perhaps do.
 #[inline]
-fn characters(padded: &[u8], start: usize, end: usize) -> u8 {
+fn characters(wanted: u8, padded: &[u8], start: usize, end: usize) -> u8 {
+    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};
+    const ESCAPES: u8 = ESCAPED_LETTER | ESCAPED_MARK | ESCAPED_SPACE;
+    let mut found = 0;
+    if wanted & CAPITAL != 0 && any(padded, start, end, |bytes, _| is_between(bytes, b'A', b'Z')) {
+        found |= CAPITAL;
+    }
+    if wanted & ESCAPES != 0 && any(padded, start, end, |bytes, _| is(bytes, b'%')) {
+        found |= wanted & ESCAPES & escapes(padded, start, end);
+    }
+    if wanted & PLUS != 0 && any(padded, start, end, |bytes, _| is(bytes, b'+')) {
+        found |= PLUS;
+    }
+    // A zero, a digit after it, and before it something else.
+    let is_leading = |bytes: i8x16, before: i8x16| is(before, b'0') & is_between(bytes, b'0', b'9');
+    if wanted & PADDING != 0 && any(padded, start, end, is_leading) {
+        found |= PADDING;
+    }
+    found
+}
+
+/// Which kinds of escapes there are.
+#[cold]
+fn escapes(padded: &[u8], start: usize, end: usize) -> u8 {
+    let text = padded.get(start..end).unwrap_or_default();
+    memchr::memchr_iter(b'%', text).fold(0, |found, at| {
+        found
+            | match text.get(at + 1..at + 3) {
+                Some(b"20") => spelling_bits::ESCAPED_SPACE,
+                Some([b'8'..=b'9' | b'A'..=b'F', _]) => spelling_bits::ESCAPED_LETTER,
+                Some(_) => spelling_bits::ESCAPED_MARK,
+                None => 0,
+            }
+    })
+}
+
+fn is(bytes: i8x16, byte: u8) -> i8x16 {
+    bytes.cmp_eq(i8x16::splat(byte.cast_signed()))
+}
+
+fn is_between(bytes: i8x16, low: u8, high: u8) -> i8x16 {
+    bytes.cmp_gt(i8x16::splat((low - 1).cast_signed())) & bytes.cmp_lt(i8x16::splat((high + 1).cast_signed()))
+}
+
+/// Whether something is true of any byte and the one before it, sixteen at a time. There is a byte before the first.
+#[inline(always)]
+fn any(padded: &[u8], start: usize, end: usize, is_it: impl Fn(i8x16, i8x16) -> i8x16) -> bool {
     const LANES: usize = 16;
-    let all = |byte: u8| i8x16::splat(byte.cast_signed());
-    // A bit for each byte, above those of the two bytes before.
-    let (mut percent, mut hex, mut low, mut two, mut numeric, mut leading) =
-        (0u32, 0u32, 0u32, 0u32, 0u32, 0u32);
-    let (mut capitals, mut spaces, mut marks, mut letters, mut pluses, mut paddings) = (0, 0, 0, 0, 0, 0);
+    let lanes = |at: usize| {
+        let bytes =
+            padded.get(at..).and_then(|rest| rest.first_chunk::<LANES>()).copied().unwrap_or_default();
+        i8x16::new(bytes.map(u8::cast_signed))
+    };
     let mut at = start;
     while at < end {
-        let Some(bytes) = padded.get(at..).and_then(|rest| rest.first_chunk::<LANES>()) else {
-            return spelling_bits::ALL;
-        };
-        let bytes = i8x16::new(bytes.map(u8::cast_signed));
+        let found = is_it(lanes(at), lanes(at.saturating_sub(1))).move_mask().cast_unsigned();
         let wanted = if end - at >= LANES { 0xFFFF } else { (1 << (end - at)) - 1 };
-        let mask = |lanes: i8x16| (lanes.move_mask().cast_unsigned() & wanted) << 2;
-        let is = |byte: u8| mask(bytes.cmp_eq(all(byte)));
-        let between = |low: u8, high: u8| mask(bytes.cmp_gt(all(low - 1)) & bytes.cmp_lt(all(high + 1)));
-        let after = |before: u32, now: u32| before >> LANES & 3 | now;
-        let (zero, digit, capital) = (is(b'0'), between(b'0', b'9'), between(b'A', b'Z'));
-        percent = after(percent, is(b'%'));
-        hex = after(hex, digit | between(b'A', b'F'));
-        low = after(low, between(b'0', b'7'));
-        two = after(two, is(b'2'));
-        numeric = after(numeric, digit | is(b'.'));
-        let escape = percent << 2 & hex << 1 & hex;
-        let space = escape & two << 1 & zero;
-        capitals |= capital & !escape & !(escape >> 1);
-        spaces |= space;
-        marks |= escape & low << 1 & !space;
-        letters |= escape & !(low << 1);
-        pluses |= is(b'+');
-        leading = after(leading, zero & !(numeric << 1));
-        paddings |= leading << 1 & digit;
+        if found & wanted != 0 {
+            return true;
+        }
         at += LANES;
     }
-    let has = |found: u32, character: u8| if found == 0 { 0 } else { character };
-    has(capitals, spelling_bits::CAPITAL)
-        | has(spaces, spelling_bits::ESCAPED_SPACE)
-        | has(marks, spelling_bits::ESCAPED_MARK)
-        | has(letters, spelling_bits::ESCAPED_LETTER)
-        | has(pluses, spelling_bits::PLUS)
-        | has(paddings, spelling_bits::PADDING)
+    false
 }

@@ -5,7 +5,7 @@ Makes edits to a [`Draft`], in order, asking only those that may concern it.
 use std::io::Write as _;
 
 use super::draft::{Draft, Piece, find};
-use super::{EditProgram, FETCHABLE, IS_ALONE, MAY_FAIL, Mark, Place, code, spelling_bits};
+use super::{EditProgram, FETCHABLE, HAS_FOLDS, IS_ALONE, MAY_FAIL, Mark, Place, code, spelling_bits};
 use crate::compiled::encoding::Cursor;
 use crate::pattern::is_in_class;
 use crate::rule::{Atom, Count, Spelling};
@@ -116,7 +116,7 @@ impl Draft {
         }
         let Changing { is_changed, news, .. } = change;
         outcome.is_changed |= is_changed;
-        if news != News::None {
+        if news != News::None && program.has(HAS_FOLDS) {
             // What was written may stand anywhere now, and so may what stood elsewhere.
             let [path, params] = self.characters;
             let all = path | params | plain_characters(&self.written[written..]);
