@@ -7,7 +7,7 @@ a mask of the edits that do: a [`Draft`] looks up each name and some values of t
 finds tell which edits are left to ask. Often that is none.
 
 ```text
-header    92 bytes, see `Head`, and 48 where edits change spellings
+header    96 bytes, see `Head`, and 48 where edits change spellings
 names     of query parameters, then of path parameters: two flat tables of 20 bytes a name
 values    of the path: a flat table of 8 bytes a value
 places    of the edits, 4 bytes each
@@ -33,7 +33,7 @@ pub(crate) use self::reads_back::Edited;
 use crate::compiled::encoding::{Cursor, first_word, is_same, u16_at, u32_at};
 use crate::program::Program;
 
-const HEAD_BYTES: usize = 92;
+const HEAD_BYTES: usize = 96;
 const NAME_BYTES: usize = 20;
 const VALUE_BYTES: usize = 8;
 /// For every area and character a mask of edits.
@@ -72,31 +72,33 @@ enum Mark {
     Rare,
     TrailingSlash,
     Labels,
+    /// Two segments of the path that look the same.
+    Repeats,
 }
 
 /// Byte offsets in the header, after the masks of all [`Mark`]s.
-const FETCHABLE_AT: usize = 24;
-const MATTERS_AT: usize = 28;
-const DEPTHS_AT: usize = 32;
-const COUNT_AT: usize = 56;
-const QUERY_NAMES_AT: usize = 58;
-const PATH_NAMES_AT: usize = 60;
-const VALUES_AT: usize = 62;
-const QUERY_SEED_AT: usize = 64;
-const PATH_SEED_AT: usize = 65;
-const FLAGS_AT: usize = 68;
-const QUERY_STEPS_AT: usize = 69;
-const PATH_STEPS_AT: usize = 70;
-const EARLY_AT: usize = 71;
-const LABEL_INDEX_AT: usize = 72;
-const LABEL_LENGTH_AT: usize = 73;
-const LABEL_AT: usize = 74;
-const TOTAL_AT: usize = 82;
+const FETCHABLE_AT: usize = 28;
+const MATTERS_AT: usize = 32;
+const DEPTHS_AT: usize = 36;
+const COUNT_AT: usize = 60;
+const QUERY_NAMES_AT: usize = 62;
+const PATH_NAMES_AT: usize = 64;
+const VALUES_AT: usize = 66;
+const QUERY_SEED_AT: usize = 68;
+const PATH_SEED_AT: usize = 69;
+const FLAGS_AT: usize = 72;
+const QUERY_STEPS_AT: usize = 73;
+const PATH_STEPS_AT: usize = 74;
+const EARLY_AT: usize = 75;
+const LABEL_INDEX_AT: usize = 76;
+const LABEL_LENGTH_AT: usize = 77;
+const LABEL_AT: usize = 78;
+const TOTAL_AT: usize = 86;
 /// Which characters edits wait for in the path, and in the parameters.
-const PATH_CHARACTERS_AT: usize = 66;
-const PARAM_CHARACTERS_AT: usize = 67;
+const PATH_CHARACTERS_AT: usize = 70;
+const PARAM_CHARACTERS_AT: usize = 71;
 /// A bit for every value that edits wait for, shared by many values.
-const FILTER_AT: usize = 84;
+const FILTER_AT: usize = 88;
 
 /// Changes that are made as soon as a URL is read, to keys and to URLs: see `early.rs`.
 mod early_bits {
@@ -312,9 +314,7 @@ impl<'a> EditProgram<'a> {
 
     /// The edits that wait for a value of the path, or of a query parameter.
     #[inline(always)]
-    fn waiting_for_value(&self, of: u32, padded: &[u8], start: usize, length: usize) -> u32 {
-        let word = if length == BARE { 0 } else { first_word(padded, start, length) };
-        let tag = value_tag(of, word, length);
+    fn waiting_for_value(&self, tag: u32) -> u32 {
         if self.filter() & filter_bit(tag) == 0 { 0 } else { self.waiting_for_tag(tag) }
     }
 
@@ -430,7 +430,8 @@ const BARE: usize = usize::MAX;
 
 /// A number for a value, never 0; different values mostly have different ones.
 #[inline(always)]
-fn value_tag(of: u32, word: u64, length: usize) -> u32 {
+fn value_tag(of: u32, padded: &[u8], start: usize, length: usize) -> u32 {
+    let word = if length == BARE { 0 } else { first_word(padded, start, length) };
     let mixed = word ^ (length as u64).rotate_right(8) ^ u64::from(of).rotate_right(24);
     let mixed = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((mixed ^ (mixed >> 29)) >> 24) as u32 | 1

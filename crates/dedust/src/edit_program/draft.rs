@@ -42,6 +42,8 @@ pub(super) struct Parts {
     pub(super) scheme: Piece,
     /// Left of the domain, from the right. Empty as long as no edit speaks of labels.
     pub(super) labels: Vec<Piece>,
+    /// A label that was left out or forgotten early.
+    pub(super) early_label: Option<Piece>,
     pub(super) port: Option<Piece>,
     pub(super) segments: Vec<Piece>,
     pub(super) path_is_forgotten: bool,
@@ -143,12 +145,13 @@ impl Parts {
     /// Becomes a copy, in the buffers that are there.
     pub(super) fn copy_from(&mut self, other: &Self) {
         let Self { scheme, labels, port, segments, path_is_forgotten, has_slash, .. } = other;
-        let Self { path_params, separator, params, hashbang, touched, .. } = other;
+        let Self { path_params, separator, params, hashbang, touched, early_label, .. } = other;
         self.labels.clone_from(labels);
         self.segments.clone_from(segments);
         self.path_params.clone_from(path_params);
         self.params.clone_from(params);
         (self.scheme, self.port, self.hashbang, self.touched) = (*scheme, *port, *hashbang, *touched);
+        self.early_label = *early_label;
         (self.path_is_forgotten, self.has_slash, self.separator) =
             (*path_is_forgotten, *has_slash, *separator);
     }

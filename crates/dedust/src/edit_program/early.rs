@@ -7,6 +7,7 @@ parameter. Likewise for a slash at the end, for `https`, and for a host label su
 */
 
 use super::draft::{Draft, Param, Piece};
+use super::read::labels;
 use super::run::Scope;
 use super::{EARLY_AT, EditProgram, LABEL_AT, LABEL_INDEX_AT, LABEL_LENGTH_AT, early_bits};
 use crate::compiled::encoding::first_word;
@@ -97,24 +98,24 @@ impl Draft {
             parts.scheme.end -= 1;
             parts.touched.scheme = true;
         }
-        if !parts.labels.is_empty() && early & bit_of(NO_LABEL, scope) != 0 {
-            let index = usize::from(program.head[LABEL_INDEX_AT]);
-            let is_it = |label: &Piece| {
-                let length = usize::from(program.head[LABEL_LENGTH_AT]);
-                label.len() == length
-                    && first_word(url.padded(), label.start as usize, length)
-                        == first_word(program.head, LABEL_AT, length)
-            };
-            if program.head[LABEL_LENGTH_AT] == 0 {
-                if let Some(label) = self.parts.labels.get_mut(index) {
-                    *label = Piece::STAR;
-                    self.parts.touched.host = true;
-                }
-            } else if self.parts.labels.get(index).is_some_and(is_it) {
-                self.parts.labels.remove(index);
-                self.parts.touched.host = true;
-                self.repeats |= self.parts.labels.get(index).is_some_and(is_it);
-            }
+        if early & bit_of(NO_LABEL, scope) != 0 && parts.early_label.is_none() {
+            self.make_early_label(url, program);
+        }
+    }
+
+    /// Leaves a label out, or forgets it.
+    #[inline]
+    fn make_early_label(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) {
+        let (index, length) = (program.head[LABEL_INDEX_AT], usize::from(program.head[LABEL_LENGTH_AT]));
+        let mut labels = labels(url, program.domain_len).skip(usize::from(index));
+        let is_it = |label: &Piece| {
+            let word = first_word(url.padded(), label.start as usize, label.len());
+            length == 0 || label.len() == length && word == first_word(program.head, LABEL_AT, length)
+        };
+        if let Some(label) = labels.next().filter(is_it) {
+            self.parts.early_label = Some(label);
+            self.parts.touched.host = true;
+            self.repeats |= length != 0 && labels.next().is_some_and(|next| is_it(&next));
         }
     }
 }

@@ -76,7 +76,9 @@ pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), 
             }
         }
     }
-    if mentions(edits).any(|key| matches!(key, TokenKey::Subdomain(_))) {
+    // Of an edit that is made early, nobody else speaks of the same.
+    let has_early_label = head.bytes[EARLY_AT] & (early_bits::NO_LABEL[0] | early_bits::NO_LABEL[1]) != 0;
+    if !has_early_label && mentions(edits).any(|key| matches!(key, TokenKey::Subdomain(_))) {
         head.bytes[FLAGS_AT] |= SPEAKS_OF_LABELS;
     }
     head.put(QUERY_NAMES_AT, query_names.places.len())?;
@@ -166,7 +168,7 @@ impl Head {
 
     fn add_value(&mut self, of: u32, value: RawValue<'_>, bit: u32) {
         let (text, length) = value.map_or((&b""[..], BARE), |text| (text, text.len()));
-        let tag = value_tag(of, first_word(text, 0, text.len()), length);
+        let tag = value_tag(of, text, 0, length);
         *self.edits_by_tag.entry(tag).or_default() |= 1 << bit;
         self.filter |= filter_bit(tag);
     }

@@ -7,7 +7,7 @@ use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 use super::draft::{Draft, Param, Parts, Piece, Touched};
 use super::{
     BARE, EditProgram, FoldedArea, HAS_FOLDS, Mark, Name, OF_PATH, OF_QUERY, PARAM_CHARACTERS_AT,
-    PATH_CHARACTERS_AT, SPEAKS_OF_LABELS, early_bits, spelling_bits,
+    PATH_CHARACTERS_AT, SPEAKS_OF_LABELS, early_bits, filter_bit, spelling_bits, value_tag,
 };
 use crate::compiled::encoding::first_word;
 use crate::marks::Marks;
@@ -31,7 +31,7 @@ impl Draft {
         let has_port = parts.path_start > parts.host_end;
         self.parts.port =
             has_port.then(|| Piece::new(parts.host_end as usize + 1, parts.path_start as usize));
-        self.parts.hashbang = None;
+        (self.parts.hashbang, self.parts.early_label) = (None, None);
         self.parts.params.clear();
         if !self.read_host(url, program) || !self.read_path(url, program) {
             return false;
@@ -56,28 +56,24 @@ impl Draft {
         true
     }
 
-    /// The labels left of the domain, from right to left.
+    /// The labels left of the domain, if edits speak of them.
     #[inline]
     fn read_host(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
         self.parts.labels.clear();
         let start = url.parts().host_start as usize;
-        let mut end = (url.parts().host_end as usize).saturating_sub(program.domain_len);
+        let end = (url.parts().host_end as usize).saturating_sub(program.domain_len);
         // A label and its dot take two bytes at least, unless it is empty.
         if !program.has(SPEAKS_OF_LABELS) && end <= start + MAX_POSITIONS {
             return true;
         }
-        while end > start {
-            // The dot after the label.
-            end -= 1;
-            let label = url.padded()[start..end].iter().rposition(|&byte| byte == b'.');
-            let label = label.map_or(start, |dot| start + dot + 1);
-            if self.parts.labels.len() == MAX_POSITIONS {
-                return false;
-            }
-            self.parts.labels.push(Piece::new(label, end));
-            end = label;
-        }
-        true
+        self.read_labels(url, program)
+    }
+
+    /// The labels left of the domain, from right to left.
+    pub(crate) fn read_labels(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
+        self.parts.labels.clear();
+        self.parts.labels.extend(labels(url, program.domain_len).take(MAX_POSITIONS + 1));
+        self.parts.labels.len() <= MAX_POSITIONS
     }
 
     #[inline]
@@ -176,8 +172,8 @@ impl Draft {
         let value = equals.map_or(Piece::BARE, |at| Piece::new(at + 1, end));
         if early & early_bits::HAS_VALUES != 0 {
             let length = if value.is_bare() { BARE } else { value.len() };
-            edits |=
-                program.waiting_for_value(OF_QUERY + u32::from(id), padded, value.start as usize, length);
+            let tag = value_tag(OF_QUERY + u32::from(id), padded, value.start as usize, length);
+            edits |= program.waiting_for_value(tag);
         }
         self.early |= early;
         let name = Piece::new(start, name_end);
@@ -220,7 +216,12 @@ impl Draft {
                 let (text, start, end) = self.locate(url, param.value);
                 let length = if param.value.is_bare() { BARE } else { end - start };
                 param.edits = name.edits
-                    | program.waiting_for_value(OF_QUERY + u32::from(name.id), text, start, length);
+                    | program.waiting_for_value(value_tag(
+                        OF_QUERY + u32::from(name.id),
+                        text,
+                        start,
+                        length,
+                    ));
             }
             live |= param.edits;
         }
@@ -231,13 +232,20 @@ impl Draft {
     /// Those of them that wait for values of the path.
     #[inline(always)]
     pub(super) fn awake_by_path(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
-        if program.filter() == 0 {
+        let (filter, if_repeated) = (program.filter(), program.waiting(Mark::Repeats));
+        if filter == 0 && if_repeated == 0 {
             return 0;
         }
-        self.parts.segments.iter().fold(0, |live, &segment| {
+        let (mut live, mut seen) = (0, 0);
+        for &segment in &self.parts.segments {
             let (text, start, end) = self.locate(url, segment);
-            live | program.waiting_for_value(OF_PATH, text, start, end - start)
-        })
+            let tag = value_tag(OF_PATH, text, start, end - start);
+            live |= program.waiting_for_value(tag);
+            let bit = filter_bit(tag);
+            live |= if seen & bit == 0 { 0 } else { if_repeated };
+            seen |= bit;
+        }
+        live
     }
 
     /// Those that wait for some characters.
@@ -249,6 +257,24 @@ impl Draft {
         let [path, params] = self.characters;
         program.folding(FoldedArea::Path, path) | program.folding(FoldedArea::Params, params)
     }
+}
+
+/// The labels of a host left of the domain, from right to left.
+#[inline]
+pub(super) fn labels(url: &ParsedUrl, domain_len: usize) -> impl Iterator<Item = Piece> {
+    let start = url.parts().host_start as usize;
+    let mut end = (url.parts().host_end as usize).saturating_sub(domain_len);
+    std::iter::from_fn(move || {
+        if end <= start {
+            return None;
+        }
+        // The dot after the label.
+        end -= 1;
+        let dot = url.padded()[start..end].iter().rposition(|&byte| byte == b'.');
+        let label = Piece::new(dot.map_or(start, |dot| start + dot + 1), end);
+        end = label.start as usize;
+        Some(label)
+    })
 }
 
 /// Which of some characters that make one of several spellings stand in a part of a URL, or perhaps do.
@@ -266,9 +292,12 @@ fn characters(wanted: u8, padded: &[u8], start: usize, end: usize) -> u8 {
     if wanted & PLUS != 0 && any(padded, start, end, |bytes, _| is(bytes, b'+')) {
         found |= PLUS;
     }
-    // A zero, a digit after it, and before it something else.
-    let is_leading = |bytes: i8x16, before: i8x16| is(before, b'0') & is_between(bytes, b'0', b'9');
-    if wanted & PADDING != 0 && any(padded, start, end, is_leading) {
+    // A digit, a zero before it, and before that no part of a number.
+    let is_padded = |bytes: i8x16, before: [i8x16; 2]| {
+        let starts = !(is_between(before[1], b'0', b'9') | is(before[1], b'.'));
+        is_between(bytes, b'0', b'9') & is(before[0], b'0') & starts
+    };
+    if wanted & PADDING != 0 && any(padded, start, end, is_padded) {
         found |= PADDING;
     }
     found
@@ -297,9 +326,9 @@ fn is_between(bytes: i8x16, low: u8, high: u8) -> i8x16 {
     bytes.cmp_gt(i8x16::splat((low - 1).cast_signed())) & bytes.cmp_lt(i8x16::splat((high + 1).cast_signed()))
 }
 
-/// Whether something is true of any byte and the one before it, sixteen at a time. There is a byte before the first.
+/// Whether something is true of any byte and the two before it, sixteen at a time. There are bytes before the first.
 #[inline(always)]
-fn any(padded: &[u8], start: usize, end: usize, is_it: impl Fn(i8x16, i8x16) -> i8x16) -> bool {
+fn any(padded: &[u8], start: usize, end: usize, is_it: impl Fn(i8x16, [i8x16; 2]) -> i8x16) -> bool {
     const LANES: usize = 16;
     let lanes = |at: usize| {
         let bytes =
@@ -308,7 +337,9 @@ fn any(padded: &[u8], start: usize, end: usize, is_it: impl Fn(i8x16, i8x16) -> 
     };
     let mut at = start;
     while at < end {
-        let found = is_it(lanes(at), lanes(at.saturating_sub(1))).move_mask().cast_unsigned();
+        let found = is_it(lanes(at), [lanes(at.saturating_sub(1)), lanes(at.saturating_sub(2))])
+            .move_mask()
+            .cast_unsigned();
         let wanted = if end - at >= LANES { 0xFFFF } else { (1 << (end - at)) - 1 };
         if found & wanted != 0 {
             return true;

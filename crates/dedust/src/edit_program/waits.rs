@@ -31,7 +31,7 @@ impl Wait {
     fn frequency(&self) -> u8 {
         match self {
             Self::Param(..) => 0,
-            Self::QueryName(_) | Self::PathName(_) | Self::Mark(Mark::Rare) => 1,
+            Self::QueryName(_) | Self::PathName(_) | Self::Mark(Mark::Rare | Mark::Repeats) => 1,
             Self::Segment(_) => 2,
             Self::Characters(..) => 3,
             Self::Mark(Mark::TrailingSlash | Mark::Labels) => 4,
@@ -176,7 +176,7 @@ fn changed_by(change: &Change) -> Option<BTreeSet<Wait>> {
         Change::Fold { of: Area::Key(key), .. } => BTreeSet::from([presence(&Spot::Key(key.clone()))]),
         Change::Fold { of: Area::Path, to } => BTreeSet::from([folded(FoldedArea::Path, *to)]),
         Change::Fold { of: Area::Params, to } => BTreeSet::from([folded(FoldedArea::Params, *to)]),
-        Change::Unrepeat => BTreeSet::from([Wait::Mark(Mark::Always)]),
+        Change::Unrepeat => BTreeSet::from([Wait::Mark(Mark::Repeats)]),
         Change::ForgetPath | Change::Set { .. } | Change::Path(_) => return None,
     })
 }

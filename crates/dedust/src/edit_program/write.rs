@@ -2,9 +2,9 @@
 A [`Draft`] put together again, as a key or as a URL. What was not touched is copied as a whole.
 */
 
-use super::EditProgram;
 use super::draft::{Draft, Param, Piece};
 use super::run::Scope;
+use super::{EditProgram, LABEL_LENGTH_AT};
 use crate::text_buffer::TextBuffer;
 use crate::url::ParsedUrl;
 
@@ -102,7 +102,14 @@ impl Draft {
         let (host_start, host_end) = (at.host_start as usize, at.host_end as usize);
         self.push(url, self.parts.scheme, out);
         out.push_slice(b"://");
-        if self.parts.touched.host {
+        if let Some(label) = self.parts.early_label {
+            let after = label.end as usize + 1;
+            out.push_part(padded, host_start, label.start as usize - host_start);
+            if program.head[LABEL_LENGTH_AT] == 0 {
+                out.push_slice(b"*.");
+            }
+            out.push_part(padded, after, host_end - after);
+        } else if self.parts.touched.host {
             for &label in self.parts.labels.iter().rev() {
                 self.push(url, label, out);
                 out.push(b'.');

@@ -92,6 +92,7 @@ fn has_key(
 pub(super) fn firing(program: &Program<'_>, url: &ParsedUrl) -> Vec<usize> {
     let mut draft = Draft::default();
     let Some(edits) = read(program, url, &mut draft) else { return Vec::new() };
+    draft.read_labels(url, &edits);
     let mut before = draft.write_key(url, &edits, &mut TextBuffer::default()).to_vec();
     let changes = |number: &usize| {
         draft.run_only(url, &edits, *number);
