@@ -283,27 +283,27 @@ impl<'a> EditProgram<'a> {
         edits
     }
 
-    /// What is known of a name of query parameters.
+    /// What is known of a name of query parameters; `word` is its [first word](first_word).
     #[inline(always)]
-    fn query_name(&self, padded: &[u8], start: usize, length: usize) -> Name {
+    fn query_name(&self, word: u64, padded: &[u8], start: usize, length: usize) -> Name {
         let names = Names {
             at: self.query_names,
             places: usize::from(u16_at(self.head, QUERY_NAMES_AT)),
             seed: self.head[QUERY_SEED_AT],
             steps: self.head[QUERY_STEPS_AT],
         };
-        names.find(self.bytes, padded, start, length)
+        names.find(self.bytes, word, padded, start, length)
     }
 
     /// What is known of a name of path parameters.
-    fn path_name(&self, padded: &[u8], start: usize, length: usize) -> Name {
+    fn path_name(&self, word: u64, padded: &[u8], start: usize, length: usize) -> Name {
         let names = Names {
             at: self.path_names,
             places: usize::from(u16_at(self.head, PATH_NAMES_AT)),
             seed: self.head[PATH_SEED_AT],
             steps: self.head[PATH_STEPS_AT],
         };
-        names.find(self.bytes, padded, start, length)
+        names.find(self.bytes, word, padded, start, length)
     }
 
     /// The bits of values that edits wait for.
@@ -381,14 +381,14 @@ struct Names {
 
 impl Names {
     #[inline(always)]
-    fn find(self, bytes: &[u8], padded: &[u8], start: usize, length: usize) -> Name {
+    fn find(self, bytes: &[u8], word: u64, padded: &[u8], start: usize, length: usize) -> Name {
         const UNKNOWN: Name = Name { id: NO_ID, edits: 0, early: 0 };
         if self.places == 0 {
             return UNKNOWN;
         }
-        let word = first_word(padded, start, length);
         let place = name_hash(word, padded, start, length, self.seed);
-        for step in 0..=usize::from(self.steps) {
+        let mut step = 0;
+        loop {
             let at = self.at + ((place + step) & (self.places - 1)) * NAME_BYTES;
             let Some(entry) = Cursor::new(bytes, at).array::<NAME_BYTES>() else { return UNKNOWN };
             let first = u64::from(u32_at(entry, 0)) | u64::from(u32_at(entry, 4)) << 32;
@@ -399,8 +399,11 @@ impl Names {
             {
                 return Name { id: u16_at(entry, 14), edits: u32_at(entry, 8), early: entry[16] };
             }
+            if step == usize::from(self.steps) {
+                return UNKNOWN;
+            }
+            step += 1;
         }
-        UNKNOWN
     }
 }
 

@@ -254,6 +254,7 @@ fn edits_that_share_a_bit_are_all_made() {
     check(&normalizer, "/?p199=1&x=2&p0=3&p1=4&p200=5", "/?p200=5&x=2", "/?x=2&p200=5");
     let explanation = normalizer.explain("http://example.org/?p199=1&x=2&p0=3&p1=4").unwrap();
     assert_eq!(explanation.edits, [0, 1, 199]);
+    assert_eq!(normalizer.explain("http://example.org/?z=1&x=2&p200=3").unwrap().edits, [0; 0]);
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub(crate) struct Draft {
     pub(super) has_user: bool,
     /// Whether there is a `;` in the query.
     pub(super) has_semicolon: bool,
+    /// Whether query parameters stand in the order of their names.
+    pub(super) is_in_order: bool,
     /// What is done early to some parameters.
     pub(super) early: u8,
     /// Whether there is more of what was left out early.
@@ -135,6 +137,7 @@ impl Default for Draft {
             characters: [0; 2],
             has_user: false,
             has_semicolon: false,
+            is_in_order: true,
             early: 0,
             repeats: false,
         }
@@ -268,7 +271,7 @@ impl Draft {
     /// A query parameter that was not in the URL.
     pub(super) fn new_param(&mut self, program: &EditProgram<'_>, name: &[u8], value: Piece) -> Param {
         let word = first_word(name, 0, name.len());
-        let Name { id, edits, early } = program.query_name(name, 0, name.len());
+        let Name { id, edits, early } = program.query_name(word, name, 0, name.len());
         let name = self.write_text(name);
         Param { word: word.swap_bytes(), name, value, edits, id, early }
     }

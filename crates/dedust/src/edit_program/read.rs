@@ -22,7 +22,7 @@ impl Draft {
     pub(crate) fn read(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
         let parts = url.parts();
         self.written.truncate(1);
-        (self.has_semicolon, self.early, self.repeats) = (false, 0, false);
+        (self.has_semicolon, self.is_in_order, self.early, self.repeats) = (false, true, 0, false);
         self.has_user = parts.host_start != parts.scheme_end + 3;
         self.parts.touched = Touched::default();
         self.parts.path_is_forgotten = false;
@@ -106,7 +106,7 @@ impl Draft {
         let mut at = params_at + 1;
         for (name, value) in path_params(&padded[params_at..end]) {
             let word = first_word(padded, at, name.len());
-            let Name { id, edits, early } = program.path_name(padded, at, name.len());
+            let Name { id, edits, early } = program.path_name(word, padded, at, name.len());
             self.early |= early;
             let name = Piece::new(at, at + name.len());
             at = name.end as usize + 1;
@@ -168,7 +168,7 @@ impl Draft {
     ) {
         let name_end = equals.unwrap_or(end);
         let word = first_word(padded, start, name_end - start);
-        let Name { id, mut edits, early } = program.query_name(padded, start, name_end - start);
+        let Name { id, mut edits, early } = program.query_name(word, padded, start, name_end - start);
         let value = equals.map_or(Piece::BARE, |at| Piece::new(at + 1, end));
         if early & early_bits::HAS_VALUES != 0 {
             let length = if value.is_bare() { BARE } else { value.len() };
@@ -176,8 +176,13 @@ impl Draft {
             edits |= program.waiting_for_value(tag);
         }
         self.early |= early;
-        let name = Piece::new(start, name_end);
-        self.parts.params.push(Param { word: word.swap_bytes(), name, value, edits, id, early });
+        let (name, word) = (Piece::new(start, name_end), word.swap_bytes());
+        let precedes = |last: &Param| {
+            let name = |name: Piece| &padded[name.start as usize..name.end as usize];
+            last.word < word || (last.word == word && name(last.name) <= &padded[start..name_end])
+        };
+        self.is_in_order &= self.parts.params.last().is_none_or(precedes);
+        self.parts.params.push(Param { word, name, value, edits, id, early });
     }
 
     /// The edits that wait for something that this URL has as it is now.
@@ -212,7 +217,7 @@ impl Draft {
         for param in &mut params {
             if param.early & early_bits::HAS_VALUES != 0 {
                 let (text, start, end) = self.locate(url, param.name);
-                let name = program.query_name(text, start, end - start);
+                let name = program.query_name(param.word.swap_bytes(), text, start, end - start);
                 let (text, start, end) = self.locate(url, param.value);
                 let length = if param.value.is_bare() { BARE } else { end - start };
                 param.edits = name.edits

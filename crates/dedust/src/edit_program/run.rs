@@ -431,6 +431,7 @@ impl<'p> Changing<'_, 'p> {
             Place::QUERY_PARAM if place.occurrence == 1 => {
                 let param = self.draft.new_param(self.program, name, value);
                 self.draft.parts.params.push(param);
+                self.draft.is_in_order = false;
                 self.draft.parts.touched.query = true;
             }
             Place::LABEL if usize::from(place.index) == self.draft.parts.labels.len() => {

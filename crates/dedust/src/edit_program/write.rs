@@ -6,7 +6,7 @@ use super::draft::{Draft, Param, Piece};
 use super::run::Scope;
 use super::{EditProgram, LABEL_LENGTH_AT};
 use crate::text_buffer::TextBuffer;
-use crate::url::ParsedUrl;
+use crate::url::{PADDING, ParsedUrl};
 
 impl Draft {
     /// Makes all edits to a URL that was read; its key is the URL itself, or what is written to `out`.
@@ -30,22 +30,22 @@ impl Draft {
         program: &EditProgram<'_>,
         out: &'s mut TextBuffer,
     ) -> &'s [u8] {
-        let is_in_order = (self.sort(url, false), self.sort(url, true));
-        if is_in_order == (true, true) && !self.parts.touched.any() && !self.has_user {
+        let is_path_in_order = self.parts.path_params.len() < 2 || self.sort(url, true);
+        let is_query_in_order = self.is_in_order || self.sort(url, false);
+        if is_path_in_order && is_query_in_order && !self.parts.touched.any() && !self.has_user {
             return url.as_bytes();
         }
-        self.write(url, program, is_in_order, out);
+        self.write(url, program, (is_query_in_order, is_path_in_order), out);
         out.as_bytes()
     }
 
     /// Writes the URL as it is now, in the order in which it came.
-    pub(super) fn write_url(&self, url: &ParsedUrl, program: &EditProgram<'_>, out: &mut TextBuffer) {
+    pub(super) fn write_url(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, out: &mut TextBuffer) {
         self.write(url, program, (true, true), out);
     }
 
     /// Sorts parameters of the query or of the path by name; those of one name keep their order. Says whether they had
     /// been in order.
-    #[inline]
     fn sort(&mut self, url: &ParsedUrl, in_path: bool) -> bool {
         let params = if in_path { &mut self.parts.path_params } else { &mut self.parts.params };
         let mut params = std::mem::take(params);
@@ -58,6 +58,9 @@ impl Draft {
                 // New parameters come last, and so do their names.
                 names.then(a.name.start.cmp(&b.name.start))
             });
+            // They stay sorted.
+            let touched = &mut self.parts.touched;
+            *(if in_path { &mut touched.path } else { &mut touched.query }) = true;
         }
         *(if in_path { &mut self.parts.path_params } else { &mut self.parts.params }) = params;
         is_in_order
@@ -65,6 +68,22 @@ impl Draft {
 
     /// Writes all parts; those that are not in the order of the URL are told.
     fn write(
+        &mut self,
+        url: &ParsedUrl,
+        program: &EditProgram<'_>,
+        is_in_order: (bool, bool),
+        out: &mut TextBuffer,
+    ) {
+        // Texts that something follows are copied faster.
+        let length = self.written.len();
+        if length > 1 {
+            self.written.resize(length + PADDING, 0);
+        }
+        self.write_parts(url, program, is_in_order, out);
+        self.written.truncate(length);
+    }
+
+    fn write_parts(
         &self,
         url: &ParsedUrl,
         program: &EditProgram<'_>,
@@ -92,7 +111,8 @@ impl Draft {
             self.write_params(url, &parts.params, b'?', parts.separator, out);
         }
         if let Some(hashbang) = parts.hashbang {
-            out.push_slice(b"#!");
+            out.push(b'#');
+            out.push(b'!');
             self.push(url, hashbang, out);
         }
     }
@@ -101,12 +121,13 @@ impl Draft {
         let (padded, at) = (url.padded(), url.parts());
         let (host_start, host_end) = (at.host_start as usize, at.host_end as usize);
         self.push(url, self.parts.scheme, out);
-        out.push_slice(b"://");
+        out.push_part(padded, at.scheme_end as usize, b"://".len());
         if let Some(label) = self.parts.early_label {
             let after = label.end as usize + 1;
             out.push_part(padded, host_start, label.start as usize - host_start);
             if program.head[LABEL_LENGTH_AT] == 0 {
-                out.push_slice(b"*.");
+                out.push(b'*');
+                out.push(b'.');
             }
             out.push_part(padded, after, host_end - after);
         } else if self.parts.touched.host {
@@ -127,7 +148,8 @@ impl Draft {
     fn write_path(&self, url: &ParsedUrl, out: &mut TextBuffer) {
         let parts = &self.parts;
         if parts.path_is_forgotten {
-            out.push_slice(b"/*");
+            out.push(b'/');
+            out.push(b'*');
             return;
         }
         if parts.segments.is_empty() {
