@@ -204,9 +204,11 @@ pub fn urls(count: usize) -> Vec<String> {
     let mixed = mixed_urls::mixed_urls(count * 3 / 10, 11);
     let mut urls: Vec<String> = (0..(count - mixed.len()) as u64).map(url).collect();
     urls.extend(mixed.iter().enumerate().map(|(index, url)| {
-        let (scheme, rest) = url.split_once("://").expect("every URL has an authority");
+        let (_, rest) = url.split_once("://").expect("every URL has an authority");
         let path = rest.find('/').expect("every URL has a path");
-        format!("{scheme}://www.{}{}", host(index % SITES), &rest[path..])
+        // Links within a site mostly spell its host in one way.
+        let start = ["http://", "http://", "https://", "http://", "http://www."][index / SITES % 5];
+        format!("{start}{}{}", host(index % SITES), &rest[path..])
     }));
     // A walk with a step that has no divisor in common with the number of URLs visits each once. Copied, so that
     // they lie in memory in the order in which they are read.
@@ -237,7 +239,7 @@ fn url(number: u64) -> String {
         (1, 4) => format!("/cgit/library/plain/src/file_{id}.py?id2={token:016x}"),
         (1, 5) => format!("/library/diff/src/file_{id}.py?follow=1&h=3.1.4"),
         (1, 6) => format!("/parser/stats/?h=stable&period=q&ofs={die}"),
-        (1, _) => format!("/library/refs/tags"),
+        (1, _) => format!("/library/refs/tags/{die}"),
         (2, 0) => format!("/doku.php?id=wiki:syntax:page_{id}"),
         (2, 1) => format!("/wiki/syntax/page_{id}?do=show"),
         (2, 2) => format!("/wiki/syntax/page_{id}?do=revisions&first={die}"),
@@ -283,8 +285,8 @@ fn url(number: u64) -> String {
     };
     let tail = if path.contains(';') { "" } else { &*tail };
     let start = match die % 10 {
-        0..3 => "https://",
-        3 => "http://www.",
+        0..2 => "https://",
+        2 => "http://www.",
         _ => "http://",
     };
     format!("{start}{}{path}{tail}", host(index))

@@ -6,7 +6,7 @@ rules.
 parameter of its own for each site; the URLs are those of these applications, with [`mixed_urls`] moved to the same hosts.
 Results are checked before anything is timed.
 
-`DEDUST_BENCH_RULES` and `DEDUST_BENCH_URLS` name a rule file and a list of URLs to be used instead.
+The variables `DEDUST_BENCH_RULES` and `DEDUST_BENCH_URLS` name a rule file and a list of URLs to be used instead.
 */
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports on standard output")]
@@ -31,7 +31,14 @@ fn main() {
         _ => (edited_sites::rules(), edited_sites::urls(URLS)),
     };
     let normalizer = Normalizer::compile(&rules);
-    check(&normalizer, &urls);
+    let counts = check(&normalizer, &urls);
+    if std::env::var_os("DEDUST_BENCH_RULES").is_none() {
+        assert_eq!(
+            counts,
+            (804_691, 705_944, 913_083),
+            "URLs with another key, with another canonical URL, distinct keys"
+        );
+    }
     let no_rules = Normalizer::default();
     let contestants: [Contestant<'_>; 8] = [
         ("dedust, keys", &|urls| keys(&normalizer, urls)),
@@ -113,8 +120,9 @@ fn one_url_at_a_time(normalizer: &Normalizer, urls: &[String]) -> usize {
     urls.flatten().sum()
 }
 
-/// Tells how many URLs are changed, and that both ways to ask give the same.
-fn check(normalizer: &Normalizer, urls: &[String]) {
+/// How many URLs get another key and another canonical URL, and how many keys there are. Both ways to ask must give the
+/// same.
+fn check(normalizer: &Normalizer, urls: &[String]) -> (usize, usize, usize) {
     let (mut scratch, mut safe) = (Scratch::default(), ParsedUrl::default());
     let no_rules = Normalizer::default();
     let (mut rewritten, mut rekeyed, mut read, mut distinct) = (0, 0, 0, HashSet::new());
@@ -137,5 +145,5 @@ fn check(normalizer: &Normalizer, urls: &[String]) {
         normalizer.rule_count(),
         distinct.len()
     );
-    assert!(rewritten > 0 && rekeyed >= rewritten && distinct.len() < read, "the edits are at work");
+    (rekeyed, rewritten, distinct.len())
 }

@@ -17,9 +17,11 @@ Places count bytes from the start of the site's program, and nothing that is rea
 `encode.rs`; `waits.rs` says what they wait for. Where there are more edits than bits, neighbours share one.
 */
 
+mod change;
 mod draft;
 mod early;
 mod encode;
+mod names;
 mod read;
 mod reads_back;
 mod run;
@@ -30,7 +32,8 @@ pub(crate) use self::draft::Draft;
 pub(crate) use self::encode::encode;
 pub(crate) use self::reads_back::Edited;
 
-use crate::compiled::encoding::{Cursor, first_word, is_same, u16_at, u32_at};
+use self::names::{Name, Names};
+use crate::compiled::encoding::{Cursor, first_word, u16_at, u32_at};
 use crate::program::Program;
 
 const HEAD_BYTES: usize = 96;
@@ -356,64 +359,6 @@ impl<'a> EditProgram<'a> {
     pub(crate) fn place(&self, number: usize) -> Option<usize> {
         self.edit(number).map(|(edit, _)| usize::from(edit.place))
     }
-}
-
-/// A name that edits speak of, or any other.
-#[derive(Clone, Copy, Debug)]
-struct Name {
-    id: u16,
-    /// Those that wait for it.
-    edits: u32,
-    /// Of [`early_bits`].
-    early: u8,
-}
-
-/// A flat table of names.
-#[derive(Clone, Copy, Debug)]
-struct Names {
-    at: usize,
-    /// A power of two, or 0.
-    places: usize,
-    seed: u8,
-    /// How far behind its place a name may stand.
-    steps: u8,
-}
-
-impl Names {
-    #[inline(always)]
-    fn find(self, bytes: &[u8], word: u64, padded: &[u8], start: usize, length: usize) -> Name {
-        const UNKNOWN: Name = Name { id: NO_ID, edits: 0, early: 0 };
-        if self.places == 0 {
-            return UNKNOWN;
-        }
-        let place = name_hash(word, padded, start, length, self.seed);
-        let mut step = 0;
-        loop {
-            let at = self.at + ((place + step) & (self.places - 1)) * NAME_BYTES;
-            let Some(entry) = Cursor::new(bytes, at).array::<NAME_BYTES>() else { return UNKNOWN };
-            let first = u64::from(u32_at(entry, 0)) | u64::from(u32_at(entry, 4)) << 32;
-            if first == word
-                && usize::from(u16_at(entry, 12)) == length
-                && (length <= 8
-                    || is_same(bytes, (u32_at(entry, 16) >> 8) as usize, padded, start + 8, length - 8))
-            {
-                return Name { id: u16_at(entry, 14), edits: u32_at(entry, 8), early: entry[16] };
-            }
-            if step == usize::from(self.steps) {
-                return UNKNOWN;
-            }
-            step += 1;
-        }
-    }
-}
-
-/// Where a name is looked for, by its first and last bytes.
-#[inline(always)]
-fn name_hash(word: u64, padded: &[u8], start: usize, length: usize, seed: u8) -> usize {
-    let last = if length > 8 { first_word(padded, start + length - 8, 8) } else { 0 };
-    let mixed = (word ^ last.rotate_left(23) ^ length as u64).wrapping_add(u64::from(seed));
-    let mixed = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    ((mixed ^ (mixed >> 32)).wrapping_mul(0xD1B5_4A32_D192_ED03) >> 40) as usize
 }
 
 /// What stands before the tests and changes of an edit.

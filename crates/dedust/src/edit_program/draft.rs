@@ -5,7 +5,8 @@ Much like a [`Form`](crate::Form), which edits are made to one by one; but no te
 what was not touched is known, so that it can be copied as a whole.
 */
 
-use super::{EditProgram, NO_ID, Name, Place};
+use super::names::Name;
+use super::{EditProgram, NO_ID, Place};
 use crate::compiled::encoding::first_word;
 use crate::rule::Composer;
 use crate::url::{ParsedUrl, RawValue};

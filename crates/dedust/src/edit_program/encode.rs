@@ -5,33 +5,29 @@ Edits to bytes that [`EditProgram`](super::EditProgram) runs.
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::early::Early;
+use super::names::NamesBuilder;
 use super::waits::{Wait, alone, depths, waits};
 use super::{
     BARE, BITS, COUNT_AT, DEPTHS, DEPTHS_AT, EARLY_AT, FETCHABLE, FETCHABLE_AT, FILTER_AT, FLAGS_AT,
     FOLD_BYTES, HAS_FOLDS, HEAD_BYTES, IS_ALONE, LABEL_AT, LABEL_INDEX_AT, LABEL_LENGTH_AT, MATTERS_AT,
-    MAY_FAIL, NAME_BYTES, NO_ID, NO_NAME, OF_PATH, OF_QUERY, PATH_CHARACTERS_AT, PATH_NAMES_AT, PATH_SEED_AT,
-    PATH_STEPS_AT, Place, QUERY_NAMES_AT, QUERY_SEED_AT, QUERY_STEPS_AT, SPEAKS_OF_LABELS, TOTAL_AT,
-    VALUES_AT, code, early_bits, filter_bit, name_hash, spelling_bits, value_tag,
+    MAY_FAIL, OF_PATH, OF_QUERY, PATH_CHARACTERS_AT, PATH_NAMES_AT, PATH_SEED_AT, PATH_STEPS_AT, Place,
+    QUERY_NAMES_AT, QUERY_SEED_AT, QUERY_STEPS_AT, SPEAKS_OF_LABELS, TOTAL_AT, VALUES_AT, code, early_bits,
+    filter_bit, spelling_bits, value_tag,
 };
-use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
+use crate::compiled::encoding::{Encode as _, TooLarge};
 use crate::rule::{Area, Change, Edit, Mapped, PathPart, Source, Spot, Test};
 use crate::url::{RawValue, TokenKey, Value};
 
-/// Places for each name in a table of names, at most.
-const MAX_ROOM: usize = 4;
-/// More names than this do not fill a table.
-const MANY_NAMES: usize = 64;
-
 /// Appends edits, each with its place in the site's list, to the program of a site.
 pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), TooLarge> {
-    let mut query_names = Names::new(edits, |key| match key {
+    let mut query_names = NamesBuilder::new(mentions(edits).filter_map(|key| match key {
         TokenKey::QueryParam(name) => Some(&*name.name),
         _ => None,
-    })?;
-    let mut path_names = Names::new(edits, |key| match key {
+    }))?;
+    let mut path_names = NamesBuilder::new(mentions(edits).filter_map(|key| match key {
         TokenKey::PathParam(name) => Some(&*name.name),
         _ => None,
-    })?;
+    }))?;
     let is_alone = alone(edits);
     let mut head =
         Head { bytes: [0; HEAD_BYTES], folds: [0; FOLD_BYTES / 4], edits_by_tag: BTreeMap::new(), filter: 0 };
@@ -178,8 +174,8 @@ impl Head {
         &mut self,
         change: Early<'_>,
         fetchable: bool,
-        query_names: &mut Names,
-        path_names: &mut Names,
+        query_names: &mut NamesBuilder,
+        path_names: &mut NamesBuilder,
     ) {
         let site = |[in_keys, in_urls]: [u8; 2]| if fetchable { in_keys | in_urls } else { in_keys };
         let drop = site([early_bits::DROP_IN_KEYS, early_bits::DROP_IN_URLS]);
@@ -229,142 +225,10 @@ impl Head {
     }
 }
 
-/// A flat table of names.
-#[derive(Default)]
-struct Names {
-    places: Vec<Option<Name>>,
-    place_of: BTreeMap<Box<str>, usize>,
-    seed: u8,
-    /// How far behind its place a name stands, at most.
-    steps: u8,
-}
-
-struct Name {
-    text: Box<str>,
-    id: u16,
-    /// The edits that wait for it.
-    edits: u32,
-    /// What is done early to parameters of that name.
-    early: u8,
-}
-
-impl Names {
-    fn new(edits: &[(usize, &Edit)], name_of: fn(&TokenKey) -> Option<&str>) -> Result<Self, TooLarge> {
-        let names: BTreeSet<&str> = mentions(edits).filter_map(name_of).collect();
-        if names.is_empty() {
-            return Ok(Self::default());
-        }
-        // The smallest table in which every name stands in its place, or nearly so.
-        let names: Vec<&str> = names.into_iter().collect();
-        let least = names.len().next_power_of_two() * if names.len() > MANY_NAMES { 2 } else { 1 };
-        let most = MAX_ROOM * names.len().next_power_of_two();
-        let rooms =
-            std::iter::successors(Some(least), |room| Some(2 * room)).take_while(|&room| room <= most);
-        let mut best = (usize::MAX, 0, 0);
-        for (room, seed) in rooms.flat_map(|room| (0..=u8::MAX).map(move |seed| (room, seed))) {
-            let places = arrange(&names, room, seed);
-            let steps = places.iter().map(|(_, steps)| *steps).max().unwrap_or(0);
-            if steps < best.0 {
-                best = (steps, room, seed);
-            }
-            if steps == 0 {
-                break;
-            }
-        }
-        let (steps, room, seed) = best;
-        let steps = u8::try_from(steps).map_err(|_| TooLarge)?;
-        let mut table = Self { places: Vec::new(), place_of: BTreeMap::new(), seed, steps };
-        table.places.resize_with(room, || None);
-        for ((name, id), (place, _)) in names.iter().zip(0..).zip(arrange(&names, room, seed)) {
-            table.place_of.insert((*name).into(), place);
-            table.places[place] = Some(Name { text: (*name).into(), id, edits: 0, early: 0 });
-        }
-        Ok(table)
-    }
-
-    fn add(&mut self, name: &str, bit: u32) {
-        if let Some(&place) = self.place_of.get(name)
-            && let Some(known) = &mut self.places[place]
-        {
-            known.edits |= 1 << bit;
-        }
-    }
-
-    fn add_early(&mut self, name: &str, early: u8) {
-        if let Some(&place) = self.place_of.get(name)
-            && let Some(known) = &mut self.places[place]
-        {
-            known.early |= early;
-        }
-    }
-
-    fn id(&self, name: &str) -> u16 {
-        let known = self.place_of.get(name).and_then(|&place| self.places[place].as_ref());
-        known.map_or(NO_ID, |known| known.id)
-    }
-
-    /// Writes the table; returns where.
-    fn put(&self, out: &mut Vec<u8>) -> Result<usize, TooLarge> {
-        let at = out.len();
-        for place in &self.places {
-            match place {
-                None => {
-                    out.put_u64(0);
-                    out.put_u32(0);
-                    out.put_u16(NO_NAME);
-                    out.put_u16(NO_ID);
-                    out.put_u32(0);
-                }
-                Some(Name { text, id, edits, early }) => {
-                    let length = u16::try_from(text.len()).ok().filter(|&length| length != NO_NAME);
-                    out.put_u64(first_word(text.as_bytes(), 0, text.len()));
-                    out.put_u32(*edits);
-                    out.put_u16(length.ok_or(TooLarge)?);
-                    out.put_u16(*id);
-                    out.put_u32(u32::from(*early));
-                }
-            }
-        }
-        Ok(at)
-    }
-
-    /// Writes what there is of names beyond their first eight bytes.
-    fn put_long(&self, table: usize, out: &mut Vec<u8>) -> Result<(), TooLarge> {
-        for (index, name) in self.places.iter().enumerate() {
-            if let Some(Name { text, early, .. }) = name
-                && text.len() > 8
-            {
-                let at = out.len();
-                if at >= 1 << 24 {
-                    return Err(TooLarge);
-                }
-                out.set_u32(table + index * NAME_BYTES + 16, at << 8 | usize::from(*early))?;
-                out.extend_from_slice(&text.as_bytes()[8..]);
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Where each name stands in a table with so many places, and how far that is behind its own place.
-fn arrange(names: &[&str], room: usize, seed: u8) -> Vec<(usize, usize)> {
-    let mut is_taken = vec![false; room];
-    let place = |name: &&str| {
-        let (text, length) = (name.as_bytes(), name.len());
-        let own = name_hash(first_word(text, 0, length), text, 0, length, seed);
-        // There are no more names than places.
-        let steps = (0..room).find(|steps| !is_taken[(own + steps) & (room - 1)]).unwrap_or(0);
-        let place = (own + steps) & (room - 1);
-        is_taken[place] = true;
-        (place, steps)
-    };
-    names.iter().map(place).collect()
-}
-
 /// The numbers of names.
 struct Ids<'a> {
-    query: &'a Names,
-    path: &'a Names,
+    query: &'a NamesBuilder,
+    path: &'a NamesBuilder,
 }
 
 impl Ids<'_> {
