@@ -5,14 +5,12 @@ All text lies in one buffer: first the URL, then whatever edits write. Parts are
 from a parameter into the path copies nothing, and after some URLs no buffer grows any more.
 */
 
-mod spelling;
 mod write;
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use self::spelling::compose;
-use crate::rule::{Area, Change, Edit, PathPart, Source, Spelling, Spot};
+use crate::rule::{Area, Change, Composer, Edit, PathPart, Source, Spelling, Spot};
 use crate::url::{ParsedUrl, RawKey, RawValue, TokenKey, visit_tokens};
 
 /// Segments that a path may get. More are not made: the edit is left out.
@@ -27,6 +25,7 @@ pub struct Form {
     before: Parts,
     order: Vec<u32>,
     spare: Vec<Piece>,
+    composer: Composer,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -536,17 +535,7 @@ impl Form {
             return piece;
         }
         let from = self.text.len();
-        let mut at = start;
-        while at < end {
-            at += to.write_next(start, at, end, in_query, &mut self.text);
-        }
-        // Composing is done on the whole value at once.
-        if to == Spelling::Composed
-            && let Some(composed) = compose(&self.text[start..end])
-        {
-            self.text.truncate(from);
-            self.text.extend_from_slice(&composed);
-        }
+        to.write(start, end, in_query, &mut self.composer, &mut self.text);
         if self.text[start..end] == self.text[from..] {
             self.text.truncate(from);
             return piece;

@@ -29,6 +29,7 @@ This crate starts no threads, uses no randomness and reads no crawl formats.
 
 mod compile;
 mod compiled;
+mod edit_program;
 mod form;
 mod identity_key;
 mod marks;
@@ -36,7 +37,6 @@ mod normalizer;
 mod pattern;
 mod program;
 mod rule;
-mod stored_edits;
 mod template;
 mod text_buffer;
 mod url;

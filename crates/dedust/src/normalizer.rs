@@ -11,18 +11,21 @@ Two outputs that are never mixed:
 Both hold for every URL: `key(canonical(u)) == key(u)`, and `canonical(canonical(u)) == canonical(u)`.
 */
 
-use std::fmt;
+mod edited;
+mod text;
+
+pub use self::text::{CanonicalUrl, UrlKey};
+
 use std::io;
 use std::path::Path;
 
 use crate::compile::{add_site, compile};
 use crate::compiled::{DamagedRules, Found, Image, ImageBuilder, MAX_HOSTS, OpenRulesError};
-use crate::form::Form;
+use crate::edit_program::Draft;
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::pattern::is_slug;
 use crate::program::{CoveringRule, Program, Slots};
 use crate::rule::{LoadRulesError, MAX_PASSES, Replacement, RuleSet, each_site, substitute};
-use crate::stored_edits::EditCache;
 use crate::template;
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl};
@@ -80,16 +83,6 @@ struct Desk {
     again: ParsedUrl,
     again_out: TextBuffer,
     key: TextBuffer,
-    edited: Edited,
-}
-
-/// What edits make of a URL, and of what they made of it.
-#[derive(Clone, Debug, Default)]
-struct Edited {
-    url: Vec<u8>,
-    key: Vec<u8>,
-    again: Vec<u8>,
-    again_key: Vec<u8>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -98,17 +91,8 @@ struct Work {
     params: ParamOrder,
     text: Vec<u8>,
     substituted: ParsedUrl,
-    form: Form,
-    edits: EditCache,
+    draft: Draft,
 }
-
-/// A URL in canonical form.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CanonicalUrl(Box<[u8]>);
-
-/// The key of a URL: equal keys mean equal pages. Not a URL.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct UrlKey(Box<[u8]>);
 
 /// What was done to a URL, and by which rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -316,7 +300,7 @@ impl Normalizer {
         if let Some(program) = program
             && program.edits() != 0
         {
-            return edited_key(program, url, &mut desk.work, &mut desk.edited.key, &mut desk.out);
+            return Self::edited_key(program, url, desk);
         }
         if let Some(program) = program
             && url.userinfo().is_some()
@@ -358,26 +342,6 @@ impl Normalizer {
         desk.out.as_bytes()
     }
 
-    /// What edits make of a URL, if that has the same key and stays as it is.
-    fn edited_url<'s>(&self, program: &Program<'_>, url: &'s ParsedUrl, desk: &'s mut Desk) -> &'s [u8] {
-        let Desk { work, out, again, edited, .. } = desk;
-        if !write_edited_url(program, url, work, &mut edited.url) {
-            return url.as_bytes();
-        }
-        let stays = {
-            let key = edited_key(program, url, work, &mut edited.key, out);
-            match self.parse(&edited.url, again, work) {
-                Ok(Some(program)) if again.as_bytes() == edited.url => {
-                    let mut unused = TextBuffer::default();
-                    !write_edited_url(&program, again, work, &mut edited.again)
-                        && edited_key(&program, again, work, &mut edited.again_key, &mut unused) == key
-                }
-                _ => false,
-            }
-        };
-        if stays { &edited.url } else { url.as_bytes() }
-    }
-
     /// Whether the URL in `out`, which `rule` made of `url`, stands for the same page by the rules themselves and stays
     /// as it is.
     fn stays(&self, rule: &CoveringRule<'_>, url: &ParsedUrl, desk: &mut Desk) -> bool {
@@ -413,28 +377,13 @@ impl Normalizer {
             Some(program) if parsed != safe => firing(program, safe.as_bytes()),
             _ => Vec::new(),
         };
-        let mut edits = Vec::new();
-        if let Some(program) = site.as_ref().filter(|program| program.edits() != 0 && safe.is_hierarchical())
-            && work.form.read(&safe, program.domain_len)
-        {
-            let (mut before, mut after) = (Vec::new(), Vec::new());
-            work.form.write_key(&mut before);
-            for (place, edit) in &*work.edits.of(program) {
-                work.form.apply(edit);
-                after.clear();
-                work.form.write_key(&mut after);
-                if before != after {
-                    edits.push(*place);
-                    std::mem::swap(&mut before, &mut after);
-                }
-            }
-        }
+        let edits = site.as_ref().map(|program| edited::firing(program, &safe));
         let domain = site.map(|site| &safe.host()[safe.host().len() - site.domain_len..]);
         Ok(Explanation {
             site: domain.map(|domain| String::from_utf8_lossy(domain).into()),
             substitutions,
             rule,
-            edits,
+            edits: edits.unwrap_or_default(),
             key: self.key(&url)?,
             canonical: self.normalize(&url)?,
             safe: CanonicalUrl(safe.as_bytes().into()),
@@ -487,42 +436,6 @@ impl Normalizer {
     fn program_of(&self, url: &ParsedUrl) -> Option<Program<'_>> {
         self.image.site(url.padded(), url.parts().host_start as usize, url.parts().host_end as usize)
     }
-}
-
-/// The key that the edits of a site give a URL.
-fn edited_key<'s>(
-    program: &Program<'_>,
-    url: &'s ParsedUrl,
-    work: &mut Work,
-    key: &'s mut Vec<u8>,
-    out: &'s mut TextBuffer,
-) -> &'s [u8] {
-    key.clear();
-    if !url.is_hierarchical() || !work.form.read(url, program.domain_len) {
-        out.clear();
-        return write_identity_key(url, &mut work.params, out);
-    }
-    for (_, edit) in &*work.edits.of(program) {
-        work.form.apply(edit);
-    }
-    work.form.write_key(key);
-    key
-}
-
-/// Writes what the edits of a site that give fetchable URLs make of `url`; false when that is `url` itself.
-fn write_edited_url(program: &Program<'_>, url: &ParsedUrl, work: &mut Work, out: &mut Vec<u8>) -> bool {
-    out.clear();
-    if !url.is_hierarchical() || url.userinfo().is_some() || !work.form.read(url, program.domain_len) {
-        return false;
-    }
-    for (_, edit) in work.edits.of(program).iter().filter(|(_, edit)| edit.fetchable) {
-        work.form.apply(edit);
-    }
-    if !work.form.is_writable() {
-        return false;
-    }
-    work.form.write_url(out);
-    out != url.as_bytes()
 }
 
 /// The key of a URL with a user, which rules know nothing of: that of the URL without.
@@ -595,46 +508,3 @@ fn firing(program: &Program<'_>, url: &[u8]) -> Vec<usize> {
     }
     fired
 }
-
-macro_rules! url_text {
-    ($name:ident) => {
-        impl $name {
-            /// The bytes; ASCII unless the URL held bytes that are not UTF-8.
-            pub fn as_bytes(&self) -> &[u8] {
-                &self.0
-            }
-
-            /// The bytes, owned.
-            pub fn into_bytes(self) -> Vec<u8> {
-                self.0.into()
-            }
-        }
-
-        impl AsRef<[u8]> for $name {
-            fn as_ref(&self) -> &[u8] {
-                &self.0
-            }
-        }
-
-        impl PartialEq<&str> for $name {
-            fn eq(&self, other: &&str) -> bool {
-                *self.0 == *other.as_bytes()
-            }
-        }
-
-        /// Bytes that are not UTF-8 are shown as U+FFFD.
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&String::from_utf8_lossy(&self.0))
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "{:?}", String::from_utf8_lossy(&self.0))
-            }
-        }
-    };
-}
-url_text!(CanonicalUrl);
-url_text!(UrlKey);

@@ -75,7 +75,32 @@ const RULES: &str = r#"{"version": 1, "method": "by hand", "sites": {"example.or
      "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "thread"}, "path_1": {"join": [
          {"text": "t-"}, {"atom": {"of": "path_0", "which": {"digits": 0}}}]}}},
      "evidence": EVIDENCE}
-], "substitutions": [{"from": "&print=1", "to": "", "evidence": EVIDENCE}]}}}"#;
+], "substitutions": [{"from": "&print=1", "to": "", "evidence": EVIDENCE}]},
+"edited.example": {"edits": [
+    {"change": [{"drop": "q.sid"}], "fetchable": true, "evidence": EVIDENCE},
+    {"change": [{"forget": "q.s"}], "evidence": EVIDENCE},
+    {"change": [{"drop": "mp.jsessionid"}], "fetchable": true, "evidence": EVIDENCE},
+    {"change": [{"drop": "tslash"}], "evidence": EVIDENCE},
+    {"change": [{"map": {"of": "scheme", "values": [{"is": "https", "becomes": "http"}]}}], "fetchable": true,
+     "evidence": EVIDENCE},
+    {"change": [{"map": {"of": "sub_0", "values": [{"is": "www"}]}}], "fetchable": true, "evidence": EVIDENCE},
+    {"when": {"q.page": {"any": "digits"}},
+     "change": [{"set": {"key": "q.start", "to": [{"of": "q.page", "count": {"times": 20, "plus": -20}}]}},
+                {"drop": "q.page"}], "fetchable": true, "evidence": EVIDENCE},
+    {"when": {"path_0": {"is": "index.php"}, "q.title": {"any": "text"}},
+     "change": [{"path": [{"text": "wiki"}, {"value": {"from": {"prefix": "p-", "of": "q.title"}, "split": ":"}}]},
+                {"drop": "q.title"}], "fetchable": true, "evidence": EVIDENCE},
+    {"when": {"last_0": {"is": "print"}}, "change": [{"path": [{"segments": {"from": 0, "but_last": 1}}]}],
+     "evidence": EVIDENCE},
+    {"when": {"q.lang": {"one_of": ["de", "fr"]}},
+     "change": [{"set": {"key": "q.l", "to": [{"of": "q.lang", "table": [["de", "1"], ["fr", "2"]]}, {"prefix": "-"}]}}],
+     "fetchable": true, "evidence": EVIDENCE},
+    {"when": {"q.do": {"is": "login"}}, "change": ["forget_path"], "evidence": EVIDENCE},
+    {"change": [{"fold": {"of": "path", "to": "lowercase"}}], "fetchable": true, "evidence": EVIDENCE},
+    {"change": [{"fold": {"of": "params", "to": "composed"}}], "fetchable": true, "evidence": EVIDENCE},
+    {"change": [{"fold": {"of": {"key": "q.q"}, "to": "unescaped"}}], "fetchable": true, "evidence": EVIDENCE},
+    {"change": ["unrepeat"], "fetchable": true, "evidence": EVIDENCE}
+]}}}"#;
 
 const EVIDENCE: &str = r#"{"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
     "failure_bound": 0.53, "kinds": ["digest"]}"#;
@@ -101,6 +126,14 @@ fn urls(number: usize) -> Vec<String> {
         format!("http://user@www.example.org/index.php?title=Page_{number}"),
         format!("http://example.org/thread_{number}_a-title.html"),
         format!("http://www.example.org/not/covered/{number}?sid=1&print=1&id=2"),
+        format!("http://edited.example/nothing/to/do/{number}?z=1&a=2"),
+        format!("https://www.edited.example/a/a/{number}/;jsessionid={number}?sid=9&page=7&s={number:x}"),
+        format!("http://edited.example/index.php?title=Talk:Page_{number}"),
+        format!("http://edited.example/index.php?title=a?{number}"),
+        format!("http://edited.example/News/{number}/print?do=login&lang=fr"),
+        format!("http://edited.example/{number}?q=%27e%CC%81%27&r=e%CC%81&t=%FF"),
+        format!("http://me@edited.example/{number}?sid=1&b=2;a=3"),
+        format!("http://edited.example/{number}/?b=2;a=3;sid=1"),
     ]
 }
 
@@ -125,6 +158,14 @@ fn one_scratch_is_enough_for_any_number_of_urls() {
     assert_eq!(
         normalizer.normalize_with(b"http://example.org/?a=2&print=1", &mut scratch),
         Ok(&b"http://example.org/?a=2"[..]),
+    );
+    assert_eq!(
+        normalizer.normalize_with(b"https://www.edited.example/index.php?title=A:b&page=3", &mut scratch),
+        Ok(&b"http://edited.example/wiki/p-a/b?start=40"[..]),
+    );
+    assert_eq!(
+        normalizer.key_with(b"http://edited.example/A/?q=e%CC%81%3A&s=1", &mut scratch),
+        Ok(&b"http://edited.example/a?q=%C3%A9:&s=*"[..]),
     );
     let mut pass = |urls: &[String]| {
         let mut read = 0;

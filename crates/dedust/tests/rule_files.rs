@@ -9,18 +9,46 @@ use std::path::Path;
 use dedust::errors::LoadRulesError;
 use dedust::{Normalizer, RuleSet};
 
+fn version_1(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rules-v1");
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
 fn every_operation() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rules-v1/every-operation.json");
-    fs::read_to_string(path).unwrap()
+    version_1("every-operation.json")
 }
 
 #[test]
 fn version_1_loads_and_is_saved_as_it_is() {
-    let file = every_operation();
-    let rules = RuleSet::load(file.as_bytes()).unwrap();
-    let mut saved = Vec::new();
-    rules.save(&mut saved).unwrap();
-    assert_eq!(String::from_utf8(saved).unwrap(), file);
+    for file in [every_operation(), version_1("every-edit.json")] {
+        let rules = RuleSet::load(file.as_bytes()).unwrap();
+        let mut saved = Vec::new();
+        rules.save(&mut saved).unwrap();
+        assert_eq!(String::from_utf8(saved).unwrap(), file);
+    }
+}
+
+#[test]
+fn edits_of_version_1_do_what_they_did() {
+    let rules = RuleSet::load(version_1("every-edit.json").as_bytes()).unwrap();
+    let normalizer = Normalizer::compile(&rules);
+    for (url, key, canonical) in [
+        ("https://www.E/a/?sid=1&b=1", "http://E/a?b=one", "http://E/a/?b=one"),
+        ("http://E/index.php?title=Talk:A", "http://E/wiki/p-talk/a", "http://E/wiki/p-talk/a"),
+        ("http://E/thread_7.html?s=1", "http://E/view/7?s=*", "http://E/view/7?s=1"),
+        ("http://E/x/y/z/?page=2&lang=de", "http://E/x/z?l=1-&start=20", "http://E/x/z/?start=20&l=1-"),
+        ("http://E/a?id=007&q=a+e%CC%81", "http://E/a?id=7&q=a%20%C3%A9", "http://E/a?id=7&q=a%20%C3%A9"),
+        ("http://E/a/b?do=login", "http://E/*?do=login", "http://E/a/b?do=login"),
+        (
+            "http://E/thread_x.html?do=show",
+            "http://E/thread_x.html?do=show",
+            "http://E/thread_x.html?do=show",
+        ),
+    ] {
+        let [url, key, canonical] = [url, key, canonical].map(|text| text.replace('E', "edited.example"));
+        assert_eq!(normalizer.key(&url).unwrap().to_string(), key, "{url}");
+        assert_eq!(normalizer.normalize(&url).unwrap().to_string(), canonical, "{url}");
+    }
 }
 
 #[test]

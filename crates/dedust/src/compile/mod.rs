@@ -17,6 +17,7 @@ use self::template::put_template;
 use self::texts::Texts;
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::compiled::{CompiledSite, ImageBuilder, SiteFacts};
+use crate::edit_program;
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::program::{
     ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_EDITS, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
@@ -24,7 +25,6 @@ use crate::program::{
     print_of,
 };
 use crate::rule::{Edit, Op, OtherParams, Replacement, Rule, RuleSet, SiteRules, Substitution};
-use crate::stored_edits;
 use crate::url::{RawValue, TokenKey, Value, has_subdomains};
 
 pub(crate) fn compile(rules: &RuleSet) -> ImageBuilder {
@@ -140,7 +140,7 @@ impl<'a> Compiler<'a> {
         }
         if !edits.is_empty() {
             site.set_u32(place, site.len())?;
-            stored_edits::encode(edits, &mut site)?;
+            edit_program::encode(edits, &mut site)?;
         }
         Ok(CompiledSite { shape: self.out, site })
     }

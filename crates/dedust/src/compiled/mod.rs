@@ -24,7 +24,6 @@ pub(crate) use index::{Found, MAX_HOSTS};
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use self::file::Mapping;
 
@@ -33,8 +32,6 @@ use self::file::Mapping;
 pub(crate) struct Image {
     body: Body,
     facts: Facts,
-    /// Tells it from all others of the process.
-    number: u64,
 }
 
 /// What the header of the file says about the rest.
@@ -59,8 +56,7 @@ const NEAR_BYTES: usize = 1 << 19;
 
 impl Image {
     fn new(body: Body, facts: Facts) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self { body, facts, number: NEXT.fetch_add(1, Ordering::Relaxed) }
+        Self { body, facts }
     }
 
     pub(crate) fn facts(&self) -> &Facts {
@@ -109,12 +105,18 @@ mod tests {
     use crate::{Normalizer, RuleSet, Scratch};
 
     const EVERY_OPERATION: &[u8] = include_bytes!("../../../../testdata/rules-v1/every-operation.json");
+    const EVERY_EDIT: &[u8] = include_bytes!("../../../../testdata/rules-v1/every-edit.json");
 
     /// A file may have been made on purpose, with checksums that fit: nothing in it may lead to a panic.
     #[test]
     fn any_bytes_are_read_without_a_panic() {
-        let rules = RuleSet::load(EVERY_OPERATION).unwrap();
-        let image = crate::compile::compile(&rules).finish();
+        for rules in [EVERY_OPERATION, EVERY_EDIT] {
+            any_bytes_are_read(&RuleSet::load(rules).unwrap());
+        }
+    }
+
+    fn any_bytes_are_read(rules: &RuleSet) {
+        let image = crate::compile::compile(rules).finish();
         let urls: Vec<String> = rules
             .sites()
             .flat_map(|(site, _)| {
@@ -125,6 +127,7 @@ mod tests {
                     "/a/b/c/?b&a=1&a=2",
                     "/index.php?title=X",
                     "/x;s=1/",
+                    "/Wiki/A%3Ab/print?title=Talk:A&lang=fr&page=3&q=e%CC%81",
                 ]
                 .map(|path| format!("http://www.{site}{path}"))
             })
@@ -136,7 +139,9 @@ mod tests {
                 bytes[at] ^= change;
                 let changed = Image::new(Body::Memory(bytes.into()), image.facts.clone());
                 let normalizer = Normalizer::from_image(changed);
-                normalizer.each_key(urls.iter().map(|url| url.as_bytes()), &mut scratch, |_, _| ());
+                let bytes = || urls.iter().map(|url| url.as_bytes());
+                normalizer.each_key(bytes(), &mut scratch, |_, _| ());
+                normalizer.each_canonical(bytes(), &mut scratch, |_, _| ());
             }
         }
     }

@@ -52,9 +52,6 @@ pub(crate) struct Program<'a> {
     pub(crate) domain_len: usize,
     /// Whether some longer domain has rules of its own, so that another host may have other rules.
     pub(crate) has_longer: bool,
-    /// Where it lies in the compiled rules, and which these are.
-    pub(crate) place: u32,
-    pub(crate) image: u64,
 }
 
 /// A rule that covers a URL.

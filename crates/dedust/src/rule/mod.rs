@@ -9,6 +9,7 @@ mod evidence;
 mod file;
 mod rewrite;
 mod set;
+mod spelling;
 mod substitution;
 mod verdict;
 
@@ -20,6 +21,7 @@ pub use file::{FORMAT_VERSION, LoadRulesError};
 pub use rewrite::{Mapped, Op, Part, Rewrite};
 pub(crate) use set::feeds;
 pub use set::{InvalidRule, InvalidSite, RuleSet, SiteRules, SiteSummary, find_cycle};
+pub(crate) use spelling::Composer;
 pub use substitution::{MAX_PASSES, Substitution};
 pub(crate) use substitution::{Replacement, substitute};
 pub use verdict::{Outcome, Verdict};

@@ -1,0 +1,149 @@
+/*!
+A thousand sites with the edits that the default method learns on a million URLs, beside two URL parsers that know no
+rules.
+
+`cargo bench -p dedust --bench edits`. The edits are those that were learned on six kinds of applications, with one
+parameter of its own for each site; the URLs are those of these applications, with [`mixed_urls`] moved to the same hosts.
+Results are checked before anything is timed.
+
+The variables `DEDUST_BENCH_RULES` and `DEDUST_BENCH_URLS` name a rule file and a list of URLs to be used instead.
+*/
+
+#![expect(clippy::print_stdout, reason = "a benchmark reports on standard output")]
+
+mod edited_sites;
+mod mixed_urls;
+mod race;
+
+use std::collections::HashSet;
+use std::hint::black_box;
+
+use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch};
+
+use self::race::{Contestant, ada, race, servo};
+
+const URLS: usize = 1_000_000;
+const ROUNDS: usize = 9;
+
+fn main() {
+    let (rules, urls) = match (std::env::var("DEDUST_BENCH_RULES"), std::env::var("DEDUST_BENCH_URLS")) {
+        (Ok(rules), Ok(urls)) => (read_rules(&rules), read_urls(&urls)),
+        _ => (edited_sites::rules(), edited_sites::urls(URLS)),
+    };
+    let normalizer = Normalizer::compile(&rules);
+    let counts = check(&normalizer, &urls);
+    if std::env::var_os("DEDUST_BENCH_RULES").is_none() {
+        assert_eq!(
+            counts,
+            (804_691, 705_944, 923_582),
+            "URLs with another key, with another canonical URL, distinct keys"
+        );
+    }
+    let no_rules = Normalizer::default();
+    let contestants: [Contestant<'_>; 8] = [
+        ("dedust, keys", &|urls| keys(&normalizer, urls)),
+        ("dedust, canonical URLs", &|urls| canonical_urls(&normalizer, urls)),
+        ("dedust, one key at a time", &|urls| one_key_at_a_time(&normalizer, urls)),
+        ("dedust, one URL at a time", &|urls| one_url_at_a_time(&normalizer, urls)),
+        ("dedust, keys, no rules", &|urls| one_key_at_a_time(&no_rules, urls)),
+        ("dedust, safe tier alone", &safe_tier),
+        ("ada-url, no rules", &ada),
+        ("url, no rules", &servo),
+    ];
+    println!("Sites in no order, so that the edits of most URLs are not in the cache:");
+    race("1000 sites with edits in no order", &urls, ROUNDS, &contestants, ["key", "canonical"]);
+    println!("\nSite by site:");
+    race("1000 sites with edits one by one", &by_site(&urls), ROUNDS, &contestants, ["key", "canonical"]);
+}
+
+fn read_rules(path: &str) -> RuleSet {
+    let file = std::fs::File::open(path).expect("a rule file");
+    RuleSet::load(std::io::BufReader::new(file)).expect("rules that can be read")
+}
+
+fn read_urls(path: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(path).expect("a list of URLs");
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Copies in the order of hosts, `www.` left out.
+fn by_site(urls: &[String]) -> Vec<String> {
+    let host = |url: &&String| {
+        let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+        rest.strip_prefix("www.").unwrap_or(rest).split('/').next().map(str::to_owned)
+    };
+    let mut urls: Vec<&String> = urls.iter().collect();
+    urls.sort_by_cached_key(host);
+    urls.into_iter().cloned().collect()
+}
+
+fn keys(normalizer: &Normalizer, urls: &[String]) -> usize {
+    let mut written = 0;
+    normalizer.each_key(urls.iter().map(|url| url.as_bytes()), &mut Scratch::default(), |_, key| {
+        written += key.map_or(0, |key| black_box(key).len());
+    });
+    written
+}
+
+fn canonical_urls(normalizer: &Normalizer, urls: &[String]) -> usize {
+    let mut written = 0;
+    normalizer.each_canonical(urls.iter().map(|url| url.as_bytes()), &mut Scratch::default(), |_, url| {
+        written += url.map_or(0, |url| black_box(url).len());
+    });
+    written
+}
+
+fn safe_tier(urls: &[String]) -> usize {
+    let mut parsed = ParsedUrl::default();
+    let mut written = 0;
+    for url in urls {
+        if parsed.parse_from(url.as_bytes()).is_ok() {
+            written += black_box(parsed.as_bytes()).len();
+        }
+    }
+    written
+}
+
+fn one_key_at_a_time(normalizer: &Normalizer, urls: &[String]) -> usize {
+    let mut scratch = Scratch::default();
+    let keys = urls
+        .iter()
+        .map(|url| normalizer.key_with(url.as_bytes(), &mut scratch).map(|key| black_box(key).len()));
+    keys.flatten().sum()
+}
+
+fn one_url_at_a_time(normalizer: &Normalizer, urls: &[String]) -> usize {
+    let mut scratch = Scratch::default();
+    let urls = urls
+        .iter()
+        .map(|url| normalizer.normalize_with(url.as_bytes(), &mut scratch).map(|url| black_box(url).len()));
+    urls.flatten().sum()
+}
+
+/// How many URLs get another key and another canonical URL, and how many keys there are. Both ways to ask must give the
+/// same.
+fn check(normalizer: &Normalizer, urls: &[String]) -> (usize, usize, usize) {
+    let (mut scratch, mut safe) = (Scratch::default(), ParsedUrl::default());
+    let no_rules = Normalizer::default();
+    let (mut rewritten, mut rekeyed, mut read, mut distinct) = (0, 0, 0, HashSet::new());
+    for url in urls {
+        if safe.parse_from(url.as_bytes()).is_err() {
+            continue;
+        }
+        read += 1;
+        rewritten +=
+            usize::from(normalizer.normalize_with(url.as_bytes(), &mut scratch) != Ok(safe.as_bytes()));
+        let key = normalizer.key(url).expect("it was read before");
+        rekeyed += usize::from(no_rules.key(url) != Ok(key.clone()));
+        distinct.insert(key);
+    }
+    let bytes = (keys(normalizer, urls), canonical_urls(normalizer, urls));
+    assert_eq!(bytes, (one_key_at_a_time(normalizer, urls), one_url_at_a_time(normalizer, urls)));
+    println!(
+        "{} sites, {} edits; of {read} URLs {rekeyed} get another key and {rewritten} another canonical URL; {} distinct keys",
+        normalizer.site_count(),
+        normalizer.rule_count(),
+        distinct.len()
+    );
+    (rekeyed, rewritten, distinct.len())
+}

@@ -1,0 +1,461 @@
+/*!
+The changes of one edit, made to a [`Draft`] one after the other.
+*/
+
+use std::io::Write as _;
+
+use super::draft::{Draft, Piece, find};
+use super::run::{Read, look_up};
+use super::{EditProgram, Place, code};
+use crate::compiled::encoding::Cursor;
+use crate::rule::{Atom, Count, Spelling};
+use crate::url::ParsedUrl;
+
+/// Segments that a path may get. More are not made: the edit is left out.
+const MAX_SEGMENTS: usize = 1000;
+
+/// An edit cannot be made to this URL.
+pub(super) struct CannotChange;
+
+/// What edits may wait for that was not there before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum News {
+    None,
+    Params,
+    Path,
+    Scheme,
+    All,
+}
+
+/// The changes of one edit.
+pub(super) struct Changing<'a, 'p> {
+    pub(super) draft: &'a mut Draft,
+    pub(super) url: &'a ParsedUrl,
+    pub(super) program: &'a EditProgram<'p>,
+    pub(super) is_changed: bool,
+    pub(super) news: News,
+}
+
+impl<'p> Changing<'_, 'p> {
+    /// Makes the next change.
+    #[inline]
+    pub(super) fn make(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<(), CannotChange>> {
+        match cursor.u8()? {
+            code::DROP => self.drop_place(Place::read(cursor)?),
+            code::FORGET => self.forget(Place::read(cursor)?),
+            code::FORGET_PATH => {
+                self.is_changed |= !self.draft.parts.path_is_forgotten;
+                self.draft.parts.path_is_forgotten = true;
+                self.draft.parts.touched.path = true;
+            }
+            code::MAP => self.map(Place::read(cursor)?, cursor.block()?)?,
+            code::FOLD => self.fold(cursor)?,
+            code::SET => return self.set(cursor),
+            code::PATH => return self.set_path(cursor),
+            code::UNREPEAT => self.unrepeat(),
+            _ => return None,
+        }
+        Some(Ok(()))
+    }
+
+    fn has_news(&mut self, news: News) {
+        self.news = match (self.news, news) {
+            (News::None, news) | (news, News::None) => news,
+            (one, other) if one == other => one,
+            _ => News::All,
+        };
+    }
+
+    /// What may be new when the value of a place was changed to some text.
+    fn has_new_value(&mut self, place: Place) {
+        let news = match place.code {
+            Place::SCHEME => News::Scheme,
+            Place::SEGMENT | Place::FROM_RIGHT => News::Path,
+            Place::QUERY_PARAM => News::Params,
+            _ => return,
+        };
+        self.has_news(news);
+    }
+
+    fn drop_place(&mut self, place: Place) {
+        let parts = &mut self.draft.parts;
+        let index = usize::from(place.index);
+        let is_dropped = match place.code {
+            Place::LABEL => remove(&mut parts.labels, Some(index), &mut parts.touched.host),
+            Place::SEGMENT => remove(&mut parts.segments, Some(index), &mut parts.touched.path),
+            Place::FROM_RIGHT => {
+                let index = parts.index_from_right(place.index);
+                remove(&mut parts.segments, index, &mut parts.touched.path)
+            }
+            Place::PATH_PARAM => {
+                let at = find(&parts.path_params, place);
+                remove(&mut parts.path_params, at, &mut parts.touched.path)
+            }
+            Place::QUERY_PARAM => {
+                let at = find(&parts.params, place);
+                remove(&mut parts.params, at, &mut parts.touched.query)
+            }
+            Place::PORT => {
+                let is_dropped = parts.port.take().is_some();
+                parts.touched.port |= is_dropped;
+                is_dropped
+            }
+            Place::HASHBANG => {
+                let is_dropped = parts.hashbang.take().is_some();
+                parts.touched.hashbang |= is_dropped;
+                is_dropped
+            }
+            Place::TRAILING_SLASH => {
+                let is_dropped = std::mem::replace(&mut parts.has_slash, false);
+                parts.touched.path |= is_dropped;
+                is_dropped
+            }
+            Place::SEPARATOR => {
+                let is_dropped = std::mem::replace(&mut parts.separator, b'&') != b'&';
+                parts.touched.query |= is_dropped;
+                is_dropped
+            }
+            _ => false,
+        };
+        parts.has_slash &= !parts.segments.is_empty();
+        self.is_changed |= is_dropped;
+        if is_dropped && matches!(place.code, Place::SEGMENT | Place::FROM_RIGHT) {
+            self.has_news(News::Path);
+        }
+    }
+
+    fn forget(&mut self, place: Place) {
+        if let Some(value) = self.draft.parts.piece_mut(place) {
+            self.is_changed |= *value != Piece::STAR;
+            *value = Piece::STAR;
+            match place.code {
+                Place::SCHEME => self.has_news(News::All),
+                Place::SEGMENT | Place::FROM_RIGHT => self.has_news(News::Path),
+                Place::QUERY_PARAM => self.has_news(News::Params),
+                _ => {}
+            }
+        }
+    }
+
+    fn map(&mut self, place: Place, table: &[u8]) -> Read<()> {
+        let Some(value) = self.draft.get(self.url, place) else { return Some(()) };
+        let Some(mut entry) = look_up(table, value) else { return Some(()) };
+        match entry.text()? {
+            None => self.drop_place(place),
+            Some(text) => {
+                let is_same = value == Some(text);
+                let piece = self.draft.write_text(text);
+                if let Some(value) = self.draft.parts.piece_mut(place) {
+                    *value = piece;
+                    self.is_changed |= !is_same;
+                    self.has_new_value(place);
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn fold(&mut self, cursor: &mut Cursor<'_>) -> Read<()> {
+        let to = Spelling::from_code(cursor.u8()?)?;
+        match cursor.u8()? {
+            code::FOLD_PATH => {
+                for index in 0..self.draft.parts.segments.len() {
+                    let piece = self.draft.parts.segments[index];
+                    if let Some(folded) = self.folded(piece, to, false) {
+                        self.draft.parts.segments[index] = folded;
+                        self.draft.parts.touched.path = true;
+                        self.has_news(News::Path);
+                    }
+                }
+            }
+            code::FOLD_PARAMS => {
+                for index in 0..self.draft.parts.params.len() {
+                    let piece = self.draft.parts.params[index].value;
+                    if let Some(folded) = self.folded(piece, to, true) {
+                        self.draft.parts.params[index].value = folded;
+                        self.draft.parts.touched.query = true;
+                        self.has_news(News::Params);
+                    }
+                }
+            }
+            code::FOLD_ONE => {
+                let place = Place::read(cursor)?;
+                if let Some(piece) = self.draft.parts.piece(place)
+                    && let Some(folded) = self.folded(piece, to, place.code == Place::QUERY_PARAM)
+                    && let Some(value) = self.draft.parts.piece_mut(place)
+                {
+                    *value = folded;
+                    self.has_new_value(place);
+                }
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// A value in another spelling, if that is another value.
+    fn folded(&mut self, piece: Piece, to: Spelling, in_query: bool) -> Option<Piece> {
+        if piece.is_bare() || piece == Piece::STAR {
+            return None;
+        }
+        if !to.may_change(self.draft.text(self.url, piece), in_query) {
+            return None;
+        }
+        let start = self.draft.written.len();
+        self.copy(piece);
+        let mark = self.draft.mark();
+        let Draft { written, composer, .. } = &mut *self.draft;
+        let end = written.len();
+        to.write(start, end, in_query, composer, written);
+        if written[start..end] == written[end..] {
+            written.truncate(start);
+            return None;
+        }
+        self.is_changed = true;
+        Some(self.draft.written_since(mark))
+    }
+
+    fn set(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<(), CannotChange>> {
+        let place = Place::read(cursor)?;
+        let name = cursor.text()??;
+        let sources = cursor.u16()?;
+        let value = if sources == 1 {
+            match self.read_source(cursor)? {
+                Ok(piece) => piece,
+                Err(error) => return Some(Err(error)),
+            }
+        } else {
+            let whole = self.draft.mark();
+            for _ in 0..sources {
+                // What a source has written is a part of the whole; what it has not is copied there.
+                let mark = self.draft.mark();
+                match self.read_source(cursor)? {
+                    Ok(piece) if piece.start >= mark => {}
+                    Ok(piece) => self.copy(piece),
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+            self.draft.written_since(whole)
+        };
+        Some(self.put(place, name, value))
+    }
+
+    /// Writes a text once more, at the end.
+    fn copy(&mut self, piece: Piece) {
+        let Draft { written, .. } = &mut *self.draft;
+        if piece.is_written() {
+            let start = (piece.start - Piece::STAR.start) as usize;
+            written.extend_from_within(start..start + piece.len());
+        } else {
+            written.extend_from_slice(&self.url.padded()[piece.start as usize..piece.end as usize]);
+        }
+    }
+
+    fn put(&mut self, place: Place, name: &[u8], value: Piece) -> Result<(), CannotChange> {
+        if let Some(old) = self.draft.parts.piece(place)
+            && let Some(place_of_value) = self.draft.parts.piece_mut(place)
+        {
+            *place_of_value = value;
+            self.is_changed |= self.draft.value(self.url, old) != self.draft.value(self.url, value);
+            self.has_new_value(place);
+            return Ok(());
+        }
+        match place.code {
+            // Segments of a path that is forgotten are not there to be read, but are to be written.
+            Place::SEGMENT => {
+                let segment = self.draft.parts.piece_mut(place).ok_or(CannotChange)?;
+                *segment = value;
+            }
+            Place::QUERY_PARAM if place.occurrence == 1 => {
+                let param = self.draft.new_param(self.program, name, value);
+                self.draft.parts.params.push(param);
+                self.draft.is_in_order = false;
+                self.draft.parts.touched.query = true;
+            }
+            Place::LABEL if usize::from(place.index) == self.draft.parts.labels.len() => {
+                self.draft.parts.labels.push(value);
+                self.draft.parts.touched.host = true;
+            }
+            Place::PORT => {
+                self.draft.parts.port = Some(value);
+                self.draft.parts.touched.port = true;
+            }
+            _ => return Err(CannotChange),
+        }
+        self.is_changed = true;
+        self.has_news(if place.code == Place::QUERY_PARAM { News::Params } else { News::All });
+        Ok(())
+    }
+
+    /// The next source as a text.
+    fn read_source(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<Piece, CannotChange>> {
+        let flags = cursor.u8()?;
+        let prefix = cursor.text()??;
+        if flags & code::SOURCE_READS == 0 {
+            return Some(Ok(self.draft.write_text(prefix)));
+        }
+        let suffix = cursor.text()??;
+        let place = Place::read(cursor)?;
+        let atom = if flags & code::SOURCE_HAS_ATOM == 0 { None } else { Some(Atom::read(cursor)?) };
+        let count = if flags & code::SOURCE_COUNTS == 0 {
+            None
+        } else {
+            Some(Count { times: cursor.u64()?.cast_signed(), plus: cursor.u64()?.cast_signed() })
+        };
+        let table = if flags & code::SOURCE_HAS_TABLE == 0 { None } else { Some(cursor.block()?) };
+        let piece = self.draft.parts.piece(place).filter(|piece| !piece.is_bare() && *piece != Piece::STAR);
+        let Some(mut piece) = piece else { return Some(Err(CannotChange)) };
+        let value = self.draft.text(self.url, piece);
+        let mut part = value;
+        if let Some(atom) = atom {
+            let Some(found) = atom.of(value) else { return Some(Err(CannotChange)) };
+            part = found;
+            piece.start += (part.as_ptr() as usize - value.as_ptr() as usize) as u32;
+            piece.end = piece.start + part.len() as u32;
+        }
+        let mark = self.draft.mark();
+        if let Some(count) = count {
+            let Some(number) = count.of(part) else { return Some(Err(CannotChange)) };
+            self.draft.write_text(prefix);
+            // Writing to a vector does not fail.
+            let _ = write!(self.draft.written, "{number}");
+        } else if let Some(table) = table {
+            let Some(mut entry) = look_up(table, Some(part)) else { return Some(Err(CannotChange)) };
+            let translated = entry.text()??;
+            self.draft.write_text(prefix);
+            self.draft.write_text(translated);
+        } else if prefix.is_empty() && suffix.is_empty() {
+            return Some(Ok(piece));
+        } else {
+            self.draft.write_text(prefix);
+            self.copy(piece);
+        }
+        self.draft.write_text(suffix);
+        Some(Ok(self.draft.written_since(mark)))
+    }
+
+    fn set_path(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<(), CannotChange>> {
+        let mut path = std::mem::take(&mut self.draft.spare);
+        path.clear();
+        let made = if self.draft.parts.path_is_forgotten {
+            Some(Err(CannotChange))
+        } else {
+            self.make_path(cursor, &mut path)
+        };
+        if let Some(Ok(())) = made {
+            let draft = &mut *self.draft;
+            let text = |piece: &Piece| draft.text(self.url, *piece);
+            let is_same = draft.parts.segments.iter().map(text).eq(path.iter().map(text));
+            std::mem::swap(&mut draft.parts.segments, &mut path);
+            if !is_same {
+                draft.parts.has_slash &= !draft.parts.segments.is_empty();
+                draft.parts.touched.path = true;
+                self.is_changed = true;
+                self.has_news(News::Path);
+            }
+        }
+        self.draft.spare = path;
+        made
+    }
+
+    fn make_path(
+        &mut self,
+        cursor: &mut Cursor<'p>,
+        path: &mut Vec<Piece>,
+    ) -> Read<Result<(), CannotChange>> {
+        for _ in 0..cursor.u16()? {
+            let code = cursor.u8()?;
+            let copied = match code {
+                code::PART_TEXT => {
+                    path.push(self.draft.write_text(cursor.text()??));
+                    Some(&[][..])
+                }
+                code::PART_SEGMENTS => {
+                    let (from, but_last) = (usize::from(cursor.u16()?), usize::from(cursor.u16()?));
+                    let segments = &self.draft.parts.segments;
+                    segments.len().checked_sub(but_last).and_then(|end| segments.get(from..end))
+                }
+                code::PART_FIRST => self.draft.parts.segments.get(..usize::from(cursor.u16()?)),
+                code::PART_LAST => {
+                    let segments = &self.draft.parts.segments;
+                    let start = segments.len().checked_sub(usize::from(cursor.u16()?));
+                    start.and_then(|start| segments.get(start..))
+                }
+                code::PART_VALUE => {
+                    let separator = cursor.u8()?;
+                    let piece = match self.read_source(cursor)? {
+                        Ok(piece) => piece,
+                        Err(error) => return Some(Err(error)),
+                    };
+                    if !self.split(piece, separator, path) {
+                        return Some(Err(CannotChange));
+                    }
+                    Some(&[][..])
+                }
+                _ => return None,
+            };
+            let Some(copied) = copied else { return Some(Err(CannotChange)) };
+            path.extend_from_slice(copied);
+            if path.len() > MAX_SEGMENTS {
+                return Some(Err(CannotChange));
+            }
+        }
+        Some(Ok(()))
+    }
+
+    /// Adds a value to a path, as one segment or several; false when it cannot stand there.
+    fn split(&self, piece: Piece, separator: u8, path: &mut Vec<Piece>) -> bool {
+        let text = self.draft.text(self.url, piece);
+        if text.is_empty() || !text.iter().all(|&byte| may_stand_in_path(byte)) {
+            return false;
+        }
+        let mut start = piece.start;
+        for segment in text.split(|&byte| byte == b'/' || byte == separator) {
+            // A dot segment would be read as a step in the path.
+            if segment.is_empty() || segment == b"." || segment == b".." {
+                return false;
+            }
+            let end = start + segment.len() as u32;
+            path.push(Piece { start, end });
+            start = end + 1;
+        }
+        true
+    }
+
+    /// Leaves out blocks of segments that repeat the block before them.
+    fn unrepeat(&mut self) {
+        let draft = &mut *self.draft;
+        let (mut at, mut is_changed) = (0, false);
+        while at < draft.parts.segments.len() {
+            let segments = &draft.parts.segments;
+            let longest = (segments.len() - at) / 2;
+            let text = |place: usize| draft.text(self.url, segments[place]);
+            let repeats = |len: &usize| (at..at + len).all(|place| text(place) == text(place + len));
+            match (1..=longest.min(8)).find(repeats) {
+                Some(len) => {
+                    draft.parts.segments.drain(at..at + len);
+                    is_changed = true;
+                }
+                None => at += 1,
+            }
+        }
+        if is_changed {
+            draft.parts.touched.path = true;
+            self.is_changed = true;
+            self.has_news(News::Path);
+        }
+    }
+}
+
+/// Takes something out of a list, if it is there.
+fn remove<T>(list: &mut Vec<T>, at: Option<usize>, is_touched: &mut bool) -> bool {
+    let Some(at) = at.filter(|&at| at < list.len()) else { return false };
+    list.remove(at);
+    *is_touched = true;
+    true
+}
+
+/// Whether a byte of a parameter's value reads the same in a path.
+fn may_stand_in_path(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,=:@/%".contains(&byte)
+}

@@ -1,0 +1,279 @@
+/*!
+A URL on its way through the edits of its site: where its parts lie, in the URL or in what edits have written.
+
+Much like a [`Form`](crate::Form), which edits are made to one by one; but no text is copied to read it, names are numbers, and
+what was not touched is known, so that it can be copied as a whole.
+*/
+
+use super::names::Name;
+use super::{EditProgram, NO_ID, Place};
+use crate::compiled::encoding::first_word;
+use crate::rule::Composer;
+use crate::url::{ParsedUrl, RawValue};
+
+/// Texts that edits have written are told from parts of the URL, which is shorter than this.
+const WRITTEN: u32 = 1 << 31;
+
+/// Buffers for the parts of one URL.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    pub(super) parts: Parts,
+    /// The parts before an edit that could still turn out impossible.
+    pub(super) before: Parts,
+    /// What edits have written, after a `*`.
+    pub(super) written: Vec<u8>,
+    pub(super) spare: Vec<Piece>,
+    pub(super) composer: Composer,
+    /// Edits that some part of the URL may concern.
+    pub(super) live: u32,
+    /// Characters of the path and of the parameters that make one of several spellings.
+    pub(super) characters: [u8; 2],
+    /// Whether the URL has a user, whom keys leave out.
+    pub(super) has_user: bool,
+    /// Whether there is a `;` in the query.
+    pub(super) has_semicolon: bool,
+    /// Whether query parameters stand in the order of their names.
+    pub(super) is_in_order: bool,
+    /// What is done early to some parameters.
+    pub(super) early: u8,
+    /// Whether there is more of what was left out early.
+    pub(super) repeats: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Parts {
+    pub(super) scheme: Piece,
+    /// Left of the domain, from the right. Empty as long as no edit speaks of labels.
+    pub(super) labels: Vec<Piece>,
+    /// A label that was left out or forgotten early.
+    pub(super) early_label: Option<Piece>,
+    pub(super) port: Option<Piece>,
+    pub(super) segments: Vec<Piece>,
+    pub(super) path_is_forgotten: bool,
+    pub(super) has_slash: bool,
+    pub(super) path_params: Vec<Param>,
+    pub(super) separator: u8,
+    pub(super) params: Vec<Param>,
+    pub(super) hashbang: Option<Piece>,
+    pub(super) touched: Touched,
+}
+
+/// Which parts are no longer as they are in the URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Touched {
+    pub(super) scheme: bool,
+    pub(super) host: bool,
+    pub(super) port: bool,
+    pub(super) path: bool,
+    pub(super) query: bool,
+    pub(super) hashbang: bool,
+}
+
+impl Touched {
+    pub(super) fn any(self) -> bool {
+        self.is_before_path() || self.path || self.query || self.hashbang
+    }
+
+    pub(super) fn is_before_path(self) -> bool {
+        self.scheme || self.host || self.port
+    }
+}
+
+/// Where a text lies; a parameter without `=` ends before it starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+impl Piece {
+    pub(super) const BARE: Self = Self { start: 1, end: 0 };
+    /// A value that does not matter.
+    pub(super) const STAR: Self = Self { start: WRITTEN, end: WRITTEN + 1 };
+
+    #[inline(always)]
+    pub(super) fn new(start: usize, end: usize) -> Self {
+        Self { start: start as u32, end: end as u32 }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_bare(self) -> bool {
+        self.end < self.start
+    }
+
+    #[inline(always)]
+    pub(super) fn is_written(self) -> bool {
+        self.start >= WRITTEN
+    }
+
+    #[inline(always)]
+    pub(super) fn len(self) -> usize {
+        self.end.saturating_sub(self.start) as usize
+    }
+}
+
+/// A parameter of the query or of the path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Param {
+    /// The first bytes of its name as a number: smaller numbers, smaller names.
+    pub(super) word: u64,
+    pub(super) name: Piece,
+    pub(super) value: Piece,
+    /// The edits that wait for it, and the number of its name.
+    pub(super) edits: u32,
+    pub(super) id: u16,
+    /// What is done to it early.
+    pub(super) early: u8,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        Self {
+            parts: Parts::default(),
+            before: Parts::default(),
+            written: vec![b'*'],
+            spare: Vec::new(),
+            composer: Composer::default(),
+            live: 0,
+            characters: [0; 2],
+            has_user: false,
+            has_semicolon: false,
+            is_in_order: true,
+            early: 0,
+            repeats: false,
+        }
+    }
+}
+
+impl Parts {
+    /// Becomes a copy, in the buffers that are there.
+    pub(super) fn copy_from(&mut self, other: &Self) {
+        let Self { scheme, labels, port, segments, path_is_forgotten, has_slash, .. } = other;
+        let Self { path_params, separator, params, hashbang, touched, early_label, .. } = other;
+        self.labels.clone_from(labels);
+        self.segments.clone_from(segments);
+        self.path_params.clone_from(path_params);
+        self.params.clone_from(params);
+        (self.scheme, self.port, self.hashbang, self.touched) = (*scheme, *port, *hashbang, *touched);
+        self.early_label = *early_label;
+        (self.path_is_forgotten, self.has_slash, self.separator) =
+            (*path_is_forgotten, *has_slash, *separator);
+    }
+
+    /// The index of a segment that is counted from the right.
+    pub(super) fn index_from_right(&self, index: u16) -> Option<usize> {
+        self.segments.len().checked_sub(usize::from(index) + 1)
+    }
+
+    /// Where a value lies that can be read and written.
+    pub(super) fn piece(&self, place: Place) -> Option<Piece> {
+        let segment = |index: Option<usize>| {
+            let segment = index.and_then(|index| self.segments.get(index)).copied();
+            segment.filter(|_| !self.path_is_forgotten)
+        };
+        match place.code {
+            Place::SCHEME => Some(self.scheme),
+            Place::PORT => self.port,
+            Place::HASHBANG => self.hashbang,
+            Place::LABEL => self.labels.get(usize::from(place.index)).copied(),
+            Place::SEGMENT => segment(Some(usize::from(place.index))),
+            Place::FROM_RIGHT => segment(self.index_from_right(place.index)),
+            Place::PATH_PARAM => find(&self.path_params, place).map(|at| self.path_params[at].value),
+            Place::QUERY_PARAM => find(&self.params, place).map(|at| self.params[at].value),
+            _ => None,
+        }
+    }
+
+    /// Likewise, to be changed: whether by that the path or the query changes is noted.
+    pub(super) fn piece_mut(&mut self, place: Place) -> Option<&mut Piece> {
+        let (piece, touched) = match place.code {
+            Place::SCHEME => (Some(&mut self.scheme), &mut self.touched.scheme),
+            Place::PORT => (self.port.as_mut(), &mut self.touched.port),
+            Place::HASHBANG => (self.hashbang.as_mut(), &mut self.touched.hashbang),
+            Place::LABEL => (self.labels.get_mut(usize::from(place.index)), &mut self.touched.host),
+            Place::SEGMENT => (self.segments.get_mut(usize::from(place.index)), &mut self.touched.path),
+            Place::FROM_RIGHT => {
+                let index = self.index_from_right(place.index);
+                (index.and_then(|index| self.segments.get_mut(index)), &mut self.touched.path)
+            }
+            Place::PATH_PARAM => {
+                let at = find(&self.path_params, place);
+                (at.map(|at| &mut self.path_params[at].value), &mut self.touched.path)
+            }
+            Place::QUERY_PARAM => {
+                let at = find(&self.params, place);
+                (at.map(|at| &mut self.params[at].value), &mut self.touched.query)
+            }
+            _ => return None,
+        };
+        *touched |= piece.is_some();
+        piece
+    }
+}
+
+/// The parameter with a name and occurrence.
+#[inline]
+pub(super) fn find(params: &[Param], place: Place) -> Option<usize> {
+    if place.index == NO_ID {
+        return None;
+    }
+    let mut named = params.iter().enumerate().filter(|(_, param)| param.id == place.index);
+    named.nth(usize::from(place.occurrence).checked_sub(1)?).map(|(at, _)| at)
+}
+
+impl Draft {
+    /// The text of a piece of this URL, and where it starts and ends in that.
+    #[inline(always)]
+    pub(super) fn locate<'a>(&'a self, url: &'a ParsedUrl, piece: Piece) -> (&'a [u8], usize, usize) {
+        if piece.is_written() {
+            let start = (piece.start - WRITTEN) as usize;
+            (&self.written, start, start + piece.len())
+        } else {
+            (url.padded(), piece.start as usize, piece.start as usize + piece.len())
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn text<'a>(&'a self, url: &'a ParsedUrl, piece: Piece) -> &'a [u8] {
+        let (text, start, end) = self.locate(url, piece);
+        text.get(start..end).unwrap_or_default()
+    }
+
+    #[inline(always)]
+    pub(super) fn value<'a>(&'a self, url: &'a ParsedUrl, piece: Piece) -> RawValue<'a> {
+        (!piece.is_bare()).then(|| self.text(url, piece))
+    }
+
+    /// What a test is asked of.
+    pub(super) fn get<'a>(&'a self, url: &'a ParsedUrl, place: Place) -> Option<RawValue<'a>> {
+        match place.code {
+            Place::TRAILING_SLASH => self.parts.has_slash.then_some(Some(b"/")),
+            Place::SEPARATOR => (self.parts.separator != b'&').then_some(Some(b";")),
+            _ => self.parts.piece(place).map(|piece| self.value(url, piece)),
+        }
+    }
+
+    /// Where the next text will be written.
+    pub(super) fn mark(&self) -> u32 {
+        WRITTEN + self.written.len() as u32
+    }
+
+    /// What was written since a mark.
+    pub(super) fn written_since(&self, mark: u32) -> Piece {
+        Piece { start: mark, end: self.mark() }
+    }
+
+    pub(super) fn write_text(&mut self, text: &[u8]) -> Piece {
+        let mark = self.mark();
+        self.written.extend_from_slice(text);
+        self.written_since(mark)
+    }
+
+    /// A query parameter that was not in the URL.
+    pub(super) fn new_param(&mut self, program: &EditProgram<'_>, name: &[u8], value: Piece) -> Param {
+        let word = first_word(name, 0, name.len());
+        let Name { id, edits, early } = program.query_name(word, name, 0, name.len());
+        let name = self.write_text(name);
+        Param { word: word.swap_bytes(), name, value, edits, id, early }
+    }
+}

@@ -1,0 +1,171 @@
+/*!
+Edits that are made as soon as a URL is read: most of those that are learned are of this kind.
+
+"This parameter is left out" asks for nothing and is of no concern to other edits. Whether it is made before or after
+them is all the same, so it needs no test and no place in their order: the table of names says what becomes of a
+parameter. Likewise for a slash at the end, for `https`, and for a host label such as `www`.
+*/
+
+use super::draft::{Draft, Param, Piece};
+use super::read::labels;
+use super::run::Scope;
+use super::{EARLY_AT, EditProgram, LABEL_AT, LABEL_INDEX_AT, LABEL_LENGTH_AT, early_bits};
+use crate::compiled::encoding::first_word;
+use crate::rule::{Change, Edit, Mapped, Spot};
+use crate::url::{ParamName, ParsedUrl, TokenKey, Value};
+
+/// A change that can be made early.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Early<'e> {
+    DropParam(&'e str),
+    ForgetParam(&'e str),
+    DropPathParam(&'e str),
+    NoSlash,
+    Http,
+    /// The position of a label, and its text of up to eight bytes.
+    NoLabel(u8, &'e str),
+    /// The position of a label.
+    ForgetLabel(u8),
+}
+
+impl<'e> Early<'e> {
+    /// The changes of an edit, if all of them can be made early. Nobody else may speak of what they change.
+    pub(super) fn of(edit: &'e Edit) -> Option<Vec<Self>> {
+        if !edit.when.is_empty() {
+            return None;
+        }
+        let made: Vec<Self> =
+            edit.change.iter().map(|change| Self::change(change, edit.fetchable)).collect::<Option<_>>()?;
+        let are_apart =
+            made.iter().enumerate().all(|(at, one)| !made[..at].iter().any(|other| one.meets(other)));
+        are_apart.then_some(made)
+    }
+
+    /// Whether two changes may be about the same thing.
+    fn meets(&self, other: &Self) -> bool {
+        use Early::{DropParam, DropPathParam, ForgetLabel, ForgetParam, Http, NoLabel, NoSlash};
+        match (self, other) {
+            (DropParam(name) | ForgetParam(name), DropParam(other) | ForgetParam(other)) => name == other,
+            (DropPathParam(name), DropPathParam(other)) => name == other,
+            (NoLabel(..) | ForgetLabel(_), NoLabel(..) | ForgetLabel(_)) => true,
+            (NoSlash, NoSlash) | (Http, Http) => true,
+            _ => false,
+        }
+    }
+
+    fn change(change: &'e Change, is_fetchable: bool) -> Option<Self> {
+        let first = |name: &'e ParamName| (name.occurrence == 1).then_some(&*name.name);
+        match change {
+            Change::Drop(Spot::Key(TokenKey::QueryParam(name))) => first(name).map(Self::DropParam),
+            Change::Drop(Spot::Key(TokenKey::PathParam(name))) => first(name).map(Self::DropPathParam),
+            Change::Drop(Spot::Key(TokenKey::TrailingSlash)) => Some(Self::NoSlash),
+            // A URL whose values are not all known cannot be written.
+            Change::Forget(Spot::Key(TokenKey::QueryParam(name))) if !is_fetchable => {
+                first(name).map(Self::ForgetParam)
+            }
+            Change::Forget(Spot::Key(TokenKey::Subdomain(index))) if !is_fetchable => {
+                u8::try_from(*index).ok().map(Self::ForgetLabel)
+            }
+            Change::Map { of, values } => {
+                let [Mapped { is: Value::Text(is), becomes }] = values.as_slice() else { return None };
+                match (of, becomes.as_deref()) {
+                    (TokenKey::Scheme, Some("http")) if **is == *"https" => Some(Self::Http),
+                    (TokenKey::Subdomain(index), None) if (1..=8).contains(&is.len()) => {
+                        Some(Self::NoLabel(u8::try_from(*index).ok()?, is))
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Of two bits, the one for keys or the one for URLs.
+fn bit_of([in_keys, in_urls]: [u8; 2], scope: Scope) -> u8 {
+    if scope == Scope::All { in_keys } else { in_urls }
+}
+
+impl Draft {
+    /// Makes those edits of a scope to a URL that was read which can be made early.
+    #[inline]
+    pub(super) fn make_early(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, scope: Scope) {
+        use early_bits::{DROP_IN_KEYS, DROP_IN_URLS, FORGET_IN_KEYS, HTTP, NO_LABEL, NO_SLASH};
+        let (drop, forget) =
+            if scope == Scope::All { (DROP_IN_KEYS, FORGET_IN_KEYS) } else { (DROP_IN_URLS, 0) };
+        let parts = &mut self.parts;
+        if self.early & (drop | forget) != 0 {
+            let query = make(&mut parts.params, drop, forget);
+            let path = make(&mut parts.path_params, drop, forget);
+            parts.touched.query |= query.is_changed;
+            parts.touched.path |= path.is_changed;
+            self.repeats |= query.repeats || path.repeats;
+        }
+        let early = program.head[EARLY_AT];
+        if parts.has_slash && early & bit_of(NO_SLASH, scope) != 0 {
+            parts.has_slash = false;
+            parts.touched.path = true;
+        }
+        if url.parts().scheme_end == 5
+            && early & bit_of(HTTP, scope) != 0
+            && !parts.touched.scheme
+            && url.scheme() == b"https"
+        {
+            parts.scheme.end -= 1;
+            parts.touched.scheme = true;
+        }
+        if early & bit_of(NO_LABEL, scope) != 0 && parts.early_label.is_none() {
+            self.make_early_label(url, program);
+        }
+    }
+
+    /// Leaves a label out, or forgets it.
+    #[inline]
+    fn make_early_label(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) {
+        let (index, length) = (program.head[LABEL_INDEX_AT], usize::from(program.head[LABEL_LENGTH_AT]));
+        let mut labels = labels(url, program.domain_len).skip(usize::from(index));
+        let is_it = |label: &Piece| {
+            let word = first_word(url.padded(), label.start as usize, label.len());
+            length == 0 || label.len() == length && word == first_word(program.head, LABEL_AT, length)
+        };
+        if let Some(label) = labels.next().filter(is_it) {
+            self.parts.early_label = Some(label);
+            self.parts.touched.host = true;
+            self.repeats |= length != 0 && labels.next().is_some_and(|next| is_it(&next));
+        }
+    }
+}
+
+#[derive(Default)]
+struct Made {
+    is_changed: bool,
+    /// Whether another parameter of the same name is left.
+    repeats: bool,
+}
+
+/// Leaves out or forgets the first parameters of their names that have these bits.
+fn make(params: &mut Vec<Param>, drop: u8, forget: u8) -> Made {
+    let mut made = Made::default();
+    let mut at = 0;
+    while at < params.len() {
+        let Param { early, id, .. } = params[at];
+        if early & forget != 0 && params[..at].iter().all(|before| before.id != id) {
+            made.is_changed |= params[at].value != Piece::STAR;
+            params[at].value = Piece::STAR;
+        }
+        if early & drop == 0 {
+            at += 1;
+            continue;
+        }
+        params.remove(at);
+        made.is_changed = true;
+        for param in &mut params[at..] {
+            if param.id == id {
+                // What was the second is not dropped.
+                param.early &= !drop;
+                made.repeats = true;
+            }
+        }
+    }
+    made
+}

@@ -1,0 +1,355 @@
+/*!
+A [`ParsedUrl`] to a [`Draft`], and which edits may concern it.
+*/
+
+use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
+
+use super::draft::{Draft, Param, Parts, Piece, Touched};
+use super::{
+    BARE, EditProgram, FoldedArea, HAS_FOLDS, Mark, Name, OF_PATH, OF_QUERY, PARAM_CHARACTERS_AT,
+    PATH_CHARACTERS_AT, SPEAKS_OF_LABELS, early_bits, filter_bit, spelling_bits, value_tag,
+};
+use crate::compiled::encoding::first_word;
+use crate::marks::Marks;
+use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separator};
+
+/// Labels or segments of a URL that edits speak of, at most.
+const MAX_POSITIONS: usize = 1000;
+
+impl Draft {
+    /// Takes `url` apart, which is hierarchical and whose host is of the site. False when edits cannot speak of it.
+    #[inline]
+    pub(crate) fn read(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
+        let parts = url.parts();
+        self.written.truncate(1);
+        (self.has_semicolon, self.is_in_order, self.early, self.repeats) = (false, true, 0, false);
+        self.has_user = parts.host_start != parts.scheme_end + 3;
+        self.parts.touched = Touched::default();
+        self.parts.path_is_forgotten = false;
+        self.parts.separator = b'&';
+        self.parts.scheme = Piece::new(0, parts.scheme_end as usize);
+        let has_port = parts.path_start > parts.host_end;
+        self.parts.port =
+            has_port.then(|| Piece::new(parts.host_end as usize + 1, parts.path_start as usize));
+        (self.parts.hashbang, self.parts.early_label) = (None, None);
+        self.parts.params.clear();
+        if !self.read_host(url, program) || !self.read_path(url, program) {
+            return false;
+        }
+        if parts.query_end > parts.path_end {
+            self.read_query(url, program);
+        }
+        let end = url.as_bytes().len();
+        if parts.query_end as usize + 2 <= end {
+            self.parts.hashbang = Some(Piece::new(parts.query_end as usize + 2, end));
+        }
+        if program.has(HAS_FOLDS) {
+            let characters = |wanted: usize, start: u32, end: u32| {
+                characters(program.head[wanted], url.padded(), start as usize, end as usize)
+            };
+            self.characters = [
+                characters(PATH_CHARACTERS_AT, parts.path_start, parts.path_end),
+                characters(PARAM_CHARACTERS_AT, parts.path_end, parts.query_end),
+            ];
+        }
+        self.live = self.awake(url, program);
+        true
+    }
+
+    /// The labels left of the domain, if edits speak of them.
+    #[inline]
+    fn read_host(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
+        self.parts.labels.clear();
+        let start = url.parts().host_start as usize;
+        let end = (url.parts().host_end as usize).saturating_sub(program.domain_len);
+        // A label and its dot take two bytes at least, unless it is empty.
+        if !program.has(SPEAKS_OF_LABELS) && end <= start + MAX_POSITIONS {
+            return true;
+        }
+        self.read_labels(url, program)
+    }
+
+    /// The labels left of the domain, from right to left.
+    pub(crate) fn read_labels(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
+        self.parts.labels.clear();
+        self.parts.labels.extend(labels(url, program.domain_len).take(MAX_POSITIONS + 1));
+        self.parts.labels.len() <= MAX_POSITIONS
+    }
+
+    #[inline]
+    fn read_path(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
+        let (padded, parts) = (url.padded(), url.parts());
+        let Parts { segments, path_params: params, has_slash, .. } = &mut self.parts;
+        segments.clear();
+        params.clear();
+        let (first, path_end) = (parts.path_start as usize + 1, parts.path_end as usize);
+        *has_slash = false;
+        // The slash of `/` ends no segment.
+        if first >= path_end {
+            return true;
+        }
+        *has_slash = padded[path_end - 1] == b'/';
+        let end = path_end - usize::from(*has_slash);
+        let mut start = first;
+        let mut semicolon = None;
+        for at in Marks::<b'/', b';', b'/'>::new(padded, first, end) {
+            if padded[at] == b';' {
+                semicolon = semicolon.or(Some(at));
+                continue;
+            }
+            segments.push(Piece::new(start, at));
+            start = at + 1;
+            semicolon = None;
+        }
+        let params_at = semicolon.filter(|at| all_named(&padded[at + 1..end], b';')).unwrap_or(end);
+        segments.push(Piece::new(start, params_at));
+        let mut at = params_at + 1;
+        for (name, value) in path_params(&padded[params_at..end]) {
+            let word = first_word(padded, at, name.len());
+            let Name { id, edits, early } = program.path_name(word, padded, at, name.len());
+            self.early |= early;
+            let name = Piece::new(at, at + name.len());
+            at = name.end as usize + 1;
+            let value = value.map_or(Piece::BARE, |value| Piece::new(at, at + value.len()));
+            at += if value.is_bare() { 0 } else { value.len() + 1 };
+            params.push(Param { word: word.swap_bytes(), name, value, edits, id, early });
+        }
+        segments.len() <= MAX_POSITIONS
+    }
+
+    #[inline]
+    fn read_query(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) {
+        let (padded, parts) = (url.padded(), url.parts());
+        let (mut start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
+        let mut equals = None;
+        for at in Marks::<b'&', b'=', b';'>::new(padded, start, end) {
+            match padded[at] {
+                b'&' => {
+                    self.read_param(padded, program, start, equals, at);
+                    (start, equals) = (at + 1, None);
+                }
+                b'=' => equals = equals.or(Some(at)),
+                _ if self.has_semicolon => {}
+                _ => {
+                    self.has_semicolon = true;
+                    let query = &padded[parts.path_end as usize + 1..end];
+                    // There is no `&` then, so no parameter was read yet.
+                    if query_separator(query) == b';' {
+                        self.parts.separator = b';';
+                        self.read_separated(query, url, program);
+                        return;
+                    }
+                }
+            }
+        }
+        self.read_param(padded, program, start, equals, end);
+    }
+
+    /// Reads a query whose parameters are separated by semicolons.
+    #[cold]
+    fn read_separated(&mut self, query: &[u8], url: &ParsedUrl, program: &EditProgram<'_>) {
+        let mut start = url.parts().path_end as usize + 1;
+        for (name, value) in query_params(query, b';') {
+            let equals = value.map(|_| start + name.len());
+            let end = start + name.len() + value.map_or(0, |value| 1 + value.len());
+            self.read_param(url.padded(), program, start, equals, end);
+            start = end + 1;
+        }
+    }
+
+    #[inline(always)]
+    fn read_param(
+        &mut self,
+        padded: &[u8],
+        program: &EditProgram<'_>,
+        start: usize,
+        equals: Option<usize>,
+        end: usize,
+    ) {
+        let name_end = equals.unwrap_or(end);
+        let word = first_word(padded, start, name_end - start);
+        let Name { id, mut edits, early } = program.query_name(word, padded, start, name_end - start);
+        let value = equals.map_or(Piece::BARE, |at| Piece::new(at + 1, end));
+        if early & early_bits::HAS_VALUES != 0 {
+            let length = if value.is_bare() { BARE } else { value.len() };
+            let tag = value_tag(OF_QUERY + u32::from(id), padded, value.start as usize, length);
+            edits |= program.waiting_for_value(tag);
+        }
+        self.early |= early;
+        let (name, word) = (Piece::new(start, name_end), word.swap_bytes());
+        let precedes = |last: &Param| {
+            let name = |name: Piece| &padded[name.start as usize..name.end as usize];
+            last.word < word || (last.word == word && name(last.name) <= &padded[start..name_end])
+        };
+        self.is_in_order &= self.parts.params.last().is_none_or(precedes);
+        self.parts.params.push(Param { word, name, value, edits, id, early });
+    }
+
+    /// The edits that wait for something that this URL has as it is now.
+    #[inline(always)]
+    pub(super) fn awake(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+        let parts = &self.parts;
+        let mut live = program.waiting(Mark::Always);
+        live |= match self.text(url, parts.scheme) {
+            b"http" => program.waiting(Mark::Http),
+            b"https" => program.waiting(Mark::Https),
+            _ => u32::MAX,
+        };
+        if !parts.labels.is_empty() {
+            live |= program.waiting(Mark::Labels);
+        }
+        if parts.port.is_some() || parts.hashbang.is_some() || parts.separator != b'&' {
+            live |= program.waiting(Mark::Rare);
+        }
+        if parts.has_slash {
+            live |= program.waiting(Mark::TrailingSlash);
+        }
+        for param in parts.params.iter().chain(&parts.path_params) {
+            live |= param.edits;
+        }
+        live | self.awake_by_path(url, program) | self.awake_by_spelling(program)
+    }
+
+    /// Those of them that wait for parameters, some of which have other values now.
+    pub(super) fn awake_by_params(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+        let mut params = std::mem::take(&mut self.parts.params);
+        let mut live = 0;
+        for param in &mut params {
+            if param.early & early_bits::HAS_VALUES != 0 {
+                let (text, start, end) = self.locate(url, param.name);
+                let name = program.query_name(param.word.swap_bytes(), text, start, end - start);
+                let (text, start, end) = self.locate(url, param.value);
+                let length = if param.value.is_bare() { BARE } else { end - start };
+                param.edits = name.edits
+                    | program.waiting_for_value(value_tag(
+                        OF_QUERY + u32::from(name.id),
+                        text,
+                        start,
+                        length,
+                    ));
+            }
+            live |= param.edits;
+        }
+        self.parts.params = params;
+        live
+    }
+
+    /// Those of them that wait for values of the path.
+    #[inline(always)]
+    pub(super) fn awake_by_path(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+        let (filter, if_repeated) = (program.filter(), program.waiting(Mark::Repeats));
+        if filter == 0 && if_repeated == 0 {
+            return 0;
+        }
+        let (mut live, mut seen) = (0, 0);
+        for &segment in &self.parts.segments {
+            let (text, start, end) = self.locate(url, segment);
+            let tag = value_tag(OF_PATH, text, start, end - start);
+            live |= program.waiting_for_value(tag);
+            let bit = filter_bit(tag);
+            live |= if seen & bit == 0 { 0 } else { if_repeated };
+            seen |= bit;
+        }
+        live
+    }
+
+    /// Those that wait for some characters.
+    #[inline(always)]
+    pub(super) fn awake_by_spelling(&self, program: &EditProgram<'_>) -> u32 {
+        if !program.has(HAS_FOLDS) {
+            return 0;
+        }
+        let [path, params] = self.characters;
+        program.folding(FoldedArea::Path, path) | program.folding(FoldedArea::Params, params)
+    }
+}
+
+/// The labels of a host left of the domain, from right to left.
+#[inline]
+pub(super) fn labels(url: &ParsedUrl, domain_len: usize) -> impl Iterator<Item = Piece> {
+    let start = url.parts().host_start as usize;
+    let mut end = (url.parts().host_end as usize).saturating_sub(domain_len);
+    std::iter::from_fn(move || {
+        if end <= start {
+            return None;
+        }
+        // The dot after the label.
+        end -= 1;
+        let dot = url.padded()[start..end].iter().rposition(|&byte| byte == b'.');
+        let label = Piece::new(dot.map_or(start, |dot| start + dot + 1), end);
+        end = label.start as usize;
+        Some(label)
+    })
+}
+
+/// Which of some characters that make one of several spellings stand in a part of a URL, or perhaps do.
+#[inline]
+fn characters(wanted: u8, padded: &[u8], start: usize, end: usize) -> u8 {
+    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};
+    const ESCAPES: u8 = ESCAPED_LETTER | ESCAPED_MARK | ESCAPED_SPACE;
+    let mut found = 0;
+    if wanted & CAPITAL != 0 && any(padded, start, end, |bytes, _| is_between(bytes, b'A', b'Z')) {
+        found |= CAPITAL;
+    }
+    if wanted & ESCAPES != 0 && any(padded, start, end, |bytes, _| is(bytes, b'%')) {
+        found |= wanted & ESCAPES & escapes(padded, start, end);
+    }
+    if wanted & PLUS != 0 && any(padded, start, end, |bytes, _| is(bytes, b'+')) {
+        found |= PLUS;
+    }
+    // A digit, a zero before it, and before that no part of a number.
+    let is_padded = |bytes: i8x16, before: [i8x16; 2]| {
+        let starts = !(is_between(before[1], b'0', b'9') | is(before[1], b'.'));
+        is_between(bytes, b'0', b'9') & is(before[0], b'0') & starts
+    };
+    if wanted & PADDING != 0 && any(padded, start, end, is_padded) {
+        found |= PADDING;
+    }
+    found
+}
+
+/// Which kinds of escapes there are.
+#[cold]
+fn escapes(padded: &[u8], start: usize, end: usize) -> u8 {
+    let text = padded.get(start..end).unwrap_or_default();
+    memchr::memchr_iter(b'%', text).fold(0, |found, at| {
+        found
+            | match text.get(at + 1..at + 3) {
+                Some(b"20") => spelling_bits::ESCAPED_SPACE,
+                Some([b'8'..=b'9' | b'A'..=b'F', _]) => spelling_bits::ESCAPED_LETTER,
+                Some(_) => spelling_bits::ESCAPED_MARK,
+                None => 0,
+            }
+    })
+}
+
+fn is(bytes: i8x16, byte: u8) -> i8x16 {
+    bytes.cmp_eq(i8x16::splat(byte.cast_signed()))
+}
+
+fn is_between(bytes: i8x16, low: u8, high: u8) -> i8x16 {
+    bytes.cmp_gt(i8x16::splat((low - 1).cast_signed())) & bytes.cmp_lt(i8x16::splat((high + 1).cast_signed()))
+}
+
+/// Whether something is true of any byte and the two before it, sixteen at a time. There are bytes before the first.
+#[inline(always)]
+fn any(padded: &[u8], start: usize, end: usize, is_it: impl Fn(i8x16, [i8x16; 2]) -> i8x16) -> bool {
+    const LANES: usize = 16;
+    let lanes = |at: usize| {
+        let bytes =
+            padded.get(at..).and_then(|rest| rest.first_chunk::<LANES>()).copied().unwrap_or_default();
+        i8x16::new(bytes.map(u8::cast_signed))
+    };
+    let mut at = start;
+    while at < end {
+        let found = is_it(lanes(at), [lanes(at.saturating_sub(1)), lanes(at.saturating_sub(2))])
+            .move_mask()
+            .cast_unsigned();
+        let wanted = if end - at >= LANES { 0xFFFF } else { (1 << (end - at)) - 1 };
+        if found & wanted != 0 {
+            return true;
+        }
+        at += LANES;
+    }
+    false
+}

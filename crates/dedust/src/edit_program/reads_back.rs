@@ -1,0 +1,198 @@
+/*!
+Whether a URL that edits have made is read as what it was made from.
+
+A canonical URL is only handed out if it is its own canonical URL and has the same key. That can be checked by
+reading it and making all edits again. But if reading it would give the very [`Draft`] that it was written from, as it does
+nearly always, then the edits can be made to that, and mostly none is left to make.
+*/
+
+use memchr::memchr;
+
+use super::EditProgram;
+use super::draft::{Draft, Piece};
+use super::run::Scope;
+use crate::text_buffer::TextBuffer;
+use crate::url::ParsedUrl;
+
+/// What edits make of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edited {
+    /// Nothing that could be fetched, or the URL itself.
+    Unchanged,
+    /// Another URL, which is canonical.
+    Canonical,
+    /// Another URL, which is canonical if it has the same key as the first.
+    SameIfKeysAre,
+    /// Another URL, of which nothing is known.
+    Unknown,
+}
+
+/// How a part of a URL is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ReadBack {
+    AsItIs,
+    /// It has a value that is not known.
+    NotAtAll,
+    Perhaps,
+}
+
+/// URLs longer than this are not vouched for: what is written may be too long to be a URL.
+const MAX_BYTES: usize = 1 << 20;
+
+impl Draft {
+    /// Makes those edits to a URL that was read whose results can be fetched, and writes the result to `out` if that is
+    /// another URL.
+    #[inline]
+    pub(crate) fn rewrite(
+        &mut self,
+        url: &ParsedUrl,
+        program: &EditProgram<'_>,
+        out: &mut TextBuffer,
+    ) -> Edited {
+        self.make_early(url, program, Scope::Fetchable);
+        let is_changed_early = self.parts.touched.any();
+        if !is_changed_early && self.stays(program) {
+            return Edited::Unchanged;
+        }
+        let first = self.run(url, program, Scope::Fetchable);
+        if !first.is_changed && !is_changed_early {
+            return Edited::Unchanged;
+        }
+        let read_back = self.read_back(url, program);
+        if read_back == ReadBack::NotAtAll {
+            return Edited::Unchanged;
+        }
+        self.write_url(url, program, out);
+        if out.as_bytes() == url.as_bytes() {
+            return Edited::Unchanged;
+        }
+        if read_back == ReadBack::Perhaps || self.repeats || out.as_bytes().len() > MAX_BYTES {
+            return Edited::Unknown;
+        }
+        // What was made early cannot be made again. If nothing else was, all other edits were asked already.
+        let second = if first.is_changed {
+            self.live = self.awake(url, program);
+            self.run(url, program, Scope::Fetchable)
+        } else {
+            first
+        };
+        if second.is_changed {
+            Edited::Unknown
+        } else if first.is_partial || second.is_partial {
+            Edited::SameIfKeysAre
+        } else {
+            // No other edit had anything to say, so all of them together do nothing more than these did.
+            Edited::Canonical
+        }
+    }
+
+    fn read_back(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> ReadBack {
+        if !self.is_writable() {
+            return ReadBack::NotAtAll;
+        }
+        let touched = self.parts.touched;
+        let is_read = is_web(url.scheme())
+            && (!touched.scheme || self.parts.port.is_none() && is_web(self.text(url, self.parts.scheme)))
+            && (!touched.host || self.host_reads_back(url, program))
+            && (!touched.port || self.parts.port.is_none())
+            && (!touched.path || self.path_reads_back(url))
+            && (!touched.query || self.query_reads_back(url))
+            && (!touched.hashbang || self.parts.hashbang.is_none());
+        if is_read { ReadBack::AsItIs } else { ReadBack::Perhaps }
+    }
+
+    /// Whether all values are known.
+    fn is_writable(&self) -> bool {
+        let parts = &self.parts;
+        let is_known = |piece: &Piece| *piece != Piece::STAR;
+        !parts.path_is_forgotten
+            && is_known(&parts.scheme)
+            && parts.labels.iter().chain(&parts.port).chain(&parts.segments).all(is_known)
+            && parts.params.iter().chain(&parts.path_params).all(|param| is_known(&param.value))
+    }
+
+    fn host_reads_back(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
+        let host = url.parts().host_start..url.parts().host_end;
+        let is_label_byte = |&byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+        let is_plain =
+            |text: &[u8]| !text.is_empty() && text.iter().all(is_label_byte) && !text.starts_with(b"xn--");
+        // Other hosts may have other rules.
+        !program.has_longer
+            && url.host_is_name()
+            && self.parts.labels.iter().all(|&label| {
+                (label.start >= host.start && label.end <= host.end) || is_plain(self.text(url, label))
+            })
+    }
+
+    fn path_reads_back(&self, url: &ParsedUrl) -> bool {
+        let parts = &self.parts;
+        let Some(&last) = parts.segments.last() else { return parts.path_params.is_empty() };
+        let last = self.text(url, last);
+        // An empty last segment would be a slash, dots a step, and what follows a semicolon a parameter.
+        if matches!(last, b"" | b"." | b"..") || memchr(b';', last).is_some() {
+            return false;
+        }
+        let is_whole = |piece: Piece, before: u8| {
+            let (start, end) = (url.parts().path_start, url.parts().path_end);
+            let byte = |at: u32| url.padded().get(at as usize).copied();
+            piece.start > start
+                && piece.end <= end
+                && byte(piece.start - 1) == Some(before)
+                && (piece.end == end || matches!(byte(piece.end), Some(b'/' | b';')))
+        };
+        let is_segment = |text: &[u8]| !matches!(text, b"" | b"." | b"..") && is_plain(text, b"!$&'()*+,=:@");
+        parts.segments.iter().all(|&piece| is_whole(piece, b'/') || is_segment(self.text(url, piece)))
+            && parts.path_params.iter().all(|param| is_whole(param.value, b'='))
+    }
+
+    fn query_reads_back(&self, url: &ParsedUrl) -> bool {
+        let (start, end) = (url.parts().path_end, url.parts().query_end);
+        let byte = |at: u32| url.padded().get(at as usize).copied();
+        let is_whole = |piece: Piece| {
+            piece.start > start
+                && piece.end <= end
+                && byte(piece.start - 1) == Some(b'=')
+                && (piece.end == end || byte(piece.end) == Some(b'&'))
+        };
+        !self.has_semicolon
+            && self.parts.params.iter().all(|param| {
+                let has_known_name = !param.name.is_written() || {
+                    let name = self.text(url, param.name);
+                    !name.is_empty() && is_plain(name, b"!$()*+,:@/")
+                };
+                has_known_name
+                    && (param.value.is_bare()
+                        || is_whole(param.value)
+                        || is_plain(self.text(url, param.value), b"!$()*+,=:@/?"))
+            })
+    }
+}
+
+fn is_web(scheme: &[u8]) -> bool {
+    matches!(scheme, b"http" | b"https")
+}
+
+/// Whether a text is read as it is where these marks may stand: letters, digits, and escapes of what is neither.
+fn is_plain(text: &[u8], marks: &[u8]) -> bool {
+    let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let mut rest = text;
+    while let [byte, after @ ..] = rest {
+        rest = after;
+        if is_unreserved(*byte) || marks.contains(byte) {
+            continue;
+        }
+        let digit = |byte: u8| match byte {
+            b'0'..=b'9' => Some(byte - b'0'),
+            b'A'..=b'F' => Some(byte - b'A' + 10),
+            _ => None,
+        };
+        match (byte, after) {
+            (b'%', [high, low, after @ ..]) => match (digit(*high), digit(*low)) {
+                (Some(high), Some(low)) if !is_unreserved(high << 4 | low) => rest = after,
+                _ => return false,
+            },
+            _ => return false,
+        }
+    }
+    true
+}

@@ -1,0 +1,187 @@
+/*!
+Makes edits to a [`Draft`], in order, asking only those that may concern it.
+*/
+
+use super::change::{CannotChange, Changing, News};
+use super::draft::Draft;
+use super::{EditProgram, FETCHABLE, HAS_FOLDS, IS_ALONE, MAY_FAIL, Mark, Place, code, spelling_bits};
+use crate::compiled::encoding::Cursor;
+use crate::pattern::is_in_class;
+use crate::url::{ParsedUrl, RawValue};
+
+/// Which edits are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// All of them, for a key.
+    All,
+    /// Those whose results can be fetched, for a canonical URL.
+    Fetchable,
+}
+
+/// What came of making edits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// Something was changed.
+    pub(super) is_changed: bool,
+    /// An edit that is no part of the scope might have changed something, and others could have seen that.
+    pub(super) is_partial: bool,
+}
+
+/// What was read of a program; nothing when it is damaged.
+pub(super) type Read<T> = Option<T>;
+
+impl Draft {
+    /// Whether no edit whose result can be fetched may concern this URL.
+    #[inline]
+    pub(crate) fn stays(&self, program: &EditProgram<'_>) -> bool {
+        self.candidates(program) & program.fetchable() == 0
+    }
+
+    /// Edits that may concern the URL as it is.
+    #[inline]
+    fn candidates(&self, program: &EditProgram<'_>) -> u32 {
+        if self.parts.path_is_forgotten {
+            // Its segments are there and not there.
+            return self.live;
+        }
+        self.live & program.with_depth(self.parts.segments.len())
+    }
+
+    /// Makes all edits of a scope.
+    #[inline]
+    pub(super) fn run(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, scope: Scope) -> Outcome {
+        let asked = if scope == Scope::All { u32::MAX } else { program.matters() };
+        let mut outcome = Outcome::default();
+        let mut left = asked;
+        loop {
+            let candidates = self.candidates(program) & left;
+            if candidates == 0 {
+                return outcome;
+            }
+            let bit = candidates.trailing_zeros();
+            left = asked & (u32::MAX << bit << 1);
+            for number in program.sharing(bit) {
+                self.run_one(url, program, number, scope, &mut outcome);
+            }
+        }
+    }
+
+    /// Makes one edit, if it is of the scope.
+    #[inline]
+    fn run_one(
+        &mut self,
+        url: &ParsedUrl,
+        program: &EditProgram<'_>,
+        number: usize,
+        scope: Scope,
+        outcome: &mut Outcome,
+    ) -> Read<()> {
+        let (edit, mut cursor) = program.edit(number)?;
+        let is_of_scope = scope == Scope::All || edit.flags & FETCHABLE != 0;
+        if !is_of_scope && edit.flags & IS_ALONE != 0 {
+            return Some(());
+        }
+        for _ in 0..edit.tests {
+            if !self.holds(url, &mut cursor)? {
+                return Some(());
+            }
+        }
+        if !is_of_scope {
+            outcome.is_partial = true;
+            return Some(());
+        }
+        if edit.flags & MAY_FAIL != 0 {
+            self.before.copy_from(&self.parts);
+        }
+        let written = self.written.len();
+        let mut change = Changing { draft: self, url, program, is_changed: false, news: News::None };
+        for _ in 0..edit.changes {
+            match change.make(&mut cursor) {
+                Some(Ok(())) => {}
+                Some(Err(CannotChange)) | None => {
+                    if edit.flags & MAY_FAIL != 0 {
+                        std::mem::swap(&mut self.parts, &mut self.before);
+                    }
+                    return Some(());
+                }
+            }
+        }
+        let Changing { is_changed, news, .. } = change;
+        outcome.is_changed |= is_changed;
+        if news != News::None && program.has(HAS_FOLDS) {
+            // What was written may stand anywhere now, and so may what stood elsewhere.
+            let [path, params] = self.characters;
+            let all = path | params | plain_characters(&self.written[written..]);
+            self.characters = [all; 2];
+        }
+        self.live |= match news {
+            News::None => 0,
+            News::Params => self.awake_by_params(url, program) | self.awake_by_spelling(program),
+            News::Scheme => program.waiting(Mark::Http) | program.waiting(Mark::Https),
+            News::Path => self.awake_by_path(url, program) | self.awake_by_spelling(program),
+            News::All => u32::MAX,
+        };
+        Some(())
+    }
+
+    /// Makes the edit with a number, whether it waits for anything or not.
+    pub(crate) fn run_only(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, number: usize) {
+        self.run_one(url, program, number, Scope::All, &mut Outcome::default());
+    }
+
+    /// Whether the next test is true of the URL.
+    #[inline]
+    fn holds(&self, url: &ParsedUrl, cursor: &mut Cursor<'_>) -> Read<bool> {
+        let place = Place::read(cursor)?;
+        let value = self.get(url, place);
+        Some(match cursor.u8()? {
+            code::IS => value == Some(cursor.text()?),
+            code::ONE_OF => is_listed(value, cursor)?,
+            code::NOT => !is_listed(value, cursor)?,
+            code::ANY => {
+                let is_in_class = is_in_class(cursor, value.flatten())?;
+                value.is_some() && is_in_class
+            }
+            code::ABSENT => value.is_none(),
+            _ => return None,
+        })
+    }
+}
+
+fn is_listed(value: Option<RawValue<'_>>, cursor: &mut Cursor<'_>) -> Read<bool> {
+    let table = cursor.block()?;
+    Some(value.is_some_and(|value| look_up(table, value).is_some()))
+}
+
+/// The entry of a table for a text, after that.
+pub(super) fn look_up<'a>(table: &'a [u8], text: RawValue<'_>) -> Option<Cursor<'a>> {
+    let count = Cursor::new(table, 0).u32()? as usize;
+    let texts = 4 + count.checked_mul(4)?;
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let start = Cursor::new(table, 4 + 4 * middle).u32()? as usize;
+        let mut entry = Cursor::new(table, texts + start);
+        match entry.text()?.cmp(&text) {
+            std::cmp::Ordering::Less => low = middle + 1,
+            std::cmp::Ordering::Equal => return Some(entry),
+            std::cmp::Ordering::Greater => high = middle,
+        }
+    }
+    None
+}
+
+/// Which characters that make one of several spellings may stand in a text.
+fn plain_characters(text: &[u8]) -> u8 {
+    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};
+    text.iter().fold(0, |found, byte| {
+        found
+            | match byte {
+                b'A'..=b'Z' => CAPITAL,
+                b'%' => ESCAPED_LETTER | ESCAPED_MARK | ESCAPED_SPACE,
+                b'+' => PLUS,
+                b'0' => PADDING,
+                _ => 0,
+            }
+    })
+}

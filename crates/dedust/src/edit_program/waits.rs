@@ -1,0 +1,293 @@
+/*!
+What an edit waits for: something without which it changes no URL.
+
+What a test asks for must be there, and so must a value that is read: any one of these will do, and the one that
+fewest URLs have is best. Otherwise an edit waits for what its changes would change, all of it. Whatever is not
+understood here is waited for in every URL: that is slower, never wrong.
+*/
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{DEPTHS, FoldedArea, Mark, spelling_bits};
+use crate::rule::{Area, Change, Edit, PathPart, Source, Spelling, Spot, Test};
+use crate::url::{TokenKey, Value};
+
+/// Something that a URL may have. Ordered by how many URLs do, those with least first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Wait {
+    /// A query parameter with a value.
+    Param(Box<str>, Value),
+    QueryName(Box<str>),
+    PathName(Box<str>),
+    /// A value of the path, wherever it stands.
+    Segment(Box<str>),
+    /// Any of some characters in an area.
+    Characters(FoldedArea, u8),
+    Mark(Mark),
+}
+
+impl Wait {
+    /// The larger, the more URLs have it.
+    fn frequency(&self) -> u8 {
+        match self {
+            Self::Param(..) => 0,
+            Self::QueryName(_) | Self::PathName(_) | Self::Mark(Mark::Rare | Mark::Repeats) => 1,
+            Self::Segment(_) => 2,
+            Self::Characters(..) => 3,
+            Self::Mark(Mark::TrailingSlash | Mark::Labels) => 4,
+            Self::Mark(Mark::Http | Mark::Https) => 5,
+            Self::Mark(Mark::Always) => 6,
+        }
+    }
+}
+
+/// More values than this are not waited for one by one.
+const MAX_VALUES: usize = 8;
+
+/// What an edit waits for: any of these.
+pub(super) fn waits(edit: &Edit) -> BTreeSet<Wait> {
+    let asked = edit.when.iter().filter_map(|(spot, test)| asked_for(spot, test));
+    let read = needed(edit).map(|spot| BTreeSet::from([presence(spot)]));
+    let changed: Option<BTreeSet<Wait>> =
+        edit.change.iter().map(changed_by).try_fold(BTreeSet::new(), |mut all, waits| {
+            all.extend(waits?);
+            Some(all)
+        });
+    let frequency = |waits: &BTreeSet<Wait>| waits.iter().map(Wait::frequency).max();
+    let best = asked.chain(read).chain(changed).min_by_key(frequency);
+    best.unwrap_or_else(|| BTreeSet::from([Wait::Mark(Mark::Always)]))
+}
+
+/// A bit for every number of segments with which the edit may change a URL.
+pub(super) fn depths(edit: &Edit) -> u8 {
+    let (mut least, mut most) = (0, usize::MAX);
+    let mut need = |segments: usize| least = least.max(segments);
+    for (spot, test) in &edit.when {
+        if let Spot::Key(TokenKey::PathSegment(index)) | Spot::FromRight(index) = spot {
+            match test {
+                Test::Is(_) | Test::OneOf(_) | Test::Any(_) => need(usize::from(*index) + 1),
+                Test::Absent => most = most.min(usize::from(*index)),
+                Test::Not(_) => {}
+            }
+        }
+    }
+    for spot in needed(edit) {
+        if let Spot::Key(TokenKey::PathSegment(index)) | Spot::FromRight(index) = spot {
+            need(usize::from(*index) + 1);
+        }
+    }
+    match edit.change.first() {
+        Some(Change::Path(parts)) => {
+            for part in parts {
+                match part {
+                    PathPart::Segments { from, but_last } => {
+                        need(usize::from(*from) + usize::from(*but_last))
+                    }
+                    PathPart::First(count) | PathPart::Last(count) => need(usize::from(*count)),
+                    PathPart::Text(_) | PathPart::Value { .. } => {}
+                }
+            }
+        }
+        Some(
+            Change::Drop(Spot::Key(TokenKey::PathSegment(index)) | Spot::FromRight(index))
+            | Change::Forget(Spot::Key(TokenKey::PathSegment(index)) | Spot::FromRight(index))
+            | Change::Map { of: TokenKey::PathSegment(index), .. },
+        ) if edit.change.len() == 1 => need(usize::from(*index) + 1),
+        Some(Change::Unrepeat) if edit.change.len() == 1 => need(2),
+        _ => {}
+    }
+    // The last stands for all that are larger.
+    let fits =
+        |depth: usize| if depth + 1 < DEPTHS { depth >= least && depth <= most } else { depth <= most };
+    (0..DEPTHS).filter(|&depth| fits(depth)).fold(0, |bits, depth| bits | 1 << depth)
+}
+
+/// What is read by the first change that puts something new into the URL. If that is not there, nothing is changed.
+fn needed(edit: &Edit) -> impl Iterator<Item = &Spot> {
+    let first = edit.change.iter().find(|change| matches!(change, Change::Set { .. } | Change::Path(_)));
+    let set = match first {
+        Some(Change::Set { to, .. }) => to.as_slice(),
+        _ => &[],
+    };
+    let path = match first {
+        Some(Change::Path(parts)) => parts.as_slice(),
+        _ => &[],
+    };
+    let values = path.iter().filter_map(|part| match part {
+        PathPart::Value { from, .. } => Some(from),
+        _ => None,
+    });
+    set.iter().chain(values).filter_map(|source: &Source| source.of.as_ref())
+}
+
+/// What a test asks for; nothing when it can be passed by what is not there.
+fn asked_for(spot: &Spot, test: &Test) -> Option<BTreeSet<Wait>> {
+    let values = match test {
+        Test::Is(value) => std::slice::from_ref(value),
+        Test::OneOf(values) => values,
+        Test::Any(_) => return Some(BTreeSet::from([presence(spot)])),
+        Test::Not(_) | Test::Absent => return None,
+    };
+    Some(value_of(spot, values.iter()))
+}
+
+/// That a place has one of some values.
+fn value_of<'a>(spot: &Spot, values: impl ExactSizeIterator<Item = &'a Value>) -> BTreeSet<Wait> {
+    match spot {
+        Spot::Key(TokenKey::Scheme) => {
+            let mark = |value: &Value| match value.as_text() {
+                Some("http") => Wait::Mark(Mark::Http),
+                // Of URLs of other schemes all edits are asked.
+                _ => Wait::Mark(Mark::Https),
+            };
+            values.map(mark).collect()
+        }
+        Spot::Key(TokenKey::QueryParam(name)) if values.len() <= MAX_VALUES => {
+            values.map(|value| Wait::Param(name.name.clone(), value.clone())).collect()
+        }
+        Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_) if values.len() <= MAX_VALUES => {
+            values.filter_map(Value::as_text).map(|text| Wait::Segment(text.into())).collect()
+        }
+        _ => BTreeSet::from([presence(spot)]),
+    }
+}
+
+/// That a place has a value.
+fn presence(spot: &Spot) -> Wait {
+    Wait::Mark(match spot {
+        Spot::Key(TokenKey::QueryParam(name)) => return Wait::QueryName(name.name.clone()),
+        Spot::Key(TokenKey::PathParam(name)) => return Wait::PathName(name.name.clone()),
+        Spot::Key(TokenKey::Subdomain(_)) => Mark::Labels,
+        Spot::Key(TokenKey::TrailingSlash) => Mark::TrailingSlash,
+        Spot::Key(TokenKey::Port | TokenKey::Hashbang | TokenKey::QuerySeparator) => Mark::Rare,
+        // The number of segments tells.
+        Spot::Key(TokenKey::Scheme | TokenKey::PathSegment(_)) | Spot::FromRight(_) => Mark::Always,
+    })
+}
+
+/// What a change would change; nothing when it makes something where there was nothing.
+fn changed_by(change: &Change) -> Option<BTreeSet<Wait>> {
+    Some(match change {
+        Change::Drop(Spot::Key(TokenKey::Scheme)) => BTreeSet::new(),
+        Change::Drop(spot) | Change::Forget(spot) => BTreeSet::from([presence(spot)]),
+        Change::Map { of, values } => {
+            value_of(&Spot::Key(of.clone()), values.iter().map(|mapped| &mapped.is))
+        }
+        Change::Fold { of: Area::Key(key), .. } => BTreeSet::from([presence(&Spot::Key(key.clone()))]),
+        Change::Fold { of: Area::Path, to } => BTreeSet::from([folded(FoldedArea::Path, *to)]),
+        Change::Fold { of: Area::Params, to } => BTreeSet::from([folded(FoldedArea::Params, *to)]),
+        Change::Unrepeat => BTreeSet::from([Wait::Mark(Mark::Repeats)]),
+        Change::ForgetPath | Change::Set { .. } | Change::Path(_) => return None,
+    })
+}
+
+fn folded(area: FoldedArea, to: Spelling) -> Wait {
+    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};
+    let characters = match to {
+        Spelling::Lowercase => CAPITAL,
+        Spelling::Unescaped => ESCAPED_MARK,
+        Spelling::Composed => ESCAPED_LETTER,
+        Spelling::PlusAsSpace => PLUS,
+        Spelling::Underscored => ESCAPED_SPACE | PLUS,
+        Spelling::Unpadded => PADDING,
+    };
+    Wait::Characters(area, characters)
+}
+
+/// A part of a URL that is looked at and changed by itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Component {
+    Scheme,
+    Labels,
+    Port,
+    Path,
+    TrailingSlash,
+    PathName(Box<str>),
+    Separator,
+    QueryName(Box<str>),
+    /// The values of all query parameters.
+    Params,
+    Hashbang,
+}
+
+impl Component {
+    fn of(spot: &Spot) -> Self {
+        match spot {
+            Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_) => Self::Path,
+            Spot::Key(key) => match key {
+                TokenKey::Scheme => Self::Scheme,
+                TokenKey::Subdomain(_) => Self::Labels,
+                TokenKey::Port => Self::Port,
+                TokenKey::PathSegment(_) => Self::Path,
+                TokenKey::TrailingSlash => Self::TrailingSlash,
+                TokenKey::PathParam(name) => Self::PathName(name.name.clone()),
+                TokenKey::QuerySeparator => Self::Separator,
+                TokenKey::QueryParam(name) => Self::QueryName(name.name.clone()),
+                TokenKey::Hashbang => Self::Hashbang,
+            },
+        }
+    }
+}
+
+/// For each edit whether what it looks at and changes is of no concern to any other: it may then be made before or after
+/// them. An edit that only leaves something out or forgets it may share it with those who change spellings everywhere.
+pub(super) fn alone(edits: &[(usize, &Edit)]) -> Vec<bool> {
+    let components: Vec<BTreeSet<Component>> = edits.iter().map(|(_, edit)| components(edit)).collect();
+    let speaks_of_query = |components: &BTreeSet<Component>| {
+        components.iter().any(|component| matches!(component, Component::QueryName(_) | Component::Params))
+    };
+    let mut counts: BTreeMap<&Component, usize> = BTreeMap::new();
+    components.iter().flatten().for_each(|component| *counts.entry(component).or_default() += 1);
+    let of_query = components.iter().filter(|components| speaks_of_query(components)).count();
+    let is_alone = |((_, edit), own): (&(usize, &Edit), &BTreeSet<Component>)| {
+        let is_blind = edit.when.is_empty()
+            && edit.change.iter().all(|change| matches!(change, Change::Drop(_) | Change::Forget(_)));
+        let others = |component: &Component| {
+            counts.get(component).copied().unwrap_or(0) - usize::from(own.contains(component))
+        };
+        own.iter().all(|component| match component {
+            Component::Params => of_query == 1,
+            Component::QueryName(_) => {
+                others(component) == 0 && (is_blind || others(&Component::Params) == 0)
+            }
+            // A path that is left without segments is left without a slash at its end.
+            Component::TrailingSlash => others(component) == 0 && (is_blind || others(&Component::Path) == 0),
+            Component::Path => others(component) == 0 && others(&Component::TrailingSlash) == 0,
+            _ => others(component) == 0,
+        })
+    };
+    edits.iter().zip(&components).map(is_alone).collect()
+}
+
+fn components(edit: &Edit) -> BTreeSet<Component> {
+    let mut all: BTreeSet<Component> = edit.when.keys().map(Component::of).collect();
+    let source = |source: &Source| source.of.as_ref().map(Component::of);
+    for change in &edit.change {
+        match change {
+            Change::Drop(spot) | Change::Forget(spot) => {
+                all.insert(Component::of(spot));
+            }
+            Change::Map { of: key, .. } | Change::Fold { of: Area::Key(key), .. } => {
+                all.insert(Component::of(&Spot::Key(key.clone())));
+            }
+            Change::Fold { of: Area::Params, .. } => {
+                all.insert(Component::Params);
+            }
+            Change::Set { key, to } => {
+                all.insert(Component::of(&Spot::Key(key.clone())));
+                all.extend(to.iter().filter_map(source));
+            }
+            Change::Path(parts) => {
+                all.insert(Component::Path);
+                all.extend(parts.iter().filter_map(|part| match part {
+                    PathPart::Value { from, .. } => source(from),
+                    _ => None,
+                }));
+            }
+            Change::ForgetPath | Change::Fold { of: Area::Path, .. } | Change::Unrepeat => {
+                all.insert(Component::Path);
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,193 @@
+/*!
+A [`Draft`] put together again, as a key or as a URL. What was not touched is copied as a whole.
+*/
+
+use super::draft::{Draft, Param, Piece};
+use super::run::Scope;
+use super::{EditProgram, LABEL_LENGTH_AT};
+use crate::text_buffer::TextBuffer;
+use crate::url::{PADDING, ParsedUrl};
+
+impl Draft {
+    /// Makes all edits to a URL that was read; its key is the URL itself, or what is written to `out`.
+    #[inline]
+    pub(crate) fn key<'s>(
+        &mut self,
+        url: &'s ParsedUrl,
+        program: &EditProgram<'_>,
+        out: &'s mut TextBuffer,
+    ) -> &'s [u8] {
+        self.make_early(url, program, Scope::All);
+        self.run(url, program, Scope::All);
+        self.write_key(url, program, out)
+    }
+
+    /// The key of the URL as it is now: parameters sorted by name, `*` for what does not matter.
+    #[inline]
+    pub(crate) fn write_key<'s>(
+        &mut self,
+        url: &'s ParsedUrl,
+        program: &EditProgram<'_>,
+        out: &'s mut TextBuffer,
+    ) -> &'s [u8] {
+        let is_path_in_order = self.parts.path_params.len() < 2 || self.sort(url, true);
+        let is_query_in_order = self.is_in_order || self.sort(url, false);
+        if is_path_in_order && is_query_in_order && !self.parts.touched.any() && !self.has_user {
+            return url.as_bytes();
+        }
+        self.write(url, program, (is_query_in_order, is_path_in_order), out);
+        out.as_bytes()
+    }
+
+    /// Writes the URL as it is now, in the order in which it came.
+    pub(super) fn write_url(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, out: &mut TextBuffer) {
+        self.write(url, program, (true, true), out);
+    }
+
+    /// Sorts parameters of the query or of the path by name; those of one name keep their order. Says whether they had
+    /// been in order.
+    fn sort(&mut self, url: &ParsedUrl, in_path: bool) -> bool {
+        let params = if in_path { &mut self.parts.path_params } else { &mut self.parts.params };
+        let mut params = std::mem::take(params);
+        let name = |param: &Param| self.text(url, param.name);
+        let is_in_order =
+            params.is_sorted_by(|a, b| a.word < b.word || (a.word == b.word && name(a) <= name(b)));
+        if !is_in_order {
+            params.sort_unstable_by(|a, b| {
+                let names = a.word.cmp(&b.word).then_with(|| name(a).cmp(name(b)));
+                // New parameters come last, and so do their names.
+                names.then(a.name.start.cmp(&b.name.start))
+            });
+            // They stay sorted.
+            let touched = &mut self.parts.touched;
+            *(if in_path { &mut touched.path } else { &mut touched.query }) = true;
+        }
+        *(if in_path { &mut self.parts.path_params } else { &mut self.parts.params }) = params;
+        is_in_order
+    }
+
+    /// Writes all parts; those that are not in the order of the URL are told.
+    fn write(
+        &mut self,
+        url: &ParsedUrl,
+        program: &EditProgram<'_>,
+        is_in_order: (bool, bool),
+        out: &mut TextBuffer,
+    ) {
+        // Texts that something follows are copied faster.
+        let length = self.written.len();
+        if length > 1 {
+            self.written.resize(length + PADDING, 0);
+        }
+        self.write_parts(url, program, is_in_order, out);
+        self.written.truncate(length);
+    }
+
+    fn write_parts(
+        &self,
+        url: &ParsedUrl,
+        program: &EditProgram<'_>,
+        (query_is_in_order, path_is_in_order): (bool, bool),
+        out: &mut TextBuffer,
+    ) {
+        let (padded, at, parts) = (url.padded(), url.parts(), &self.parts);
+        let (path_start, path_end) = (at.path_start as usize, at.path_end as usize);
+        out.clear();
+        let is_path_whole = path_is_in_order && !parts.touched.path;
+        if parts.touched.is_before_path() || self.has_user {
+            self.write_before_path(url, program, out);
+            if is_path_whole {
+                out.push_part(padded, path_start, path_end - path_start);
+            }
+        } else {
+            out.push_part(padded, 0, if is_path_whole { path_end } else { path_start });
+        }
+        if !is_path_whole {
+            self.write_path(url, out);
+        }
+        if query_is_in_order && !parts.touched.query {
+            out.push_part(padded, path_end, at.query_end as usize - path_end);
+        } else if !parts.params.is_empty() {
+            self.write_params(url, &parts.params, b'?', parts.separator, out);
+        }
+        if let Some(hashbang) = parts.hashbang {
+            out.push(b'#');
+            out.push(b'!');
+            self.push(url, hashbang, out);
+        }
+    }
+
+    fn write_before_path(&self, url: &ParsedUrl, program: &EditProgram<'_>, out: &mut TextBuffer) {
+        let (padded, at) = (url.padded(), url.parts());
+        let (host_start, host_end) = (at.host_start as usize, at.host_end as usize);
+        self.push(url, self.parts.scheme, out);
+        out.push_part(padded, at.scheme_end as usize, b"://".len());
+        if let Some(label) = self.parts.early_label {
+            let after = label.end as usize + 1;
+            out.push_part(padded, host_start, label.start as usize - host_start);
+            if program.head[LABEL_LENGTH_AT] == 0 {
+                out.push(b'*');
+                out.push(b'.');
+            }
+            out.push_part(padded, after, host_end - after);
+        } else if self.parts.touched.host {
+            for &label in self.parts.labels.iter().rev() {
+                self.push(url, label, out);
+                out.push(b'.');
+            }
+            out.push_part(padded, host_end - program.domain_len, program.domain_len);
+        } else {
+            out.push_part(padded, host_start, host_end - host_start);
+        }
+        if let Some(port) = self.parts.port {
+            out.push(b':');
+            self.push(url, port, out);
+        }
+    }
+
+    fn write_path(&self, url: &ParsedUrl, out: &mut TextBuffer) {
+        let parts = &self.parts;
+        if parts.path_is_forgotten {
+            out.push(b'/');
+            out.push(b'*');
+            return;
+        }
+        if parts.segments.is_empty() {
+            out.push(b'/');
+            return;
+        }
+        for &segment in &parts.segments {
+            out.push(b'/');
+            self.push(url, segment, out);
+        }
+        if !parts.path_params.is_empty() {
+            self.write_params(url, &parts.path_params, b';', b';', out);
+        }
+        if parts.has_slash {
+            out.push(b'/');
+        }
+    }
+
+    fn write_params(&self, url: &ParsedUrl, params: &[Param], lead: u8, separator: u8, out: &mut TextBuffer) {
+        let mut lead = lead;
+        for &Param { name, value, .. } in params {
+            out.push(std::mem::replace(&mut lead, separator));
+            // Most stand as they stood in the URL.
+            if value.start == name.end + 1 && !name.is_written() {
+                self.push(url, Piece { start: name.start, end: value.end }, out);
+                continue;
+            }
+            self.push(url, name, out);
+            if !value.is_bare() {
+                out.push(b'=');
+                self.push(url, value, out);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn push(&self, url: &ParsedUrl, piece: Piece, out: &mut TextBuffer) {
+        let (text, start, end) = self.locate(url, piece);
+        out.push_part(text, start, end - start);
+    }
+}
