@@ -18,6 +18,8 @@ After Xu, Liu and Callan, SIGIR 2017. Where the paper is silent we read it as fo
 
 mod language;
 mod pairs;
+#[cfg(feature = "neural")]
+mod rules;
 mod tokens;
 #[cfg(feature = "neural")]
 mod translator;
