@@ -3,7 +3,7 @@ What the URLs of a site have become so far, and what they say about an edit.
 
 A URL stands at a place: a number for its form. An edit is tried on all URLs that it concerns. Where it brings URLs of
 different places together, they must show the same page; every place that is moved is a trial, and fails if it does
-not show what most places show that it would stand with.
+not show what most places show that it would stand with. Pages with different labels that look alike are no trial.
 */
 
 use std::collections::BTreeSet;
@@ -54,6 +54,8 @@ pub(super) struct Votes {
     pub(super) contradictions: u64,
     /// Pages that agree.
     pub(super) pages: usize,
+    /// Parameters that all URLs have which it changes.
+    pub(super) always: BTreeSet<TokenKey>,
     /// Groups, and those whose common form was seen for their page.
     groups: u64,
     seen: u64,
@@ -135,8 +137,22 @@ impl<'s, 'c> Trial<'s, 'c> {
         max_of_group: u64,
     ) -> (Votes, Evidence) {
         let mut votes = Votes::default();
+        let moves = self.moves(edit);
+        let params = |moved: &Moved| -> BTreeSet<TokenKey> {
+            let keys = self.parts[moved.row as usize].iter().map(|(key, _)| key);
+            keys.filter(|key| matches!(key, TokenKey::QueryParam(_))).cloned().collect()
+        };
+        let mut rest = moves.iter();
+        votes.always = rest.next().map(params).unwrap_or_default();
+        for moved in rest {
+            if votes.always.is_empty() {
+                break;
+            }
+            let parts = &self.parts[moved.row as usize];
+            votes.always.retain(|key| value_of(parts, key).is_some());
+        }
         let mut moves: Vec<(u64, u64, u32)> =
-            self.moves(edit).into_iter().map(|moved| (moved.to, moved.from, moved.row)).collect();
+            moves.into_iter().map(|moved| (moved.to, moved.from, moved.row)).collect();
         moves.sort_unstable();
         let mut pages: BTreeSet<u32> = BTreeSet::new();
         let mut by_template: FxHashMap<Option<u32>, (u64, u64)> = FxHashMap::default();
@@ -163,9 +179,15 @@ impl<'s, 'c> Trial<'s, 'c> {
                 continue;
             }
             let failing = failing(self.site, &all);
+            let mut counts: FxHashMap<Option<u32>, usize> = FxHashMap::default();
+            all.iter().for_each(|&row| *counts.entry(label(row)).or_default() += 1);
             let mut heard = 0;
             for &(row, is_witness) in &moved {
                 let fails = u64::from(failing.contains(&row));
+                // Pages that only look alike say neither yes nor no.
+                if fails == 0 && counts[&label(row)] < 2 {
+                    continue;
+                }
                 votes.joined += 1;
                 votes.failures += fails;
                 let of_template = by_template.entry(self.site.template_of[row as usize]).or_default();
