@@ -134,3 +134,34 @@ fn crawl_simulation_of_five_urls_of_three_pages() {
     assert_eq!((score.precision, score.recall), (0.6, 1.0));
     assert!((score.f1 - 0.75).abs() < 1e-12);
 }
+
+#[test]
+fn a_change_holds_on_forms_that_were_not_seen_if_what_stood_beside_it_is_there() {
+    let pages = (0..150).flat_map(|n| {
+        [
+            (format!("{n}"), url(format!("view?id={n}&sid={n}a"))),
+            (format!("{n}"), url(format!("view?id={n}"))),
+            (format!("alone {n}"), url(format!("list/topic{n}"))),
+        ]
+    });
+    let normalizer = learn(pages);
+    let key = |path: &str| normalizer.key(url(path.into())).unwrap();
+    assert_eq!(key("brand/new?id=7&sid=x9"), key("brand/new?id=7"));
+    assert_ne!(key("brand/new?sid=x9"), key("brand/new"), "never seen without `id`");
+    assert_ne!(key("brand/new?id=7"), key("brand/new?id=8"));
+}
+
+#[test]
+fn parameters_that_always_come_together_go_together() {
+    let pages = (0..150).flat_map(|n| {
+        [
+            (format!("{n}"), url(format!("post/p{n}?share=x{n}&nb={n}y"))),
+            (format!("{n}"), url(format!("post/p{n}"))),
+            (format!("alone {n}"), url(format!("post/p{n}?page=z{n}"))),
+        ]
+    });
+    let normalizer = learn(pages);
+    let key = |path: &str| normalizer.key(url(path.into())).unwrap();
+    assert_eq!(key("post/other?share=mail&nb=1"), key("post/other"));
+    assert_ne!(key("post/other?page=z1"), key("post/other"));
+}

@@ -49,7 +49,7 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
     let mut weights = Some(args.method)
         .filter(|method| *method == dedust_learn::Method::Seq2Seq && !to_stdout)
         .filter(|_| args.variant != Some(crate::args::Variant::Paper))
-        .map(|_| OutputFile::create(&weights_path(&args.output), args.force))
+        .map(|_| OutputFile::create(weights_path(&args.output), args.force))
         .transpose()?;
     // Before the work, which may be long: a target that cannot be written is known now.
     let mut output = OutputFile::create(&args.output, args.force)?;

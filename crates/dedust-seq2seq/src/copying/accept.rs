@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dedust::{Change, Edit, Evidence, Spot, Test, TokenKey, ValueClass};
 
-use super::proposal::{Conditions, Proposal, path_of, test_of};
+use super::proposal::{Conditions, Origin, Proposal, path_of, test_of};
 use super::site::Site;
 use super::trial::{Trial, Votes};
 use crate::pair::HeldOut;
@@ -72,72 +72,82 @@ struct Search<'s, 'c> {
     edits: Vec<Edit>,
 }
 
-/// How narrow a condition is.
-const WIDEST: usize = 0;
-const NARROWEST: usize = 3;
+/// How much is asked of URLs, from nothing at all on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Site,
+    Values,
+    FirstSegment,
+    Path,
+}
+
+impl Level {
+    fn narrower(self) -> Option<Self> {
+        match self {
+            Self::Site => Some(Self::Values),
+            Self::Values => Some(Self::FirstSegment),
+            Self::FirstSegment => Some(Self::Path),
+            Self::Path => None,
+        }
+    }
+}
 
 impl Search<'_, '_> {
     /// Whether a change is believed of all URLs that it was proposed for.
     fn propose(&mut self, proposal: &Proposal) -> bool {
-        let level = if proposal.is_move { NARROWEST } else { WIDEST };
-        let templates: Vec<&(u32, Conditions)> = proposal.templates.iter().collect();
-        if proposal.is_move {
-            let mut is_believed = true;
-            for part in self.parted(&templates, 1) {
-                is_believed &= self.descend(proposal, part.1, level, part.0);
-            }
-            return is_believed;
+        let origins: Vec<&Origin> = proposal.origins.iter().collect();
+        if !proposal.is_move {
+            return self.descend(proposal, origins, Level::Site, Conditions::new());
         }
-        self.descend(proposal, templates, level, Conditions::new())
+        // What a path becomes depends on all of it.
+        let mut is_believed = true;
+        for (path, origins) in self.parted(&origins, Level::Values) {
+            is_believed &= self.descend(proposal, origins, Level::Path, path);
+        }
+        is_believed
     }
 
     fn descend(
         &mut self,
         proposal: &Proposal,
-        templates: Vec<&(u32, Conditions)>,
-        level: usize,
+        origins: Vec<&Origin>,
+        level: Level,
         when: Conditions,
     ) -> bool {
-        let urls: usize =
-            templates.iter().map(|(template, _)| self.site.templates[*template as usize].rows.len()).sum();
-        if urls < MIN_URLS {
+        let templates = origins.iter().map(|origin| &self.site.templates[origin.template as usize]);
+        if templates.map(|template| template.rows.len()).sum::<usize>() < MIN_URLS {
             return false;
         }
-        let is_wide_enough = level > WIDEST || speaks_of_all(&templates);
+        let is_wide_enough = level != Level::Site || speak_of_all(&origins);
         if is_wide_enough && self.is_believed(proposal, &when) {
             return true;
         }
-        if level == NARROWEST {
-            return false;
-        }
+        let Some(level) = level.narrower() else { return false };
         let mut is_believed = true;
-        for (tests, part) in self.parted(&templates, level + 1) {
+        for (tests, origins) in self.parted(&origins, level) {
             let mut narrower = when.clone();
             narrower.extend(tests);
-            is_believed &= self.descend(proposal, part, level + 1, narrower);
+            is_believed &= self.descend(proposal, origins, level, narrower);
         }
         is_believed
     }
 
-    /// Templates that are alike as far as a level looks, with what is true of them.
-    fn parted<'t>(
-        &self,
-        templates: &[&'t (u32, Conditions)],
-        level: usize,
-    ) -> Vec<(Conditions, Vec<&'t (u32, Conditions)>)> {
-        let mut parts: BTreeMap<String, (Conditions, Vec<&'t (u32, Conditions)>)> = BTreeMap::new();
-        for &template in templates {
-            let of = &self.site.templates[template.0 as usize];
+    /// Templates that are alike as far as a level asks, with what is true of them.
+    fn parted<'o>(&self, origins: &[&'o Origin], level: Level) -> Vec<(Conditions, Vec<&'o Origin>)> {
+        let mut parts: BTreeMap<String, (Conditions, Vec<&'o Origin>)> = BTreeMap::new();
+        for &origin in origins {
+            let template = &self.site.templates[origin.template as usize];
             let tests = match level {
-                1 => template.1.clone(),
-                2 => {
+                Level::Site => Conditions::new(),
+                Level::Values => origin.own.clone(),
+                Level::FirstSegment => {
                     let key = TokenKey::PathSegment(0);
-                    let test = test_of(self.site, of, &key).unwrap_or(Test::Absent);
-                    BTreeMap::from([(Spot::Key(key), test)])
+                    let test = test_of(self.site, template, &key).unwrap_or(Test::Absent);
+                    Conditions::from([(Spot::Key(key), test)])
                 }
-                _ => path_of(self.site, of),
+                Level::Path => path_of(self.site, template),
             };
-            parts.entry(format!("{tests:?}")).or_insert_with(|| (tests, Vec::new())).1.push(template);
+            parts.entry(format!("{tests:?}")).or_insert_with(|| (tests, Vec::new())).1.push(origin);
         }
         parts.into_values().collect()
     }
@@ -178,11 +188,11 @@ fn changes(changes: &[Change], key: &TokenKey) -> bool {
 }
 
 /// Whether templates say enough about values that they do not have: of one word, nothing follows for others.
-fn speaks_of_all(templates: &[&(u32, Conditions)]) -> bool {
-    let is_fixed = |own: &Conditions| own.values().any(|test| matches!(test, Test::Is(_)));
+fn speak_of_all(origins: &[&Origin]) -> bool {
+    let is_fixed = |origin: &&&Origin| origin.own.values().any(|test| matches!(test, Test::Is(_)));
     let fixed: BTreeSet<String> =
-        templates.iter().filter(|(_, own)| is_fixed(own)).map(|(_, own)| format!("{own:?}")).collect();
-    fixed.len() >= MIN_VALUES || templates.iter().any(|(_, own)| !is_fixed(own))
+        origins.iter().filter(is_fixed).map(|origin| format!("{:?}", origin.own)).collect();
+    fixed.len() >= MIN_VALUES || !origins.iter().all(|origin| is_fixed(&origin))
 }
 
 fn is_proven(votes: &Votes, proposal: &Proposal) -> bool {

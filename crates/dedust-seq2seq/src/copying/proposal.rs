@@ -28,12 +28,20 @@ pub struct Proposal {
     pub(super) is_move: bool,
     /// Whether what it writes need not exist.
     pub(super) is_key_only: bool,
-    /// The templates it was made of, each with what was true of the values that change.
-    pub(super) templates: Vec<(u32, Conditions)>,
+    /// The templates it was made of.
+    pub(super) origins: Vec<Origin>,
     /// Which translators made it.
     pub(super) by: u8,
     /// URLs of these templates.
     pub(super) urls: usize,
+}
+
+/// A template that a change was made of.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    pub(super) template: u32,
+    /// What was true of the values that change.
+    pub(super) own: Conditions,
 }
 
 /// A change of one template.
@@ -55,20 +63,20 @@ pub(super) fn proposals(site: &Site<'_>, programs: &[(u32, u8, Program)]) -> Vec
                 change,
                 is_move,
                 is_key_only,
-                templates: Vec::new(),
+                origins: Vec::new(),
                 by: 0,
                 urls: 0,
             });
             proposal.by |= 1 << translator;
             proposal.is_key_only |= is_key_only;
-            if !proposal.templates.iter().any(|(other, _)| other == number) {
-                proposal.templates.push((*number, own));
+            if !proposal.origins.iter().any(|origin| origin.template == *number) {
+                proposal.origins.push(Origin { template: *number, own });
                 proposal.urls += template.rows.len();
             }
         }
     }
     let mut proposals: Vec<Proposal> = by_change.into_values().collect();
-    proposals.iter_mut().for_each(|proposal| proposal.templates.sort_by_key(|(template, _)| *template));
+    proposals.iter_mut().for_each(|proposal| proposal.origins.sort_by_key(|origin| origin.template));
     proposals.sort_by_cached_key(|proposal| {
         (proposal.is_move, Reverse(proposal.urls), format!("{:?}", proposal.change))
     });

@@ -28,11 +28,13 @@ struct Layout {
     values: Vec<(TokenKey, Option<usize>, bool)>,
 }
 
-/// URLs with the same words at the same keys.
-struct Group {
+/// What URLs of one rule have in common.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Form {
+    words: Vec<u32>,
     layout: Layout,
+    host: Box<str>,
     has_slash: bool,
-    rows: Vec<u32>,
 }
 
 /// One rule for every form of the corpus that a translation changes. `translate` gives the words that the words of a
@@ -42,7 +44,7 @@ pub(super) fn rules(
     language: &PaperLanguage,
     translate: impl Fn(&[u32]) -> Option<Vec<u32>>,
 ) -> Vec<Rule> {
-    let mut groups: BTreeMap<(Vec<u32>, Layout, Box<str>, bool), Vec<u32>> = BTreeMap::new();
+    let mut rows_by_form: BTreeMap<Form, Vec<u32>> = BTreeMap::new();
     for row in 0..corpus.len() as u32 {
         let Ok(url) = std::str::from_utf8(corpus.url(row)) else { continue };
         let (Some(masked), Some(parts)) = (language.mask(url), parts_of(url.as_bytes(), corpus.site()))
@@ -53,14 +55,14 @@ pub(super) fn rules(
         let Some(layout) = Layout::read(&tokens) else { continue };
         let has_slash = parts.iter().any(|(key, _)| *key == TokenKey::TrailingSlash);
         if layout.parts(&tokens, corpus.site(), has_slash).as_ref() == Some(&parts) {
-            let host = tokens[layout.host].into();
-            groups.entry((masked.words, layout, host, has_slash)).or_default().push(row);
+            let form = Form { words: masked.words, host: tokens[layout.host].into(), layout, has_slash };
+            rows_by_form.entry(form).or_default().push(row);
         }
     }
     let mut rules = Vec::new();
-    for ((words, layout, _, has_slash), rows) in groups {
-        let group = Group { layout, has_slash, rows };
-        rules.extend(translate(&words).and_then(|target| group.rule(corpus, language, &words, &target)));
+    for (form, rows) in &rows_by_form {
+        let target = translate(&form.words);
+        rules.extend(target.and_then(|target| form.rule(corpus, rows, language, &target)));
     }
     fitting(rules)
 }
@@ -75,8 +77,7 @@ impl Layout {
         }
         let mut layout = Self { host: 1, values: vec![(TokenKey::Scheme, Some(0), false)] };
         let mut at = 2;
-        while let Some(segment) = token(at).filter(|token| !is_delimiter(token)) {
-            let _ = segment;
+        while token(at).is_some_and(|token| !is_delimiter(token)) {
             layout.values.push((TokenKey::PathSegment(at as u16 - 2), Some(at), false));
             at += 1;
         }
@@ -138,16 +139,16 @@ fn host_parts(host: &str, domain: &str) -> Option<Parts> {
     Some(parts)
 }
 
-impl Group {
+impl Form {
     /// The rule that leads URLs of the form to the translation; `None` if it is no URL, or changes nothing.
-    fn rule(&self, corpus: &Corpus, language: &PaperLanguage, words: &[u32], target: &[u32]) -> Option<Rule> {
-        let rewrite = self.rewrite(corpus, language, words, target)?;
+    fn rule(&self, corpus: &Corpus, rows: &[u32], language: &PaperLanguage, target: &[u32]) -> Option<Rule> {
+        let rewrite = self.rewrite(corpus.site(), language, target)?;
         let mut keys: Vec<(TokenKey, ValuePattern)> = Vec::new();
         let urls: Vec<Parts> =
-            self.rows.iter().filter_map(|&row| parts_of(corpus.url(row), corpus.site())).collect();
+            rows.iter().filter_map(|&row| parts_of(corpus.url(row), corpus.site())).collect();
         for (key, value) in urls.first()? {
             let at = self.layout.values.iter().find(|(other, ..)| other == key).and_then(|(_, at, _)| *at);
-            let is_argument = at.is_some_and(|at| PaperLanguage::is_placeholder(words[at]));
+            let is_argument = at.is_some_and(|at| PaperLanguage::is_placeholder(self.words[at]));
             keys.push(if is_argument {
                 let values: Vec<&Value> =
                     urls.iter().flatten().filter(|(other, _)| other == key).map(|(_, value)| value).collect();
@@ -159,18 +160,12 @@ impl Group {
                 (key.clone(), ValuePattern::Is(value.clone()))
             });
         }
-        let evidence = Evidence { urls: self.rows.len() as u64, failure_bound: 1.0, ..Evidence::default() };
+        let evidence = Evidence { urls: rows.len() as u64, failure_bound: 1.0, ..Evidence::default() };
         Some(Rule { pattern: Pattern::new(keys), other_params: OtherParams::Refuse, rewrite, evidence })
     }
 
-    fn rewrite(
-        &self,
-        corpus: &Corpus,
-        language: &PaperLanguage,
-        words: &[u32],
-        target: &[u32],
-    ) -> Option<Rewrite> {
-        let place_of = |word: u32| words.iter().position(|&other| other == word);
+    fn rewrite(&self, domain: &str, language: &PaperLanguage, target: &[u32]) -> Option<Rewrite> {
+        let place_of = |word: u32| self.words.iter().position(|&other| other == word);
         // Placeholders are read as text that is no delimiter; what they stand for is looked up below.
         let tokens: Vec<&str> = target.iter().map(|&word| language.word(word)).collect::<Option<_>>()?;
         let layout = Layout::read(&tokens)?;
@@ -178,7 +173,7 @@ impl Group {
         if PaperLanguage::is_placeholder(target[layout.host]) {
             return None;
         }
-        for (key, value) in host_parts(tokens[layout.host], corpus.site())? {
+        for (key, value) in host_parts(tokens[layout.host], domain)? {
             ops.insert(key, Op::Keep(value));
         }
         for (key, at, is_bare) in &layout.values {
@@ -201,7 +196,7 @@ impl Group {
         if !ops.keys().any(|key| matches!(key, TokenKey::PathSegment(_))) {
             ops.insert(TokenKey::TrailingSlash, Op::Keep("/".into()));
         }
-        let is_identity = words == target && !self.has_slash;
+        let is_identity = self.words == target && !self.has_slash;
         (!is_identity).then(|| Rewrite::new(ops, Vec::new()))
     }
 }
