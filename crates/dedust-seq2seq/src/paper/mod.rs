@@ -18,7 +18,6 @@ After Xu, Liu and Callan, SIGIR 2017. Where the paper is silent we read it as fo
 
 mod language;
 mod pairs;
-#[cfg(feature = "neural")]
 mod rules;
 mod tokens;
 #[cfg(feature = "neural")]
@@ -26,6 +25,7 @@ mod translator;
 
 pub use language::{MAX_ARGUMENTS, Masked, PaperLanguage};
 pub use pairs::{canonical, pairs};
+pub use rules::rules;
 pub use tokens::tokenize;
 #[cfg(feature = "neural")]
 pub use translator::{PaperTranslator, SCHEDULE};

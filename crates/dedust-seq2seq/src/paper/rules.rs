@@ -39,7 +39,7 @@ struct Form {
 
 /// One rule for every form of the corpus that a translation changes. `translate` gives the words that the words of a
 /// source become.
-pub(super) fn rules(
+pub fn rules(
     corpus: &Corpus,
     language: &PaperLanguage,
     translate: impl Fn(&[u32]) -> Option<Vec<u32>>,
