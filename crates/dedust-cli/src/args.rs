@@ -105,6 +105,9 @@ pub(crate) struct LearnArgs {
     /// The learner
     #[arg(long, default_value = Method::default().name(), value_parser = method_parser())]
     pub(crate) method: Method,
+    /// Which model seq2seq trains
+    #[arg(long, value_enum, long_help = help::VARIANT, hide_short_help = true)]
+    pub(crate) variant: Option<Variant>,
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
     #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
     pub(crate) evidence: EvidenceKinds,
@@ -138,6 +141,15 @@ pub(crate) struct LearnArgs {
     /// How the closing report is printed: text on standard error, or JSON Lines on standard output
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
+}
+
+/// Which model `seq2seq` trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Variant {
+    /// Small, and copies; what it says is checked
+    Copy,
+    /// That of the SIGIR 2017 paper
+    Paper,
 }
 
 /// Options of `cluster`.
@@ -382,6 +394,9 @@ pub(crate) struct CompareArgs {
     /// The learners of `dedust learn`, joined by commas, or `all`
     #[arg(long, value_delimiter = ',', default_value = "all", value_parser = methods_parser(), hide_possible_values = true)]
     pub(crate) methods: Vec<String>,
+    /// Which model seq2seq trains
+    #[arg(long, value_enum, long_help = help::VARIANT, hide_short_help = true)]
+    pub(crate) variant: Option<Variant>,
     /// Share of each site's URLs to learn from, up to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
     pub(crate) train: f64,

@@ -42,6 +42,12 @@ balanced  at most 5 % fail, by what is known of such edits beforehand and by wha
           known to be right elsewhere or can do little harm
 paper     at most a share of --max-fpr fails, however little was seen, as in the published methods";
 
+/// What `--variant` may be.
+pub(crate) const VARIANT: &str = "Which model seq2seq trains [default: copy]
+
+copy    a small model that copies parts of URLs; its translations are used where pages it did not learn from agree
+paper   the model of the SIGIR 2017 paper, slow and unchecked, to be compared with; no weights are written";
+
 /// After the help of `learn`.
 pub(crate) const LEARN: &str = r#"Examples:
   dedust learn crawl.jsonl.gz -o rules.json

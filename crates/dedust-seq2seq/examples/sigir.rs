@@ -4,7 +4,7 @@
 //!     cargo run --release -p dedust-seq2seq --features neural --example sigir -- SITE_DIR...
 //!
 //! A SITE_DIR holds `pages.jsonl.gz` and `truth.jsonl.gz`. One line per site and variant on standard output. The variable
-//! UNITS makes the paper's model smaller than its 512 units; 0 leaves it out.
+//! VARIANT, `copy` or `paper`, leaves out the other; UNITS makes the paper's model smaller than its 512 units.
 
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
@@ -26,25 +26,28 @@ type Failure = Box<dyn std::error::Error>;
 fn main() -> Result<(), Failure> {
     println!("site\tvariant\tprecision\trecall\tf1\trules\tcpu_seconds");
     let units = std::env::var("UNITS").ok().and_then(|units| units.parse().ok()).unwrap_or(PAPER_UNITS);
+    let wanted = std::env::var("VARIANT").ok();
+    let is_wanted = |variant: &str| wanted.as_deref().is_none_or(|wanted| wanted == variant);
     for folder in std::env::args().skip(1) {
         let name = Path::new(&folder).file_name().unwrap_or_default().to_string_lossy().into_owned();
         let sites = read(Path::new(&folder))?;
         let keep_all: Tally = sites.iter().map(|site| site.keep_all(Scope::Unseen)).sum();
         print(&name, "keep-all", &keep_all, 0, 0.0);
-        let started = ProcessTime::now();
-        let (mut tally, mut rules) = (Tally::default(), 0);
-        for site in &sites {
-            let (of_site, count) = default_variant(site)?;
-            tally += of_site;
-            rules += count;
+        if is_wanted("copy") {
+            let started = ProcessTime::now();
+            let (mut tally, mut rules) = (Tally::default(), 0);
+            for site in &sites {
+                let (of_site, count) = copying_variant(site)?;
+                tally += of_site;
+                rules += count;
+            }
+            print(&name, "copy", &tally, rules, started.elapsed().as_secs_f64());
         }
-        print(&name, "default", &tally, rules, started.elapsed().as_secs_f64());
-        if units == 0 {
-            continue;
+        if is_wanted("paper") {
+            let started = ProcessTime::now();
+            let tally: Tally = sites.iter().map(|site| paper_variant(site, units)).sum();
+            print(&name, "paper", &tally, 0, started.elapsed().as_secs_f64());
         }
-        let started = ProcessTime::now();
-        let tally: Tally = sites.iter().map(|site| paper_variant(site, units)).sum();
-        print(&name, "paper", &tally, 0, started.elapsed().as_secs_f64());
     }
     Ok(())
 }
@@ -58,7 +61,7 @@ fn print(site: &str, variant: &str, tally: &Tally, rules: usize, seconds: f64) {
 fn read(folder: &Path) -> Result<Vec<SiteSample>, Failure> {
     let mut sample = Sample::with_truth(Split::new(Draw::Order, 0.75, usize::MAX)?, EvidenceKinds::AUTO);
     let mut observation = Observation::new();
-    let mut pages = dedust_io::open(&folder.join("pages.jsonl.gz"))?.observations()?;
+    let mut pages = dedust_io::open(folder.join("pages.jsonl.gz"))?.observations()?;
     while let Some(row) = pages.read(&mut observation)? {
         if row.is_ok() {
             let clues = Clues {
@@ -71,11 +74,12 @@ fn read(folder: &Path) -> Result<Vec<SiteSample>, Failure> {
                 title: observation.title().map(str::as_bytes),
                 status: observation.status(),
                 size: observation.size(),
+                ..Clues::default()
             };
             sample.observe(observation.url(), &clues, None).ok();
         }
     }
-    let mut truth = dedust_io::open(&folder.join("truth.jsonl.gz"))?.observations()?;
+    let mut truth = dedust_io::open(folder.join("truth.jsonl.gz"))?.observations()?;
     while let Some(row) = truth.read(&mut observation)? {
         if row.is_ok() {
             sample.observe_truth(observation.url(), observation.cluster().map(str::as_bytes)).ok();
@@ -84,12 +88,15 @@ fn read(folder: &Path) -> Result<Vec<SiteSample>, Failure> {
     Ok(sample.into_sites())
 }
 
-fn default_variant(site: &SiteSample) -> Result<(Tally, usize), Failure> {
+fn copying_variant(site: &SiteSample) -> Result<(Tally, usize), Failure> {
     let learner = Seq2Seq::new(Options::default());
     let learned = site.corpus().map(|corpus| learner.learn(corpus, &())).unwrap_or_default();
-    let count = learned.rules.len();
+    let count = learned.edits.len();
     let mut rules = RuleSet::new("seq2seq");
-    rules.insert(site.site(), SiteRules::new(SiteSummary::default(), learned.rules)?)?;
+    rules.insert(
+        site.site(),
+        SiteRules::new(SiteSummary::default(), Vec::new())?.with_edits(learned.edits)?,
+    )?;
     let normalizer = Normalizer::compile(&rules);
     let key = |url: &[u8]| normalizer.key(url).map_or_else(|_| xxh3_128(url), |key| xxh3_128(key.as_bytes()));
     Ok((Tally::count(site.scored().labelled(Scope::Unseen).map(|(url, label)| (key(url), label))), count))

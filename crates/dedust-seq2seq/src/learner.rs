@@ -10,19 +10,23 @@ use dedust_learn::{Corpus, Learned, Learner, Progress};
 use crate::chance::Chance;
 use crate::copying;
 use crate::model::{
-    Card, CopyModel, Epoch, Network as _, Optimizer, Schedule, SiteModel, Weights, cpu, train,
+    Card, CopyModel, Epoch, Network as _, Optimizer, PAPER_UNITS, Schedule, SiteModel, Weights, cpu, train,
 };
+use crate::paper::{PaperTranslator, SCHEDULE};
+use crate::variant::Variant;
 
 /// How models are trained.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// What chance depends on. Default: 0.
     pub seed: u64,
-    /// Units of each layer. Default: 64.
+    /// Units of each layer of the model that copies; the paper's has 512. Default: 64.
     pub units: usize,
-    /// How long and how fast. Default: Adam, batches of 64.
+    /// How long and how fast that model is trained. Default: Adam, batches of 64.
     pub schedule: Schedule,
-    /// Whether models are kept for [`Seq2Seq::take_weights`]. Default: no.
+    /// Which model. Default: the one that copies.
+    pub variant: Variant,
+    /// Whether models are kept for [`Seq2Seq::take_weights`]; those of the paper's variant are not. Default: no.
     pub keeps_models: bool,
 }
 
@@ -32,11 +36,12 @@ impl Default for Options {
             optimizer: Optimizer::Adam(1e-2),
             batch: 64,
             max_epochs: 60,
+            min_epoch_steps: 0,
             patience: 6,
             decay: 0.7,
             max_steps: 1500,
         };
-        Self { seed: 0, units: 64, schedule, keeps_models: false }
+        Self { seed: 0, units: 64, schedule, variant: Variant::Copy, keeps_models: false }
     }
 }
 
@@ -66,7 +71,26 @@ impl Seq2Seq {
 
 impl Learner for Seq2Seq {
     fn learn(&self, corpus: &Corpus, progress: &dyn Progress) -> Learned {
-        let Options { seed, units, schedule, keeps_models } = self.options;
+        match self.options.variant {
+            Variant::Copy => self.learn_copying(corpus, progress),
+            Variant::Paper => self.learn_as_paper(corpus, progress),
+        }
+    }
+}
+
+impl Seq2Seq {
+    fn learn_as_paper(&self, corpus: &Corpus, progress: &dyn Progress) -> Learned {
+        let told = |epoch: &Epoch| {
+            progress.epoch_done(corpus.site(), epoch.number, epoch.held_out_loss, epoch.exact_match);
+        };
+        let seed = self.options.seed;
+        let translator = PaperTranslator::train(corpus, PAPER_UNITS, &SCHEDULE, seed, &self.device, &told);
+        let rules = translator.map(|mut translator| translator.rules(corpus)).unwrap_or_default();
+        Learned { raw_rules: rules.len(), qualified_rules: rules.len(), rules, ..Learned::default() }
+    }
+
+    fn learn_copying(&self, corpus: &Corpus, progress: &dyn Progress) -> Learned {
+        let Options { seed, units, schedule, keeps_models, .. } = self.options;
         let mut kept = None;
         let learned = copying::learn(corpus, seed, |site, pairs| {
             let mut chance = Chance::new(seed, corpus.site());
@@ -78,7 +102,7 @@ impl Learner for Seq2Seq {
             let sources: Vec<&[u32]> =
                 site.templates.iter().map(|template| template.words.as_slice()).collect();
             let translations = trained.model.decode(&sources, &self.device);
-            if keeps_models {
+            if keeps_models && kept.is_none() {
                 let card = Card {
                     urls: corpus.len() as u64,
                     labelled: corpus.labelled_count() as u64,
@@ -99,7 +123,7 @@ impl Learner for Seq2Seq {
             translations
         });
         if let Some(mut model) = kept {
-            model.card.rules = learned.rules.len() as u64;
+            model.card.rules = learned.edits.len() as u64;
             self.keep(corpus.site(), model);
         }
         learned

@@ -35,7 +35,8 @@ fn by_heart(site: &Site<'_>, pairs: &Pairs) -> Vec<Option<Vec<Symbol>>> {
 
 fn normalizer(learned: Learned) -> Normalizer {
     let mut rules = RuleSet::new("seq2seq");
-    rules.insert("example.org", SiteRules::new(SiteSummary::default(), learned.rules).unwrap()).unwrap();
+    let site = SiteRules::new(SiteSummary::default(), learned.rules).unwrap();
+    rules.insert("example.org", site.with_edits(learned.edits).unwrap()).unwrap();
     Normalizer::compile(&rules)
 }
 
@@ -103,7 +104,7 @@ fn a_parameter_that_changes_the_page_on_held_out_urls_stays() {
     };
     let learned = copying::learn(&corpus(pages), 0, dropping);
     assert!(learned.raw_rules > 0, "the translation is a URL");
-    assert_eq!(learned.rules.len(), 0);
+    assert_eq!(learned.edits.len(), 0);
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn translations_that_are_no_urls_are_refused() {
         (0..site.templates.len()).map(|at| Some(all[at % all.len()].clone())).collect()
     };
     let learned = copying::learn(&corpus(pages), 0, nonsense);
-    assert_eq!((learned.raw_rules, learned.rules.len()), (0, 0));
+    assert_eq!((learned.raw_rules, learned.edits.len()), (0, 0));
 }
 
 #[test]
@@ -132,4 +133,35 @@ fn crawl_simulation_of_five_urls_of_three_pages() {
     let score = score([(1, 0), (2, 0), (3, 1), (4, 1), (5, 2)]);
     assert_eq!((score.precision, score.recall), (0.6, 1.0));
     assert!((score.f1 - 0.75).abs() < 1e-12);
+}
+
+#[test]
+fn a_change_holds_on_forms_that_were_not_seen_if_what_stood_beside_it_is_there() {
+    let pages = (0..150).flat_map(|n| {
+        [
+            (format!("{n}"), url(format!("view?id={n}&sid={n}a"))),
+            (format!("{n}"), url(format!("view?id={n}"))),
+            (format!("alone {n}"), url(format!("list/topic{n}"))),
+        ]
+    });
+    let normalizer = learn(pages);
+    let key = |path: &str| normalizer.key(url(path.into())).unwrap();
+    assert_eq!(key("brand/new?id=7&sid=x9"), key("brand/new?id=7"));
+    assert_ne!(key("brand/new?sid=x9"), key("brand/new"), "never seen without `id`");
+    assert_ne!(key("brand/new?id=7"), key("brand/new?id=8"));
+}
+
+#[test]
+fn parameters_that_always_come_together_go_together() {
+    let pages = (0..150).flat_map(|n| {
+        [
+            (format!("{n}"), url(format!("post/p{n}?share=x{n}&nb={n}y"))),
+            (format!("{n}"), url(format!("post/p{n}"))),
+            (format!("alone {n}"), url(format!("post/p{n}?page=z{n}"))),
+        ]
+    });
+    let normalizer = learn(pages);
+    let key = |path: &str| normalizer.key(url(path.into())).unwrap();
+    assert_eq!(key("post/other?share=mail&nb=1"), key("post/other"));
+    assert_ne!(key("post/other?page=z1"), key("post/other"));
 }

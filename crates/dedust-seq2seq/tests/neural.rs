@@ -6,7 +6,7 @@
 use dedust::{Normalizer, RuleSet, SiteRules, SiteSummary};
 use dedust_learn::{Clues, Corpus, Crawl, EvidenceKinds, Learned, Learner as _};
 use dedust_seq2seq::model::{LoadWeightsError, Weights, cpu};
-use dedust_seq2seq::{Options, Seq2Seq, Translator};
+use dedust_seq2seq::{Options, Seq2Seq, Translator, Variant};
 
 fn url(path: &str) -> String {
     format!("http://ask.example.org/{path}")
@@ -38,7 +38,8 @@ fn learner() -> Seq2Seq {
 
 fn normalizer(learned: Learned) -> Normalizer {
     let mut rules = RuleSet::new("seq2seq");
-    rules.insert("example.org", SiteRules::new(SiteSummary::default(), learned.rules).unwrap()).unwrap();
+    let site = SiteRules::new(SiteSummary::default(), learned.rules).unwrap();
+    rules.insert("example.org", site.with_edits(learned.edits).unwrap()).unwrap();
     Normalizer::compile(&rules)
 }
 
@@ -62,12 +63,35 @@ fn the_cases_of_table_3() {
 }
 
 #[test]
+fn the_papers_variant_is_written_as_rules_that_nothing_was_checked_of() {
+    let mut crawl = Crawl::new(EvidenceKinds::AUTO);
+    for n in 0..120 {
+        for path in [format!("users/{n}/name-{n}x"), format!("users/{n}"), format!("users/{n}/")] {
+            let page = format!("user {n}");
+            let clues = Clues { cluster: Some(page.as_bytes()), ..Clues::default() };
+            crawl.observe(url(&path).as_bytes(), &clues).unwrap();
+        }
+    }
+    let learner = Seq2Seq::new(Options { variant: Variant::Paper, keeps_models: true, ..Options::default() });
+    let learned = learner.learn(&crawl.into_corpora()[0], &());
+    assert!(learner.take_weights().sites.is_empty(), "its models are not kept");
+    assert!(!learned.rules.is_empty() && learned.edits.is_empty());
+    assert!(learned.rules.iter().all(|rule| rule.evidence.failure_bound == 1.0));
+    let normalizer = normalizer(learned);
+    let canonical = |path: &str| normalizer.normalize(url(path)).unwrap().to_string();
+    assert_eq!(canonical("users/150781/rich"), url("users/150781"));
+    assert_eq!(canonical("users/150781/"), url("users/150781"), "the paper's tokens forget slashes");
+    assert_eq!(canonical("users/150781"), url("users/150781"));
+    assert_eq!(canonical("never/seen/before"), url("never/seen/before"));
+}
+
+#[test]
 fn the_same_bytes_on_any_thread_and_other_bytes_for_another_seed() {
     let corpus = corpus();
     let run = |seed: u64| {
         let learner = Seq2Seq::new(Options { seed, keeps_models: true, ..Options::default() });
-        let rules = learner.learn(&corpus, &()).rules;
-        (rules, saved(&learner.take_weights()))
+        let edits = learner.learn(&corpus, &()).edits;
+        (edits, saved(&learner.take_weights()))
     };
     let (first, second) = std::thread::scope(|scope| {
         let threads = [scope.spawn(|| run(1)), scope.spawn(|| run(1))];
@@ -82,13 +106,13 @@ fn the_same_bytes_on_any_thread_and_other_bytes_for_another_seed() {
 #[test]
 fn weights_come_back_and_damaged_or_foreign_ones_are_refused() {
     let learner = learner();
-    let rules = learner.learn(&corpus(), &()).rules.len() as u64;
+    let edits = learner.learn(&corpus(), &()).edits.len() as u64;
     let weights = learner.take_weights();
     let bytes = saved(&weights);
     let loaded = Weights::load(&bytes, &cpu()).unwrap();
     assert_eq!(saved(&loaded), bytes);
     let card = &loaded.sites["example.org"].card;
-    assert_eq!((card.urls, card.labelled, card.rules), (1200, 1200, rules));
+    assert_eq!((card.urls, card.labelled, card.rules), (1200, 1200, edits));
     assert!(card.exact_match > 0.5 && card.language.len() > 4);
 
     let refusal = |bytes: &[u8]| Weights::load(bytes, &cpu()).unwrap_err();

@@ -300,8 +300,9 @@ fn crowded_url() -> impl Strategy<Value = String> {
     (host, path, query).prop_map(|(host, path, query)| format!("http://{host}{path}{query}"))
 }
 
-/// The same rules, and after them one of more keys than fit into a word, which covers none of the URLs.
-fn among_many_keys(rules: &RuleSet) -> RuleSet {
+/// The same rules, and after them one of more keys than fit into a word, which covers none of the URLs. None if the
+/// others may write what it covers.
+fn among_many_keys(rules: &RuleSet) -> Option<RuleSet> {
     let mut all = rules.site("example.org").unwrap().rules().to_vec();
     let keys = (0..40).map(|number| TokenKey::QueryParam(name(&format!("k{number}"), 1)));
     let any = AnyValue { class: ValueClass::Text, except: Vec::new(), optional: false };
@@ -316,8 +317,8 @@ fn among_many_keys(rules: &RuleSet) -> RuleSet {
         evidence: Evidence::default(),
     });
     let mut set = RuleSet::new("random");
-    set.insert("example.org", SiteRules::new(SiteSummary::default(), all).unwrap()).unwrap();
-    set
+    set.insert("example.org", SiteRules::new(SiteSummary::default(), all).ok()?).ok()?;
+    Some(set)
 }
 
 proptest! {
@@ -326,11 +327,13 @@ proptest! {
     #[test]
     fn the_compiled_key_is_the_interpreted_key(rules in rule_set(rule(free_keys(), true)), urls in vec(prop_oneof![url(), crowded_url()], 8)) {
         let normalizer = Normalizer::compile(&rules);
-        let among_many = Normalizer::compile(&among_many_keys(&rules));
+        let among_many = among_many_keys(&rules).map(|rules| Normalizer::compile(&rules));
         for url in urls {
             let expected = interpret(rules.site("example.org").unwrap().rules(), &url);
             prop_assert_eq!(&normalizer.key(&url).unwrap().to_string(), &expected, "{}", url);
-            prop_assert_eq!(&among_many.key(&url).unwrap().to_string(), &expected, "{}", url);
+            if let Some(among_many) = &among_many {
+                prop_assert_eq!(&among_many.key(&url).unwrap().to_string(), &expected, "{}", url);
+            }
         }
     }
 

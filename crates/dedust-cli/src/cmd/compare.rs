@@ -86,8 +86,9 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
     };
     let split =
         Split::new(draw, args.train, args.max_train).context("--train or --max-train is out of range")?;
-    let settings = translator::settings(args.max_fpr, args.seed);
+    let settings = translator::settings(args.max_fpr, args.seed, args.variant);
     let methods = methods(&args.methods, &settings)?;
+    translator::check_variant(args.variant, &methods)?;
     let mut html = args.html.as_ref().map(|path| OutputFile::create(path, args.force)).transpose()?;
 
     let sites = gather(args, split, printer)?;

@@ -31,10 +31,11 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         )
         .into());
     }
-    let settings = translator::settings(args.max_fpr, args.seed).with_mode(args.mode);
+    let settings = translator::settings(args.max_fpr, args.seed, args.variant).with_mode(args.mode);
     translator::check(args.method, &settings)?;
+    translator::check_variant(args.variant, &[args.method])?;
     #[cfg(feature = "seq2seq")]
-    let translator = translator::translator(args.seed, !to_stdout);
+    let translator = translator::translator(args.variant, args.seed, !to_stdout);
     #[cfg(feature = "seq2seq")]
     let settings = settings.with_seq2seq(translator.clone());
     let trainer = Trainer::builder()
@@ -47,7 +48,8 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
     #[cfg(feature = "seq2seq")]
     let mut weights = Some(args.method)
         .filter(|method| *method == dedust_learn::Method::Seq2Seq && !to_stdout)
-        .map(|_| OutputFile::create(&weights_path(&args.output), args.force))
+        .filter(|_| args.variant != Some(crate::args::Variant::Paper))
+        .map(|_| OutputFile::create(weights_path(&args.output), args.force))
         .transpose()?;
     // Before the work, which may be long: a target that cannot be written is known now.
     let mut output = OutputFile::create(&args.output, args.force)?;

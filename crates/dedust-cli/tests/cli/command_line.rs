@@ -39,6 +39,23 @@ fn a_method_that_was_not_built_in_says_how_to_get_it() {
 }
 
 #[test]
+fn a_variant_is_refused_where_no_method_has_one() {
+    let sandbox = Sandbox::new();
+    assert_snapshot!(sandbox.dedust(&["learn", "none.jsonl", "-o", "rules.json", "--variant", "paper"]), @r"
+    exit 2
+    --- stderr
+    error: --variant says which model seq2seq trains, and is not for canonfd
+    hint: ask for seq2seq, or leave --variant out
+    ");
+    assert_snapshot!(sandbox.dedust(&["compare", "none.jsonl", "--methods", "standard,tree-graph", "--variant", "copy"]), @r"
+    exit 2
+    --- stderr
+    error: --variant says which model seq2seq trains, and is not for tree-graph, standard
+    hint: ask for seq2seq, or leave --variant out
+    ");
+}
+
+#[test]
 fn unknown_values_are_refused_with_the_known_ones() {
     let sandbox = Sandbox::new();
     assert_snapshot!(sandbox.dedust(&["learn", "-", "-o", "-", "--method", "tree-graf"]), @r"

@@ -10,20 +10,21 @@ without guessing, and written as a rule.
 2. [`pairs`]: what the model learns from. Unlike the paper's, a page may have several targets, where no translation leads
    from one form to another; and URLs that stand alone teach, a little, to leave URLs alone.
 3. [`Program`]: what a translation of a template means, as operations on the parts of a URL.
-4. [`accept`]: which programs are believed, by URLs that the model did not learn from.
-5. [`rules`]: programs in the language of rule files.
+4. `proposal`: the small changes that programs have in common.
+5. `trial` and `accept`: which changes are believed and of which URLs, by URLs that the model did not learn from.
 */
 
-pub mod accept;
+mod accept;
 mod language;
 mod pairs;
 mod program;
-pub mod rules;
+mod proposal;
 mod site;
 mod translate;
+mod trial;
 
 pub use language::{Language, Word};
 pub use pairs::pairs;
 pub use program::{Piece, Program};
 pub use site::{Parts, Site, Template, parts_of};
-pub use translate::{candidates, learn};
+pub use translate::learn;

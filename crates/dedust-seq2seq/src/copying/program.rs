@@ -5,8 +5,7 @@ What a translation means: for every key of the target, a value or the key of the
 use std::collections::BTreeMap;
 
 use dedust::{ParamName, TokenKey, Value};
-use rustc_hash::FxHashMap;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::language::{Language, Word, is_argument};
 use super::site::{Parts, Template, parts_of};
@@ -51,43 +50,6 @@ impl Program {
         reader.finish()
     }
 
-    /// The words of the URLs that the program writes; `None` if one of its names is no word of sources.
-    pub(super) fn words(&self, language: &Language) -> Option<Vec<u32>> {
-        let mut words = Vec::new();
-        for (key, piece) in &self.target {
-            let value = match piece {
-                Piece::Literal(value) => Some(value.clone()),
-                Piece::Copy(_) => None,
-            };
-            words.extend(language.encode_part(key, value.as_ref())?.into_iter().flatten());
-        }
-        Some(words)
-    }
-
-    /// This program and then another, which reads what this one writes.
-    fn then(&self, next: &Self) -> Option<Self> {
-        let piece = |piece: &Piece| match piece {
-            Piece::Literal(_) => Some(piece.clone()),
-            Piece::Copy(from) => self.target.get(from).cloned(),
-        };
-        let target =
-            next.target.iter().map(|(key, of)| Some((key.clone(), piece(of)?))).collect::<Option<_>>()?;
-        Some(Self { target })
-    }
-
-    /// A number for what the program makes of a URL: equal numbers, equal results. `None` if a value is missing.
-    pub(super) fn result<'v>(&self, value: impl Fn(&TokenKey) -> Option<&'v Value>) -> Option<u64> {
-        let mut sum = 0u64;
-        for (key, piece) in &self.target {
-            let number = match piece {
-                Piece::Literal(value) => number_of(key, value),
-                Piece::Copy(from) => number_of(key, value(from)?),
-            };
-            sum = sum.wrapping_add(number);
-        }
-        Some(sum)
-    }
-
     /// What the program makes of a URL of its template; `None` if that is no URL in safe form.
     pub fn write(&self, parts: &Parts, domain: &str) -> Option<String> {
         let value =
@@ -100,14 +62,6 @@ impl Program {
         let url = url_of(&target, domain);
         // Read back, so that no value is taken for something else.
         (parts_of(url.as_bytes(), domain)? == target).then_some(url)
-    }
-
-    /// What the program changes, key by key, as numbers that are equal for the same changes on other templates.
-    pub(super) fn edits(&self, identity: &Self) -> Vec<u64> {
-        let set = self.target.iter().filter(|(key, piece)| identity.target.get(key) != Some(piece));
-        let gone = identity.target.keys().filter(|key| !self.target.contains_key(key));
-        let set = set.map(|(key, piece)| format!("{key} {piece:?}"));
-        set.chain(gone.map(|key| format!("{key} goes"))).map(|edit| xxh3_64(edit.as_bytes())).collect()
     }
 }
 
@@ -141,41 +95,6 @@ fn url_of(parts: &Parts, domain: &str) -> String {
         query.join(separator)
     )
 }
-
-/// Programs that lead to the end at once, where others would lead on from what they write. By template; of programs that
-/// lead around in a circle the one whose result is shortest is taken.
-pub(super) fn follow(
-    language: &Language,
-    templates: &FxHashMap<&[u32], u32>,
-    programs: &[Option<Program>],
-) -> Vec<Option<Program>> {
-    let next = |program: &Program| {
-        let words = program.words(language)?;
-        programs[*templates.get(words.as_slice())? as usize].as_ref()
-    };
-    let end_of = |program: &Program| {
-        let mut path = vec![program.clone()];
-        for _ in 0..MAX_STEPS {
-            let last = &path[path.len() - 1];
-            match next(last).and_then(|next| last.then(next)) {
-                Some(further) if further != *last => {
-                    if path.contains(&further) {
-                        return path
-                            .into_iter()
-                            .min_by_key(|program| (program.target.len(), program.clone()));
-                    }
-                    path.push(further);
-                }
-                _ => break,
-            }
-        }
-        path.pop()
-    };
-    programs.iter().map(|program| program.as_ref().and_then(end_of)).collect()
-}
-
-/// Programs that follow each other, at most.
-const MAX_STEPS: usize = 4;
 
 /// A number for a key with its value, so that the sum of those of a URL tells it from others.
 pub(super) fn number_of(key: &TokenKey, value: &Value) -> u64 {

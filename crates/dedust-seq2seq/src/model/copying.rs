@@ -140,10 +140,12 @@ impl CopyModel {
         let (size, length) = (sources.len(), sources.first().map_or(0, |source| source.len()));
         let words: Vec<i32> =
             (0..length).flat_map(|step| sources.iter().map(move |source| source[step] as i32)).collect();
-        let Memory { places, mut state } = self.read_with(tables, &words, size, device);
-        let mut inputs = vec![END as i32; size];
+        let Memory { mut places, mut state } = self.read_with(tables, &words, size, device);
         let mut written: Vec<Vec<Symbol>> = vec![Vec::new(); size];
         let mut is_done = vec![false; size];
+        // The sources that the rows of the tensors belong to, and what each of them wrote last.
+        let mut rows: Vec<usize> = (0..size).collect();
+        let mut inputs = vec![END as i32; size];
         for _ in 0..length + MAX_LONGER {
             state = self.decoder.step(tables.decoder.clone().select(0, Batch::ints(&inputs, device)), state);
             let (where_to, chances, gate) = self.look(state.clone().unsqueeze_dim(1), &places);
@@ -152,21 +154,29 @@ impl CopyModel {
             else {
                 break;
             };
-            for at in (0..size).filter(|&at| !is_done[at]).collect::<Vec<_>>() {
-                let (gate, chances) = (gate[at], &chances[at * count..(at + 1) * count]);
-                let where_to = &where_to[at * length..(at + 1) * length];
+            for (row, &at) in rows.iter().enumerate().filter(|(_, at)| !is_done[**at]).collect::<Vec<_>>() {
+                let (gate, chances) = (gate[row], &chances[row * count..(row + 1) * count]);
+                let where_to = &where_to[row * length..(row + 1) * length];
                 let symbol = best(sources[at], gate, chances, where_to);
                 match symbol {
                     Symbol::Word(END) => is_done[at] = true,
                     _ => written[at].push(symbol),
                 }
-                inputs[at] = match symbol {
+                inputs[row] = match symbol {
                     Symbol::Word(word) => word as i32,
                     Symbol::Copy(place) => sources[at][usize::from(place)] as i32,
                 };
             }
-            if is_done.iter().all(|is_done| *is_done) {
+            let open: Vec<i32> =
+                (0..).zip(&rows).filter(|(_, at)| !is_done[**at]).map(|(row, _)| row).collect();
+            if open.is_empty() {
                 break;
+            }
+            if 4 * open.len() <= 3 * rows.len() {
+                let kept = Batch::ints(&open, device);
+                (state, places) = (state.select(0, kept.clone()), places.select(0, kept));
+                inputs = open.iter().map(|&row| inputs[row as usize]).collect();
+                rows = open.iter().map(|&row| rows[row as usize]).collect();
             }
         }
         written.into_iter().zip(is_done).map(|(written, is_done)| is_done.then_some(written)).collect()

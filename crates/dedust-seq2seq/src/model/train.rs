@@ -76,6 +76,8 @@ pub struct Schedule {
     pub batch: usize,
     /// Passes over all pairs, at most.
     pub max_epochs: usize,
+    /// Batches that make an epoch, at least: few pairs are passed over several times.
+    pub min_epoch_steps: usize,
     /// Passes without a better loss on the held-out pairs, after which training ends.
     pub patience: usize,
     /// What the rate is multiplied with after such a pass.
@@ -131,7 +133,11 @@ pub fn train<M: Network>(
     while epochs < schedule.max_epochs && steps < schedule.max_steps && !pairs.train.is_empty() {
         epochs += 1;
         let (mut sum, mut total) = (0.0, 0.0);
-        for batch in Batch::of(&pairs.train, schedule.batch, chance) {
+        let mut batches = Batch::of(&pairs.train, schedule.batch, chance);
+        while batches.len() < schedule.min_epoch_steps {
+            batches.extend(Batch::of(&pairs.train, schedule.batch, chance));
+        }
+        for batch in batches {
             let Scored { loss, .. } = model.score(&batch, &training);
             let weight = f64::from(batch.weights.iter().sum::<f32>());
             sum += weight * f64::from(loss.clone().into_scalar::<f32>());
@@ -184,7 +190,7 @@ fn check<M: Network>(model: &M, batches: &[Batch], device: &Device) -> Epoch {
 }
 
 /// Sources decoded at once, at most.
-const DECODED_AT_ONCE: usize = 128;
+const DECODED_AT_ONCE: usize = 256;
 
 /// Translates sources of equal length together, and gives the results in the order of the sources.
 pub(super) fn by_length(

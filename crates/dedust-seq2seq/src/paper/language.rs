@@ -98,6 +98,22 @@ impl PaperLanguage {
         self.words.iter().map(|word| &**word)
     }
 
+    /// A word by its number.
+    pub(super) fn word(&self, word: u32) -> Option<&str> {
+        self.words.get(word as usize).map(|word| &**word)
+    }
+
+    /// The functions, in a fixed order.
+    pub(super) fn functions(&self) -> impl Iterator<Item = &str> {
+        let last = MAX_ARGUMENTS + 1 + self.functions.len();
+        self.words.get(MAX_ARGUMENTS + 1..last).unwrap_or_default().iter().map(|word| &**word)
+    }
+
+    /// Whether a word stands for an argument.
+    pub(super) fn is_placeholder(word: u32) -> bool {
+        (1..=MAX_ARGUMENTS as u32).contains(&word)
+    }
+
     /// The number of training URLs with this token.
     pub fn frequency(&self, token: &str) -> u32 {
         self.frequencies.get(token).copied().unwrap_or(0)

@@ -18,12 +18,14 @@ After Xu, Liu and Callan, SIGIR 2017. Where the paper is silent we read it as fo
 
 mod language;
 mod pairs;
+mod rules;
 mod tokens;
 #[cfg(feature = "neural")]
 mod translator;
 
 pub use language::{MAX_ARGUMENTS, Masked, PaperLanguage};
 pub use pairs::{canonical, pairs};
+pub use rules::rules;
 pub use tokens::tokenize;
 #[cfg(feature = "neural")]
 pub use translator::{PaperTranslator, SCHEDULE};

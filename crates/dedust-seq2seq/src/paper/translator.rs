@@ -3,11 +3,13 @@ The paper's variant as a whole: trained on one site, asked for the canonical for
 */
 
 use burn::tensor::Device;
+use dedust::Rule;
 use dedust_learn::Corpus;
 use rustc_hash::FxHashMap;
 
 use super::language::{Masked, PaperLanguage};
 use super::pairs::pairs;
+use super::rules::rules;
 use super::tokens::tokenize;
 use crate::chance::Chance;
 use crate::model::{Epoch, Network as _, Optimizer, PaperModel, Schedule, Trained, train};
@@ -18,9 +20,10 @@ pub const SCHEDULE: Schedule = Schedule {
     optimizer: Optimizer::Sgd(0.5),
     batch: 20,
     max_epochs: 30,
+    min_epoch_steps: 50,
     patience: 5,
     decay: 0.99,
-    max_steps: usize::MAX,
+    max_steps: 6_000,
 };
 
 /// A trained model with its vocabulary, which remembers what it translated.
@@ -53,10 +56,32 @@ impl PaperTranslator {
         Some(Self { language, model, device: device.clone(), known: FxHashMap::default() })
     }
 
+    /// What is translated of a corpus as rules, for all forms that it has and that read as URLs.
+    pub fn rules(&mut self, corpus: &Corpus) -> Vec<Rule> {
+        let texts: Vec<&str> =
+            (0..corpus.len() as u32).filter_map(|row| std::str::from_utf8(corpus.url(row)).ok()).collect();
+        self.learn(&texts);
+        rules(corpus, &self.language, |words| self.known.get(words)?.clone())
+    }
+
     /// The canonical forms of URLs, as tokens joined by blanks. A URL whose translation makes no sense is its own.
     pub fn translate(&mut self, urls: &[&str]) -> Vec<String> {
-        let masked: Vec<Option<Masked<'_>>> = urls.iter().map(|url| self.language.mask(url)).collect();
-        let mut new: Vec<&[u32]> = masked.iter().flatten().map(|masked| masked.words.as_slice()).collect();
+        self.learn(urls);
+        urls.iter()
+            .map(|url| {
+                let translated = self.language.mask(url).and_then(|masked| {
+                    let words = self.known.get(&masked.words)?.as_ref()?;
+                    Some(self.language.restore(words, &masked.arguments)?.join(" "))
+                });
+                translated.unwrap_or_else(|| tokenize(url).join(" "))
+            })
+            .collect()
+    }
+
+    /// Translates the forms that are not known.
+    fn learn(&mut self, urls: &[&str]) {
+        let masked: Vec<Masked<'_>> = urls.iter().filter_map(|url| self.language.mask(url)).collect();
+        let mut new: Vec<&[u32]> = masked.iter().map(|masked| masked.words.as_slice()).collect();
         new.sort_unstable();
         new.dedup();
         new.retain(|words| !self.known.contains_key(*words));
@@ -68,15 +93,5 @@ impl PaperTranslator {
         let decoded =
             decoded.into_iter().map(|symbols| symbols?.iter().map(words).collect::<Option<Vec<u32>>>());
         self.known.extend(new.into_iter().map(<[u32]>::to_vec).zip(decoded));
-        urls.iter()
-            .zip(&masked)
-            .map(|(url, masked)| {
-                let translated = masked.as_ref().and_then(|masked| {
-                    let words = self.known.get(&masked.words)?.as_ref()?;
-                    self.language.restore(words, &masked.arguments)
-                });
-                translated.unwrap_or_else(|| tokenize(url)).join(" ")
-            })
-            .collect()
     }
 }

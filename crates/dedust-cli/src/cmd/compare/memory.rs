@@ -9,6 +9,7 @@ use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::process::{Command, Stdio};
 
+use clap::ValueEnum as _;
 use dedust_learn::compare::{SavedObservation, SiteSample};
 use dedust_learn::{Crawl, Method};
 use rayon::prelude::*;
@@ -92,10 +93,14 @@ pub(super) fn peaks(
 }
 
 fn peak(args: &CompareArgs, site: &SiteSample, method: Method) -> Option<u64> {
+    let variant =
+        args.variant.filter(|_| method == Method::Seq2Seq).and_then(|variant| variant.to_possible_value());
+    let variant = variant.map(|variant| format!("--variant={}", variant.get_name()));
     let mut child = Command::new(std::env::current_exe().ok()?)
         .args(["compare", "-", "--weigh", "--threads", "1", "--quiet", "--methods", method.name()])
         .args(["--seed", &args.seed.to_string(), "--max-fpr", &args.max_fpr.to_string()])
         .args(["--evidence", &args.evidence.to_string()])
+        .args(variant)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -116,7 +121,7 @@ fn peak(args: &CompareArgs, site: &SiteSample, method: Method) -> Option<u64> {
 pub(super) fn weigh(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let mut crawl = Crawl::new(args.evidence);
     read_all(&args.inputs, printer, |observation| crawl.observe(observation.url(), &clues_of(observation)))?;
-    let settings = translator::settings(args.max_fpr, args.seed);
+    let settings = translator::settings(args.max_fpr, args.seed, args.variant);
     let methods = methods(&args.methods, &settings)?;
     for corpus in crawl.into_corpora() {
         for method in &methods {

@@ -1,0 +1,312 @@
+/*!
+What the URLs of a site have become so far, and what they say about an edit.
+
+A URL stands at a place: a number for its form. An edit is tried on all URLs that it concerns. Where it brings URLs of
+different places together, they must show the same page; every place that is moved is a trial, and fails if it does
+not show what most places show that it would stand with. Pages with different labels that look alike are no trial.
+*/
+
+use std::collections::BTreeSet;
+
+use dedust::{Edit, Evidence, Form, ParamName, RawKey, RawValue, Spot, TokenKey, Value};
+use dedust_learn::metrics::PairCounts;
+use dedust_learn::{EvidenceKinds, failure_bound, rule_evidence};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::program::number_of;
+use super::site::{Parts, Site};
+
+/// Places of one group that are compared with each other; more are compared by label.
+const MAX_COMPARED: usize = 50;
+
+/// Places of a template that can say something about it.
+const MIN_OF_TEMPLATE: u64 = 3;
+
+/// The URLs of a site, in the form that edits left them.
+pub(super) struct Trial<'s, 'c> {
+    site: &'s Site<'c>,
+    parts: Vec<Parts>,
+    places: Vec<u64>,
+    rows_at: FxHashMap<u64, Vec<u32>>,
+    form: Form,
+}
+
+/// A URL that an edit changes.
+struct Moved {
+    row: u32,
+    from: u64,
+    to: u64,
+    parts: Parts,
+}
+
+/// What URLs say about an edit.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Votes {
+    /// Places that it changes.
+    pub(super) changed: u64,
+    /// Those that come together with others, and those of them that show something else.
+    pub(super) joined: u64,
+    pub(super) failures: u64,
+    /// The same of those that are heard as witnesses.
+    pub(super) trials: u64,
+    pub(super) trial_failures: u64,
+    /// Failures of templates that mostly fail.
+    pub(super) contradictions: u64,
+    /// Pages that agree.
+    pub(super) pages: usize,
+    /// Parameters that all URLs have which it changes.
+    pub(super) always: BTreeSet<TokenKey>,
+    /// Groups, and those whose common form was seen for their page.
+    groups: u64,
+    seen: u64,
+}
+
+impl Votes {
+    /// The share of URLs that fail is at most this, with 95 % confidence.
+    pub(super) fn bound(&self) -> f64 {
+        failure_bound(self.trial_failures, self.trials)
+    }
+
+    /// Whether the form that the edit writes is known to exist.
+    pub(super) fn is_fetchable(&self) -> bool {
+        self.seen >= 3 && 10 * self.seen >= self.groups
+    }
+}
+
+impl<'s, 'c> Trial<'s, 'c> {
+    pub(super) fn new(site: &'s Site<'c>) -> Self {
+        let mut trial = Self {
+            site,
+            parts: Vec::with_capacity(site.parts.len()),
+            places: Vec::with_capacity(site.parts.len()),
+            rows_at: FxHashMap::default(),
+            form: Form::default(),
+        };
+        for (row, parts) in (0..).zip(&site.parts) {
+            trial.form.read_pairs(parts.iter().map(|(key, value)| (key, raw(value))));
+            let parts = parts_of_form(&trial.form);
+            let place = place_of(&parts);
+            trial.parts.push(parts);
+            trial.places.push(place);
+            trial.rows_at.entry(place).or_default().push(row);
+        }
+        trial
+    }
+
+    /// What `edit` would do.
+    fn moves(&mut self, edit: &Edit) -> Vec<Moved> {
+        let mut moves = Vec::new();
+        for row in 0..self.parts.len() as u32 {
+            let parts = &self.parts[row as usize];
+            let holds = |(spot, test): (&Spot, &dedust::Test)| match spot {
+                Spot::Key(key) => test.holds(value_of(parts, key)),
+                Spot::FromRight(_) => true,
+            };
+            if !concerns(edit, parts) || !edit.when.iter().all(holds) {
+                continue;
+            }
+            self.form.read_pairs(parts.iter().map(|(key, value)| (key, raw(value))));
+            if self.form.apply(edit) {
+                let parts = parts_of_form(&self.form);
+                let (from, to) = (self.places[row as usize], place_of(&parts));
+                if from != to {
+                    moves.push(Moved { row, from, to, parts });
+                }
+            }
+        }
+        moves
+    }
+
+    /// Makes an edit.
+    pub(super) fn apply(&mut self, edit: &Edit) {
+        for Moved { row, from, to, parts } in self.moves(edit) {
+            if let Some(rows) = self.rows_at.get_mut(&from) {
+                rows.retain(|&other| other != row);
+            }
+            self.rows_at.entry(to).or_default().push(row);
+            self.places[row as usize] = to;
+            self.parts[row as usize] = parts;
+        }
+    }
+
+    /// Asks the URLs that `is_witness` names, no more than `max_of_group` places of a group.
+    pub(super) fn vote(
+        &mut self,
+        edit: &Edit,
+        is_witness: &dyn Fn(u32) -> bool,
+        max_of_group: u64,
+    ) -> (Votes, Evidence) {
+        let mut votes = Votes::default();
+        let moves = self.moves(edit);
+        let params = |moved: &Moved| -> BTreeSet<TokenKey> {
+            let keys = self.parts[moved.row as usize].iter().map(|(key, _)| key);
+            keys.filter(|key| matches!(key, TokenKey::QueryParam(_))).cloned().collect()
+        };
+        let mut rest = moves.iter();
+        votes.always = rest.next().map(params).unwrap_or_default();
+        for moved in rest {
+            if votes.always.is_empty() {
+                break;
+            }
+            let parts = &self.parts[moved.row as usize];
+            votes.always.retain(|key| value_of(parts, key).is_some());
+        }
+        let mut moves: Vec<(u64, u64, u32)> =
+            moves.into_iter().map(|moved| (moved.to, moved.from, moved.row)).collect();
+        moves.sort_unstable();
+        let mut pages: BTreeSet<u32> = BTreeSet::new();
+        let mut by_template: FxHashMap<Option<u32>, (u64, u64)> = FxHashMap::default();
+        let mut examples: Vec<(u32, u32)> = Vec::new();
+        let mut kinds = EvidenceKinds::NONE;
+        for group in moves.chunk_by(|a, b| a.0 == b.0) {
+            let places: Vec<&[(u64, u64, u32)]> = group.chunk_by(|a, b| a.1 == b.1).collect();
+            votes.changed += places.len() as u64;
+            votes.groups += 1;
+            let stands = self.rows_at.get(&group[0].0).and_then(|rows| self.speaker(rows.iter().copied()));
+            let moved: Vec<(u32, bool)> = places
+                .iter()
+                .filter_map(|place| {
+                    let rows = place.iter().map(|&(_, _, row)| row);
+                    Some((self.speaker(rows.clone())?, rows.clone().any(is_witness)))
+                })
+                .collect();
+            let all: Vec<u32> = stands.into_iter().chain(moved.iter().map(|&(row, _)| row)).collect();
+            let label = |row: u32| self.site.corpus.label(row);
+            votes.seen += u64::from(
+                stands.is_some_and(|stands| moved.iter().any(|&(row, _)| label(row) == label(stands))),
+            );
+            if all.len() < 2 {
+                continue;
+            }
+            let failing = failing(self.site, &all);
+            let mut counts: FxHashMap<Option<u32>, usize> = FxHashMap::default();
+            all.iter().for_each(|&row| *counts.entry(label(row)).or_default() += 1);
+            let mut heard = 0;
+            for &(row, is_witness) in &moved {
+                let fails = u64::from(failing.contains(&row));
+                // Pages that only look alike say neither yes nor no.
+                if fails == 0 && counts[&label(row)] < 2 {
+                    continue;
+                }
+                votes.joined += 1;
+                votes.failures += fails;
+                let of_template = by_template.entry(self.site.template_of[row as usize]).or_default();
+                *of_template = (of_template.0 + 1, of_template.1 + fails);
+                if is_witness && heard < max_of_group {
+                    heard += 1;
+                    votes.trials += 1;
+                    votes.trial_failures += fails;
+                }
+                if fails == 0 {
+                    pages.extend(label(row));
+                    let duplicate = all.iter().find(|&&other| other != row && label(other) == label(row));
+                    examples.extend(duplicate.map(|&duplicate| (row, duplicate)));
+                    kinds |= self.site.corpus.kinds(row);
+                }
+            }
+        }
+        votes.pages = pages.len();
+        votes.contradictions = by_template
+            .values()
+            .filter(|(trials, failures)| *trials >= MIN_OF_TEMPLATE && 2 * failures > *trials)
+            .map(|(_, failures)| failures)
+            .sum();
+        let counts = PairCounts {
+            support: votes.joined.into(),
+            same: (votes.joined - votes.failures).into(),
+            groups: votes.trials,
+            mixed_groups: votes.trial_failures,
+        };
+        let evidence = rule_evidence(self.site.corpus, moves.len(), &counts, kinds, examples);
+        (votes, evidence)
+    }
+
+    /// The URL that speaks for those of a place: one with the label that most of them have.
+    fn speaker(&self, rows: impl Iterator<Item = u32> + Clone) -> Option<u32> {
+        let label = |row: u32| self.site.corpus.label(row);
+        let mut counts: FxHashMap<u32, (usize, u32)> = FxHashMap::default();
+        for row in rows {
+            if let Some(label) = label(row) {
+                let count = counts.entry(label).or_insert((0, row));
+                *count = (count.0 + 1, count.1.min(row));
+            }
+        }
+        counts.into_values().max_by_key(|&(count, row)| (count, std::cmp::Reverse(row))).map(|(_, row)| row)
+    }
+}
+
+/// Whether an edit could change a URL, as far as can be told at a glance.
+fn concerns(edit: &Edit, parts: &Parts) -> bool {
+    match edit.change.as_slice() {
+        [dedust::Change::Drop(Spot::Key(key))] => value_of(parts, key).is_some(),
+        _ => true,
+    }
+}
+
+fn value_of<'p>(parts: &'p Parts, key: &TokenKey) -> Option<RawValue<'p>> {
+    parts.binary_search_by(|(other, _)| other.cmp(key)).ok().map(|at| raw(&parts[at].1))
+}
+
+fn place_of(parts: &Parts) -> u64 {
+    parts.iter().fold(0, |sum, (key, value)| sum.wrapping_add(number_of(key, value)))
+}
+
+/// The parts of a form in the order of their keys.
+fn parts_of_form(form: &Form) -> Parts {
+    let mut parts = Parts::new();
+    form.pairs(|key, value| {
+        let named = |parts: &Parts, name: &[u8], is_query: bool| {
+            let name: Box<str> = String::from_utf8_lossy(name).into();
+            let is_same = |key: &TokenKey| match key {
+                TokenKey::QueryParam(other) => is_query && other.name == name,
+                TokenKey::PathParam(other) => !is_query && other.name == name,
+                _ => false,
+            };
+            let before = parts.iter().filter(|(key, _)| is_same(key)).count();
+            ParamName { name, occurrence: before as u32 + 1 }
+        };
+        let key = match key {
+            RawKey::Scheme => TokenKey::Scheme,
+            RawKey::Subdomain(index) => TokenKey::Subdomain(index),
+            RawKey::Port => TokenKey::Port,
+            RawKey::PathSegment(index) => TokenKey::PathSegment(index),
+            RawKey::TrailingSlash => TokenKey::TrailingSlash,
+            RawKey::PathParam(name) => TokenKey::PathParam(named(&parts, name, false)),
+            RawKey::QuerySeparator => TokenKey::QuerySeparator,
+            RawKey::QueryParam(name) => TokenKey::QueryParam(named(&parts, name, true)),
+            RawKey::Hashbang => TokenKey::Hashbang,
+        };
+        let value = match value {
+            None => Value::Bare,
+            Some(text) => String::from_utf8_lossy(text).as_ref().into(),
+        };
+        parts.push((key, value));
+    });
+    parts.sort();
+    parts
+}
+
+/// The rows, one for each place of a group, that do not show what most of the others show.
+fn failing(site: &Site<'_>, rows: &[u32]) -> FxHashSet<u32> {
+    let corpus = site.corpus;
+    let label = |row: u32| corpus.label(row);
+    if rows.iter().all(|&row| label(row) == label(rows[0])) {
+        return FxHashSet::default();
+    }
+    if rows.len() > MAX_COMPARED {
+        let mut counts: FxHashMap<Option<u32>, usize> = FxHashMap::default();
+        rows.iter().for_each(|&row| *counts.entry(label(row)).or_default() += 1);
+        return rows.iter().copied().filter(|&row| 2 * counts[&label(row)] <= rows.len()).collect();
+    }
+    let fails = |&&row: &&u32| {
+        let others = rows.iter().filter(|&&other| other != row);
+        let against =
+            others.filter(|&&other| label(other) != label(row) && corpus.are_different(row, other)).count();
+        2 * against >= rows.len() - 1
+    };
+    rows.iter().filter(fails).copied().collect()
+}
+
+fn raw(value: &Value) -> RawValue<'_> {
+    value.as_text().map(str::as_bytes)
+}
