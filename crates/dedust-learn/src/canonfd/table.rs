@@ -9,7 +9,6 @@ concern. A pair is known by its number, too: no text is compared to find it.
 
 mod concerned;
 mod make;
-mod mix;
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -17,8 +16,8 @@ use std::sync::OnceLock;
 use dedust::{RawValue, Spot, TokenKey, Value};
 use rustc_hash::FxHashMap;
 
-use self::mix::mix_pair;
 use crate::corpus::Corpus;
+use crate::pair_number::pair_number;
 
 /// Marks the end of a list of rows.
 const END: u32 = u32::MAX;
@@ -112,7 +111,7 @@ impl<'c> Table<'c> {
         table.first_at.reserve(corpus.len());
         for pair in 0..corpus.pair_count() as u32 {
             let (key, value) = (corpus.pair_key(pair), corpus.pair_value(pair));
-            let mix = mix_pair(&table.keys[key as usize], corpus.value(value).as_text());
+            let mix = pair_number(&table.keys[key as usize], corpus.value(value).as_text());
             table.add_pair(key, value, mix);
         }
         let is_slash: Vec<bool> = table.keys.iter().map(|key| *key == TokenKey::TrailingSlash).collect();
@@ -155,7 +154,7 @@ impl<'c> Table<'c> {
 
     /// The pair of a key and a value that an edit made.
     fn pair(&mut self, key: &TokenKey, value: Value) -> u32 {
-        let mix = mix_pair(key, value.as_text());
+        let mix = pair_number(key, value.as_text());
         if let Some(&number) = self.pairs_by_mix.get(&mix) {
             return number;
         }
@@ -195,7 +194,7 @@ impl<'c> Table<'c> {
     }
 
     pub(super) fn find_pair(&self, key: &TokenKey, value: &Value) -> Option<u32> {
-        self.pairs_by_mix.get(&mix_pair(key, value.as_text())).copied()
+        self.pairs_by_mix.get(&pair_number(key, value.as_text())).copied()
     }
 
     /// What the values of a key look like.

@@ -5,7 +5,6 @@ What a translation means: for every key of the target, a value or the key of the
 use std::collections::BTreeMap;
 
 use dedust::{ParamName, TokenKey, Value};
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::language::{Language, Word, is_argument};
 use super::site::{Parts, Template, parts_of};
@@ -94,29 +93,6 @@ fn url_of(parts: &Parts, domain: &str) -> String {
         "{scheme}://{host}{domain}{port}{path}{params}{slash}{question}{}{hashbang}",
         query.join(separator)
     )
-}
-
-/// A number for a key with its value, so that the sum of those of a URL tells it from others.
-pub(super) fn number_of(key: &TokenKey, value: &Value) -> u64 {
-    let class = match key {
-        TokenKey::Scheme => 1,
-        TokenKey::Subdomain(index) => 2 << 32 | u64::from(*index),
-        TokenKey::Port => 3,
-        TokenKey::PathSegment(index) => 4 << 32 | u64::from(*index),
-        TokenKey::TrailingSlash => 5,
-        TokenKey::PathParam(name) => name_number(6, name),
-        TokenKey::QuerySeparator => 7,
-        TokenKey::QueryParam(name) => name_number(8, name),
-        TokenKey::Hashbang => 9,
-    };
-    match value {
-        Value::Bare => xxh3_64_with_seed(b"", class ^ 0x5bd1_e995),
-        Value::Text(text) => xxh3_64_with_seed(text.as_bytes(), class),
-    }
-}
-
-fn name_number(class: u64, name: &ParamName) -> u64 {
-    xxh3_64_with_seed(name.name.as_bytes(), class << 32 | u64::from(name.occurrence))
 }
 
 /// Reads a translation word by word.

@@ -8,12 +8,11 @@ not show what most places show that it would stand with. Pages with different la
 
 use std::collections::BTreeSet;
 
-use dedust::{Edit, Evidence, Form, ParamName, RawKey, RawValue, Spot, TokenKey, Value};
+use dedust::{Edit, Evidence, Form, RawValue, Spot, TokenKey, Value};
 use dedust_learn::metrics::PairCounts;
-use dedust_learn::{EvidenceKinds, failure_bound, rule_evidence};
+use dedust_learn::{EvidenceKinds, failure_bound, pair_number, rule_evidence};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::program::number_of;
 use super::site::{Parts, Site};
 
 /// Places of one group that are compared with each other; more are compared by label.
@@ -248,39 +247,18 @@ fn value_of<'p>(parts: &'p Parts, key: &TokenKey) -> Option<RawValue<'p>> {
 }
 
 fn place_of(parts: &Parts) -> u64 {
-    parts.iter().fold(0, |sum, (key, value)| sum.wrapping_add(number_of(key, value)))
+    parts.iter().fold(0, |sum, (key, value)| sum.wrapping_add(pair_number(key, value.as_text())))
 }
 
 /// The parts of a form in the order of their keys.
 fn parts_of_form(form: &Form) -> Parts {
     let mut parts = Parts::new();
-    form.pairs(|key, value| {
-        let named = |parts: &Parts, name: &[u8], is_query: bool| {
-            let name: Box<str> = String::from_utf8_lossy(name).into();
-            let is_same = |key: &TokenKey| match key {
-                TokenKey::QueryParam(other) => is_query && other.name == name,
-                TokenKey::PathParam(other) => !is_query && other.name == name,
-                _ => false,
-            };
-            let before = parts.iter().filter(|(key, _)| is_same(key)).count();
-            ParamName { name, occurrence: before as u32 + 1 }
-        };
-        let key = match key {
-            RawKey::Scheme => TokenKey::Scheme,
-            RawKey::Subdomain(index) => TokenKey::Subdomain(index),
-            RawKey::Port => TokenKey::Port,
-            RawKey::PathSegment(index) => TokenKey::PathSegment(index),
-            RawKey::TrailingSlash => TokenKey::TrailingSlash,
-            RawKey::PathParam(name) => TokenKey::PathParam(named(&parts, name, false)),
-            RawKey::QuerySeparator => TokenKey::QuerySeparator,
-            RawKey::QueryParam(name) => TokenKey::QueryParam(named(&parts, name, true)),
-            RawKey::Hashbang => TokenKey::Hashbang,
-        };
+    form.pairs(|key, occurrence, value| {
         let value = match value {
             None => Value::Bare,
             Some(text) => String::from_utf8_lossy(text).as_ref().into(),
         };
-        parts.push((key, value));
+        parts.push((key.to_key(occurrence), value));
     });
     parts.sort();
     parts

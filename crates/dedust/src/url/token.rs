@@ -94,6 +94,25 @@ pub enum RawKey<'a> {
     Hashbang,
 }
 
+impl RawKey<'_> {
+    /// The key of a name's first, second, ... occurrence; of no matter for keys without a name.
+    #[must_use]
+    pub fn to_key(self, occurrence: u32) -> TokenKey {
+        let named = |name: &[u8]| ParamName { name: String::from_utf8_lossy(name).into(), occurrence };
+        match self {
+            Self::Scheme => TokenKey::Scheme,
+            Self::Subdomain(index) => TokenKey::Subdomain(index),
+            Self::Port => TokenKey::Port,
+            Self::PathSegment(index) => TokenKey::PathSegment(index),
+            Self::TrailingSlash => TokenKey::TrailingSlash,
+            Self::PathParam(name) => TokenKey::PathParam(named(name)),
+            Self::QuerySeparator => TokenKey::QuerySeparator,
+            Self::QueryParam(name) => TokenKey::QueryParam(named(name)),
+            Self::Hashbang => TokenKey::Hashbang,
+        }
+    }
+}
+
 /// A value as met in a URL: `None` is [`Value::Bare`].
 pub type RawValue<'a> = Option<&'a [u8]>;
 

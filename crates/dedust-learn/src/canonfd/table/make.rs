@@ -4,12 +4,12 @@ What an edit makes of URLs: tried on all of them, or made.
 
 use std::sync::OnceLock;
 
-use dedust::{Change, Edit, Form, Mapped, ParamName, RawKey, Spot, TokenKey, Value};
+use dedust::{Change, Edit, Form, Mapped, ParamName, Spot, TokenKey, Value};
 use rustc_hash::FxHashMap;
 
 use super::Table;
-use super::mix::{mix, mix_pair, place_of};
 use crate::canonfd::draft::Draft;
+use crate::pair_number::{pair_number, place_of, raw_pair_number};
 
 /// What an edit does to the pairs of a URL without looking at its form. Pairs are known by their numbers.
 enum Step {
@@ -71,7 +71,7 @@ impl Table<'_> {
                 Some(Step::Drop(*self.key_numbers.get(key)?))
             }
             Change::Forget(Spot::Key(key)) => {
-                Some(Step::Become(*self.key_numbers.get(key)?, mix_pair(key, Some("*"))))
+                Some(Step::Become(*self.key_numbers.get(key)?, pair_number(key, Some("*"))))
             }
             Change::ForgetPath => Some(Step::ForgetPath),
             Change::Map { of, values } => {
@@ -79,8 +79,8 @@ impl Table<'_> {
                     return None;
                 }
                 let entry = |mapped: &Mapped| {
-                    let becomes = mapped.becomes.as_deref().map(|text| mix_pair(of, Some(text)));
-                    (mix_pair(of, mapped.is.as_text()), becomes)
+                    let becomes = mapped.becomes.as_deref().map(|text| pair_number(of, Some(text)));
+                    (pair_number(of, mapped.is.as_text()), becomes)
                 };
                 Some(Step::Map(*self.key_numbers.get(of)?, values.iter().map(entry).collect()))
             }
@@ -114,7 +114,7 @@ impl Table<'_> {
             }
         }
         if steps.iter().any(|step| matches!(step, Step::ForgetPath)) {
-            place = place.wrapping_add(mix_pair(&FORGOTTEN, Some("*")));
+            place = place.wrapping_add(pair_number(&FORGOTTEN, Some("*")));
         }
         place
     }
@@ -163,10 +163,10 @@ impl Table<'_> {
             if form.apply(&whole) {
                 pairs.clear();
                 form.pairs(|key, occurrence, value| {
-                    let known = self.pairs_by_mix.get(&mix(key, occurrence, value)).copied();
+                    let known = self.pairs_by_mix.get(&raw_pair_number(key, occurrence, value)).copied();
                     pairs.push(known.unwrap_or_else(|| {
                         let text = |bytes: &[u8]| Value::from(&*String::from_utf8_lossy(bytes));
-                        self.pair(&owned(key, occurrence), value.map_or(Value::Bare, text))
+                        self.pair(&key.to_key(occurrence), value.map_or(Value::Bare, text))
                     }));
                 });
                 self.replace(row, &pairs);
@@ -235,19 +235,4 @@ fn unconditional(edit: &Draft) -> Edit {
 
 fn is_of_path(key: &TokenKey) -> bool {
     matches!(key, TokenKey::PathSegment(_) | TokenKey::TrailingSlash | TokenKey::PathParam(_))
-}
-
-fn owned(key: RawKey<'_>, occurrence: u32) -> TokenKey {
-    let named = |name: &[u8]| ParamName { name: String::from_utf8_lossy(name).into(), occurrence };
-    match key {
-        RawKey::Scheme => TokenKey::Scheme,
-        RawKey::Subdomain(index) => TokenKey::Subdomain(index),
-        RawKey::Port => TokenKey::Port,
-        RawKey::PathSegment(index) => TokenKey::PathSegment(index),
-        RawKey::TrailingSlash => TokenKey::TrailingSlash,
-        RawKey::PathParam(name) => TokenKey::PathParam(named(name)),
-        RawKey::QuerySeparator => TokenKey::QuerySeparator,
-        RawKey::QueryParam(name) => TokenKey::QueryParam(named(name)),
-        RawKey::Hashbang => TokenKey::Hashbang,
-    }
 }

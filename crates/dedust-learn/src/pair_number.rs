@@ -5,8 +5,8 @@ Well-spread numbers for pairs, whose sum is the place of a URL.
 use dedust::{Form, RawKey, RawValue, TokenKey};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// The number of a pair.
-pub(super) fn mix_pair(key: &TokenKey, value: Option<&str>) -> u64 {
+/// The number of a pair: equal for equal pairs, and not related to that of any other.
+pub fn pair_number(key: &TokenKey, value: Option<&str>) -> u64 {
     let (key, occurrence) = match key {
         TokenKey::Scheme => (RawKey::Scheme, 1),
         TokenKey::Subdomain(index) => (RawKey::Subdomain(*index), 1),
@@ -18,11 +18,11 @@ pub(super) fn mix_pair(key: &TokenKey, value: Option<&str>) -> u64 {
         TokenKey::QueryParam(name) => (RawKey::QueryParam(name.name.as_bytes()), name.occurrence),
         TokenKey::Hashbang => (RawKey::Hashbang, 1),
     };
-    mix(key, occurrence, value.map(str::as_bytes))
+    raw_pair_number(key, occurrence, value.map(str::as_bytes))
 }
 
 /// The number of a pair as a form shows it.
-pub(super) fn mix(key: RawKey<'_>, occurrence: u32, value: RawValue<'_>) -> u64 {
+pub(crate) fn raw_pair_number(key: RawKey<'_>, occurrence: u32, value: RawValue<'_>) -> u64 {
     // Seeds that lie close together make equal numbers of short texts that do: `CSS` and `CSP`.
     let numbered = |kind: u64, index: u64| (kind << 32 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let seed = match key {
@@ -43,9 +43,9 @@ pub(super) fn mix(key: RawKey<'_>, occurrence: u32, value: RawValue<'_>) -> u64 
 }
 
 /// Where a URL of this form stands.
-pub(super) fn place_of(form: &Form) -> u64 {
+pub(crate) fn place_of(form: &Form) -> u64 {
     let mut place = 0u64;
-    form.pairs(|key, occurrence, value| place = place.wrapping_add(mix(key, occurrence, value)));
+    form.pairs(|key, occurrence, value| place = place.wrapping_add(raw_pair_number(key, occurrence, value)));
     place
 }
 
@@ -60,7 +60,7 @@ mod tests {
             for letters in 0..26 * 26 * 26u32 {
                 let letter = |place: u32| char::from(b'A' + (letters / place % 26) as u8);
                 let text: String = [letter(676), letter(26), letter(1)].iter().collect();
-                let number = mix_pair(&TokenKey::PathSegment(index), Some(&text));
+                let number = pair_number(&TokenKey::PathSegment(index), Some(&text));
                 assert_eq!(seen.insert(number, (index, text)), None);
             }
         }
