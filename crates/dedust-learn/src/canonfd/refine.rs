@@ -22,7 +22,7 @@ const MAX_SUSPECT: f64 = 0.25;
 /// Groups that must agree of pages that show something else from one visit to the next.
 const MIN_VOLATILE: u64 = 3;
 /// Exceptions that an edit may have.
-const MAX_EXCEPTIONS: usize = 6;
+const MAX_EXCEPTIONS: usize = 3;
 
 impl Search<'_> {
     /// The candidate if it is believed; if not, it and what is believed of it under a condition.
@@ -44,7 +44,8 @@ impl Search<'_> {
         let mut tally: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
         for group in joined(&self.table, &self.table.moves(&candidate.draft)) {
             let (with, against) = group.sides(self.table.corpus());
-            if with.len() + against.len() < 2 {
+            // What is chosen here must hold where nobody looked.
+            if with.len() + against.len() < 2 || group.is_held_out() {
                 continue;
             }
             let mut company = FxHashSet::default();
@@ -85,7 +86,7 @@ impl Search<'_> {
         }
         exceptions.sort_unstable();
         exceptions.dedup();
-        if !exceptions.is_empty() && exceptions.len() <= MAX_EXCEPTIONS {
+        if !exceptions.is_empty() && exceptions.len() <= MAX_EXCEPTIONS && !candidate.draft.forgets_path() {
             let mut draft = Some(candidate.draft.clone());
             for &pair in &exceptions {
                 let (spot, value) = test(pair);

@@ -120,7 +120,8 @@ impl Group {
         self.disbelieved += before - self.voices.len();
     }
 
-    fn is_held_out(&self) -> bool {
+    /// Whether it has no part in choosing.
+    pub(super) fn is_held_out(&self) -> bool {
         self.place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 < (u64::from(u32::MAX) / 5) * 2
     }
 }
