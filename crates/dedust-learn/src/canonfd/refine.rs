@@ -28,6 +28,17 @@ impl Search<'_> {
     /// The candidate if it is believed; if not, it and what is believed of it under a condition.
     pub(super) fn judged(&self, candidate: Candidate) -> Vec<Judged> {
         let judged = self.vote(candidate);
+        // A part that holds by itself must not speak for the others. What is rare is proven together.
+        if judged.refusal.is_none()
+            && judged.candidate.draft.change.len() > 1
+            && judged.candidate.family != Family::Tracking
+        {
+            let parts = self.parts_of(&judged.candidate).map(|part| self.vote(part));
+            let believed: Vec<Judged> = parts.filter(|part| part.refusal.is_none()).collect();
+            if !believed.is_empty() {
+                return believed;
+            }
+        }
         let is_settled = match judged.refusal {
             None => judged.votes.against < 1 && self.volatile.is_empty(),
             Some(Refusal::Fails) => {
@@ -94,7 +105,8 @@ impl Search<'_> {
             }
             if let Some(draft) = draft.filter(|draft| !draft.change.is_empty()) {
                 let family = if draft.forgets_path() { Family::Relevant } else { candidate.family };
-                let excepted = self.vote(Candidate { draft, family, ..candidate.clone() });
+                let is_suspect = candidate.is_suspect || judged.refusal.is_some();
+                let excepted = self.vote(Candidate { draft, family, is_suspect, ..candidate.clone() });
                 // Exceptions to what is believed must be where it fails, not where wrong labels happen to be.
                 let Votes { all, against, .. } = judged.votes;
                 if judged.refusal.is_some()

@@ -259,7 +259,7 @@ impl<'c> Search<'c> {
     }
 
     /// The changes of an edit one by one, where each could be made without the others.
-    fn parts_of(&self, candidate: &Candidate) -> impl Iterator<Item = Candidate> {
+    pub(super) fn parts_of(&self, candidate: &Candidate) -> impl Iterator<Item = Candidate> {
         let Draft { when, change } = &candidate.draft;
         let is_apart = |change: &Change| {
             matches!(change, Change::Map { .. } | Change::Drop(_) | Change::Forget(_) | Change::ForgetPath)
