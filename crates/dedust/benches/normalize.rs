@@ -8,14 +8,15 @@ are [`mixed_urls`] moved to the same hosts. Results are checked before anything 
 #![expect(clippy::print_stdout, reason = "a benchmark reports on standard output")]
 
 mod mixed_urls;
+mod passes;
 mod race;
 mod site_rules;
 
 use std::collections::HashSet;
-use std::hint::black_box;
 
 use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch};
 
+use self::passes::{by_site, canonical_urls, keys, one_key_at_a_time, one_url_at_a_time, safe_tier};
 use self::race::{Contestant, ada, race, servo};
 use self::site_rules::{RULES, rule_json};
 
@@ -42,60 +43,6 @@ fn main() {
     race("1000 sites in no order", &urls, ROUNDS, &contestants, ["key", "canonical"]);
     println!("\nSite by site:");
     race("1000 sites one by one", &by_site(&urls), ROUNDS, &contestants, ["key", "canonical"]);
-}
-
-/// Copies in the order of hosts, `www.` left out.
-fn by_site(urls: &[String]) -> Vec<String> {
-    let host = |url: &&String| {
-        let rest = url.split_once("://").map_or("", |(_, rest)| rest);
-        rest.strip_prefix("www.").unwrap_or(rest).split('/').next().map(str::to_owned)
-    };
-    let mut urls: Vec<&String> = urls.iter().collect();
-    urls.sort_by_cached_key(host);
-    urls.into_iter().cloned().collect()
-}
-
-fn keys(normalizer: &Normalizer, urls: &[String]) -> usize {
-    let mut written = 0;
-    normalizer.each_key(urls.iter().map(|url| url.as_bytes()), &mut Scratch::default(), |_, key| {
-        written += key.map_or(0, |key| black_box(key).len());
-    });
-    written
-}
-
-fn canonical_urls(normalizer: &Normalizer, urls: &[String]) -> usize {
-    let mut written = 0;
-    normalizer.each_canonical(urls.iter().map(|url| url.as_bytes()), &mut Scratch::default(), |_, url| {
-        written += url.map_or(0, |url| black_box(url).len());
-    });
-    written
-}
-
-fn safe_tier(urls: &[String]) -> usize {
-    let mut parsed = ParsedUrl::default();
-    let mut written = 0;
-    for url in urls {
-        if parsed.parse_from(url.as_bytes()).is_ok() {
-            written += black_box(parsed.as_bytes()).len();
-        }
-    }
-    written
-}
-
-fn one_key_at_a_time(normalizer: &Normalizer, urls: &[String]) -> usize {
-    let mut scratch = Scratch::default();
-    let keys = urls
-        .iter()
-        .map(|url| normalizer.key_with(url.as_bytes(), &mut scratch).map(|key| black_box(key).len()));
-    keys.flatten().sum()
-}
-
-fn one_url_at_a_time(normalizer: &Normalizer, urls: &[String]) -> usize {
-    let mut scratch = Scratch::default();
-    let urls = urls
-        .iter()
-        .map(|url| normalizer.normalize_with(url.as_bytes(), &mut scratch).map(|url| black_box(url).len()));
-    urls.flatten().sum()
 }
 
 fn site(index: usize) -> String {
