@@ -119,6 +119,16 @@ fn one_edit_may_leave_out_several_labels() {
 }
 
 #[test]
+fn a_value_that_moved_is_spelled_like_those_of_its_place() {
+    let normalizer = edits(
+        r#"[{"change": [{"set": {"key": "path_0", "to": [{"of": "q.title"}]}}]},
+            {"change": [{"fold": {"of": "path", "to": "lowercase"}}]}]"#,
+    );
+    check(&normalizer, "/1?title=Wiki", "/wiki?title=Wiki", "/1?title=Wiki");
+    stays(&normalizer, "/1?name=Wiki");
+}
+
+#[test]
 fn spellings_are_made_one() {
     let fold = |of: &str, to: &str| {
         edits(&format!(r#"[{{"change": [{{"fold": {{"of": {of}, "to": "{to}"}}}}], "fetchable": true}}]"#))

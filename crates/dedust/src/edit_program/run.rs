@@ -4,7 +4,7 @@ Makes edits to a [`Draft`], in order, asking only those that may concern it.
 
 use super::change::{CannotChange, Changing, News};
 use super::draft::Draft;
-use super::{EditProgram, FETCHABLE, HAS_FOLDS, IS_ALONE, MAY_FAIL, Mark, Place, code, spelling_bits};
+use super::{EditProgram, FETCHABLE, HAS_FOLDS, IS_ALONE, MAY_FAIL, Mark, Place, code};
 use crate::compiled::encoding::Cursor;
 use crate::pattern::is_in_class;
 use crate::url::{ParsedUrl, RawValue};
@@ -93,7 +93,6 @@ impl Draft {
         if edit.flags & MAY_FAIL != 0 {
             self.before.copy_from(&self.parts);
         }
-        let written = self.written.len();
         let mut change = Changing { draft: self, url, program, is_changed: false, news: News::None };
         for _ in 0..edit.changes {
             match change.make(&mut cursor) {
@@ -109,10 +108,8 @@ impl Draft {
         let Changing { is_changed, news, .. } = change;
         outcome.is_changed |= is_changed;
         if news != News::None && program.has(HAS_FOLDS) {
-            // What was written may stand anywhere now, and so may what stood elsewhere.
-            let [path, params] = self.characters;
-            let all = path | params | plain_characters(&self.written[written..]);
-            self.characters = [all; 2];
+            // What stood elsewhere may stand anywhere now, and nobody looked at its characters where no edit waits for them.
+            self.characters = [u8::MAX; 2];
         }
         self.live |= match news {
             News::None => 0,
@@ -169,19 +166,4 @@ pub(super) fn look_up<'a>(table: &'a [u8], text: RawValue<'_>) -> Option<Cursor<
         }
     }
     None
-}
-
-/// Which characters that make one of several spellings may stand in a text.
-fn plain_characters(text: &[u8]) -> u8 {
-    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};
-    text.iter().fold(0, |found, byte| {
-        found
-            | match byte {
-                b'A'..=b'Z' => CAPITAL,
-                b'%' => ESCAPED_LETTER | ESCAPED_MARK | ESCAPED_SPACE,
-                b'+' => PLUS,
-                b'0' => PADDING,
-                _ => 0,
-            }
-    })
 }
