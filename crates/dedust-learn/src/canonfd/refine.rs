@@ -3,8 +3,9 @@ Of an edit that fails, what holds: where one more thing is true of a URL, or wit
 */
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
-use dedust::{Spot, Test, TokenKey};
+use dedust::{Spot, Test, TokenKey, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
@@ -13,7 +14,7 @@ use super::differ::Differ;
 use super::draft::Draft;
 use super::families::{Family, is_volatile};
 use super::search::{Candidate, Judged, Search};
-use super::vote::{Votes, joined};
+use super::vote::joined;
 
 /// Conditions under which a failing edit is tried again.
 const MAX_CONTEXTS: usize = 8;
@@ -24,20 +25,16 @@ const MIN_VOLATILE: u64 = 3;
 /// Exceptions that an edit may have.
 const MAX_EXCEPTIONS: usize = 3;
 
+/// How many groups with a pair agree, and in how many it stands where they do not.
+type Tally = FxHashMap<u32, (u64, u64)>;
+
 impl Search<'_> {
     /// The candidate if it is believed; if not, it and what is believed of it under a condition.
     pub(super) fn judged(&self, candidate: Candidate) -> Vec<Judged> {
         let judged = self.vote(candidate);
-        // A part that holds by itself must not speak for the others. What is rare is proven together.
-        if judged.refusal.is_none()
-            && judged.candidate.draft.change.len() > 1
-            && judged.candidate.family != Family::Tracking
-        {
-            let parts = self.parts_of(&judged.candidate).map(|part| self.vote(part));
-            let believed: Vec<Judged> = parts.filter(|part| part.refusal.is_none()).collect();
-            if !believed.is_empty() {
-                return believed;
-            }
+        let parts = self.believed_parts(&judged);
+        if !parts.is_empty() {
+            return parts;
         }
         let is_settled = match judged.refusal {
             None => judged.votes.against < 1 && self.volatile.is_empty(),
@@ -49,13 +46,35 @@ impl Search<'_> {
         if is_settled {
             return vec![judged];
         }
-        let candidate = &judged.candidate;
-        let differ = Differ { table: &self.table };
-        // How often each pair is seen among those for and against.
-        let mut tally: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
-        for group in joined(&self.table, &self.table.moves(&candidate.draft)) {
+        let tally = self.tally(&judged.candidate.draft);
+        let mut results: Vec<Judged> = self.with_exceptions(&judged, &tally).into_iter().collect();
+        let is_refused = |results: &[Judged]| results.iter().all(|result| result.refusal.is_some());
+        if judged.refusal.is_some() && is_refused(&results) {
+            results.extend(self.in_contexts(&judged, &tally));
+        }
+        if is_refused(&results) {
+            results.push(judged);
+        }
+        results
+    }
+
+    /// Of several changes that are believed together, those that are believed alone: they must not speak for the others.
+    /// What is rare is proven together.
+    fn believed_parts(&self, judged: &Judged) -> Vec<Judged> {
+        let Judged { candidate, refusal, .. } = judged;
+        if refusal.is_some() || candidate.draft.change.len() < 2 || candidate.family == Family::Tracking {
+            return Vec::new();
+        }
+        let parts = self.parts_of(candidate).map(|part| self.vote(part));
+        parts.filter(|part| part.refusal.is_none()).collect()
+    }
+
+    /// How often each pair that something may depend on is seen where an edit holds and where it fails. What is chosen by
+    /// this must hold in the groups that are held out.
+    fn tally(&self, draft: &Draft) -> Tally {
+        let mut tally = Tally::default();
+        for group in joined(&self.table, &self.table.moves(draft)) {
             let (with, against) = group.sides(self.table.corpus());
-            // What is chosen here must hold where nobody looked.
             if with.len() + against.len() < 2 || group.is_held_out() {
                 continue;
             }
@@ -68,86 +87,87 @@ impl Search<'_> {
                 company.extend(with.iter().chain(&against).flat_map(|&row| self.table.row(row)).copied());
                 company.iter().for_each(|&pair| tally.entry(pair).or_default().1 += 1);
             } else {
+                let others = self.table.row(with[0]);
                 for &row in &against {
-                    let others = self.table.row(with[0]);
                     company.extend(self.table.row(row).iter().filter(|pair| !others.contains(pair)).copied());
                 }
                 company.iter().for_each(|&pair| tally.entry(pair).or_default().1 += 1);
             }
         }
+        let differ = Differ { table: &self.table };
         tally.retain(|&pair, _| differ.is_context(pair));
-        let test =
-            |pair: u32| (Spot::Key(self.table.key_of(pair).clone()), self.table.value_of(pair).clone());
-        let mut results = Vec::new();
-        let share = judged.votes.against as f64 / judged.votes.all as f64;
-        let mut exceptions: Vec<u32> = tally
+        tally
+    }
+
+    /// The edit, but not for values with which it fails; nothing when there are none, or too many. What forgets a path
+    /// has no exceptions: among so many names, some always seem to be.
+    fn with_exceptions(&self, judged: &Judged, tally: &Tally) -> Option<Judged> {
+        let Judged { candidate, votes, refusal } = judged;
+        if candidate.draft.forgets_path() {
+            return None;
+        }
+        let share = votes.against as f64 / votes.all as f64;
+        let is_exception = |pair: u32, with: u64, against: u64| {
+            let is_near = !matches!(self.table.key_of(pair), TokenKey::PathSegment(2..));
+            let value = self.table.value_of(pair).as_text().unwrap_or_default();
+            let is_frequent =
+                against >= 2 && (against >= with || is_surprising(against, with + against, share));
+            let is_expected = against >= 1 && 2 * against >= with && is_volatile(value);
+            is_near && (is_frequent || is_expected)
+        };
+        let mut exceptions: BTreeSet<u32> = tally
             .iter()
-            .filter(|&(&pair, &(with, against))| {
-                let is_near = !matches!(self.table.key_of(pair), TokenKey::PathSegment(2..));
-                let value = self.table.value_of(pair).as_text().unwrap_or_default();
-                let is_frequent =
-                    against >= 2 && (against >= with || is_surprising(against, with + against, share));
-                let is_expected = against >= 1 && 2 * against >= with && is_volatile(value);
-                is_near && (is_frequent || is_expected)
-            })
+            .filter(|&(&pair, &(with, against))| is_exception(pair, with, against))
             .map(|(pair, _)| *pair)
             .collect();
-        if judged.refusal.is_none() {
-            exceptions.extend(self.unproven(&candidate.draft, &tally));
+        if refusal.is_none() {
+            exceptions.extend(self.unproven(&candidate.draft, tally));
         }
-        exceptions.sort_unstable();
-        exceptions.dedup();
-        if !exceptions.is_empty() && exceptions.len() <= MAX_EXCEPTIONS && !candidate.draft.forgets_path() {
-            let mut draft = Some(candidate.draft.clone());
-            for &pair in &exceptions {
-                let (spot, value) = test(pair);
-                draft = draft.and_then(|draft| draft.except(spot, value));
-            }
-            if let Some(draft) = draft.filter(|draft| !draft.change.is_empty()) {
-                let family = if draft.forgets_path() { Family::Relevant } else { candidate.family };
-                let is_suspect = candidate.is_suspect || judged.refusal.is_some();
-                let excepted = self.vote(Candidate { draft, family, is_suspect, ..candidate.clone() });
-                // Exceptions to what is believed must be where it fails, not where wrong labels happen to be.
-                let Votes { all, against, .. } = judged.votes;
-                if judged.refusal.is_some()
-                    || 2 * excepted.votes.against * all <= against * excepted.votes.all
-                {
-                    results.push(excepted);
-                }
-            }
+        if exceptions.is_empty() || exceptions.len() > MAX_EXCEPTIONS {
+            return None;
         }
-        if judged.refusal.is_some() && results.iter().all(|result| result.refusal.is_some()) {
-            let mut contexts: Vec<(u64, u32)> = tally
-                .iter()
-                .filter(|(_, (with, against))| *with >= 3 && 10 * against <= *with)
-                .map(|(pair, (with, _))| (*with, *pair))
-                .collect();
-            let is_suspect = judged.votes.contested_share() > MAX_SUSPECT + self.noise.wrong;
-            contexts.sort_unstable_by_key(|&(with, pair)| (Reverse(with), pair));
-            for &(_, pair) in contexts.iter().take(MAX_CONTEXTS) {
-                let (spot, value) = test(pair);
-                if let Some(draft) = candidate.draft.and(spot, Test::Is(value)) {
-                    // Where it was found to hold, it must be proven to.
-                    let chosen = candidate.family.chosen();
-                    let family = if draft.forgets_path() { Family::Relevant } else { chosen };
-                    results.push(self.vote(Candidate { draft, family, is_suspect, ..candidate.clone() }));
-                }
-            }
-        }
-        if results.iter().all(|result| result.refusal.is_some()) {
-            results.push(judged);
-        }
-        results
+        let draft = exceptions.into_iter().try_fold(candidate.draft.clone(), |draft, pair| {
+            let (spot, value) = self.test(pair);
+            draft.except(spot, value)
+        })?;
+        let is_suspect = candidate.is_suspect || refusal.is_some();
+        let excepted = self.vote(Candidate { draft, is_suspect, ..candidate.clone() });
+        // Exceptions to what is believed must be where it fails, not where wrong labels happen to be.
+        let is_better = 2 * excepted.votes.against * votes.all <= votes.against * excepted.votes.all;
+        (refusal.is_some() || is_better).then_some(excepted)
     }
-}
 
-impl Search<'_> {
+    /// An edit that fails, where one more thing is true of a URL.
+    fn in_contexts(&self, judged: &Judged, tally: &Tally) -> Vec<Judged> {
+        let Judged { candidate, votes, .. } = judged;
+        let mut contexts: Vec<(u64, u32)> = tally
+            .iter()
+            .filter(|(_, (with, against))| *with >= 3 && 10 * against <= *with)
+            .map(|(pair, (with, _))| (*with, *pair))
+            .collect();
+        contexts.sort_unstable_by_key(|&(with, pair)| (Reverse(with), pair));
+        let is_suspect = votes.contested_share() > MAX_SUSPECT + self.noise.wrong;
+        let in_context = |&(_, pair): &(u64, u32)| {
+            let (spot, value) = self.test(pair);
+            let draft = candidate.draft.and(spot, Test::Is(value))?;
+            // Where it was found to hold, it must be proven to.
+            let family = if draft.forgets_path() { Family::Relevant } else { candidate.family.chosen() };
+            Some(self.vote(Candidate { draft, family, is_suspect, ..candidate.clone() }))
+        };
+        contexts.iter().take(MAX_CONTEXTS).filter_map(in_context).collect()
+    }
+
+    /// What must be true of a URL that has a pair.
+    fn test(&self, pair: u32) -> (Spot, Value) {
+        (Spot::Key(self.table.key_of(pair).clone()), self.table.value_of(pair).clone())
+    }
+
     /// Pages that are said to show something else from one visit to the next, less those that were seen not to: it is
     /// the page that changes, whatever edit brings its URLs together.
     pub(super) fn still_volatile(&self) -> Vec<u32> {
         let mut pairs = self.volatile.clone();
         let offered = if pairs.is_empty() { Vec::new() } else { self.offered() };
-        let mut tally: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
+        let mut tally = Tally::default();
         let is_known = |family: Family| !matches!(family, Family::Other | Family::Relevant);
         for candidate in offered.iter().filter(|candidate| is_known(candidate.family)) {
             for group in joined(&self.table, &self.table.moves(&candidate.draft)) {
@@ -167,7 +187,7 @@ impl Search<'_> {
     }
 
     /// Pages that show something else from one visit to the next, of which too few were seen to agree.
-    fn unproven(&self, draft: &Draft, tally: &FxHashMap<u32, (u64, u64)>) -> Vec<u32> {
+    fn unproven(&self, draft: &Draft, tally: &Tally) -> Vec<u32> {
         let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with >= MIN_VOLATILE);
         let unseen = self.volatile.iter().copied().filter(|pair| !is_seen(pair));
         unseen.filter(|&pair| self.table.moves_any_with(draft, pair)).collect()

@@ -20,21 +20,22 @@ impl Table<'_> {
                 rows
             }
         };
-        let tests: Vec<(SpotNumber, &Test)> =
-            edit.when.iter().map(|(spot, test)| (self.number(spot), test)).collect();
-        rows.retain(|&row| {
-            tests.iter().all(|(spot, test)| test.holds(self.get(row, spot).map(|pair| self.raw(pair))))
-        });
+        let tests = self.tests(edit);
+        rows.retain(|&row| self.passes(row, &tests));
         if edit.change == [Change::Unrepeat] {
             rows.retain(|&row| self.repeats_itself(row));
         }
         rows
     }
 
-    /// Whether what `edit` asks for is true of a row.
-    pub(super) fn is_concerned(&self, edit: &Draft, row: u32) -> bool {
-        let mut tests = edit.when.iter().map(|(spot, test)| (self.number(spot), test));
-        tests.all(|(spot, test)| test.holds(self.get(row, &spot).map(|pair| self.raw(pair))))
+    /// What `edit` asks for.
+    pub(super) fn tests<'e>(&self, edit: &'e Draft) -> Vec<(SpotNumber, &'e Test)> {
+        edit.when.iter().map(|(spot, test)| (self.number(spot), test)).collect()
+    }
+
+    /// Whether all of that is true of a row.
+    pub(super) fn passes(&self, row: u32, tests: &[(SpotNumber, &Test)]) -> bool {
+        tests.iter().all(|(spot, test)| test.holds(self.get(row, spot).map(|pair| self.raw(pair))))
     }
 
     /// The shortest list of pairs one of which all those rows have or had; `None` where none is known.

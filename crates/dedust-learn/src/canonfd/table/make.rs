@@ -31,12 +31,12 @@ impl Table<'_> {
         self.moves_of(edit, self.concerned(edit))
     }
 
-    /// Whether `edit` would move a row that has or had this pair.
+    /// Whether `edit` would move a row that has this pair.
     pub(in crate::canonfd) fn moves_any_with(&self, edit: &Draft, pair: u32) -> bool {
-        let has_it = |row: &u32| self.row(*row).contains(&pair);
-        let rows = self.pairs[pair as usize].rows.iter().copied().filter(has_it);
-        let rows = rows.filter(|&row| self.is_concerned(edit, row)).collect();
-        !self.moves_of(edit, rows).is_empty()
+        let tests = self.tests(edit);
+        let rows = self.pairs[pair as usize].rows.iter().copied();
+        let rows = rows.filter(|&row| self.row(row).contains(&pair) && self.passes(row, &tests));
+        !self.moves_of(edit, rows.collect()).is_empty()
     }
 
     fn moves_of(&self, edit: &Draft, rows: Vec<u32>) -> Vec<(u32, u64)> {
