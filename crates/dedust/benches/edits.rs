@@ -20,11 +20,9 @@ use std::collections::HashSet;
 
 use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch};
 
-use self::passes::{by_site, canonical_urls, keys, one_key_at_a_time, one_url_at_a_time, safe_tier};
-use self::race::{Contestant, ada, race, servo};
+use self::passes::{bytes_of_all, race_all};
 
 const URLS: usize = 1_000_000;
-const ROUNDS: usize = 9;
 
 fn main() {
     let (rules, urls) = match (std::env::var("DEDUST_BENCH_RULES"), std::env::var("DEDUST_BENCH_URLS")) {
@@ -40,21 +38,7 @@ fn main() {
             "URLs with another key, with another canonical URL, distinct keys"
         );
     }
-    let no_rules = Normalizer::default();
-    let contestants: [Contestant<'_>; 8] = [
-        ("dedust, keys", &|urls| keys(&normalizer, urls)),
-        ("dedust, canonical URLs", &|urls| canonical_urls(&normalizer, urls)),
-        ("dedust, one key at a time", &|urls| one_key_at_a_time(&normalizer, urls)),
-        ("dedust, one URL at a time", &|urls| one_url_at_a_time(&normalizer, urls)),
-        ("dedust, keys, no rules", &|urls| one_key_at_a_time(&no_rules, urls)),
-        ("dedust, safe tier alone", &safe_tier),
-        ("ada-url, no rules", &ada),
-        ("url, no rules", &servo),
-    ];
-    println!("Sites in no order, so that the edits of most URLs are not in the cache:");
-    race("1000 sites with edits in no order", &urls, ROUNDS, &contestants, ["key", "canonical"]);
-    println!("\nSite by site:");
-    race("1000 sites with edits one by one", &by_site(&urls), ROUNDS, &contestants, ["key", "canonical"]);
+    race_all("1000 sites with edits", "edits", &normalizer, &urls);
 }
 
 fn read_rules(path: &str) -> RuleSet {
@@ -84,8 +68,7 @@ fn check(normalizer: &Normalizer, urls: &[String]) -> (usize, usize, usize) {
         rekeyed += usize::from(no_rules.key(url) != Ok(key.clone()));
         distinct.insert(key);
     }
-    let bytes = (keys(normalizer, urls), canonical_urls(normalizer, urls));
-    assert_eq!(bytes, (one_key_at_a_time(normalizer, urls), one_url_at_a_time(normalizer, urls)));
+    bytes_of_all(normalizer, urls);
     println!(
         "{} sites, {} edits; of {read} URLs {rekeyed} get another key and {rewritten} another canonical URL; {} distinct keys",
         normalizer.site_count(),

@@ -16,33 +16,17 @@ use std::collections::HashSet;
 
 use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch};
 
-use self::passes::{by_site, canonical_urls, keys, one_key_at_a_time, one_url_at_a_time, safe_tier};
-use self::race::{Contestant, ada, race, servo};
+use self::passes::{bytes_of_all, race_all};
 use self::site_rules::{RULES, rule_json};
 
 const SITES: usize = 1000;
 const URLS: usize = 1_000_000;
-const ROUNDS: usize = 9;
 
 fn main() {
     let normalizer = Normalizer::compile(&rules());
     let urls = urls();
     check(&normalizer, &urls);
-    let no_rules = Normalizer::default();
-    let contestants: [Contestant<'_>; 8] = [
-        ("dedust, keys", &|urls| keys(&normalizer, urls)),
-        ("dedust, canonical URLs", &|urls| canonical_urls(&normalizer, urls)),
-        ("dedust, one key at a time", &|urls| one_key_at_a_time(&normalizer, urls)),
-        ("dedust, one URL at a time", &|urls| one_url_at_a_time(&normalizer, urls)),
-        ("dedust, keys, no rules", &|urls| one_key_at_a_time(&no_rules, urls)),
-        ("dedust, safe tier alone", &safe_tier),
-        ("ada-url, no rules", &ada),
-        ("url, no rules", &servo),
-    ];
-    println!("Sites in no order, so that the rules of most URLs are not in the cache:");
-    race("1000 sites in no order", &urls, ROUNDS, &contestants, ["key", "canonical"]);
-    println!("\nSite by site:");
-    race("1000 sites one by one", &by_site(&urls), ROUNDS, &contestants, ["key", "canonical"]);
+    race_all("1000 sites", "rules", &normalizer, &urls);
 }
 
 fn site(index: usize) -> String {
@@ -106,10 +90,8 @@ fn check(normalizer: &Normalizer, urls: &[String]) {
         rewritten += usize::from(canonical != Ok(safe.as_bytes()));
         distinct.insert(normalizer.key(url).expect("every URL can be read"));
     }
-    let bytes = (keys(normalizer, urls), canonical_urls(normalizer, urls));
-    assert_eq!(bytes, (one_key_at_a_time(normalizer, urls), one_url_at_a_time(normalizer, urls)));
     assert_eq!(
-        (rewritten, distinct.len(), bytes),
+        (rewritten, distinct.len(), bytes_of_all(normalizer, urls)),
         (560_000, 920_853, (55_398_153, 56_658_153)),
         "URLs rewritten, distinct keys, bytes of keys and canonical URLs"
     );

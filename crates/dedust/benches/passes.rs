@@ -4,10 +4,40 @@ Passes over a list of URLs, for benchmarks: each returns the bytes written.
 
 use std::hint::black_box;
 
-use dedust::{Normalizer, ParsedUrl, Scratch};
+use dedust::{Normalizer, Scratch};
+
+use crate::race::{Contestant, ada, race, safe_tier, servo};
+
+const ROUNDS: usize = 9;
+
+/// The bytes of all keys and of all canonical URLs. Many at a time and one by one must be the same.
+pub fn bytes_of_all(normalizer: &Normalizer, urls: &[String]) -> (usize, usize) {
+    let bytes = (keys(normalizer, urls), canonical_urls(normalizer, urls));
+    assert_eq!(bytes, (one_key_at_a_time(normalizer, urls), one_url_at_a_time(normalizer, urls)));
+    bytes
+}
+
+/// Lets keys and canonical URLs race against two URL parsers, on a list in no order and site by site.
+pub fn race_all(list: &str, what: &str, normalizer: &Normalizer, urls: &[String]) {
+    let no_rules = Normalizer::default();
+    let contestants: [Contestant<'_>; 8] = [
+        ("dedust, keys", &|urls| keys(normalizer, urls)),
+        ("dedust, canonical URLs", &|urls| canonical_urls(normalizer, urls)),
+        ("dedust, one key at a time", &|urls| one_key_at_a_time(normalizer, urls)),
+        ("dedust, one URL at a time", &|urls| one_url_at_a_time(normalizer, urls)),
+        ("dedust, keys, no rules", &|urls| one_key_at_a_time(&no_rules, urls)),
+        ("dedust, safe tier alone", &safe_tier),
+        ("ada-url, no rules", &ada),
+        ("url, no rules", &servo),
+    ];
+    println!("Sites in no order, so that the {what} of most URLs are not in the cache:");
+    race(&format!("{list} in no order"), urls, ROUNDS, &contestants, ["key", "canonical"]);
+    println!("\nSite by site:");
+    race(&format!("{list} one by one"), &by_site(urls), ROUNDS, &contestants, ["key", "canonical"]);
+}
 
 /// Copies in the order of hosts, `www.` left out.
-pub fn by_site(urls: &[String]) -> Vec<String> {
+fn by_site(urls: &[String]) -> Vec<String> {
     let host = |url: &&String| {
         let rest = url.split_once("://").map_or("", |(_, rest)| rest);
         rest.strip_prefix("www.").unwrap_or(rest).split('/').next().map(str::to_owned)
@@ -17,7 +47,7 @@ pub fn by_site(urls: &[String]) -> Vec<String> {
     urls.into_iter().cloned().collect()
 }
 
-pub fn keys(normalizer: &Normalizer, urls: &[String]) -> usize {
+fn keys(normalizer: &Normalizer, urls: &[String]) -> usize {
     let mut written = 0;
     normalizer.each_key(urls.iter().map(|url| url.as_bytes()), &mut Scratch::default(), |_, key| {
         written += key.map_or(0, |key| black_box(key).len());
@@ -25,7 +55,7 @@ pub fn keys(normalizer: &Normalizer, urls: &[String]) -> usize {
     written
 }
 
-pub fn canonical_urls(normalizer: &Normalizer, urls: &[String]) -> usize {
+fn canonical_urls(normalizer: &Normalizer, urls: &[String]) -> usize {
     let mut written = 0;
     normalizer.each_canonical(urls.iter().map(|url| url.as_bytes()), &mut Scratch::default(), |_, url| {
         written += url.map_or(0, |url| black_box(url).len());
@@ -33,18 +63,7 @@ pub fn canonical_urls(normalizer: &Normalizer, urls: &[String]) -> usize {
     written
 }
 
-pub fn safe_tier(urls: &[String]) -> usize {
-    let mut parsed = ParsedUrl::default();
-    let mut written = 0;
-    for url in urls {
-        if parsed.parse_from(url.as_bytes()).is_ok() {
-            written += black_box(parsed.as_bytes()).len();
-        }
-    }
-    written
-}
-
-pub fn one_key_at_a_time(normalizer: &Normalizer, urls: &[String]) -> usize {
+fn one_key_at_a_time(normalizer: &Normalizer, urls: &[String]) -> usize {
     let mut scratch = Scratch::default();
     let keys = urls
         .iter()
@@ -52,7 +71,7 @@ pub fn one_key_at_a_time(normalizer: &Normalizer, urls: &[String]) -> usize {
     keys.flatten().sum()
 }
 
-pub fn one_url_at_a_time(normalizer: &Normalizer, urls: &[String]) -> usize {
+fn one_url_at_a_time(normalizer: &Normalizer, urls: &[String]) -> usize {
     let mut scratch = Scratch::default();
     let urls = urls
         .iter()
