@@ -124,6 +124,17 @@ pub(crate) fn held_out(evidence: &Evidence) -> String {
     )
 }
 
+/// What training saw of a mirror: `412 paths that both sites have, 3 with different pages: at most 1.9 % wrong with 95 %
+/// confidence`.
+pub(crate) fn shared_paths(evidence: &Evidence) -> String {
+    format!(
+        "{} that both sites have, {} with different pages: at most {} wrong with 95 % confidence",
+        counted(evidence.groups, "path", "paths"),
+        count(evidence.failed_groups),
+        percent(evidence.failure_bound),
+    )
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub(crate) fn list(items: &[String]) -> String {
     match items {

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use dedust::{Edit, Form, Normalizer, ParsedUrl};
 use dedust_learn::metrics::{Score, score};
 use dedust_learn::simulate::{Noise, Phenomena, Phenomenon, Row, Site, SiteSpec};
-use dedust_learn::{Clues, Crawl, EvidenceKinds, Method, Trainer};
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, Method, SampleSize, Trainer};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -112,14 +112,16 @@ fn examine(number: u64) -> Result {
     let (spec_seen, phenomena, is_single) = spec(number, URLS);
     let seen = Site::new(spec_seen.noise(Noise { fake, fragmented })).expect("a valid site");
     let larger = Site::new(spec(number, URLS * TIMES_LARGER).0).expect("a valid site");
-    let mut crawl = Crawl::new(EvidenceKinds::AUTO);
+    let all = SampleSize::new(1.0, u64::MAX).expect("a share");
+    let mut crawl = CrawlStore::new(EvidenceKinds::AUTO, all).with_mirrors();
     visit(&seen, |row| {
         let label = row.label.to_string();
         let clues = Clues { cluster: Some(label.as_bytes()), ..Clues::default() };
-        crawl.observe(row.url, &clues).expect("simulated URLs are valid");
+        crawl.observe(row.url, &clues, None).expect("simulated URLs are valid");
     });
     let trainer = Trainer::builder().method(Method::CanonFd).build().expect("defaults are valid");
-    let rules = trainer.train(&crawl.into_corpora(), &()).expect("rules can be learned").rules;
+    let crawl = crawl.finish().expect("a crawl in memory");
+    let rules = trainer.train_stored(&crawl, &()).expect("rules can be learned").rules;
     let normalizer = Normalizer::compile(&rules);
     let (seen_score, by_phenomenon) = score_site(&seen, &normalizer);
     let (larger_score, _) = score_site(&larger, &normalizer);

@@ -3,24 +3,31 @@ Holds the observations of a crawl until its sites are learned from: in memory, a
 
 Takes observations in any order, of any number of sites, larger than memory. Sites are dealt out to [`PARTS`] parts, so that
 one part at a time can be read back; each site of it becomes a [`Corpus`] of at most as many observations as
-[`SampleSize`] allows, drawn by [`draw`]. Learns nothing itself (see [`crate::Trainer::train_part`]).
+[`SampleSize`] allows, drawn by [`draw`]. A site that shows the pages of another ([`mirrors`]) is read as that one.
+Learns nothing itself (see [`crate::Trainer::train_part`]).
 
 The same observations in any order give the same corpora.
 */
 
 mod draw;
+mod mirrors;
 mod record;
 
+pub use self::mirrors::MirrorSite;
+
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use dedust::errors::ParseUrlError;
-use dedust::{ParsedUrl, site_of};
-use rustc_hash::FxHashMap;
+use dedust::{ParsedUrl, first_segment, site_of, write_moved};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use self::draw::{Draw, Groups};
+use self::mirrors::{Candidate, Mirrors};
 use self::record::{Record, Records};
 use crate::corpus::Corpus;
 use crate::crawl::{Crawl, is_of_the_web};
@@ -84,6 +91,8 @@ impl SampleSize {
 pub struct CrawlStore {
     crawl: StoredCrawl,
     numbers_by_site: FxHashMap<Box<[u8]>, u32>,
+    /// Unless mirrors are of no interest.
+    mirrors: Option<Mirrors>,
     spill: Option<Spill>,
     held_bytes: usize,
     failure: Option<io::Error>,
@@ -105,16 +114,20 @@ pub struct StoredCrawl {
     kinds: EvidenceKinds,
     sample: SampleSize,
     sites: Vec<StoredSite>,
+    mirrors_of: FxHashMap<u32, Vec<u32>>,
     parts: Vec<Part>,
 }
 
 /// What is known of a site without reading its observations.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredSite {
     /// The registrable domain.
     pub name: Box<str>,
     /// Its observations.
     pub rows: u64,
+    /// The site whose pages it shows, if it is a mirror.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<MirrorSite>,
 }
 
 #[derive(Debug, Default)]
@@ -131,8 +144,9 @@ impl CrawlStore {
     pub fn new(kinds: EvidenceKinds, sample: SampleSize) -> Self {
         let parts = std::iter::repeat_with(Part::default).take(PARTS).collect();
         Self {
-            crawl: StoredCrawl { kinds, sample, sites: Vec::new(), parts },
+            crawl: StoredCrawl { kinds, sample, sites: Vec::new(), mirrors_of: FxHashMap::default(), parts },
             numbers_by_site: FxHashMap::default(),
+            mirrors: None,
             spill: None,
             held_bytes: 0,
             failure: None,
@@ -146,6 +160,12 @@ impl CrawlStore {
     pub fn spill_to(mut self, folder: impl Into<PathBuf>, most_held_bytes: usize) -> Self {
         self.spill = Some(Spill { folder: folder.into(), most_held_bytes, files: Vec::new() });
         self
+    }
+
+    /// Looks for sites that show the pages of another, and reads each of them as that one.
+    #[must_use]
+    pub fn with_mirrors(self) -> Self {
+        Self { mirrors: Some(Mirrors::default()), ..self }
     }
 
     /// Adds one URL with what is known of it, as [`Crawl::observe_at`] does. A failure of the disk is told in the end.
@@ -167,12 +187,15 @@ impl CrawlStore {
             None => {
                 let number = sites.len() as u32;
                 self.numbers_by_site.insert(name.into(), number);
-                sites.push(StoredSite { name: String::from_utf8_lossy(name).into(), rows: 0 });
+                sites.push(StoredSite { name: String::from_utf8_lossy(name).into(), rows: 0, mirror: None });
                 part.sites.push(number);
                 number
             }
         };
         sites[site as usize].rows += 1;
+        if let Some(mirrors) = &mut self.mirrors {
+            mirrors.observe(site, name, &self.url, clues);
+        }
         let held = &mut part.held;
         let before = held.len();
         Record { site, page: page_hash(self.url.as_bytes(), clues), url, clues: *clues, time }.write(held);
@@ -204,10 +227,18 @@ impl CrawlStore {
             spill.write(&mut self.crawl.parts)?;
             spill.files.iter().try_for_each(File::sync_all)?;
         }
-        match self.failure {
-            Some(error) => Err(error),
-            None => Ok(self.crawl),
+        if let Some(error) = self.failure {
+            return Err(error);
         }
+        let sites = &mut self.crawl.sites;
+        if let Some(mirrors) = self.mirrors {
+            let candidates: Vec<Candidate<'_>> = sites.iter().map(StoredSite::candidate).collect();
+            for (site, mirror) in mirrors.find(&candidates) {
+                sites[site as usize].mirror = Some(mirror);
+            }
+        }
+        self.crawl.mirrors_of = mirrors_of(&self.crawl.sites);
+        Ok(self.crawl)
     }
 }
 
@@ -238,10 +269,31 @@ fn part_of(site: &[u8]) -> usize {
     xxh3_64(site) as usize % PARTS
 }
 
+/// What tells the page of a URL apart from others, if anything does.
+fn page_of<'c>(clues: &Clues<'c>) -> Option<&'c [u8]> {
+    clues.cluster.or(clues.text_digest).or(clues.digest)
+}
+
 /// The same for URLs that the evidence, taken at its word, says are one page.
 fn page_hash(url: &[u8], clues: &Clues<'_>) -> u64 {
-    let page = clues.cluster.or(clues.text_digest).or(clues.digest).or(clues.redirect).or(clues.canonical);
-    xxh3_64(page.unwrap_or(url))
+    xxh3_64(page_of(clues).or(clues.redirect).or(clues.canonical).unwrap_or(url))
+}
+
+/// The numbers of the mirrors of each site that has some.
+fn mirrors_of(sites: &[StoredSite]) -> FxHashMap<u32, Vec<u32>> {
+    let mut mirrors_of: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for (site, number) in sites.iter().zip(0..) {
+        if let Some(mirror) = &site.mirror {
+            mirrors_of.entry(mirror.of).or_default().push(number);
+        }
+    }
+    mirrors_of
+}
+
+impl StoredSite {
+    fn candidate(&self) -> Candidate<'_> {
+        Candidate { name: &self.name, rows: self.rows }
+    }
 }
 
 impl StoredCrawl {
@@ -261,7 +313,7 @@ impl StoredCrawl {
         for (site, number) in sites.iter().zip(0..) {
             parts[part_of(site.name.as_bytes())].sites.push(number);
         }
-        Ok(Self { kinds, sample, sites, parts })
+        Ok(Self { kinds, sample, mirrors_of: mirrors_of(&sites), sites, parts })
     }
 
     /// All sites, in the order in which they came first.
@@ -276,11 +328,40 @@ impl StoredCrawl {
 
     /// The observations that are learned from.
     pub fn sampled_rows(&self) -> u64 {
-        self.sites.iter().map(|site| self.sample.of(site.rows)).sum()
+        let originals = (0..).zip(&self.sites).filter(|(_, site)| site.mirror.is_none());
+        originals.map(|(number, _)| self.sample.of(self.rows_of(number))).sum()
+    }
+
+    /// The mirrors among the sites of one part.
+    pub(crate) fn mirrors(
+        &self,
+        part: usize,
+    ) -> impl Iterator<Item = (&StoredSite, &MirrorSite, &StoredSite)> {
+        let sites = self.parts[part].sites.iter().map(|&number| &self.sites[number as usize]);
+        sites.filter_map(|site| {
+            let mirror = site.mirror.as_ref()?;
+            Some((site, mirror, &self.sites[mirror.of as usize]))
+        })
+    }
+
+    /// The sites of one part that are no mirrors, with their observations and those of their mirrors.
+    fn originals(&self, part: usize) -> impl Iterator<Item = (u32, &StoredSite, u64)> {
+        let sites = self.parts[part].sites.iter().map(|&number| (number, &self.sites[number as usize]));
+        sites
+            .filter(|(_, site)| site.mirror.is_none())
+            .map(|(number, site)| (number, site, self.rows_of(number)))
+    }
+
+    /// The observations of a site, with those of its mirrors.
+    fn rows_of(&self, site: u32) -> u64 {
+        let mirrors = self.mirrors_of.get(&site).into_iter().flatten();
+        std::iter::once(&site).chain(mirrors).map(|&site| self.sites[site as usize].rows).sum()
     }
 
     /// The corpora of the sites of one part, in the order of their names, each with the observations of its site.
     pub(crate) fn corpora(&self, part: usize) -> io::Result<Vec<(Corpus, u64)>> {
+        let rows_by_site: FxHashMap<&str, u64> =
+            self.originals(part).map(|(_, site, rows)| (&*site.name, rows)).collect();
         let mut draws = self.pilot(part)?;
         let mut crawl = Crawl::new(self.kinds);
         let mut url = ParsedUrl::default();
@@ -296,8 +377,6 @@ impl StoredCrawl {
                 observe(&mut crawl, &Records::new(&drawn).read().ok_or_else(damaged)?);
             }
         }
-        let of_part = self.parts[part].sites.iter().map(|&number| &self.sites[number as usize]);
-        let rows_by_site: FxHashMap<&str, u64> = of_part.map(|site| (&*site.name, site.rows)).collect();
         let with_rows = |corpus: Corpus| {
             let rows = rows_by_site.get(corpus.site()).copied().unwrap_or_default();
             (corpus, rows)
@@ -309,10 +388,9 @@ impl StoredCrawl {
     /// whole pages.
     fn pilot(&self, part: usize) -> io::Result<FxHashMap<u32, Draw>> {
         let mut pilots: FxHashMap<u32, (u64, Crawl)> = FxHashMap::default();
-        for &number in &self.parts[part].sites {
-            let site = &self.sites[number as usize];
-            if self.sample.of(site.rows) < site.rows {
-                let limit = (PILOT_ROWS as f64 / site.rows as f64 * u64::MAX as f64) as u64;
+        for (number, _, rows) in self.originals(part) {
+            if self.sample.of(rows) < rows {
+                let limit = (PILOT_ROWS as f64 / rows as f64 * u64::MAX as f64) as u64;
                 pilots.insert(number, (limit, Crawl::new(self.kinds)));
             }
         }
@@ -330,14 +408,40 @@ impl StoredCrawl {
         let draws = pilots.into_iter().map(|(number, (_, crawl))| {
             let site = &self.sites[number as usize];
             let groups = crawl.into_corpora_in_turn().next().map(|corpus| Groups::find(&corpus));
-            let wanted = self.sample.of(site.rows) as usize;
+            let wanted = self.sample.of(self.rows_of(number)) as usize;
             (number, Draw::new(groups.unwrap_or_default(), site.name.len(), wanted))
         });
         Ok(draws.collect())
     }
 
-    /// Reads the observations of a part.
+    /// Reads the observations of the sites of a part, and those of their mirrors as if they were theirs.
     fn read(&self, part: usize, mut take: impl FnMut(Record<'_>) -> io::Result<()>) -> io::Result<()> {
+        self.read_part(part, |record| match self.sites[record.site as usize].mirror {
+            None => take(record),
+            Some(_) => Ok(()),
+        })?;
+        let of_part = self.parts[part].sites.iter();
+        let mirrors = of_part.filter_map(|site| self.mirrors_of.get(site)).flatten();
+        let mirrors: FxHashSet<u32> = mirrors.copied().collect();
+        let parts: BTreeSet<usize> =
+            mirrors.iter().map(|&site| part_of(self.sites[site as usize].name.as_bytes())).collect();
+        let mut mover = Mover::default();
+        for part in parts {
+            self.read_part(part, |record| match &self.sites[record.site as usize] {
+                StoredSite { name, mirror: Some(mirror), .. } if mirrors.contains(&record.site) => {
+                    match mover.moved(&record, name, mirror, &self.sites[mirror.of as usize].name) {
+                        Some(moved) => take(moved),
+                        None => Ok(()),
+                    }
+                }
+                _ => Ok(()),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Reads the observations of a part as they are.
+    fn read_part(&self, part: usize, mut take: impl FnMut(Record<'_>) -> io::Result<()>) -> io::Result<()> {
         let Part { file, held, .. } = &self.parts[part];
         if let Some(path) = file {
             record::read_file(path, &mut take)?;
@@ -347,6 +451,47 @@ impl StoredCrawl {
             take(record)?;
         }
         Ok(())
+    }
+}
+
+/// Makes observations of a mirror ones of its original.
+#[derive(Debug, Default)]
+struct Mover {
+    parsed: ParsedUrl,
+    url: Vec<u8>,
+    canonical: Vec<u8>,
+    redirect: Vec<u8>,
+}
+
+impl Mover {
+    /// The observation at the original, whose name is `to`; `None` if the page is the mirror's own.
+    fn moved<'r>(
+        &'r mut self,
+        record: &Record<'r>,
+        from: &str,
+        mirror: &MirrorSite,
+        to: &str,
+    ) -> Option<Record<'r>> {
+        let Self { parsed, url, canonical, redirect } = self;
+        parsed.parse_from(record.url).ok()?;
+        let segment = first_segment(parsed);
+        if mirror.except.iter().any(|except| except.as_bytes() == segment) {
+            return None;
+        }
+        let mut moved = |text: &'r [u8], buffer: &'r mut Vec<u8>| -> &'r [u8] {
+            if parsed.parse_from(text).is_err() || site_of(parsed.host()) != from.as_bytes() {
+                return text;
+            }
+            buffer.clear();
+            write_moved(parsed, from.len(), to.as_bytes(), buffer);
+            buffer
+        };
+        let clues = Clues {
+            canonical: record.clues.canonical.map(|target| moved(target, canonical)),
+            redirect: record.clues.redirect.map(|target| moved(target, redirect)),
+            ..record.clues
+        };
+        Some(Record { site: mirror.of, url: moved(record.url, url), clues, ..*record })
     }
 }
 

@@ -47,7 +47,7 @@ pub use cluster::{Clusterer, Clusters};
 pub use confidence::failure_bound;
 pub use corpus::Corpus;
 pub use crawl::Crawl;
-pub use crawl_store::{CrawlStore, PARTS, SampleSize, StoredCrawl, StoredSite};
+pub use crawl_store::{CrawlStore, MirrorSite, PARTS, SampleSize, StoredCrawl, StoredSite};
 pub use decision_tree::{DecisionTreeOptions, learn_decision_tree};
 pub use evaluate::{Evaluation, Evaluator, Scores};
 pub use evidence::{EvidenceKind, EvidenceKinds};

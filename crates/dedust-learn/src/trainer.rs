@@ -5,13 +5,14 @@ The one entry point: corpora in, a checked rule set and a report out.
 use std::io;
 
 use dedust::errors::InvalidSite;
-use dedust::{Normalizer, RuleSet, Scratch, SiteRules, SiteSummary};
+use dedust::{Evidence, Mirror, Normalizer, RuleSet, Scratch, SiteRules, SiteSummary};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
-use crate::crawl_store::{PARTS, StoredCrawl};
+use crate::crawl_store::{MirrorSite, PARTS, StoredCrawl, StoredSite};
 use crate::method::{LearnSettings, Method};
 use crate::metrics::{Score, Tally};
 use crate::progress::Progress;
@@ -73,6 +74,10 @@ pub struct Training {
 pub struct SiteReport {
     /// The registrable domain.
     pub site: Box<str>,
+    /// The site whose pages it shows, if it is a mirror. What both have is then known of that one, and here only about how
+    /// much it saves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mirror_of: Option<Box<str>>,
     /// Observations, of which all or some were learned from.
     pub observations: u64,
     /// Distinct URLs that were learned from, after safe normalization.
@@ -157,6 +162,11 @@ impl Trainer {
         progress: &dyn Progress,
     ) -> Result<Training, TrainStoredError> {
         let mut training = Training::new(self.method);
+        for (site, mirror, original) in crawl.mirrors(part) {
+            let (report, rules) = mirror_report(site, mirror, original)?;
+            progress.site_done(&report);
+            training.insert(report, rules)?;
+        }
         for (corpus, observations) in crawl.corpora(part).map_err(TrainStoredError::Read)? {
             let (report, rules) = self.train_site(&corpus, observations, progress)?;
             progress.site_done(&report);
@@ -218,6 +228,43 @@ impl Training {
     }
 }
 
+/// What is said of a mirror.
+fn mirror_report(
+    site: &StoredSite,
+    mirror: &MirrorSite,
+    original: &StoredSite,
+) -> Result<(SiteReport, SiteRules), TrainError> {
+    let evidence = Evidence {
+        urls: site.rows,
+        support_pairs: mirror.paths,
+        false_pairs: mirror.failures,
+        groups: mirror.paths,
+        failed_groups: mirror.failures,
+        failure_bound: failure_bound(mirror.failures, mirror.paths),
+        ..Evidence::default()
+    };
+    let of = Mirror {
+        of: original.name.clone(),
+        except: mirror.except.clone(),
+        fetchable: mirror.is_covered,
+        evidence,
+    };
+    let rules = SiteRules::mirror_of(SiteSummary::default(), of)
+        .map_err(|source| TrainError { site: site.name.clone(), source })?;
+    let report = SiteReport {
+        site: site.name.clone(),
+        mirror_of: Some(original.name.clone()),
+        observations: site.rows,
+        urls: site.rows as usize,
+        labelled: 0,
+        pages: 0,
+        rules: rules.len(),
+        saved: mirror.covered as usize,
+        score: Tally::default().score(),
+    };
+    Ok((report, rules))
+}
+
 fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteReport {
     let mut scratch = Scratch::default();
     let keys: Vec<u128> = (0..corpus.len() as u32)
@@ -233,6 +280,7 @@ fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteRe
     distinct.dedup();
     SiteReport {
         site: corpus.site().into(),
+        mirror_of: None,
         observations: corpus.len() as u64,
         urls: corpus.len(),
         labelled: corpus.labelled_count(),

@@ -8,7 +8,7 @@
 use dedust::Normalizer;
 use dedust_learn::metrics::{Score, score};
 use dedust_learn::simulate::{Noise, Phenomenon, Site, SiteSpec};
-use dedust_learn::{Clues, Crawl, EvidenceKinds, Method, Trainer};
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, Method, SampleSize, Trainer};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -18,13 +18,10 @@ const SOME: Noise = Noise { fake: 0.05, fragmented: 0.02 };
 const MUCH: Noise = Noise { fake: 0.15, fragmented: 0.05 };
 const TOO_MUCH: Noise = Noise { fake: 0.3, fragmented: 0.1 };
 
-/// What can be learned from labels that are right. Mirrors under another domain are not: edits are learned for one
-/// domain. Nothing can be learned where only the site's database knows.
+/// What can be learned from labels that are right: nothing where only the site's database knows.
 fn learnable() -> Vec<Phenomenon> {
     let mut all = Phenomenon::ALL.to_vec();
-    all.retain(|phenomenon| {
-        !matches!(phenomenon, Phenomenon::CrossDomainMirror | Phenomenon::DatabaseMapping)
-    });
+    all.retain(|&phenomenon| phenomenon != Phenomenon::DatabaseMapping);
     all
 }
 
@@ -52,13 +49,13 @@ fn observations(phenomenon: Phenomenon, seed: u64, noise: Noise) -> Vec<Observat
 
 /// The rule file learned from labels.
 fn rule_file(observations: &[Observation]) -> Vec<u8> {
-    let mut crawl = Crawl::new(EvidenceKinds::AUTO);
+    let mut crawl = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default()).with_mirrors();
     for Observation { url, label, .. } in observations {
-        crawl.observe(url, &Clues { cluster: Some(label.as_bytes()), ..Clues::default() }).unwrap();
+        crawl.observe(url, &Clues { cluster: Some(label.as_bytes()), ..Clues::default() }, None).unwrap();
     }
     let trainer = Trainer::builder().method(Method::CanonFd).build().unwrap();
     let mut bytes = Vec::new();
-    trainer.train(&crawl.into_corpora(), &()).unwrap().rules.save(&mut bytes).unwrap();
+    trainer.train_stored(&crawl.finish().unwrap(), &()).unwrap().rules.save(&mut bytes).unwrap();
     bytes
 }
 

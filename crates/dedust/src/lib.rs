@@ -47,12 +47,13 @@ pub use form::Form;
 pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
 pub use rule::{
-    Area, Atom, Change, Count, Edit, Evidence, Example, FORMAT_VERSION, MAX_PASSES, Mapped, Op, OtherParams,
-    Outcome, Part, PathPart, RefusedEdit, Rewrite, Rule, RuleSet, SiteRules, SiteSummary, Source, Spelling,
-    Spot, Substitution, Test, Verdict, find_cycle,
+    Area, Atom, Change, Count, Edit, Evidence, Example, FORMAT_VERSION, MAX_PASSES, Mapped, Mirror, Op,
+    OtherParams, Outcome, Part, PathPart, RefusedEdit, Rewrite, Rule, RuleSet, SiteRules, SiteSummary,
+    Source, Spelling, Spot, Substitution, Test, Verdict, find_cycle,
 };
 pub use url::{
-    ParamName, ParsedUrl, RawKey, RawValue, TokenKey, Value, extension, site_of, tokenize, visit_tokens,
+    ParamName, ParsedUrl, RawKey, RawValue, TokenKey, Value, extension, first_segment, has_subdomains,
+    site_of, tokenize, visit_tokens, write_moved,
 };
 
 /// Every error of this crate.

@@ -28,7 +28,7 @@ use crate::program::{CoveringRule, Program, Slots};
 use crate::rule::{LoadRulesError, MAX_PASSES, Replacement, RuleSet, each_site, substitute};
 use crate::template;
 use crate::text_buffer::TextBuffer;
-use crate::url::{ParseUrlError, ParsedUrl};
+use crate::url::{ParseUrlError, ParsedUrl, first_segment, site_of, write_moved};
 
 /// Compiled rules of any number of sites. Immutable and cheap to share between threads.
 ///
@@ -94,6 +94,13 @@ struct Work {
     draft: Draft,
 }
 
+/// Which of the two outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Key,
+    Url,
+}
+
 /// What was done to a URL, and by which rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
@@ -101,6 +108,8 @@ pub struct Explanation {
     pub safe: CanonicalUrl,
     /// The site whose rules were tried, if it has any.
     pub site: Option<Box<str>>,
+    /// The site of the URL, if that shows the pages of `site`.
+    pub mirror: Option<Box<str>>,
     /// The places of the substitutions that changed the URL in the site's list, in the order in which they fired.
     pub substitutions: Vec<usize>,
     /// The place of the rule that covers the URL in the site's list.
@@ -184,7 +193,7 @@ impl Normalizer {
     /// Like [`Normalizer::key`], in the buffers of `scratch`.
     pub fn key_with<'s>(&self, url: &[u8], scratch: &'s mut Scratch) -> Result<&'s [u8], ParseUrlError> {
         let Scratch { url: parsed, desk, .. } = scratch;
-        let program = self.parse(url, parsed, &mut desk.work)?;
+        let program = self.parse(url, Wanted::Key, parsed, &mut desk.work)?;
         Ok(self.key_of(parsed, program.as_ref(), desk))
     }
 
@@ -195,7 +204,7 @@ impl Normalizer {
         scratch: &'s mut Scratch,
     ) -> Result<&'s [u8], ParseUrlError> {
         let Scratch { url: parsed, desk, .. } = scratch;
-        let program = self.parse(url, parsed, &mut desk.work)?;
+        let program = self.parse(url, Wanted::Url, parsed, &mut desk.work)?;
         Ok(self.canonical_of(parsed, program.as_ref(), desk))
     }
 
@@ -219,7 +228,7 @@ impl Normalizer {
         scratch: &mut Scratch,
         mut each: impl FnMut(&'u [u8], Result<&[u8], ParseUrlError>),
     ) {
-        self.each(urls, scratch, |input, url, program, desk| {
+        self.each(urls, Wanted::Key, scratch, |input, url, program, desk| {
             each(input, url.map(|url| self.key_of(url, program, desk)))
         });
     }
@@ -232,7 +241,7 @@ impl Normalizer {
         scratch: &mut Scratch,
         mut each: impl FnMut(&'u [u8], Result<&[u8], ParseUrlError>),
     ) {
-        self.each(urls, scratch, |input, url, program, desk| {
+        self.each(urls, Wanted::Url, scratch, |input, url, program, desk| {
             each(input, url.map(|url| self.canonical_of(url, program, desk)));
         });
     }
@@ -241,6 +250,7 @@ impl Normalizer {
     fn each<'u>(
         &self,
         urls: impl IntoIterator<Item = &'u [u8]>,
+        wanted: Wanted,
         scratch: &mut Scratch,
         mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
     ) {
@@ -285,12 +295,13 @@ impl Normalizer {
                     continue;
                 }
                 if let Some(program) = &program
-                    && program.substitutions() != 0
-                    && url.userinfo().is_none()
+                    && program.has_preparation()
                 {
-                    self.substitute(program, url, &mut desk.work);
+                    let prepared = self.prepare(program, wanted, url, &mut desk.work);
+                    finish(input, Ok(url), prepared.as_ref(), desk);
+                } else {
+                    finish(input, Ok(url), program.as_ref(), desk);
                 }
-                finish(input, Ok(url), program.as_ref(), desk);
             }
         }
     }
@@ -347,7 +358,7 @@ impl Normalizer {
     fn stays(&self, rule: &CoveringRule<'_>, url: &ParsedUrl, desk: &mut Desk) -> bool {
         let Desk { work, out, again, again_out, key, .. } = desk;
         let key = write_key(Some(rule), url, work, key);
-        let Ok(program) = self.parse(out.as_bytes(), again, work) else { return false };
+        let Ok(program) = self.parse(out.as_bytes(), Wanted::Url, again, work) else { return false };
         if again.as_bytes() != out.as_bytes() {
             return false;
         }
@@ -366,21 +377,24 @@ impl Normalizer {
     pub fn explain(&self, url: impl AsRef<[u8]>) -> Result<Explanation, ParseUrlError> {
         let safe = ParsedUrl::parse(url.as_ref())?;
         let (mut parsed, mut work) = (ParsedUrl::default(), Work::default());
-        self.parse(url.as_ref(), &mut parsed, &mut work)?;
-        let site = self.program_of(&safe);
+        self.parse(url.as_ref(), Wanted::Key, &mut parsed, &mut work)?;
+        let (moved, mirror) = self.moved(&safe);
+        let site = self.program_of(&moved);
         let rule = self.program_of(&parsed).and_then(|program| {
             let rule = program.covering_rule(&parsed, &mut work.slots)?;
             let key = template::write(&rule, rule.key, &parsed, &mut work.slots, &mut TextBuffer::default());
             key.ok().map(|()| rule.place())
         });
         let substitutions = match &site {
-            Some(program) if parsed != safe => firing(program, safe.as_bytes()),
+            Some(program) if parsed != moved => firing(program, moved.as_bytes()),
             _ => Vec::new(),
         };
-        let edits = site.as_ref().map(|program| edited::firing(program, &safe));
-        let domain = site.map(|site| &safe.host()[safe.host().len() - site.domain_len..]);
+        let edits = site.as_ref().map(|program| edited::firing(program, &moved));
+        let domain = site.map(|site| &moved.host()[moved.host().len() - site.domain_len..]);
+        let domain = domain.or(mirror.is_some().then(|| site_of(moved.host())));
         Ok(Explanation {
             site: domain.map(|domain| String::from_utf8_lossy(domain).into()),
+            mirror,
             substitutions,
             rule,
             edits: edits.unwrap_or_default(),
@@ -390,23 +404,65 @@ impl Normalizer {
         })
     }
 
-    /// Reads `url` and applies the substitutions of its site, whose program is returned. What they make of it counts
-    /// only if it is a URL in safe form, and comes to an end.
+    /// A URL as one of the original, if its site is a mirror, and then the name of that site.
+    fn moved(&self, url: &ParsedUrl) -> (ParsedUrl, Option<Box<str>>) {
+        let moved = self.program_of(url).and_then(|mirror| {
+            let mut text = Vec::new();
+            let original = mirror.original().filter(|original| !original.excepts(first_segment(url)))?;
+            write_moved(url, mirror.domain_len, original.site, &mut text);
+            let name = &url.host()[url.host().len() - mirror.domain_len..];
+            Some((ParsedUrl::parse(&text).ok()?, Some(String::from_utf8_lossy(name).into())))
+        });
+        moved.unwrap_or_else(|| (url.clone(), None))
+    }
+
+    /// Reads `url` and does what comes before the rules of its site, which are returned.
     #[inline]
     fn parse(
         &self,
         url: &[u8],
+        wanted: Wanted,
         parsed: &mut ParsedUrl,
         work: &mut Work,
     ) -> Result<Option<Program<'_>>, ParseUrlError> {
         parsed.parse_from(url)?;
-        let Some(program) = self.program_of(parsed) else { return Ok(None) };
-        if program.substitutions() != 0 && parsed.userinfo().is_none() {
-            self.substitute(&program, parsed, work);
-        }
-        Ok(Some(program))
+        let program = self.program_of(parsed);
+        Ok(match &program {
+            Some(site) if site.has_preparation() => self.prepare(site, wanted, parsed, work),
+            _ => program,
+        })
     }
 
+    /// Does what comes before rules: a URL of a mirror becomes one of the original, then the substitutions of its site
+    /// are applied. The rules to go on with.
+    #[inline(never)]
+    fn prepare<'p>(
+        &'p self,
+        program: &Program<'p>,
+        wanted: Wanted,
+        url: &mut ParsedUrl,
+        work: &mut Work,
+    ) -> Option<Program<'p>> {
+        let mut program = *program;
+        if let Some(original) = program.original() {
+            let has_url = original.is_fetchable && url.userinfo().is_none();
+            if original.excepts(first_segment(url)) || wanted == Wanted::Url && !has_url {
+                return None;
+            }
+            let Work { text, substituted, .. } = work;
+            text.clear();
+            write_moved(url, program.domain_len, original.site, text);
+            substituted.parse_from(text).ok()?;
+            std::mem::swap(url, substituted);
+            program = self.program_of(url)?;
+        }
+        if program.substitutions() != 0 && url.userinfo().is_none() {
+            self.substitute(&program, url, work);
+        }
+        Some(program)
+    }
+
+    /// Applies substitutions. What they make of a URL counts only if it is one in safe form, and comes to an end.
     fn substitute(&self, program: &Program<'_>, parsed: &mut ParsedUrl, work: &mut Work) {
         let Work { text, substituted, .. } = work;
         text.clear();

@@ -7,7 +7,7 @@ use std::io;
 use anyhow::Context as _;
 use dedust::errors::ParseUrlError;
 use dedust::{
-    Edit, Evidence, Explanation, Form, Normalizer, ParsedUrl, RefusedEdit, Rule, RuleSet, SiteRules,
+    Edit, Evidence, Explanation, Form, Mirror, Normalizer, ParsedUrl, RefusedEdit, Rule, RuleSet, SiteRules,
     Substitution, site_of,
 };
 use serde::Serialize;
@@ -32,6 +32,9 @@ enum Record<'a> {
         safe: String,
         /// The site it belongs to: a registrable domain, or a host.
         site: &'a str,
+        /// The site of the URL, if it shows the pages of `site`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mirror: Option<&'a str>,
         /// How many rules that site has.
         site_rules: usize,
         /// What was replaced as text first, in words; mostly nothing.
@@ -97,6 +100,8 @@ struct Case<'a> {
     site_rules: usize,
     /// Those of them that are not applied.
     refuted_rules: usize,
+    /// Why the URL is taken for one of another site, if it is.
+    mirror: Option<&'a Mirror>,
     substitutions: Vec<&'a Substitution>,
     rule: Option<(usize, &'a Rule)>,
     /// Edits that changed the URL or its key, with their places.
@@ -165,6 +170,9 @@ impl<'a> Case<'a> {
             substitutions: explanation.substitutions.iter().filter_map(|&at| substitutions.get(at)).collect(),
             rule: explanation.rule.and_then(|at| Some((at, known?.rules().get(at)?))),
             edits: explanation.edits.iter().filter_map(|&at| Some((at, known?.edits().get(at)?))).collect(),
+            mirror: rules
+                .zip(explanation.mirror.as_deref())
+                .and_then(|(rules, name)| rules.site(name)?.mirror()),
             refused: known.map_or_else(Vec::new, |site| refused_for(&explanation, site)),
             site_rules: known.map_or(0, |site| site.len()),
             refuted_rules: known.map_or(0, refuted_rules),
@@ -180,6 +188,7 @@ impl<'a> Case<'a> {
             input: self.input,
             safe: safe.to_string(),
             site: &self.site,
+            mirror: self.explanation.mirror.as_deref(),
             site_rules: self.site_rules,
             substitutions: self.substitutions.iter().map(|&text| words::substitution(text)).collect(),
             rule: self.rule.map(|(index, rule)| RuleRecord {
@@ -212,6 +221,15 @@ impl<'a> Case<'a> {
         let mut line = |name: &str, text: &str| printer.line(format_args!("  {name:<9}  {text}"));
         line("safe form", &safe.to_string())?;
         line("site", &self.site_in_words())?;
+        if let Some(name) = &self.explanation.mirror {
+            line("mirror", &format!("{name} shows the pages of {}", self.site))?;
+        }
+        if let Some(mirror) = self.mirror {
+            line("", &words::shared_paths(&mirror.evidence))?;
+            if !mirror.fetchable {
+                line("", "in the key only: too few of its pages were seen there to fetch others there")?;
+            }
+        }
         for &text in &self.substitutions {
             line("replaced", &words::substitution(text))?;
         }
@@ -277,7 +295,9 @@ impl<'a> Case<'a> {
                 "{place}, counted from 0; compiled rules say no more, the rule file they were made from does"
             );
         }
-        if self.site_rules == 0 && self.explanation.site.is_none() {
+        if self.explanation.mirror.is_some() {
+            format!("none of {} covers it", self.site)
+        } else if self.site_rules == 0 && self.explanation.site.is_none() {
             "none: only the safe normalization applies, which never changes the page".into()
         } else {
             "none covers it, as no URLs like it were proven to be duplicates; it stays in its safe form"
@@ -298,7 +318,8 @@ impl<'a> Case<'a> {
 
 /// Edits that would change the URL, had they been believed. A few.
 fn refused_for<'a>(explanation: &Explanation, site: &'a SiteRules) -> Vec<&'a RefusedEdit> {
-    let Ok(url) = ParsedUrl::parse(explanation.safe.as_bytes()) else { return Vec::new() };
+    let url = ParsedUrl::parse(explanation.safe.as_bytes()).ok().filter(|_| explanation.mirror.is_none());
+    let Some(url) = url else { return Vec::new() };
     let domain_len = explanation.site.as_ref().map_or(0, |site| site.len());
     let mut form = Form::default();
     let would_change = |refused: &&RefusedEdit| {

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::{CrawlStore, SampleSize, StoredCrawl, Trainer};
+use dedust_learn::{CrawlStore, Method, SampleSize, StoredCrawl, Trainer};
 
 use self::unfinished::Unfinished;
 use crate::ExitStatus;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         .with_context(|| format!("--sample must be from 0 to 1, not {}", args.sample))?;
     #[cfg(feature = "seq2seq")]
     let mut weights = Some(args.method)
-        .filter(|method| *method == dedust_learn::Method::Seq2Seq && !to_stdout)
+        .filter(|method| *method == Method::Seq2Seq && !to_stdout)
         .filter(|_| args.variant != Some(crate::args::Variant::Paper))
         .map(|_| OutputFile::create(weights_path(&args.output), args.force))
         .transpose()?;
@@ -116,6 +116,9 @@ fn read(
 ) -> anyhow::Result<StoredCrawl> {
     let held_bytes = args.memory as usize * 1_000_000;
     let mut store = CrawlStore::new(args.evidence, sample).spill_to(unfinished.folder(), held_bytes);
+    if args.method == Method::CanonFd {
+        store = store.with_mirrors();
+    }
     read_all_of(&args.inputs, &args.host, printer, |observation| {
         let time = observation.time().map(str::as_bytes);
         store.observe(observation.url(), &clues_of(observation), time)

@@ -132,3 +132,120 @@ fn a_sample_keeps_the_pages_that_a_wrong_rule_would_join() {
     products.dedup();
     assert_eq!(products.len(), 2000);
 }
+
+/// Fifty pages of `new.example`, of which `old.example` shows the same and `other.example` different ones.
+fn three_domains() -> impl Iterator<Item = (String, String)> {
+    (0..50).flat_map(|page| {
+        [
+            (format!("http://new.example/a/{page}?s=1"), format!("page {page}")),
+            (format!("http://new.example/a/{page}?s=2"), format!("page {page}")),
+            (format!("http://www.old.example/a/{page}?s=1"), format!("page {page}")),
+            (format!("http://other.example/a/{page}?s=1"), format!("other {page}")),
+        ]
+    })
+}
+
+/// The names of the mirrors of a crawl, each with that of its original.
+fn mirrors(rows: impl Iterator<Item = (String, Clues<'static>)>) -> Vec<(Box<str>, Box<str>)> {
+    let mut store = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default()).with_mirrors();
+    for (url, clues) in rows {
+        store.observe(url.as_bytes(), &clues, None).unwrap();
+    }
+    let crawl = store.finish().unwrap();
+    let found = (0..PARTS).flat_map(|part| crawl.mirrors(part)).map(|(site, _, original)| (site, original));
+    found.map(|(site, original)| (site.name.clone(), original.name.clone())).collect()
+}
+
+fn leaked(text: String) -> &'static [u8] {
+    text.leak().as_bytes()
+}
+
+fn with_digest((url, digest): (String, String)) -> (String, Clues<'static>) {
+    (url, Clues { digest: Some(leaked(digest)), ..Clues::default() })
+}
+
+#[test]
+fn a_site_with_the_pages_of_another_is_its_mirror_and_is_read_as_it() {
+    let expected = [("old.example".into(), "new.example".into())];
+    assert_eq!(mirrors(three_domains().map(with_digest)), expected);
+
+    let mut store = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default()).with_mirrors();
+    for (url, digest) in three_domains() {
+        let clues = Clues { digest: Some(digest.as_bytes()), ..Clues::default() };
+        store.observe(url.as_bytes(), &clues, None).unwrap();
+    }
+    let mut sites: Vec<(String, usize, u64)> = corpora(&store.finish().unwrap())
+        .into_iter()
+        .map(|(corpus, rows)| (corpus.site().to_owned(), corpus.len(), rows))
+        .collect();
+    sites.sort();
+    assert_eq!(sites, [("new.example".to_owned(), 150, 150), ("other.example".to_owned(), 50, 50)]);
+}
+
+#[test]
+fn old_addresses_that_lead_to_new_ones_are_mirrors() {
+    let page = |page: u64, target: u64| {
+        let redirect = Some(leaked(format!("https://new.example/a/{target}")));
+        let old = Clues { status: Some(301), redirect, ..Clues::default() };
+        let digest = Some(leaked(format!("page {page}")));
+        let new = Clues { status: Some(200), digest, ..Clues::default() };
+        [(format!("http://old.example/a/{page}"), old), (format!("https://new.example/a/{page}"), new)]
+    };
+    let expected = [("old.example".into(), "new.example".into())];
+    assert_eq!(mirrors((0..50).flat_map(|number| page(number, number))), expected);
+    // An old site all of whose pages lead to one page of the new.
+    assert_eq!(mirrors((0..50).flat_map(|number| page(number, 0))), []);
+}
+
+#[test]
+fn sites_that_say_the_same_under_every_path_are_no_mirrors() {
+    let parked = (0..50).flat_map(|page| {
+        ["a.example", "b.example"].map(|site| (format!("http://{site}/{page}"), "for sale".to_owned()))
+    });
+    assert_eq!(mirrors(parked.map(with_digest)), []);
+}
+
+#[test]
+fn sites_that_differ_under_one_path_in_five_are_no_mirrors() {
+    let rows = (0..200).flat_map(|page| {
+        ["a.example", "b.example"].map(|site| {
+            let own = if page % 5 == 0 { site } else { "both" };
+            (format!("http://{site}/{page}"), format!("{page} of {own}"))
+        })
+    });
+    assert_eq!(mirrors(rows.map(with_digest)), []);
+}
+
+#[test]
+fn a_mirror_may_have_a_section_of_its_own() {
+    let rows = (0..200).flat_map(|page| {
+        ["a.example", "b.example"].map(|site| {
+            let (section, own) = if page % 5 == 0 { ("contact", site) } else { ("docs", "both") };
+            (format!("http://{site}/{section}/{page}"), format!("{page} of {own}"))
+        })
+    });
+    let mut store = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default()).with_mirrors();
+    for (url, clues) in rows.map(with_digest) {
+        store.observe(url.as_bytes(), &clues, None).unwrap();
+    }
+    let crawl = store.finish().unwrap();
+    let (site, mirror, _) = (0..PARTS).flat_map(|part| crawl.mirrors(part)).next().unwrap();
+    assert_eq!((&*site.name, mirror.paths, mirror.failures), ("b.example", 160, 0));
+    assert_eq!(mirror.except, ["contact".into()]);
+    // All of the original, and what the mirror shows of it.
+    assert_eq!(corpora(&crawl).iter().map(|(corpus, _)| corpus.len()).collect::<Vec<_>>(), [200]);
+}
+
+#[test]
+fn mirrors_do_not_depend_on_the_order() {
+    let rows: Vec<(String, Clues<'static>)> = (0..100)
+        .flat_map(|page| ["c.example", "b.example", "a.example"].map(|site| (page, site)))
+        .map(|(page, site)| with_digest((format!("http://{site}/{page}"), format!("{page}"))))
+        .collect();
+    let expected = [("b.example".into(), "a.example".into()), ("c.example".into(), "a.example".into())];
+    for rows in [rows.clone(), rows.into_iter().rev().collect()] {
+        let mut found = mirrors(rows.into_iter());
+        found.sort();
+        assert_eq!(found, expected);
+    }
+}

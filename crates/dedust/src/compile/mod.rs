@@ -37,6 +37,13 @@ pub(crate) fn compile(rules: &RuleSet) -> ImageBuilder {
 }
 
 pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRules) {
+    if let Some(mirror) = site.mirror() {
+        if !mirror.evidence.is_refuted() {
+            let facts = SiteFacts { with_subdomains: true, weight: site.summary().urls, rules: 1 };
+            builder.insert_mirror(domain.as_bytes(), facts, mirror);
+        }
+        return;
+    }
     let rules: Vec<(usize, &Rule)> = site
         .rules()
         .iter()

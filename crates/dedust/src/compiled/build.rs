@@ -14,12 +14,17 @@ use super::index::{
     place_in, tag_of,
 };
 use super::{Body, Facts, Image};
+use crate::program::compile_mirror;
+use crate::rule::Mirror;
 use crate::url::PADDING;
 
 /// The length of a domain has one byte; names of hosts are shorter.
 const MAX_DOMAIN_BYTES: usize = u8::MAX as usize;
 /// The length of what is of one site.
 const MAX_SITE_BYTES: usize = 1 << 24;
+
+/// Mirrors of mirrors are followed so far.
+const MAX_MIRROR_STEPS: usize = 8;
 
 /// The rules of a site.
 #[derive(Debug)]
@@ -47,6 +52,7 @@ pub(crate) struct ImageBuilder {
     /// All shapes and programs, one after the other, and where each lies.
     shapes: Pile,
     programs: Pile,
+    mirrors: BTreeMap<Box<[u8]>, (SiteFacts, Mirror)>,
     domains: BTreeMap<Box<[u8]>, Domain>,
 }
 
@@ -115,7 +121,30 @@ impl ImageBuilder {
         }
     }
 
-    pub(crate) fn finish(self) -> Image {
+    /// Adds a site that shows the pages of another.
+    pub(crate) fn insert_mirror(&mut self, domain: &[u8], facts: SiteFacts, mirror: &Mirror) {
+        self.mirrors.insert(domain.into(), (facts, mirror.clone()));
+    }
+
+    /// A mirror of a mirror is one of the original. Those that go in a circle are left out.
+    fn add_mirrors(&mut self) {
+        let mirrors = std::mem::take(&mut self.mirrors);
+        for (domain, (facts, mirror)) in &mirrors {
+            let (mut original, mut is_fetchable, mut steps) = (&mirror.of, mirror.fetchable, 0);
+            let mut except: Vec<&str> = mirror.except.iter().map(|segment| &**segment).collect();
+            while let Some((_, next)) = mirrors.get(original.as_bytes()).filter(|_| steps < MAX_MIRROR_STEPS)
+            {
+                (original, is_fetchable, steps) = (&next.of, is_fetchable && next.fetchable, steps + 1);
+                except.extend(next.except.iter().map(|segment| &**segment));
+            }
+            if steps < MAX_MIRROR_STEPS && original.len() <= MAX_DOMAIN_BYTES {
+                self.insert(domain, *facts, &compile_mirror(original, is_fetchable, &except));
+            }
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Image {
+        self.add_mirrors();
         let sites = self.domains.values().filter(|domain| domain.program.is_some()).count() as u64;
         // Three of four places are taken, and one is always free.
         let places = (self.domains.len() * 4 / 3 + 2).min(u32::MAX as usize) as u32;

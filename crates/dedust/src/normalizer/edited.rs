@@ -2,7 +2,7 @@
 Keys and canonical URLs of sites that have edits.
 */
 
-use super::{Desk, Normalizer};
+use super::{Desk, Normalizer, Wanted};
 use crate::edit_program::{Draft, EditProgram, Edited};
 use crate::identity_key::write_identity_key;
 use crate::program::Program;
@@ -52,7 +52,7 @@ impl Normalizer {
     /// all edits again.
     fn is_edited_for_good(&self, url: &ParsedUrl, edits: &EditProgram<'_>, desk: &mut Desk) -> bool {
         let Desk { work, out, again, again_out, key, .. } = desk;
-        let Ok(Some(program)) = self.parse(out.as_bytes(), again, work) else { return false };
+        let Ok(Some(program)) = self.parse(out.as_bytes(), Wanted::Url, again, work) else { return false };
         if again.as_bytes() != out.as_bytes() {
             return false;
         }

@@ -12,18 +12,18 @@ mod slots;
 
 pub(crate) use self::shape::{
     ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_EDITS, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
-    Texts, print_of,
+    Texts, compile_mirror, print_of,
 };
 pub(crate) use self::slots::{
     AS_IS_SLOT, DOMAIN_SLOT, FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NO_SLOT, NOTHING_SLOT,
     ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, TRAILING_SLASH_SLOT,
 };
 
-use self::shape::{FLAGS_AT, LANES, LISTS, Shape};
+use self::shape::{FLAGS_AT, IS_FETCHABLE, IS_MIRROR, LANES, LISTS, Shape};
 use self::slots::Span;
 use crate::compiled::encoding::{Cursor, first_word, u16_at, u32_at};
 use crate::pattern::{class_contains, is_in_class};
-use crate::url::ParsedUrl;
+use crate::url::{PADDING, ParsedUrl};
 
 /// Flags, numbers of checks of three kinds, place in the site's list.
 const RULE_BYTES: usize = 6;
@@ -42,7 +42,7 @@ pub(crate) const RULE_HAS_GUARDS: u8 = 16;
 pub(crate) const NO_TEXT: u16 = u16::MAX;
 
 /// The rules of one site, ready to run.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Program<'a> {
     /// What is of the site alone, and what may be read after it.
     pub(crate) bytes: &'a [u8],
@@ -66,7 +66,53 @@ pub(crate) struct CoveringRule<'a> {
     flags: u8,
 }
 
+/// Another site, whose pages a mirror shows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Original<'a> {
+    pub(crate) site: &'a [u8],
+    /// Whether the pages can be fetched there.
+    pub(crate) is_fetchable: bool,
+    /// Segments, each after its length.
+    except: &'a [u8],
+}
+
+impl Original<'_> {
+    /// Whether the mirror has pages of its own where the first segment of the path is this.
+    pub(crate) fn excepts(&self, segment: &[u8]) -> bool {
+        let mut rest = self.except;
+        while let Some((length, after)) = rest.split_first() {
+            let Some((except, after)) = after.split_at_checked(usize::from(*length)) else { return false };
+            if except == segment {
+                return true;
+            }
+            rest = after;
+        }
+        false
+    }
+}
+
 impl<'a> Program<'a> {
+    /// Whether something is to be done to a URL before rules are asked.
+    #[inline(always)]
+    pub(crate) fn has_preparation(&self) -> bool {
+        self.flags() & (HAS_SUBSTITUTIONS | IS_MIRROR) != 0
+    }
+
+    /// The site whose pages this one shows.
+    pub(crate) fn original(&self) -> Option<Original<'a>> {
+        if self.flags() & IS_MIRROR == 0 {
+            return None;
+        }
+        let ([flags, length], rest) = self.bytes.split_last_chunk::<PADDING>()?.0.split_first_chunk()?;
+        let (site, except) = rest.split_at_checked(usize::from(*length))?;
+        Some(Original { site, is_fetchable: flags & IS_FETCHABLE != 0, except })
+    }
+
+    #[inline(always)]
+    fn flags(&self) -> u8 {
+        self.shape.get(FLAGS_AT).copied().unwrap_or_default()
+    }
+
     /// Where the substitutions lie; 0 when there are none.
     #[inline(always)]
     pub(crate) fn substitutions(&self) -> u32 {
@@ -82,7 +128,7 @@ impl<'a> Program<'a> {
     /// Where a list lies that only some sites have; 0 when there is none.
     #[inline(always)]
     fn list(&self, flag: u8) -> u32 {
-        let flags = self.shape.get(FLAGS_AT).copied().unwrap_or_default();
+        let flags = self.flags();
         if flags & flag == 0 {
             return 0;
         }

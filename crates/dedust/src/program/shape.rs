@@ -9,6 +9,8 @@ site    places   of the substitutions and of the edits, 4 bytes each, if the sha
         ends     of the texts: 0, then one number for each, of 1, 2 or 4 bytes
         texts    the names, then all others that rules ask for or write, without gaps
 
+        or, of a mirror, see `IS_MIRROR`
+
 shape   header   36 bytes, see `Shape`
         names    for each name: its first slot, and how many occurrences the rules know
         heads    for each rule: where the rest lies, and masks of what must and may be there
@@ -22,6 +24,7 @@ says nothing of what things are called, and a few shapes, which are always at ha
 use wide::{CmpEq as _, i8x16};
 
 use super::slots::Span;
+use crate::compiled::CompiledSite;
 use crate::compiled::encoding::{Cursor, array_at, first_word, is_same, u16_at};
 
 pub(crate) const HEADER_BYTES: usize = 36;
@@ -38,8 +41,12 @@ pub(crate) const KEEPS_OTHERS: u8 = 2;
 pub(crate) const HAS_SUBSTITUTIONS: u8 = 4;
 pub(crate) const HAS_EDITS: u8 = 8;
 pub(crate) const LISTS: u8 = HAS_SUBSTITUTIONS | HAS_EDITS;
-/// How many bytes an end takes, as a power of two, is in the bits from here on.
+/// How many bytes an end takes, as a power of two, is in the two bits from here on.
 pub(crate) const END_WIDTH: u32 = 4;
+/// The site has no rules: all that is of it alone is [`IS_FETCHABLE`] or not, the name of the site whose pages it shows, and
+/// the first segments of paths where it does not, each after its length.
+pub(crate) const IS_MIRROR: u8 = 64;
+pub(crate) const IS_FETCHABLE: u8 = 1;
 
 /// Where the flags lie in a shape.
 pub(super) const FLAGS_AT: usize = 4;
@@ -53,6 +60,21 @@ pub(super) struct Shape<'a> {
     header: &'a [[u8; 2]; HEADER_BYTES / 2],
     pub(super) bytes: &'a [u8],
     pub(super) site: &'a [u8],
+}
+
+/// A site that shows the pages of another.
+pub(crate) fn compile_mirror(original: &str, is_fetchable: bool, except: &[&str]) -> CompiledSite {
+    let mut shape = vec![0; HEADER_BYTES];
+    shape[0] = HEADER_BYTES as u8;
+    shape[FLAGS_AT] = IS_MIRROR;
+    let flags = if is_fetchable { IS_FETCHABLE } else { 0 };
+    let mut site = vec![flags];
+    for text in std::iter::once(&original).chain(except) {
+        // Both are checked when rules are.
+        site.push(text.len() as u8);
+        site.extend_from_slice(text.as_bytes());
+    }
+    CompiledSite { shape, site }
 }
 
 /// Places of numbers in the header, of 16 bits each, or 32 for the last four. The first 32 bits are the length of the
@@ -136,7 +158,7 @@ impl<'a> Shape<'a> {
     #[inline(always)]
     pub(super) fn texts(&self) -> Texts<'a> {
         let (ends, start) = (self.large(ENDS_AT), self.large(TEXTS_AT));
-        Texts { site: self.site, ends, start, width: u32::from(self.flags() >> END_WIDTH).min(2) }
+        Texts { site: self.site, ends, start, width: u32::from(self.flags() >> END_WIDTH & 3).min(2) }
     }
 
     /// What there is of the head of a rule and all after it.

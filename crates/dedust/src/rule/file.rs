@@ -26,6 +26,8 @@ A site has `rules` (and perhaps `substitutions`), or `edits`:
   "change": [ { "path": [ { "text": "wiki" }, { "value": { "from": { "of": "q.title" } } } ] }, { "drop": "q.title" } ],
   "fetchable": true, "evidence": { "urls": 300, "...": "..." } }
 ```
+Or it shows the pages of another, and has `"mirror": { "of": "example.org", "fetchable": true, "evidence": { "...": "..." } }`.
+
 A value `null` is a parameter without `=`; a key that a pattern does not name must be absent.
 */
 
@@ -37,8 +39,8 @@ use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use super::set::check_name;
-use super::{Edit, InvalidSite, RefusedEdit, Rule, RuleSet, SiteRules, SiteSummary, Substitution};
+use super::set::check_site;
+use super::{Edit, InvalidSite, Mirror, RefusedEdit, Rule, RuleSet, SiteRules, SiteSummary, Substitution};
 
 /// The format this build writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -113,6 +115,8 @@ struct SavedSite<'a> {
     edits: &'a [Edit],
     #[serde(skip_serializing_if = "<[RefusedEdit]>::is_empty")]
     refused: &'a [RefusedEdit],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mirror: Option<&'a Mirror>,
 }
 
 #[derive(Deserialize)]
@@ -135,6 +139,8 @@ struct LoadedSite<'a> {
     edits: Vec<&'a RawValue>,
     #[serde(default)]
     refused: Vec<RefusedEdit>,
+    #[serde(default)]
+    mirror: Option<Mirror>,
 }
 
 impl RuleSet {
@@ -151,6 +157,7 @@ impl RuleSet {
                         substitutions: rules.substitutions(),
                         edits: rules.edits(),
                         refused: rules.refused(),
+                        mirror: rules.mirror(),
                     },
                 )
             })
@@ -180,7 +187,14 @@ impl RuleSet {
 
 impl LoadedSite<'_> {
     fn check(self, site: &str) -> Result<SiteRules, LoadRulesError> {
-        let Self { summary, rules, substitutions, edits, refused } = self;
+        let Self { summary, rules, substitutions, edits, refused, mirror } = self;
+        let refuse = |source| LoadRulesError::InvalidSite { site: site.into(), source };
+        if let Some(mirror) = mirror {
+            let has_rules = !rules.is_empty() || !substitutions.is_empty() || !edits.is_empty();
+            let mirror =
+                if has_rules { Err(InvalidSite::Mirror) } else { SiteRules::mirror_of(summary, mirror) };
+            return mirror.map_err(refuse);
+        }
         let rules = rules
             .iter()
             .enumerate()
@@ -207,7 +221,7 @@ impl LoadedSite<'_> {
             .and_then(|rules| rules.with_substitutions(substitutions))
             .and_then(|rules| rules.with_edits(edits))
             .map(|rules| rules.with_refused(refused))
-            .map_err(|source| LoadRulesError::InvalidSite { site: site.into(), source })
+            .map_err(refuse)
     }
 }
 
@@ -299,7 +313,7 @@ impl<'de> Visitor<'de> for Sites<'_, '_> {
         while let Some((site, raw)) = map.next_entry::<Box<str>, Box<RawValue>>()? {
             let loaded: LoadedSite<'_> = serde_json::from_str(raw.get()).map_err(de::Error::custom)?;
             let checked = loaded.check(&site).and_then(|rules| {
-                check_name(&site)
+                check_site(&site, &rules)
                     .map(|()| rules)
                     .map_err(|source| LoadRulesError::InvalidSite { site: site.clone(), source })
             });

@@ -7,6 +7,7 @@ mod atom;
 mod edit;
 mod evidence;
 mod file;
+mod mirror;
 mod rewrite;
 mod set;
 mod spelling;
@@ -18,6 +19,7 @@ pub use edit::{Area, Change, Count, Edit, PathPart, RefusedEdit, Source, Spellin
 pub use evidence::{Evidence, Example};
 pub(crate) use file::each_site;
 pub use file::{FORMAT_VERSION, LoadRulesError};
+pub use mirror::Mirror;
 pub use rewrite::{Mapped, Op, Part, Rewrite};
 pub(crate) use set::feeds;
 pub use set::{InvalidRule, InvalidSite, RuleSet, SiteRules, SiteSummary, find_cycle};

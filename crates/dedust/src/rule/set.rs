@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Edit, Op, Part, PathPart, RefusedEdit, Rule, Source, Spot, Substitution};
+use super::{Change, Edit, Mirror, Op, Part, PathPart, RefusedEdit, Rule, Source, Spot, Substitution};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
-use crate::url::{ParamName, TokenKey, Value};
+use crate::url::{ParamName, TokenKey, Value, has_subdomains};
 
 /// Rules for any number of sites.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,7 +19,7 @@ pub struct RuleSet {
 }
 
 /// The rules of one site, in order: the first that covers a URL is applied, once. Or its edits: all that concern a
-/// URL are made, in order.
+/// URL are made, in order. Or it has those of another site, whose pages it shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteRules {
     summary: SiteSummary,
@@ -27,6 +27,7 @@ pub struct SiteRules {
     substitutions: Vec<Substitution>,
     edits: Vec<Edit>,
     refused: Vec<RefusedEdit>,
+    mirror: Option<Mirror>,
 }
 
 /// What the rules of a site were learned from.
@@ -43,6 +44,9 @@ pub struct SiteSummary {
     /// Rules that passed the check for false merges.
     pub qualified_rules: u64,
 }
+
+/// The most that a segment of an exception may have.
+const MAX_SEGMENT_BYTES: usize = u8::MAX as usize;
 
 /// Why a rule is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -110,6 +114,9 @@ pub enum InvalidSite {
     /// A site has both.
     #[error("a site can have rules and substitutions, or edits, but not both")]
     RulesAndEdits,
+    /// A mirror has rules of its own, or is no mirror of another site.
+    #[error("a mirror has no rules of its own, and is one of another site that can have sub-domains too")]
+    Mirror,
     /// A substitution could go on for ever, or looks for nothing.
     #[error("substitution {index} makes URLs no shorter: `{from}` to `{to}`")]
     Substitution {
@@ -145,7 +152,7 @@ impl RuleSet {
 
     /// Adds the rules of a site, named by its registrable domain, in place of any it had.
     pub fn insert(&mut self, site: &str, rules: SiteRules) -> Result<(), InvalidSite> {
-        check_name(site)?;
+        check_site(site, &rules)?;
         self.sites.insert(site.into(), rules);
         Ok(())
     }
@@ -174,9 +181,7 @@ impl SiteRules {
         }
         match find_cycle(&rules) {
             Some(indexes) => Err(InvalidSite::Cycle { indexes }),
-            None => {
-                Ok(Self { summary, rules, substitutions: Vec::new(), edits: Vec::new(), refused: Vec::new() })
-            }
+            None => Ok(Self { summary, rules, ..Self::default() }),
         }
     }
 
@@ -208,6 +213,24 @@ impl SiteRules {
         Self { refused, ..self }
     }
 
+    /// A site that shows the pages of another, and so has no rules of its own.
+    pub fn mirror_of(summary: SiteSummary, mirror: Mirror) -> Result<Self, InvalidSite> {
+        check_name(&mirror.of)?;
+        let is_short = |segment: &str| segment.len() <= MAX_SEGMENT_BYTES;
+        if !has_subdomains(mirror.of.as_bytes())
+            || !(0.0..=1.0).contains(&mirror.evidence.failure_bound)
+            || !mirror.except.iter().all(|segment| is_short(segment))
+        {
+            return Err(InvalidSite::Mirror);
+        }
+        Ok(Self { summary, mirror: Some(mirror), ..Self::default() })
+    }
+
+    /// The site whose pages it shows, if it is a mirror.
+    pub fn mirror(&self) -> Option<&Mirror> {
+        self.mirror.as_ref()
+    }
+
     /// Edits that were considered and not believed, those with most votes first.
     pub fn refused(&self) -> &[RefusedEdit] {
         &self.refused
@@ -223,9 +246,9 @@ impl SiteRules {
         &self.substitutions
     }
 
-    /// The number of rules, substitutions and edits.
+    /// The number of rules, substitutions and edits; 1 for a mirror.
     pub fn len(&self) -> usize {
-        self.rules.len() + self.substitutions.len() + self.edits.len()
+        self.rules.len() + self.substitutions.len() + self.edits.len() + usize::from(self.mirror.is_some())
     }
 
     /// Whether nothing was learned for the site.
@@ -244,7 +267,16 @@ impl SiteRules {
     }
 }
 
-pub(super) fn check_name(site: &str) -> Result<(), InvalidSite> {
+/// Whether a site of this name can have these rules.
+pub(super) fn check_site(site: &str, rules: &SiteRules) -> Result<(), InvalidSite> {
+    check_name(site)?;
+    match &rules.mirror {
+        Some(mirror) if *mirror.of == *site || !has_subdomains(site.as_bytes()) => Err(InvalidSite::Mirror),
+        _ => Ok(()),
+    }
+}
+
+fn check_name(site: &str) -> Result<(), InvalidSite> {
     let is_host =
         |byte: u8| byte.is_ascii_graphic() && !byte.is_ascii_uppercase() && !b"/?#@\\%".contains(&byte);
     if site.is_empty() || !site.bytes().all(is_host) {

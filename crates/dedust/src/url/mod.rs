@@ -12,11 +12,10 @@ mod site;
 mod token;
 
 pub use parse::{ParseUrlError, ParsedUrl};
-pub use site::site_of;
+pub use site::{first_segment, has_subdomains, site_of, write_moved};
 pub use token::{
     ParamName, RawKey, RawValue, TokenKey, UnknownKey, Value, extension, tokenize, visit_tokens,
 };
 
 pub(crate) use parse::{PADDING, Parts};
-pub(crate) use site::has_subdomains;
 pub(crate) use token::{all_named, path_params, query_params, query_separator, split_path};

@@ -64,7 +64,8 @@ pub(super) fn site(
         .iter()
         .map(|rule| (format!("{} -> {}", rule.pattern, rule.rewrite), &rule.evidence))
         .chain(site.substitutions().iter().map(|text| (text.to_string(), &text.evidence)))
-        .chain(site.edits().iter().map(|edit| (edit.to_string(), &edit.evidence)));
+        .chain(site.edits().iter().map(|edit| (edit.to_string(), &edit.evidence)))
+        .chain(site.mirror().map(|mirror| (mirror.to_string(), &mirror.evidence)));
     if format == ReportFormat::Json {
         for (text, evidence) in accepted {
             printer.json(&Record::Accepted { site: name, text, evidence })?;

@@ -28,6 +28,9 @@ enum Record<'a> {
     Site {
         /// Its registrable domain.
         site: &'a str,
+        /// The site whose pages it shows.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mirror_of: Option<&'a str>,
         #[serde(flatten)]
         figures: Figures,
     },
@@ -109,7 +112,8 @@ impl Figures {
 pub(super) fn json(training: &Training, printer: &mut Printer) -> io::Result<()> {
     for report in &training.sites {
         let figures = Figures::of(report);
-        printer.json(&Record::Site { site: &report.site, figures })?;
+        let mirror_of = report.mirror_of.as_deref();
+        printer.json(&Record::Site { site: &report.site, mirror_of, figures })?;
     }
     printer.json(&Record::Total { sites: training.sites.len(), figures: Figures::total(&training.sites) })
 }
@@ -120,7 +124,11 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
     sites.sort_by_key(|report| (Reverse(report.saved), Reverse(report.urls)));
     let mut table = Table::new(&["site", "URLs", "duplicates known", "rules", "URLs saved", "share", "fpr"]);
     for report in sites.iter().take(SHOWN_SITES) {
-        table.push(Figures::of(report).cells(&report.site));
+        let name = match &report.mirror_of {
+            Some(original) => format!("{}, a mirror of {original}", report.site),
+            None => report.site.to_string(),
+        };
+        table.push(Figures::of(report).cells(&name));
     }
     if sites.len() > 1 {
         table.push(Figures::total(&training.sites).cells("total"));
@@ -136,7 +144,9 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
         if shown == SHOWN_RULES {
             break;
         }
-        if site.edits().is_empty() {
+        if site.mirror().is_some() {
+            printer.note(format_args!("\n{}:", report.site));
+        } else if site.edits().is_empty() {
             printer.note(format_args!(
                 "\nrules of {}, which is ~ in them; bounds are for URLs like those learned from, at 95 %:",
                 report.site
@@ -158,10 +168,16 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
             let only = if edit.fetchable { "" } else { " (in keys only)" };
             (format!("  edit {index}: {edit}{only}"), &edit.evidence)
         });
-        let mut rules: Vec<(String, &Evidence)> = keyed.chain(substitutions).chain(edits).collect();
+        let mirror = site.mirror().map(|mirror| {
+            let only = if mirror.fetchable { "" } else { " (in keys only)" };
+            (format!("  mirror: {mirror}{only}"), &mirror.evidence)
+        });
+        let mut rules: Vec<(String, &Evidence)> =
+            keyed.chain(substitutions).chain(edits).chain(mirror).collect();
         rules.sort_by_key(|(_, evidence)| Reverse(evidence.urls));
         for (rule, evidence) in rules.into_iter().take(SHOWN_RULES - shown) {
-            printer.note(in_words(&rule, evidence));
+            let record = if site.mirror().is_some() { words::shared_paths } else { words::record };
+            printer.note(in_words(&rule, record(evidence), evidence));
             shown += 1;
         }
     }
@@ -175,8 +191,8 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
     }
 }
 
-fn in_words(rule: &str, evidence: &Evidence) -> String {
-    let mut text = format!("{rule}\n    {}", words::record(evidence));
+fn in_words(rule: &str, record: String, evidence: &Evidence) -> String {
+    let mut text = format!("{rule}\n    {record}");
     if let Some(example) = evidence.examples.first() {
         text += &format!("\n    e.g. {}\n       = {}", example.url, example.duplicate);
     }

@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 use crate::args::LearnArgs;
 use crate::failure::Refusal;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The folder of a run.
 pub(super) struct Unfinished {
@@ -57,7 +57,7 @@ struct InputFile {
 struct Read {
     version: u32,
     settings: Settings,
-    sites: Vec<(Box<str>, u64)>,
+    sites: Vec<StoredSite>,
 }
 
 /// `learned-NNN.json`.
@@ -133,7 +133,6 @@ impl Unfinished {
             )
             .into());
         }
-        let sites = sites.into_iter().map(|(name, rows)| StoredSite { name, rows }).collect();
         let crawl = StoredCrawl::open(self.evidence, sample, &self.folder, sites)
             .with_context(|| format!("cannot read {folder}"))?;
         Ok(Some(crawl))
@@ -141,7 +140,7 @@ impl Unfinished {
 
     /// Notes that all was read, so that the run can be resumed from here on.
     pub(super) fn note_read(&self, crawl: &StoredCrawl) -> anyhow::Result<()> {
-        let sites = crawl.sites().iter().map(|site| (site.name.clone(), site.rows)).collect();
+        let sites = crawl.sites().to_vec();
         let read = Read { version: VERSION, settings: self.settings.clone(), sites };
         write(&self.read_path(), &read)
     }

@@ -89,6 +89,9 @@ impl Report<'_> {
             Target::Substitution(index) => site
                 .and_then(|site| site.substitutions().get(index))
                 .map(|text| (text.from.to_string(), text.to.to_string())),
+            Target::Mirror => {
+                site.and_then(|site| site.mirror()).map(|mirror| (mirror.to_string(), String::new()))
+            }
             Target::Edit(index) => {
                 site.and_then(|site| site.edits().get(index)).map(|edit| (edit.to_string(), String::new()))
             }
@@ -104,6 +107,7 @@ impl Report<'_> {
                 Target::Rule(index) => ("rule", index),
                 Target::Substitution(index) => ("substitution", index),
                 Target::Edit(index) => ("edit", index),
+                Target::Mirror => ("mirror", 0),
             };
             let trial = &finding.trial;
             printer.json(&Record::Rule {

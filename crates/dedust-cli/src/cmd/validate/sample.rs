@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use dedust::errors::InvalidSite;
-use dedust::{Normalizer, ParsedUrl, RuleSet, SiteRules, SiteSummary, UrlKey};
+use dedust::{Normalizer, ParsedUrl, RuleSet, SiteRules, SiteSummary, UrlKey, write_moved};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::verdicts::with_verdicts;
@@ -36,6 +36,8 @@ pub(super) enum Target {
     Rule(usize),
     Substitution(usize),
     Edit(usize),
+    /// All that a site has, if it shows the pages of another.
+    Mirror,
 }
 
 impl fmt::Display for Target {
@@ -44,6 +46,7 @@ impl fmt::Display for Target {
             Self::Rule(index) => write!(f, "rule {index}"),
             Self::Substitution(index) => write!(f, "substitution {index}"),
             Self::Edit(index) => write!(f, "edit {index}"),
+            Self::Mirror => f.write_str("mirror"),
         }
     }
 }
@@ -114,6 +117,9 @@ impl Sampler {
         let mut urls: Vec<&[u8]> =
             self.urls_by_site.get(site).into_iter().flatten().map(|url| &**url).collect();
         urls.sort_unstable_by_key(|url| (xxh3_64_with_seed(url, self.seed), *url));
+        if let Some(mirror) = rules.mirror() {
+            return Ok(vec![self.draw_for_mirror(&urls, site, &mirror.of)]);
+        }
         let mut samples = self.draw_for_rules(&urls, rules.rules().len());
         for index in 0..rules.substitutions().len() {
             samples.push(self.draw_for_substitution(&urls, site, rules, index)?);
@@ -151,6 +157,19 @@ impl Sampler {
             pairs: rounds.into_pairs(self.max_pairs),
         };
         rounds.into_iter().enumerate().map(into_sample).collect()
+    }
+
+    /// URLs of a mirror, each with the same at the original.
+    fn draw_for_mirror(&self, urls: &[&[u8]], site: &str, original: &str) -> Sample {
+        let pair = |url: &&[u8]| {
+            let mut other = Vec::new();
+            write_moved(&ParsedUrl::parse(url).ok()?, site.len(), original.as_bytes(), &mut other);
+            Some(Pair {
+                url: String::from_utf8_lossy(url).into(),
+                other: String::from_utf8_lossy(&other).into(),
+            })
+        };
+        Sample { target: Target::Mirror, pairs: urls.iter().filter_map(pair).take(self.max_pairs).collect() }
     }
 
     /// Pairs of URLs that the edits bring together, and would not without this one.

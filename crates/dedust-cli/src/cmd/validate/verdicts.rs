@@ -14,6 +14,12 @@ pub(super) fn with_verdicts<'a>(
 ) -> Result<RuleSet, InvalidSite> {
     let mut copy = RuleSet::new(rules.method());
     for (name, site) in rules.sites() {
+        if let Some(mirror) = site.mirror() {
+            let mut mirror = mirror.clone();
+            mirror.evidence.verdict = verdict_of(name, Target::Mirror, &mirror.evidence);
+            copy.insert(name, SiteRules::mirror_of(site.summary().clone(), mirror)?)?;
+            continue;
+        }
         let mut rules = site.rules().to_vec();
         for (index, rule) in rules.iter_mut().enumerate() {
             rule.evidence.verdict = verdict_of(name, Target::Rule(index), &rule.evidence);
