@@ -29,6 +29,8 @@ const MIN_PAGES: u64 = 20;
 /// The most, with 95 % confidence, of the paths in common under which two sites may show different pages: about what wrong
 /// labels come to.
 const MAX_FAILURE: f64 = 0.15;
+/// The share of the paths in common that may differ, those with labels that may belong elsewhere among them.
+const MAX_DOUBT: f64 = 0.3;
 /// A page that more sites show is what servers say when they have nothing to say.
 const MAX_SITES: usize = 64;
 /// A page that one site shows under more paths is an error, or its path does not tell what it is.
@@ -108,6 +110,8 @@ struct Votes {
     pages: FxHashSet<u64>,
     /// Agreeing and failing paths of each section.
     sections: BTreeMap<u32, [u64; 2]>,
+    /// Paths under which they differ, with labels that may belong elsewhere.
+    doubtful: u64,
     /// Links from the first to the second, and back.
     links: [u64; 2],
     /// Paths under which both have the same page.
@@ -182,33 +186,40 @@ impl Votes {
         }
         votes.paths = votes.links[0] + votes.links[1];
         let mut others = sightings[1].chunk_by(|a, b| a.path == b.path).peekable();
+        let mut differing: Vec<[&[Sighting]; 2]> = Vec::new();
         for one in sightings[0].chunk_by(|a, b| a.path == b.path) {
             while others.next_if(|other| other[0].path < one[0].path).is_some() {}
-            if let Some(other) = others.next_if(|other| other[0].path == one[0].path) {
-                votes.compare(one, other, names);
+            if let Some(other) = others.next_if(|other| other[0].path == one[0].path)
+                && !votes.agree(one, other, names)
+            {
+                differing.push([one, other]);
+            }
+        }
+        let elsewhere = seen_twice(sightings);
+        for [one, other] in differing {
+            if one.iter().chain(other).any(|sighting| elsewhere.contains(&sighting.seen)) {
+                votes.doubtful += 1;
+            } else {
+                votes.sections.entry(one[0].section).or_default()[1] += 1;
             }
         }
         votes
     }
 
-    /// Takes the vote of one path.
-    fn compare(&mut self, one: &[Sighting], other: &[Sighting], names: [u64; 2]) {
+    /// Whether two sites do not differ under a path; counts the vote if they agree.
+    fn agree(&mut self, one: &[Sighting], other: &[Sighting], names: [u64; 2]) -> bool {
         let is_link = |sighting: &Sighting| names.map(Seen::LinkTo).contains(&sighting.seen);
         if one.iter().chain(other).any(is_link) {
-            return;
+            return true;
         }
         let same = one.iter().find(|one| other.iter().any(|other| one.seen == other.seen));
-        match same.map(|sighting| sighting.seen) {
-            Some(Seen::Page(page)) => {
-                // One vote for each page.
-                let votes = u64::from(self.pages.insert(page));
-                self.sections.entry(one[0].section).or_default()[0] += votes;
-                self.paths += 1;
-            }
-            // Both lead to the same place elsewhere.
-            Some(Seen::LinkTo(_) | Seen::LinkAway) => {}
-            None => self.sections.entry(one[0].section).or_default()[1] += 1,
+        if let Some(Sighting { seen: Seen::Page(page), section, .. }) = same {
+            // One vote for each page.
+            self.sections.entry(*section).or_default()[0] += u64::from(self.pages.insert(*page));
+            self.paths += 1;
         }
+        // Else both lead to the same place elsewhere.
+        same.is_some()
     }
 
     /// Which of two sites would be a mirror of which: one that links to the other, or the one with less to show.
@@ -246,6 +257,7 @@ impl Votes {
         let failures: u64 = others.iter().map(|(_, votes)| votes[1]).sum();
         let is_believed = agreeing >= MIN_PAGES
             && failure_bound(failures, agreeing + failures) <= MAX_FAILURE
+            && (failures + self.doubtful) as f64 <= MAX_DOUBT * (agreeing + failures + self.doubtful) as f64
             && except.len() <= MAX_EXCEPTIONS;
         is_believed.then(|| MirrorSite {
             of,
@@ -256,6 +268,18 @@ impl Votes {
             except,
         })
     }
+}
+
+/// Pages that two sites have under more than one path. Where the sites differ, and one has such a page, its label may be wrong.
+fn seen_twice(sightings: [&[Sighting]; 2]) -> FxHashSet<Seen> {
+    let mut paths: FxHashMap<Seen, u64> = FxHashMap::default();
+    let mut twice = FxHashSet::default();
+    for Sighting { seen, path, .. } in sightings.into_iter().flatten() {
+        if matches!(seen, Seen::Page(_)) && *paths.entry(*seen).or_insert(*path) != *path {
+            twice.insert(*seen);
+        }
+    }
+    twice
 }
 
 /// Leaves out what a site shows under many paths.
