@@ -187,6 +187,7 @@ mod code {
     pub(super) const SET: u8 = 5;
     pub(super) const PATH: u8 = 6;
     pub(super) const UNREPEAT: u8 = 7;
+    pub(super) const UNREPEAT_PARAMS: u8 = 8;
 
     pub(super) const FOLD_PATH: u8 = 0;
     pub(super) const FOLD_PARAMS: u8 = 1;

@@ -269,6 +269,7 @@ impl Form {
             }
             Change::Path(parts) => self.set_path(parts)?,
             Change::Unrepeat => self.unrepeat(),
+            Change::UnrepeatParams => self.unrepeat_params(),
         }
         Ok(())
     }
@@ -500,6 +501,22 @@ impl Form {
             match repeated {
                 Some(len) => drop(self.parts.segments.drain(at..at + len)),
                 None => at += 1,
+            }
+        }
+    }
+
+    fn unrepeat_params(&mut self) {
+        let mut at = 1;
+        while let Some(param) = self.parts.params.get(at) {
+            let says_the_same = |other: &Param| {
+                self.bytes(other.name) == self.bytes(param.name)
+                    && (other.value == Piece::Star) == (param.value == Piece::Star)
+                    && self.bytes(other.value) == self.bytes(param.value)
+            };
+            if self.parts.params[..at].iter().any(says_the_same) {
+                remove_param(&self.text, &mut self.parts.params, at);
+            } else {
+                at += 1;
             }
         }
     }

@@ -419,6 +419,7 @@ fn change() -> impl Strategy<Value = Change> {
         3 => (key(), vec(source(), 0..3)).prop_map(|(key, to)| Change::Set { key, to }),
         3 => vec(part(), 0..4).prop_map(Change::Path),
         1 => Just(Change::Unrepeat),
+        2 => Just(Change::UnrepeatParams),
     ]
 }
 

@@ -67,7 +67,7 @@ impl Draft {
                     || self.change.iter().any(|change| change.reads(key))
             }
             Change::Path(parts) => is_shorter(parts) && self.keeps_segments(),
-            Change::Set { .. } | Change::Unrepeat => true,
+            Change::Set { .. } | Change::Unrepeat | Change::UnrepeatParams => true,
             Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => false,
         })
     }

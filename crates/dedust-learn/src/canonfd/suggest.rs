@@ -13,7 +13,7 @@ use super::differ::{Differ, Suggestions, Translation, UNCOUNTED, View};
 use super::draft::Draft;
 use super::families::{Family, speaks_of_login};
 use super::search::{Candidate, Search};
-use super::table::KeyValues;
+use super::table::{KeyValues, is_second};
 
 /// Rows that must have a value, or clusters that must suggest an edit, before it is looked at.
 const MIN_SUPPORT: usize = 3;
@@ -124,6 +124,9 @@ impl Search<'_> {
             }
         }
         offer(vec![Change::Unrepeat], Family::Other, corpus.len());
+        let seconds = self.table.keys().iter().filter(|key| is_second(key));
+        let repeated = seconds.map(|key| self.table.values_of(key).rows);
+        offer(vec![Change::UnrepeatParams], Family::Other, repeated.sum());
         candidates
     }
 

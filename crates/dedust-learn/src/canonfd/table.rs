@@ -10,6 +10,8 @@ concern. A pair is known by its number, too: no text is compared to find it.
 mod concerned;
 mod make;
 
+pub(super) use self::concerned::is_second;
+
 use std::ops::Range;
 use std::sync::OnceLock;
 

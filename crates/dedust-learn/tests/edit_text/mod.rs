@@ -71,6 +71,7 @@ fn change_text(change: &Change) -> String {
             format!("path = /{}", parts.join("/"))
         }
         Change::Unrepeat => "repeated directories once".into(),
+        Change::UnrepeatParams => "repeated parameters once".into(),
     }
 }
 

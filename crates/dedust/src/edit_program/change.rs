@@ -4,7 +4,7 @@ The changes of one edit, made to a [`Draft`] one after the other.
 
 use std::io::Write as _;
 
-use super::draft::{Draft, Piece, find};
+use super::draft::{Draft, Param, Piece, find};
 use super::run::{Read, look_up};
 use super::{EditProgram, Place, code};
 use crate::compiled::encoding::Cursor;
@@ -53,6 +53,7 @@ impl<'p> Changing<'_, 'p> {
             code::SET => return self.set(cursor),
             code::PATH => return self.set_path(cursor),
             code::UNREPEAT => self.unrepeat(),
+            code::UNREPEAT_PARAMS => self.unrepeat_params(),
             _ => return None,
         }
         Some(Ok(()))
@@ -443,6 +444,29 @@ impl<'p> Changing<'_, 'p> {
             draft.parts.touched.path = true;
             self.is_changed = true;
             self.has_news(News::Path);
+        }
+    }
+}
+
+impl Changing<'_, '_> {
+    /// Leaves out parameters that have the name and value of one before them.
+    fn unrepeat_params(&mut self) {
+        let draft = &mut *self.draft;
+        let mut at = 1;
+        while let Some(param) = draft.parts.params.get(at) {
+            let value = |param: &Param| (param.value == Piece::STAR, draft.value(self.url, param.value));
+            let says_the_same = |other: &Param| {
+                other.word == param.word
+                    && draft.text(self.url, other.name) == draft.text(self.url, param.name)
+                    && value(other) == value(param)
+            };
+            if draft.parts.params[..at].iter().any(says_the_same) {
+                draft.parts.params.remove(at);
+                draft.parts.touched.query = true;
+                self.is_changed = true;
+            } else {
+                at += 1;
+            }
         }
     }
 }

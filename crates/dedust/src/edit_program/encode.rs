@@ -134,7 +134,7 @@ fn mentions<'a>(edits: &[(usize, &'a Edit)]) -> impl Iterator<Item = &'a TokenKe
                     PathPart::Value { from, .. } => read(from),
                     _ => None,
                 })),
-                Change::ForgetPath | Change::Fold { .. } | Change::Unrepeat => {}
+                Change::ForgetPath | Change::Fold { .. } | Change::Unrepeat | Change::UnrepeatParams => {}
             }
         }
         keys
@@ -329,6 +329,10 @@ impl Ids<'_> {
             }
             Change::Unrepeat => {
                 out.put_u8(code::UNREPEAT);
+                Ok(())
+            }
+            Change::UnrepeatParams => {
+                out.put_u8(code::UNREPEAT_PARAMS);
                 Ok(())
             }
         }

@@ -177,7 +177,7 @@ fn changed_by(change: &Change) -> Option<BTreeSet<Wait>> {
         Change::Fold { of: Area::Path, to } => BTreeSet::from([folded(FoldedArea::Path, *to)]),
         Change::Fold { of: Area::Params, to } => BTreeSet::from([folded(FoldedArea::Params, *to)]),
         Change::Unrepeat => BTreeSet::from([Wait::Mark(Mark::Repeats)]),
-        Change::ForgetPath | Change::Set { .. } | Change::Path(_) => return None,
+        Change::ForgetPath | Change::Set { .. } | Change::Path(_) | Change::UnrepeatParams => return None,
     })
 }
 
@@ -207,6 +207,8 @@ enum Component {
     QueryName(Box<str>),
     /// The values of all query parameters.
     Params,
+    /// How often query parameters stand in the URL.
+    Repeats,
     Hashbang,
 }
 
@@ -234,7 +236,9 @@ impl Component {
 pub(super) fn alone(edits: &[(usize, &Edit)]) -> Vec<bool> {
     let components: Vec<BTreeSet<Component>> = edits.iter().map(|(_, edit)| components(edit)).collect();
     let speaks_of_query = |components: &BTreeSet<Component>| {
-        components.iter().any(|component| matches!(component, Component::QueryName(_) | Component::Params))
+        components.iter().any(|component| {
+            matches!(component, Component::QueryName(_) | Component::Params | Component::Repeats)
+        })
     };
     let mut counts: BTreeMap<&Component, usize> = BTreeMap::new();
     components.iter().flatten().for_each(|component| *counts.entry(component).or_default() += 1);
@@ -246,9 +250,11 @@ pub(super) fn alone(edits: &[(usize, &Edit)]) -> Vec<bool> {
             counts.get(component).copied().unwrap_or(0) - usize::from(own.contains(component))
         };
         own.iter().all(|component| match component {
-            Component::Params => of_query == 1,
+            Component::Params | Component::Repeats => of_query == 1,
             Component::QueryName(_) => {
-                others(component) == 0 && (is_blind || others(&Component::Params) == 0)
+                others(component) == 0
+                    && others(&Component::Repeats) == 0
+                    && (is_blind || others(&Component::Params) == 0)
             }
             // A path that is left without segments is left without a slash at its end.
             Component::TrailingSlash => others(component) == 0 && (is_blind || others(&Component::Path) == 0),
@@ -272,6 +278,9 @@ fn components(edit: &Edit) -> BTreeSet<Component> {
             }
             Change::Fold { of: Area::Params, .. } => {
                 all.insert(Component::Params);
+            }
+            Change::UnrepeatParams => {
+                all.insert(Component::Repeats);
             }
             Change::Set { key, to } => {
                 all.insert(Component::of(&Spot::Key(key.clone())));

@@ -90,6 +90,8 @@ pub enum Change {
     Path(Vec<PathPart>),
     /// `/a/b/a/b/x` is `/a/b/x`.
     Unrepeat,
+    /// `?a=1&b=2&a=1` is `?a=1&b=2`.
+    UnrepeatParams,
 }
 
 /// Where spellings are made one.
@@ -469,6 +471,7 @@ fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change:
             f.write_str("`")
         }
         Change::Unrepeat => f.write_str("parts of the path that repeat themselves are written once"),
+        Change::UnrepeatParams => f.write_str("parameters that say the same twice are written once"),
     }
 }
 

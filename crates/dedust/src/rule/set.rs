@@ -420,7 +420,7 @@ fn check_edit(edit: &Edit) -> Result<(), InvalidRule> {
                     }
                 }
             }
-            Change::ForgetPath | Change::Fold { .. } | Change::Unrepeat => {}
+            Change::ForgetPath | Change::Fold { .. } | Change::Unrepeat | Change::UnrepeatParams => {}
         }
     }
     Ok(())

@@ -90,6 +90,10 @@ impl Table<'_> {
                     let all = 0..self.pairs.len() as u32;
                     offer(all.filter(|&pair| in_area(pair) && may_change(pair)).collect());
                 }
+                Change::UnrepeatParams => {
+                    let seconds = self.keys.iter().filter(|key| is_second(key));
+                    offer(seconds.flat_map(pairs_of_key).collect());
+                }
                 _ => {}
             }
         }
@@ -117,4 +121,9 @@ impl Table<'_> {
             others.any(|&other| self.value_of(other) == self.value_of(pair))
         })
     }
+}
+
+/// Whether a key is that of a parameter whose name was met before.
+pub(in crate::canonfd) fn is_second(key: &TokenKey) -> bool {
+    matches!(key, TokenKey::QueryParam(name) if name.occurrence == 2)
 }
