@@ -25,7 +25,7 @@ pub(super) enum Family {
     FirstPage,
     /// Scheme, `www`, port.
     Host,
-    /// Trailing slashes and empty parameters.
+    /// Trailing slashes and index files, empty and repeated parameters.
     Spelling,
     /// Pages that ask to log in.
     Login,
@@ -106,6 +106,11 @@ impl Family {
 /// Whether a word of `text` is on the list of pages that ask to log in.
 pub(super) fn speaks_of_login(text: &str) -> bool {
     text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| is_listed("login", word))
+}
+
+/// Whether a file is listed as one that stands for its directory.
+pub(super) fn is_index(name: &str) -> bool {
+    is_listed("index", name)
 }
 
 /// Whether a page is listed as one that shows something else from one visit to the next.

@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::differ::{Differ, Suggestions, Translation, UNCOUNTED, View};
 use super::draft::Draft;
-use super::families::{Family, speaks_of_login};
+use super::families::{Family, is_index, speaks_of_login};
 use super::search::{Candidate, Search};
 use super::table::{KeyValues, is_second};
 
@@ -126,7 +126,7 @@ impl Search<'_> {
         offer(vec![Change::Unrepeat], Family::Other, corpus.len());
         let seconds = self.table.keys().iter().filter(|key| is_second(key));
         let repeated = seconds.map(|key| self.table.values_of(key).rows);
-        offer(vec![Change::UnrepeatParams], Family::Other, repeated.sum());
+        offer(vec![Change::UnrepeatParams], Family::Spelling, repeated.sum());
         candidates
     }
 
@@ -261,10 +261,18 @@ impl Search<'_> {
                 })
                 .max()
                 .unwrap_or(Family::Other),
+            Change::Path(parts) if is_without_index(parts, draft) => Family::Spelling,
             _ => Family::Other,
         };
         draft.change.iter().map(family).max().unwrap_or(Family::Other)
     }
+}
+
+/// Whether a path is one to an index file, without that.
+fn is_without_index(parts: &[PathPart], draft: &Draft) -> bool {
+    let last = draft.when.get(&Spot::FromRight(0)).filter(|_| draft.when.len() == 1);
+    parts == [PathPart::Segments { from: 0, but_last: 1 }]
+        && matches!(last, Some(Test::Is(name)) if name.as_text().is_some_and(is_index))
 }
 
 /// The edit with the way of counting that most numbers agree on.
