@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use dedust::{Normalizer, RuleSet};
-use dedust_learn::{Clues, Crawl, EvidenceKinds, Method, Trainer};
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, Method, SampleSize, Trainer};
 
 #[test]
 fn every_lesson_is_learned() {
@@ -43,7 +43,9 @@ fn check(path: &Path) -> Vec<String> {
                     let substitutions = site.substitutions().iter().map(ToString::to_string);
                     let rules = site.rules().iter();
                     let rules = rules.map(|rule| format!("{} -> {}", rule.pattern, rule.rewrite));
-                    substitutions.chain(rules).chain(site.edits().iter().map(edit_text::edit_text))
+                    let edits = site.edits().iter().map(edit_text::edit_text);
+                    let mirror = site.mirror().map(ToString::to_string);
+                    substitutions.chain(rules).chain(edits).chain(mirror).collect::<Vec<_>>()
                 })
                 .collect();
             if found != block.lines {
@@ -95,13 +97,16 @@ fn check(path: &Path) -> Vec<String> {
 }
 
 fn learn(urls: &[(String, String)], method: Method) -> RuleSet {
-    let mut crawl = Crawl::new(EvidenceKinds::AUTO);
-    for (label, url) in urls {
-        crawl
-            .observe(url.as_bytes(), &Clues { cluster: Some(label.as_bytes()), ..Clues::default() })
-            .unwrap();
+    let mut crawl = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());
+    if method == Method::CanonFd {
+        crawl = crawl.with_mirrors();
     }
-    Trainer::builder().method(method).build().unwrap().train(&crawl.into_corpora(), &()).unwrap().rules
+    for (label, url) in urls {
+        let clues = Clues { cluster: Some(label.as_bytes()), ..Clues::default() };
+        crawl.observe(url.as_bytes(), &clues, None).unwrap();
+    }
+    let trainer = Trainer::builder().method(method).build().unwrap();
+    trainer.train_stored(&crawl.finish().unwrap(), &()).unwrap().rules
 }
 
 struct Block {

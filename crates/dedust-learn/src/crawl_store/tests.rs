@@ -169,17 +169,23 @@ fn a_site_with_the_pages_of_another_is_its_mirror_and_is_read_as_it() {
     let expected = [("old.example".into(), "new.example".into())];
     assert_eq!(mirrors(three_domains().map(with_digest)), expected);
 
+    let folder = tempfile::tempdir().unwrap();
     let mut store = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default()).with_mirrors();
+    store = store.spill_to(folder.path(), 1_000);
     for (url, digest) in three_domains() {
         let clues = Clues { digest: Some(digest.as_bytes()), ..Clues::default() };
         store.observe(url.as_bytes(), &clues, None).unwrap();
     }
-    let mut sites: Vec<(String, usize, u64)> = corpora(&store.finish().unwrap())
-        .into_iter()
-        .map(|(corpus, rows)| (corpus.site().to_owned(), corpus.len(), rows))
-        .collect();
-    sites.sort();
-    assert_eq!(sites, [("new.example".to_owned(), 150, 150), ("other.example".to_owned(), 50, 50)]);
+    let crawl = store.finish().unwrap();
+    let (kinds, sample) = (EvidenceKinds::AUTO, SampleSize::default());
+    let reopened = StoredCrawl::open(kinds, sample, folder.path(), crawl.sites().to_vec()).unwrap();
+    for crawl in [crawl, reopened] {
+        let sizes =
+            corpora(&crawl).into_iter().map(|(corpus, rows)| (corpus.site().to_owned(), corpus.len(), rows));
+        let mut sizes: Vec<(String, usize, u64)> = sizes.collect();
+        sizes.sort();
+        assert_eq!(sizes, [("new.example".to_owned(), 150, 150), ("other.example".to_owned(), 50, 50)]);
+    }
 }
 
 #[test]
