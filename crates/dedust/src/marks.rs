@@ -20,6 +20,14 @@ const LANES: usize = 16;
 const WINDOW: usize = 2 * LANES;
 const _: () = assert!(PADDING >= WINDOW, "what is looked at in one step may be read after the end of a text");
 
+/// Sixteen bytes, to be compared at once.
+///
+/// Not by mapping each of them to a signed number: that is as fast only where the whole program is optimized at once.
+#[inline(always)]
+pub(crate) fn lanes_of(bytes: &[u8; LANES]) -> i8x16 {
+    bytemuck::must_cast(*bytes)
+}
+
 impl<'a, const A: u8, const B: u8, const C: u8> Marks<'a, A, B, C> {
     /// Looks at `padded[start..end]`, after which [`PADDING`] bytes follow.
     #[inline(always)]
@@ -34,7 +42,7 @@ impl<'a, const A: u8, const B: u8, const C: u8> Marks<'a, A, B, C> {
     #[inline(always)]
     fn look(&mut self) {
         let is_mark = |lanes: [u8; LANES]| {
-            let bytes = i8x16::new(lanes.map(u8::cast_signed));
+            let bytes = lanes_of(&lanes);
             let is = |byte: u8| bytes.cmp_eq(i8x16::splat(byte.cast_signed()));
             let marks = if C == A { is(A) | is(B) } else { is(A) | is(B) | is(C) };
             marks.move_mask().cast_unsigned()

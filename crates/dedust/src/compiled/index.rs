@@ -15,6 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::Image;
 use super::encoding::{array_at, first_word, is_same, u32_at};
+use crate::marks::lanes_of;
 use crate::program::Program;
 use crate::url::{PADDING, ParsedUrl};
 
@@ -326,7 +327,7 @@ pub(super) fn last_labels(text: &[u8], start: usize, end: usize) -> usize {
     // Mostly the last bytes are enough: all dots among them at once, then the last but one. What stands before the host
     // does not count.
     if let Some(lanes) = text.get(..end).and_then(|text| text.last_chunk::<LANES>()) {
-        let dots = i8x16::new(lanes.map(u8::cast_signed)).cmp_eq(i8x16::splat(b'.'.cast_signed()));
+        let dots = lanes_of(lanes).cmp_eq(i8x16::splat(b'.'.cast_signed()));
         let first = end - LANES;
         let before = start.saturating_sub(first).min(LANES);
         let dots = dots.move_mask().cast_unsigned() & (u32::MAX << before);

@@ -10,7 +10,7 @@ use super::{
     PATH_CHARACTERS_AT, SPEAKS_OF_LABELS, early_bits, filter_bit, spelling_bits, value_tag,
 };
 use crate::compiled::encoding::first_word;
-use crate::marks::Marks;
+use crate::marks::{Marks, lanes_of};
 use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separator};
 
 /// Labels or segments of a URL that edits speak of, at most.
@@ -338,7 +338,7 @@ fn any(padded: &[u8], start: usize, end: usize, is_it: impl Fn(i8x16, [i8x16; 2]
     let lanes = |at: usize| {
         let bytes =
             padded.get(at..).and_then(|rest| rest.first_chunk::<LANES>()).copied().unwrap_or_default();
-        i8x16::new(bytes.map(u8::cast_signed))
+        lanes_of(&bytes)
     };
     let mut at = start;
     while at < end {

@@ -13,7 +13,7 @@ use super::slots::{
     ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, Span, TRAILING_SLASH_SLOT,
 };
 use crate::compiled::encoding::array_at;
-use crate::marks::Marks;
+use crate::marks::{Marks, lanes_of};
 use crate::url::{PADDING, ParsedUrl, Parts, all_named, path_params, query_params, query_separator};
 
 /// Bytes whose marks are found at once; one bit of a word for each.
@@ -38,7 +38,7 @@ impl ShortTail {
         let window: &[u8; WINDOW] = array_at(padded, start)?;
         let (mut tail, mut semicolons) = (Self { slashes: 0, ands: 0, equals: 0 }, i8x16::ZERO);
         for (index, lanes) in window.as_chunks::<LANES>().0.iter().enumerate() {
-            let lanes = i8x16::new(lanes.map(u8::cast_signed));
+            let lanes = lanes_of(lanes);
             let is = |byte: u8| lanes.cmp_eq(i8x16::splat(byte.cast_signed()));
             let bits = |byte: u8| u64::from(is(byte).move_mask().cast_unsigned()) << (index * LANES);
             tail.slashes |= bits(b'/');

@@ -23,6 +23,7 @@ use wide::{CmpEq as _, i8x16};
 
 use super::slots::Span;
 use crate::compiled::encoding::{Cursor, array_at, first_word, is_same, u16_at};
+use crate::marks::lanes_of;
 
 pub(crate) const HEADER_BYTES: usize = 36;
 /// Of the first slot of a name, and the number of its occurrences.
@@ -226,8 +227,7 @@ pub(crate) const BARE_PRINT: u8 = 1;
 
 #[inline(always)]
 fn equal_lanes(bytes: &[u8; LANES], byte: u8) -> u32 {
-    let bytes = i8x16::new(bytes.map(u8::cast_signed));
-    bytes.cmp_eq(i8x16::splat(byte.cast_signed())).move_mask().cast_unsigned()
+    lanes_of(bytes).cmp_eq(i8x16::splat(byte.cast_signed())).move_mask().cast_unsigned()
 }
 
 /// That many bits.

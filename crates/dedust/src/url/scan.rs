@@ -8,6 +8,8 @@ to stop looks the byte up afterwards.
 
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
+use crate::marks::lanes_of;
+
 /// A bit of [`ATTENTION`]: the component that is being copied.
 pub(super) type ByteSet = u8;
 
@@ -97,7 +99,7 @@ fn suspects<const SET: ByteSet>(input: &[u8], at: usize) -> u32 {
     let load = |at: usize| {
         let mut lanes = [0; LANES];
         lanes.copy_from_slice(&input[at..at + LANES]);
-        i8x16::new(lanes.map(u8::cast_signed))
+        lanes_of(&lanes)
     };
     let all = |byte: u8| i8x16::splat(byte.cast_signed());
     let bytes = load(at);
