@@ -16,7 +16,8 @@ pub(crate) struct Marks<'a, const A: u8, const B: u8, const C: u8> {
     found: u32,
 }
 
-const LANES: usize = 16;
+/// Bytes that are compared at once.
+pub(crate) const LANES: usize = 16;
 const WINDOW: usize = 2 * LANES;
 const _: () = assert!(PADDING >= WINDOW, "what is looked at in one step may be read after the end of a text");
 
@@ -26,6 +27,12 @@ const _: () = assert!(PADDING >= WINDOW, "what is looked at in one step may be r
 #[inline(always)]
 pub(crate) fn lanes_of(bytes: &[u8; LANES]) -> i8x16 {
     bytemuck::must_cast(*bytes)
+}
+
+/// A bit for each of the first `count` of sixteen bytes.
+#[inline(always)]
+pub(crate) fn low_lanes(count: usize) -> u32 {
+    if count >= LANES { 0xFFFF } else { (1 << count) - 1 }
 }
 
 impl<'a, const A: u8, const B: u8, const C: u8> Marks<'a, A, B, C> {

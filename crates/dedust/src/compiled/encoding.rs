@@ -4,6 +4,9 @@ How numbers and texts stand in compiled rules: little endian, without gaps, text
 Reading never trusts what it reads: whatever lies beyond the end is `None`. Writing refuses what has no room.
 */
 
+use wide::CmpEq as _;
+
+use crate::marks::{LANES, lanes_of, low_lanes};
 use crate::url::RawValue;
 
 /// The length that stands for no text at all: a parameter without `=`, a value that becomes nothing.
@@ -200,13 +203,25 @@ fn last_word(padded: &[u8], start: usize) -> u64 {
 pub(crate) fn is_same(one: &[u8], one_at: usize, other: &[u8], other_at: usize, length: usize) -> bool {
     let mut at = 0;
     while at < length {
-        let left = length - at;
-        if first_word(one, one_at + at, left) != first_word(other, other_at + at, left) {
+        let (Some(one), Some(other)) = (array_at(one, one_at + at), array_at(other, other_at + at)) else {
+            return is_same_end(one, one_at + at, other, other_at + at, length - at);
+        };
+        let equal = lanes_of(one).cmp_eq(lanes_of(other)).move_mask().cast_unsigned();
+        if !equal & low_lanes(length - at) != 0 {
             return false;
         }
-        at += 8;
+        at += LANES;
     }
     true
+}
+
+/// Likewise, where less than sixteen bytes follow.
+#[cold]
+#[inline(never)]
+fn is_same_end(one: &[u8], one_at: usize, other: &[u8], other_at: usize, length: usize) -> bool {
+    let one = one.get(one_at..).and_then(|rest| rest.get(..length));
+    let other = other.get(other_at..).and_then(|rest| rest.get(..length));
+    one.is_some() && one == other
 }
 
 #[cfg(test)]

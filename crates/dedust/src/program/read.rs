@@ -13,13 +13,12 @@ use super::slots::{
     ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, Span, TRAILING_SLASH_SLOT,
 };
 use crate::compiled::encoding::array_at;
-use crate::marks::{Marks, lanes_of};
+use crate::marks::{LANES, Marks, lanes_of};
 use crate::url::{PADDING, ParsedUrl, Parts, all_named, path_params, query_params, query_separator};
 
 /// Bytes whose marks are found at once; one bit of a word for each.
 const WINDOW: usize = 64;
 const _: () = assert!(PADDING >= WINDOW, "a window may be read after the end of a URL");
-const LANES: usize = 16;
 
 /// Where the marks of a short path and query stand, one bit for each byte, the first one lowest.
 struct ShortTail {

@@ -23,7 +23,8 @@ use wide::{CmpEq as _, i8x16};
 
 use super::slots::Span;
 use crate::compiled::encoding::{Cursor, array_at, first_word, is_same, u16_at};
-use crate::marks::lanes_of;
+pub(super) use crate::marks::LANES;
+use crate::marks::{lanes_of, low_lanes};
 
 pub(crate) const HEADER_BYTES: usize = 36;
 /// Of the first slot of a name, and the number of its occurrences.
@@ -44,9 +45,6 @@ pub(crate) const END_WIDTH: u32 = 4;
 
 /// Where the flags lie in a shape.
 pub(super) const FLAGS_AT: usize = 4;
-
-/// How many prints are compared at a time.
-pub(super) const LANES: usize = 16;
 
 /// The header, whose numbers are read where they are needed: there are more of them than a machine can hold at hand.
 #[derive(Clone, Copy, Debug)]
@@ -153,7 +151,7 @@ impl<'a> Shape<'a> {
         let names = u32::from(self.small(PATH_NAMES)) + u32::from(self.small(QUERY_NAMES));
         let prints = array_at(self.site, (self.large(PRINTS_AT).wrapping_add(names + from)) as usize)?;
         let likely = equal_lanes(prints, print) | equal_lanes(prints, ANY_PRINT);
-        Some(likely & low_bits(self.rules() - from))
+        Some(likely & low_lanes((self.rules() - from) as usize))
     }
 
     /// The first slot of a name, and how many occurrences of it the rules know.
@@ -171,7 +169,7 @@ impl<'a> Shape<'a> {
         while from < count {
             let at = self.large(PRINTS_AT).wrapping_add(first + from);
             let prints = array_at(self.site, at as usize)?;
-            let mut likely = equal_lanes(prints, print) & low_bits(count - from);
+            let mut likely = equal_lanes(prints, print) & low_lanes((count - from) as usize);
             while likely != 0 {
                 let number = first + from + likely.trailing_zeros();
                 if self.texts().is_text(number, padded, start, length, word) {
@@ -228,10 +226,4 @@ pub(crate) const BARE_PRINT: u8 = 1;
 #[inline(always)]
 fn equal_lanes(bytes: &[u8; LANES], byte: u8) -> u32 {
     lanes_of(bytes).cmp_eq(i8x16::splat(byte.cast_signed())).move_mask().cast_unsigned()
-}
-
-/// That many bits.
-#[inline(always)]
-fn low_bits(count: u32) -> u32 {
-    if count >= LANES as u32 { 0xFFFF } else { (1 << count) - 1 }
 }

@@ -6,6 +6,7 @@ mod authority;
 mod dot_segments;
 mod escape;
 mod host;
+mod normal;
 mod parse;
 mod scan;
 mod site;

@@ -8,7 +8,7 @@ to stop looks the byte up afterwards.
 
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
-use crate::marks::lanes_of;
+use crate::marks::{LANES, lanes_of};
 
 /// A bit of [`ATTENTION`]: the component that is being copied.
 pub(super) type ByteSet = u8;
@@ -65,8 +65,6 @@ const fn attention() -> [ByteSet; 256] {
 pub(super) fn needs_attention<const SET: ByteSet>(byte: u8) -> bool {
     ATTENTION[usize::from(byte)] & SET != 0
 }
-
-const LANES: usize = 16;
 
 /// Index of the first byte at or after `from` that may need attention in `SET`, or the length.
 ///
