@@ -14,7 +14,7 @@ use memchr::memrchr;
 use wide::{CmpEq as _, i8x16, i32x4};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::encoding::{array_at, first_word, is_same, u32_at};
+use super::encoding::{Text, array_at, first_word, u32_at};
 use super::file::Mapping;
 use crate::marks::{LANES, lanes_of};
 use crate::program::Program;
@@ -93,7 +93,7 @@ impl<'a> Index<'a> {
     /// The site of the longest domain that `text[start..end]`, a host, is or ends with.
     #[inline]
     pub(crate) fn site(&self, text: &[u8], start: usize, end: usize) -> Option<Program<'a>> {
-        self.open_site(text, start, end, self.find_where(text, start, end, |_, _| true))
+        self.open_site(text, start, end, self.find(text, start, end))
     }
 
     /// Where that site would lie, if its record passes a test. The text before and after the host is of no meaning.
@@ -112,6 +112,32 @@ impl<'a> Index<'a> {
             question = self.ask(text, start, end, domain, entry, &mut found);
         }
         found
+    }
+
+    /// Where that site would lie. Nearly always the first question is the last.
+    #[inline(always)]
+    fn find(&self, text: &[u8], start: usize, end: usize) -> Found {
+        let Some(Question { domain, hash }) = self.question(text, start, end) else {
+            return Found::default();
+        };
+        match self.entry(hash, |_| true) {
+            None => Found::default(),
+            Some((_, flags)) if flags & HAS_LONGER != 0 => self.find_longer(text, start, end),
+            Some((place, flags))
+                if flags & HAS_RULES != 0 && (flags & WITH_SUBDOMAINS != 0 || domain == start) =>
+            {
+                Found {
+                    place_and_flags: u64::from(place) | u64::from(flags) << 32,
+                    domain_len: (end - domain) as u64,
+                }
+            }
+            Some(_) => Found::default(),
+        }
+    }
+
+    #[inline(never)]
+    fn find_longer(&self, text: &[u8], start: usize, end: usize) -> Found {
+        self.find_where(text, start, end, |_, _| true)
     }
 
     /// Where the sites of hosts would lie, except of those that are to be left out, a bit for each. Whoever asks for one
@@ -269,8 +295,8 @@ impl<'a> Index<'a> {
             return None;
         }
         let record = array_at::<RECORD_BYTES>(self.bytes, at)?;
-        let is_it =
-            usize::from(record[8]) == length && is_same(self.bytes, at + RECORD_BYTES, text, start, length);
+        let is_it = usize::from(record[8]) == length
+            && Text::new(text, start, length)?.is_at(self.bytes, at + RECORD_BYTES);
         is_it.then_some(record)
     }
 
@@ -339,7 +365,7 @@ pub(super) fn tag_of(hash: u64) -> u32 {
 pub(super) fn hash_of(text: &[u8], start: usize, end: usize) -> u64 {
     let length = end - start;
     if length > 16 {
-        return xxh3_64(text.get(start..end).unwrap_or_default());
+        return hash_of_long(text.get(start..end).unwrap_or_default());
     }
     let first = first_word(text, start, length);
     let last = if length > 8 { first_word(text, end - 8, 8) } else { 0 };
@@ -347,6 +373,11 @@ pub(super) fn hash_of(text: &[u8], start: usize, end: usize) -> u64 {
         (first ^ 0x9E37_79B9_7F4A_7C15, last.wrapping_add(length as u64) ^ 0xD1B5_4A32_D192_ED03);
     let product = u128::from(first) * u128::from(last);
     (product as u64) ^ (product >> 64) as u64
+}
+
+#[inline(never)]
+fn hash_of_long(domain: &[u8]) -> u64 {
+    xxh3_64(domain)
 }
 
 /// Where the last two labels of `text[start..end]`, a host, start.
@@ -367,6 +398,11 @@ pub(super) fn last_labels(text: &[u8], start: usize, end: usize) -> usize {
             return start;
         }
     }
+    last_labels_of_long(text, start, end)
+}
+
+#[inline(never)]
+fn last_labels_of_long(text: &[u8], start: usize, end: usize) -> usize {
     let mut dots = 0;
     for at in (start..end).rev() {
         dots += u32::from(text[at] == b'.');
@@ -386,6 +422,7 @@ pub(super) fn longer(host: &[u8], start: usize) -> usize {
 mod tests {
     use super::super::encoding::Cursor;
     use super::super::{CompiledSite, Image, ImageBuilder, SiteFacts};
+    use crate::url::PADDING;
 
     fn shape() -> Vec<u8> {
         let mut shape = 100u32.to_le_bytes().to_vec();
@@ -404,7 +441,8 @@ mod tests {
     }
 
     fn found(image: &Image, host: &str) -> Option<(u32, usize)> {
-        let site = image.index().site(host.as_bytes(), 0, host.len())?;
+        let padded = [host.as_bytes(), &[0; PADDING]].concat();
+        let site = image.index().site(&padded, 0, host.len())?;
         Some((Cursor::new(site.bytes, 0).u32().unwrap(), site.domain_len))
     }
 
@@ -448,7 +486,7 @@ mod tests {
         let image = builder.finish();
         assert_eq!(image.facts().sites, 50);
         assert!(image.bytes().len() < 50 * 50, "{} bytes", image.bytes().len());
-        let site = |host: &[u8]| image.index().site(host, 0, host.len()).unwrap();
+        let site = |host: &[u8]| image.index().site(&[host, &[0; 8]].concat(), 0, host.len()).unwrap();
         assert_eq!(site(b"site-0.example").bytes.as_ptr(), site(b"site-49.example").bytes.as_ptr());
         assert_eq!(site(b"site-0.example").bytes.as_ptr(), site(b"site-49.example").bytes.as_ptr());
     }
@@ -456,7 +494,7 @@ mod tests {
     #[test]
     fn sites_that_are_built_alike_share_a_shape() {
         let image = image(&[("a.example", true), ("b.example", true)]);
-        let site = |host: &[u8]| image.index().site(host, 0, host.len()).unwrap();
+        let site = |host: &[u8]| image.index().site(&[host, &[0; 8]].concat(), 0, host.len()).unwrap();
         assert_eq!(site(b"a.example").shape.as_ptr(), site(b"b.example").shape.as_ptr());
         assert_ne!(site(b"a.example").bytes.as_ptr(), site(b"b.example").bytes.as_ptr());
     }
@@ -466,7 +504,7 @@ mod tests {
         let image = image(&[("b.c", true), ("a.b.c", true)]);
         let url = b"http://x.b.c/a.b.c/long/enough/for/any/lanes";
         assert_eq!(image.index().site(url, 7, 12).map(|site| site.domain_len), Some(3));
-        assert_eq!(image.index().site(b"http://a.b.c/", 7, 12).map(|site| site.domain_len), Some(5));
+        assert_eq!(image.index().site(b"http://a.b.c/index", 7, 12).map(|site| site.domain_len), Some(5));
         assert_eq!(image.index().site(b"http://b.c@x.y/", 11, 14).map(|site| site.domain_len), None);
     }
 

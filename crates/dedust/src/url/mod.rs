@@ -18,6 +18,6 @@ pub use token::{
     ParamName, RawKey, RawValue, TokenKey, UnknownKey, Value, extension, tokenize, visit_tokens,
 };
 
-pub(crate) use parse::{PADDING, Parts};
+pub(crate) use parse::PADDING;
 pub(crate) use site::has_subdomains;
 pub(crate) use token::{all_named, path_params, query_params, query_separator, split_path};
