@@ -84,7 +84,9 @@ fn read_plain(url: &ParsedUrl, params: &mut Vec<Param>) -> Option<bool> {
         params.push(param);
     };
     if let Some(short) = ShortQuery::new(padded, path_end + 1, query_end) {
-        short.for_each(&mut add);
+        if !short.is_single() {
+            short.for_each(&mut add);
+        }
         return Some(is_sorted);
     }
     let (mut start, mut name_end) = (path_end + 1, None);

@@ -94,6 +94,12 @@ impl ShortQuery {
             equals: equals & all,
         })
     }
+
+    /// Whether there is one parameter only.
+    #[inline(always)]
+    pub(crate) fn is_single(&self) -> bool {
+        self.ends.is_power_of_two()
+    }
 }
 
 impl Iterator for ShortQuery {

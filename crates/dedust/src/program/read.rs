@@ -132,7 +132,8 @@ impl Slots {
             return Some(false);
         }
         for (name, value) in path_params(params) {
-            let slot = self.next_free(shape, NamesOf::Path, url.padded(), Span::of(name, url))?;
+            let (first, count) = shape.slots_of(NamesOf::Path, url.padded(), Span::of(name, url))?;
+            let slot = self.next_free(first, count)?;
             self.set(slot, Span::of_value(value, url));
         }
         Some(true)
@@ -221,24 +222,46 @@ impl Slots {
         Some(())
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn read_param(&mut self, padded: &[u8], shape: &Shape<'_>, name: Span, value: Span) -> Option<()> {
-        let slot = self.next_free(shape, NamesOf::Query, padded, name);
-        if shape.flags() & KEEPS_ORDER != 0 {
-            self.params.push((Param { name, value }, slot.unwrap_or(NO_SLOT)));
-            if slot.is_none() && shape.flags() & KEEPS_OTHERS != 0 {
+        let slots = shape.slots_of(NamesOf::Query, padded, name);
+        if let Some((slot, _)) = slots
+            && usize::from(slot) < NEAR_SLOTS
+            && self.present & 1 << slot == 0
+        {
+            self.present |= 1 << slot;
+            self.values[usize::from(slot)] = value;
+            if shape.flags() & KEEPS_ORDER != 0 {
+                self.remember_param(Param { name, value }, slot);
+            }
+            return Some(());
+        }
+        self.place_param(shape.flags(), slots, Param { name, value })
+    }
+
+    #[inline(never)]
+    fn remember_param(&mut self, param: Param, slot: u16) {
+        self.params.push((param, slot));
+    }
+
+    /// Takes in a parameter whose name is unknown or known to have these slots, with any slot.
+    #[inline(never)]
+    fn place_param(&mut self, flags: u8, slots: Option<(u16, u16)>, param: Param) -> Option<()> {
+        let slot = slots.and_then(|(first, count)| self.next_free(first, count));
+        if flags & KEEPS_ORDER != 0 {
+            self.remember_param(param, slot.unwrap_or(NO_SLOT));
+            if slot.is_none() && flags & KEEPS_OTHERS != 0 {
                 self.has_unknown = true;
                 return Some(());
             }
         }
-        self.set(slot?, value);
+        self.set(slot?, param.value);
         Some(())
     }
 
-    /// The slot of the next occurrence of a name, if the rules know of it.
+    /// The first of some slots that is free, those of the occurrences of one name.
     #[inline(always)]
-    fn next_free(&mut self, shape: &Shape<'_>, of: NamesOf, padded: &[u8], name: Span) -> Option<u16> {
-        let (first, count) = shape.slots_of(of, padded, name)?;
+    fn next_free(&mut self, first: u16, count: u16) -> Option<u16> {
         if !self.has(first) {
             return Some(first);
         }
