@@ -250,13 +250,18 @@ impl<'a> Index<'a> {
     #[inline]
     pub(crate) fn read_ahead(&self, found: &[Found]) {
         const LINE_BYTES: usize = 64;
-        let mut read = 0;
+        let (mut read, mut site_read) = (0, 0);
         for found in found {
-            let at = found.place() as usize * PLACE_BYTES;
-            read |= self.number(at) | self.number(at + LINE_BYTES);
+            read |= self.number(found.place() as usize * PLACE_BYTES);
+        }
+        for found in found {
+            let record = found.place() as usize * PLACE_BYTES;
+            let (place, length) = (self.number(record), self.number(record + 4));
+            let site = if length & IS_ALIAS == 0 { record } else { place as usize * PLACE_BYTES };
+            site_read |= self.number(site) | self.number(site + LINE_BYTES);
         }
         // The numbers themselves are of no use here.
-        black_box(read);
+        black_box((read, site_read));
     }
 
     /// The site of a host, which was found.
