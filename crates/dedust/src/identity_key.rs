@@ -3,7 +3,7 @@ The key of a URL that no rule covers: the safe form without userinfo, its parame
 */
 
 use crate::compiled::encoding::first_word;
-use crate::marks::Marks;
+use crate::marks::{Marks, ParamAt, SHORT, ShortQuery, low_bits, short_marks};
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParsedUrl, path_params, query_params, query_separator, split_path};
 
@@ -69,36 +69,52 @@ fn read_plain(url: &ParsedUrl, params: &mut Vec<Param>) -> Option<bool> {
     let (padded, parts) = (url.padded(), url.parts());
     let (path, path_end, query_end) =
         (parts.path_start as usize, parts.path_end as usize, parts.query_end as usize);
-    if parts.host_start != parts.scheme_end + 3
-        || Marks::<b';', b';', b';'>::new(padded, path, path_end).next().is_some()
-    {
+    if parts.host_start != parts.scheme_end + 3 || has_semicolon(padded, path, path_end) {
         return None;
     }
     if query_end <= path_end {
         return Some(true);
     }
     params.clear();
-    let (mut start, mut equals) = (path_end + 1, None);
     let mut is_sorted = true;
-    let mut add = |start: usize, equals: Option<usize>, end: usize| {
-        let name_end = equals.unwrap_or(end);
-        let word = first_word(padded, start, name_end - start).swap_bytes();
-        let param = Param { word, start: start as u32, name_end: name_end as u32, end: end as u32 };
+    let mut add = |ParamAt { start, name_end, end }: ParamAt| {
+        let word = first_word(padded, start as usize, (name_end - start) as usize).swap_bytes();
+        let param = Param { word, start, name_end, end };
         is_sorted &= params.last().is_none_or(|last| precedes(padded, last, &param));
         params.push(param);
     };
-    for at in Marks::<b'&', b'=', b';'>::new(padded, start, query_end) {
-        match padded[at] {
+    if let Some(short) = ShortQuery::new(padded, path_end + 1, query_end) {
+        if !short.is_single() {
+            short.for_each(&mut add);
+        }
+        return Some(is_sorted);
+    }
+    let (mut start, mut name_end) = (path_end + 1, None);
+    let at = |start: usize, name_end: Option<usize>, end: usize| ParamAt {
+        start: start as u32,
+        name_end: name_end.unwrap_or(end) as u32,
+        end: end as u32,
+    };
+    for mark in Marks::<b'&', b'=', b';'>::new(padded, start, query_end) {
+        match padded[mark] {
             b'&' => {
-                add(start, equals, at);
-                (start, equals) = (at + 1, None);
+                add(at(start, name_end, mark));
+                (start, name_end) = (mark + 1, None);
             }
-            b'=' => equals = equals.or(Some(at)),
+            b'=' => name_end = name_end.or(Some(mark)),
             _ => return None,
         }
     }
-    add(start, equals, query_end);
+    add(at(start, name_end, query_end));
     Some(is_sorted)
+}
+
+#[inline(always)]
+fn has_semicolon(padded: &[u8], start: usize, end: usize) -> bool {
+    match short_marks(padded, start, [b';']) {
+        Some([semicolons]) if end - start < SHORT => semicolons & low_bits((end - start) as u32) != 0,
+        _ => Marks::<b';', b';', b';'>::new(padded, start, end).next().is_some(),
+    }
 }
 
 /// Whether the name of `one` is not greater than that of `other`.

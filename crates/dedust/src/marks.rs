@@ -16,9 +16,108 @@ pub(crate) struct Marks<'a, const A: u8, const B: u8, const C: u8> {
     found: u32,
 }
 
-const LANES: usize = 16;
+/// Bytes that are compared at once.
+pub(crate) const LANES: usize = 16;
 const WINDOW: usize = 2 * LANES;
 const _: () = assert!(PADDING >= WINDOW, "what is looked at in one step may be read after the end of a text");
+
+/// Sixteen bytes, to be compared at once.
+///
+/// Not by mapping each of them to a signed number: that is as fast only where the whole program is optimized at once.
+#[inline(always)]
+pub(crate) fn lanes_of(bytes: &[u8; LANES]) -> i8x16 {
+    bytemuck::must_cast(*bytes)
+}
+
+/// A bit for each of the first `count` of sixteen bytes.
+#[inline(always)]
+pub(crate) fn low_lanes(count: usize) -> u32 {
+    if count >= LANES { 0xFFFF } else { (1 << count) - 1 }
+}
+
+/// Bytes of a short text: those whose marks are found at once, one bit of a word for each.
+pub(crate) const SHORT: usize = u64::BITS as usize;
+const _: () = assert!(PADDING >= SHORT, "a short text may be read as if it had all these bytes");
+
+/// As many bits, less than [`SHORT`].
+#[inline(always)]
+pub(crate) fn low_bits(count: u32) -> u64 {
+    (1 << (count % u64::BITS)) - 1
+}
+
+/// Where some bytes stand among the [`SHORT`] bytes from `start` on: a word for each, the first byte lowest.
+#[inline(always)]
+pub(crate) fn short_marks<const N: usize>(padded: &[u8], start: usize, marks: [u8; N]) -> Option<[u64; N]> {
+    let window = padded.get(start..)?.first_chunk::<SHORT>()?;
+    let mut found = [0; N];
+    for (index, lanes) in window.as_chunks::<LANES>().0.iter().enumerate() {
+        let lanes = lanes_of(lanes);
+        for (found, mark) in found.iter_mut().zip(marks) {
+            let is_it = lanes.cmp_eq(i8x16::splat(mark.cast_signed())).move_mask().cast_unsigned();
+            *found |= u64::from(is_it) << (index * LANES);
+        }
+    }
+    Some(found)
+}
+
+/// The parameters of a short query without `;`, from left to right.
+#[derive(Clone, Copy)]
+pub(crate) struct ShortQuery {
+    /// Where it starts; all else counts from there.
+    query: u32,
+    /// Of the next parameter.
+    start: u32,
+    ends: u64,
+    equals: u64,
+}
+
+/// Where a parameter lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ParamAt {
+    pub(crate) start: u32,
+    /// Where its name ends: at the first `=`, or with the parameter.
+    pub(crate) name_end: u32,
+    pub(crate) end: u32,
+}
+
+impl ShortQuery {
+    /// Nothing for queries of another kind.
+    #[inline(always)]
+    pub(crate) fn new(padded: &[u8], start: usize, end: usize) -> Option<Self> {
+        let length = end.checked_sub(start).filter(|&length| length < SHORT)? as u32;
+        let [ands, equals, semicolons] = short_marks(padded, start, [b'&', b'=', b';'])?;
+        let all = low_bits(length);
+        (semicolons & all == 0).then_some(Self {
+            query: start as u32,
+            start: 0,
+            ends: ands & all | 1 << length,
+            equals: equals & all,
+        })
+    }
+
+    /// Whether there is one parameter only.
+    #[inline(always)]
+    pub(crate) fn is_single(&self) -> bool {
+        self.ends.is_power_of_two()
+    }
+}
+
+impl Iterator for ShortQuery {
+    type Item = ParamAt;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<ParamAt> {
+        if self.ends == 0 {
+            return None;
+        }
+        let (start, end) = (self.start, self.ends.trailing_zeros());
+        let equals = (self.equals & !low_bits(start)).trailing_zeros();
+        self.start = end + 1;
+        self.ends &= self.ends - 1;
+        let at = |place: u32| self.query + place;
+        Some(ParamAt { start: at(start), name_end: at(equals.min(end)), end: at(end) })
+    }
+}
 
 impl<'a, const A: u8, const B: u8, const C: u8> Marks<'a, A, B, C> {
     /// Looks at `padded[start..end]`, after which [`PADDING`] bytes follow.
@@ -34,7 +133,7 @@ impl<'a, const A: u8, const B: u8, const C: u8> Marks<'a, A, B, C> {
     #[inline(always)]
     fn look(&mut self) {
         let is_mark = |lanes: [u8; LANES]| {
-            let bytes = i8x16::new(lanes.map(u8::cast_signed));
+            let bytes = lanes_of(&lanes);
             let is = |byte: u8| bytes.cmp_eq(i8x16::splat(byte.cast_signed()));
             let marks = if C == A { is(A) | is(B) } else { is(A) | is(B) | is(C) };
             marks.move_mask().cast_unsigned()
@@ -71,6 +170,25 @@ impl<const A: u8, const B: u8, const C: u8> Iterator for Marks<'_, A, B, C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parameters_of_short_queries() {
+        let params = |query: &str| {
+            let mut padded = format!("?{query}").into_bytes();
+            padded.resize(1 + query.len() + PADDING, b'&');
+            let params = ShortQuery::new(&padded, 1, 1 + query.len())?;
+            let text =
+                |from: u32, to: u32| String::from_utf8(padded[from as usize..to as usize].to_vec()).unwrap();
+            let both = |at: ParamAt| (text(at.start, at.name_end), text(at.name_end, at.end));
+            Some(params.map(both).map(|(name, value)| name + "|" + &value).collect::<Vec<_>>())
+        };
+        assert_eq!(params("").unwrap(), ["|"]);
+        assert_eq!(params("a=1&b&c==&").unwrap(), ["a|=1", "b|", "c|==", "|"]);
+        assert_eq!(params("a;b"), None);
+        let (short, long) = ("x".repeat(SHORT - 1), "x".repeat(SHORT));
+        assert_eq!(params(&short).unwrap(), [short + "|"]);
+        assert_eq!(params(&long), None);
+    }
 
     #[test]
     fn marks_are_found_wherever_they_stand() {

@@ -258,6 +258,7 @@ impl Normalizer {
         let Batch { urls: parsed, parsed: errors, found } = batch;
         let mut inputs = urls.into_iter();
         let mut batch: [&[u8]; BATCH] = [b""; BATCH];
+        let (index, is_near) = (self.image.index(), self.image.is_near());
         loop {
             let mut count = 0;
             for (place, input) in batch.iter_mut().zip(&mut inputs) {
@@ -269,28 +270,26 @@ impl Normalizer {
                 return;
             }
             let mut repeated = 0u64;
-            for index in 1..count {
+            for place in 1..count {
                 // Links of one page mostly lead to one host.
-                repeated |= u64::from(parsed[index].host() == parsed[index - 1].host()) << index;
+                repeated |= u64::from(parsed[place].host() == parsed[place - 1].host()) << place;
             }
-            if self.image.is_near() {
-                for index in (0..count).filter(|index| repeated & 1 << index == 0) {
-                    let (url, parts) = (&parsed[index], parsed[index].parts());
-                    found[index] =
-                        self.image.find(url.padded(), parts.host_start as usize, parts.host_end as usize);
-                }
-            } else {
-                self.image.find_all(&parsed[..count], repeated, found);
-                self.image.read_ahead(&found[..count]);
+            if !is_near {
+                index.find_all(&parsed[..count], repeated, found);
+                index.read_ahead(&found[..count]);
             }
             let mut program = None;
-            for (index, input) in batch[..count].iter().enumerate() {
-                let url = &mut parsed[index];
-                if repeated & 1 << index == 0 {
+            for (place, input) in batch[..count].iter().enumerate() {
+                let url = &mut parsed[place];
+                if repeated & 1 << place == 0 {
                     let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
-                    program = self.image.open_site(url.padded(), start, end, found[index]);
+                    program = if is_near {
+                        index.site(url.padded(), start, end)
+                    } else {
+                        index.open_site(url.padded(), start, end, found[place])
+                    };
                 }
-                if let Some(error) = errors[index] {
+                if let Some(error) = errors[place] {
                     finish(input, Err(error), None, desk);
                     continue;
                 }
@@ -490,7 +489,7 @@ impl Normalizer {
     /// The rules of the longest domain that the host of `url` is or ends with.
     #[inline]
     fn program_of(&self, url: &ParsedUrl) -> Option<Program<'_>> {
-        self.image.site(url.padded(), url.parts().host_start as usize, url.parts().host_end as usize)
+        self.image.index().site(url.padded(), url.parts().host_start as usize, url.parts().host_end as usize)
     }
 }
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
 use crate::compiled::encoding::{Cursor, Encode as _, TooLarge, array_at};
+use crate::marks::{LANES, lanes_of, low_lanes};
 use crate::url::{TokenKey, Value, extension};
 
 /// What a URL must look like, key by key.
@@ -236,7 +237,6 @@ impl ValueClass {
 /// next.
 #[inline(always)]
 pub(crate) fn class_contains(code: u8, padded: &[u8], start: usize, length: usize) -> bool {
-    const LANES: usize = 16;
     let is = |class: ClassCode| if code == class.0 { u32::MAX } else { 0 };
     let (hex, slug) = (is(ClassCode::HEX), is(ClassCode::SLUG));
     let letters = is(ClassCode::WORD) | slug;
@@ -247,7 +247,7 @@ pub(crate) fn class_contains(code: u8, padded: &[u8], start: usize, length: usiz
         let Some(bytes) = array_at::<LANES>(padded, start + at) else {
             return false;
         };
-        let bytes = i8x16::new(bytes.map(u8::cast_signed));
+        let bytes = lanes_of(bytes);
         let mask = |lanes: i8x16| lanes.move_mask().cast_unsigned();
         let lower = bytes | lanes(0x20);
         let marks = bytes.cmp_eq(lanes(b'-')) | bytes.cmp_eq(lanes(b'_')) | bytes.cmp_eq(lanes(b'.'));
@@ -255,7 +255,7 @@ pub(crate) fn class_contains(code: u8, padded: &[u8], start: usize, length: usiz
             | mask(is_between(lower, b'a', b'f')) & (hex | letters)
             | mask(is_between(lower, b'g', b'z')) & letters
             | mask(marks) & slug;
-        let wanted = if length - at >= LANES { 0xFFFF } else { (1 << (length - at)) - 1 };
+        let wanted = low_lanes(length - at);
         contains &= fits & wanted == wanted;
         at += LANES;
     }
@@ -313,8 +313,7 @@ pub(crate) fn is_slug(text: &[u8]) -> bool {
 /// Whether all bytes are of a kind, told of sixteen at a time and of one.
 #[inline(always)]
 fn consists_of(text: &[u8], in_lanes: impl Fn(i8x16) -> i8x16, is_one: impl Fn(&u8) -> bool) -> bool {
-    const LANES: usize = 16;
-    let all = |bytes: &[u8; LANES]| in_lanes(i8x16::new(bytes.map(u8::cast_signed))).move_mask() == 0xFFFF;
+    let all = |bytes: &[u8; LANES]| in_lanes(lanes_of(bytes)).move_mask() == 0xFFFF;
     let Some(last) = text.last_chunk::<LANES>() else {
         return text.iter().all(is_one);
     };

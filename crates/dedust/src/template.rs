@@ -95,8 +95,49 @@ pub(crate) fn write(
     slots: &mut Slots,
     out: &mut TextBuffer,
 ) -> Result<(), Refused> {
-    let cursor = Cursor::at(rule.shape, at);
-    Writer { rule, url, slots, out }.run(cursor).ok_or(Refused)
+    let mut cursor = Cursor::at(rule.shape, at);
+    // Mostly there is nothing but pieces.
+    let mut next = cursor;
+    if next.u8() == Some(Step::PIECES.0) && write_pieces(&mut next, &rule.texts, url, slots, out).is_some() {
+        cursor = next;
+        if next.u8() == Some(Step::END.0) {
+            return Ok(());
+        }
+    }
+    write_steps(cursor, rule, url, slots, out).ok_or(Refused)
+}
+
+/// A number of texts, each with a slot whose value follows.
+#[inline(always)]
+fn write_pieces(
+    cursor: &mut Cursor<'_>,
+    texts: &Texts<'_>,
+    url: &ParsedUrl,
+    slots: &Slots,
+    out: &mut TextBuffer,
+) -> Option<()> {
+    let count = usize::from(cursor.u8()?);
+    let pieces = cursor.take(4 * count)?.as_chunks::<4>().0;
+    let mut room = out.room(2 * count);
+    for piece in pieces {
+        let (text, slot) = (u16_at(piece, 0), u16_at(piece, 2));
+        let (start, length) = texts.extent(text.into());
+        room.push_part(texts.site, start, length);
+        let (start, length) = slots.extent(slot);
+        room.push_part(url.padded(), start, length);
+    }
+    Some(())
+}
+
+#[inline(never)]
+fn write_steps(
+    cursor: Cursor<'_>,
+    rule: &CoveringRule<'_>,
+    url: &ParsedUrl,
+    slots: &mut Slots,
+    out: &mut TextBuffer,
+) -> Option<()> {
+    Writer { rule, url, slots, out }.run(cursor)
 }
 
 struct Writer<'a, 'r> {
@@ -111,17 +152,7 @@ impl<'a, 'r> Writer<'a, 'r> {
         loop {
             match Step(cursor.u8()?) {
                 Step::END => return Some(()),
-                Step::PIECES => {
-                    for _ in 0..cursor.u8()? {
-                        let piece = cursor.array::<4>()?;
-                        let (text, slot) = (u16_at(piece, 0), u16_at(piece, 2));
-                        let texts = &self.rule.texts;
-                        let (start, length) = texts.extent(text.into());
-                        self.out.push_part(texts.site, start, length);
-                        let (start, length) = self.slots.extent(slot);
-                        self.out.push_part(self.url.padded(), start, length);
-                    }
-                }
+                Step::PIECES => write_pieces(&mut cursor, &self.rule.texts, self.url, self.slots, self.out)?,
                 Step::PUT => {
                     let source = self.source(&mut cursor)?;
                     self.put(source)?;

@@ -41,6 +41,14 @@ impl TextBuffer {
         self.push_long(source.get(start..).unwrap_or_default(), length);
     }
 
+    /// Appends a part after the first `at` bytes; returns where it ends.
+    #[inline(never)]
+    fn push_at(&mut self, at: usize, source: &[u8], start: usize, length: usize) -> usize {
+        self.length = at;
+        self.push_long(source.get(start..).unwrap_or_default(), length);
+        self.length
+    }
+
     /// Likewise for more bytes than one copy takes, or few that nothing follows.
     fn push_long(&mut self, source: &[u8], length: usize) {
         if source.len() >= length.next_multiple_of(STEP)
@@ -55,6 +63,22 @@ impl TextBuffer {
         } else {
             self.push_slowly(source.get(..length).unwrap_or_default());
         }
+    }
+
+    /// Room for so many short parts that follow each other, to be filled faster than one by one.
+    #[inline(always)]
+    pub(crate) fn room(&mut self, parts: usize) -> Room<'_> {
+        if self.bytes.len() < self.length + (parts + 1) * STEP {
+            self.make_room(parts);
+        }
+        let at = self.length;
+        Room { buffer: self, at }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, parts: usize) {
+        self.bytes.resize(2 * self.length + (parts + 1) * STEP, 0);
     }
 
     #[inline]
@@ -81,6 +105,36 @@ impl TextBuffer {
         }
         self.bytes[self.length..end].copy_from_slice(text);
         self.length = end;
+    }
+}
+
+/// The end of a buffer, which is at hand while parts are appended.
+pub(crate) struct Room<'a> {
+    buffer: &'a mut TextBuffer,
+    at: usize,
+}
+
+impl Room<'_> {
+    /// Appends `source[start..start + length]`. Fast when that is short and the source goes on for some bytes after it.
+    #[inline(always)]
+    pub(crate) fn push_part(&mut self, source: &[u8], start: usize, length: usize) {
+        if length <= STEP
+            && let Some(from) = source.get(start..start.wrapping_add(STEP))
+            && let Some(to) = self.buffer.bytes.get_mut(self.at..self.at.wrapping_add(STEP))
+            && let (Some(from), Some(to)) = (from.first_chunk::<STEP>(), to.first_chunk_mut())
+        {
+            *to = *from;
+            self.at += length;
+        } else {
+            self.at = self.buffer.push_at(self.at, source, start, length);
+        }
+    }
+}
+
+impl Drop for Room<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.buffer.length = self.at;
     }
 }
 

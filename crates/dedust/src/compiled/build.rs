@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::encoding::Encode as _;
 use super::index::{
-    ENTRY_BYTES, HAS_LONGER, HAS_RULES, IS_ALIAS, PLACE_BYTES, WITH_SUBDOMAINS, hash_of, last_labels, longer,
-    place_in, tag_of,
+    GROUP, GROUP_BYTES, HAS_LONGER, HAS_RULES, IS_ALIAS, PLACE_BYTES, WITH_SUBDOMAINS, group_of, hash_of,
+    last_labels, longer, tag_of,
 };
 use super::{Body, Facts, Image};
 use crate::program::compile_mirror;
@@ -146,10 +146,10 @@ impl ImageBuilder {
     pub(crate) fn finish(mut self) -> Image {
         self.add_mirrors();
         let sites = self.domains.values().filter(|domain| domain.program.is_some()).count() as u64;
-        // Three of four places are taken, and one is always free.
-        let places = (self.domains.len() * 4 / 3 + 2).min(u32::MAX as usize) as u32;
-        let mut body = vec![0; places as usize * ENTRY_BYTES];
-        let mut table = vec![(0u32, 0u32); places as usize];
+        // Three of four entries are taken, and one is always free.
+        let groups = if sites == 0 { 0 } else { (self.domains.len() * 4 / 3 / GROUP + 1) as u32 };
+        let mut table = vec![(0u32, 0u32); groups as usize * GROUP];
+        let mut body = vec![0; groups as usize * GROUP_BYTES];
         let mut shape_places: FxHashMap<u32, u32> = FxHashMap::default();
         let mut record_places: FxHashMap<u32, u32> = FxHashMap::default();
         let mut domains: Vec<(&[u8], &Domain)> =
@@ -183,18 +183,21 @@ impl ImageBuilder {
             body.extend_from_slice(domain);
             body.extend_from_slice(site);
             let hash = hash_of(domain, 0, domain.len());
-            let mut at = place_in(hash, places);
+            let mut at = group_of(hash, groups) * GROUP;
             while table[at].1 != 0 {
                 at = (at + 1) % table.len();
             }
             table[at] = (tag_of(hash) | flags, place);
         }
-        for (entry, (tag, place)) in body.chunks_exact_mut(ENTRY_BYTES).zip(table) {
-            entry[..4].copy_from_slice(&tag.to_le_bytes());
-            entry[4..].copy_from_slice(&place.to_le_bytes());
+        for (bytes, group) in body.chunks_exact_mut(GROUP_BYTES).zip(table.chunks_exact(GROUP)) {
+            let (tags, places) = bytes.split_at_mut(GROUP_BYTES / 2);
+            for (lane, (tag, place)) in group.iter().enumerate() {
+                tags[4 * lane..4 * lane + 4].copy_from_slice(&tag.to_le_bytes());
+                places[4 * lane..4 * lane + 4].copy_from_slice(&place.to_le_bytes());
+            }
         }
         body.resize(body.len() + PADDING, 0);
-        let facts = Facts { places, sites, rules: self.rules, method: self.method };
+        let facts = Facts { groups, sites, rules: self.rules, method: self.method };
         Image::new(Body::Memory(body.into()), facts)
     }
 }

@@ -4,6 +4,9 @@ How numbers and texts stand in compiled rules: little endian, without gaps, text
 Reading never trusts what it reads: whatever lies beyond the end is `None`. Writing refuses what has no room.
 */
 
+use wide::CmpEq as _;
+
+use crate::marks::{LANES, lanes_of, low_lanes};
 use crate::url::RawValue;
 
 /// The length that stands for no text at all: a parameter without `=`, a value that becomes nothing.
@@ -194,19 +197,78 @@ fn last_word(padded: &[u8], start: usize) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
+/// A text that is compared with many others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text<'a> {
+    /// What holds it, and eight more bytes at least.
+    bytes: &'a [u8],
+    start: usize,
+    pub(crate) length: usize,
+    /// Its [first word](first_word), and which of the eight bytes that are.
+    pub(crate) word: u64,
+    mask: u64,
+}
+
+impl<'a> Text<'a> {
+    /// `bytes[start..start + length]`; nothing if too few bytes follow.
+    #[inline(always)]
+    pub(crate) fn new(bytes: &'a [u8], start: usize, length: usize) -> Option<Self> {
+        let mask = if length >= 8 { u64::MAX } else { (1 << (8 * length)) - 1 };
+        let word = u64::from_le_bytes(*array_at(bytes, start)?) & mask;
+        Some(Self { bytes, start, length, word, mask })
+    }
+
+    /// Whether it is the text of the same length that starts at a place, and after which eight bytes or more follow too.
+    #[inline(always)]
+    pub(crate) fn is_at(&self, bytes: &[u8], at: usize) -> bool {
+        let Some(word) = array_at(bytes, at) else { return false };
+        (u64::from_le_bytes(*word) ^ self.word) & self.mask == 0
+            && (self.length <= 8 || self.rest_is_at(bytes, at))
+    }
+
+    /// Whether also what there is beyond the first word is the same.
+    #[inline(always)]
+    fn rest_is_at(&self, bytes: &[u8], at: usize) -> bool {
+        let last = self.length - 8;
+        // Words overlap.
+        array_at::<8>(bytes, at + last) == array_at(self.bytes, self.start + last)
+            && (last <= 8 || self.inside_is_at(bytes, at))
+    }
+
+    #[inline(never)]
+    fn inside_is_at(&self, bytes: &[u8], at: usize) -> bool {
+        fn inside(bytes: &[u8], at: usize, length: usize) -> Option<&[u8]> {
+            bytes.get(at..at.checked_add(length)?)?.get(8..length - 8)
+        }
+        inside(self.bytes, self.start, self.length) == inside(bytes, at, self.length)
+    }
+}
+
 /// Whether two short texts are equal, without a call for most of them. Both start at a place of some bytes that go on
 /// after them.
 #[inline(always)]
 pub(crate) fn is_same(one: &[u8], one_at: usize, other: &[u8], other_at: usize, length: usize) -> bool {
     let mut at = 0;
     while at < length {
-        let left = length - at;
-        if first_word(one, one_at + at, left) != first_word(other, other_at + at, left) {
+        let (Some(one), Some(other)) = (array_at(one, one_at + at), array_at(other, other_at + at)) else {
+            return is_same_end(one, one_at + at, other, other_at + at, length - at);
+        };
+        let equal = lanes_of(one).cmp_eq(lanes_of(other)).move_mask().cast_unsigned();
+        if !equal & low_lanes(length - at) != 0 {
             return false;
         }
-        at += 8;
+        at += LANES;
     }
     true
+}
+
+/// Likewise, where less than sixteen bytes follow.
+#[cold]
+#[inline(never)]
+fn is_same_end(one: &[u8], one_at: usize, other: &[u8], other_at: usize, length: usize) -> bool {
+    let one = one.get(one_at..).and_then(|rest| rest.get(..length));
+    let other = other.get(other_at..).and_then(|rest| rest.get(..length));
+    one.is_some() && one == other
 }
 
 #[cfg(test)]

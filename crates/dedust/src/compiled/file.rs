@@ -8,7 +8,7 @@ block of rules is checked when it is needed first. Rules in a block that is not 
 ```text
 0     magic, 8 bytes       40  number of sites, 8
 8     version, 4           48  number of rules, 8
-12    places of the table, 4 56  checksum of the checksums, 8
+12    groups of the table, 4 56  checksum of the checksums, 8
 16    length of file, 8    64  name of the learner: length 2, text
 24    length of body, 8    4088  checksum of all before, 8
 32    length of block, 8   4096  body, then a checksum of 4 bytes for each of its blocks
@@ -30,10 +30,12 @@ use super::{Body, Facts, Image};
 /// No text starts like this.
 const MAGIC: [u8; 8] = *b"\x89dedust\n";
 /// The format this build writes, and the only one it reads.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const BLOCK_BYTES: usize = 4096;
 const HEADER_BYTES: usize = 4096;
 const SUM_BYTES: usize = 4;
+/// As many are checked when a file is opened, in a fraction of a millisecond; then nobody has to ask any more.
+const FEW_BYTES: usize = 2 << 20;
 
 /// Why a file of compiled rules cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -90,6 +92,8 @@ pub(super) struct Mapping {
     body_len: usize,
     /// One bit per block: looked at, and found as it was written.
     sound: Box<[AtomicU64]>,
+    /// All were looked at when the file was opened, since they are few.
+    is_all_sound: bool,
     /// The first block known to be damaged, counted from 1.
     damaged: AtomicU64,
 }
@@ -100,25 +104,41 @@ impl Mapping {
         &self.map[HEADER_BYTES..HEADER_BYTES + self.body_len]
     }
 
-    /// Whether all blocks that these bytes lie in are as they were written.
+    /// Whether the whole file is known to be as it was written.
     #[inline]
+    pub(super) fn is_all_sound(&self) -> bool {
+        self.is_all_sound
+    }
+
+    /// Whether all blocks that these bytes lie in are as they were written.
+    #[inline(always)]
     pub(super) fn is_sound(&self, start: usize, length: usize) -> bool {
         let (first, last) = (start / BLOCK_BYTES, (start + length.max(1) - 1) / BLOCK_BYTES);
-        (first..=last).all(|block| match self.sound.get(block / 64) {
-            Some(bits) => bits.load(Ordering::Relaxed) & (1 << (block % 64)) != 0 || self.look_at(block),
-            None => false,
-        })
+        first == last && self.is_known_sound(first) || self.are_sound(first, last)
+    }
+
+    #[inline(always)]
+    fn is_known_sound(&self, block: usize) -> bool {
+        let bits = self.sound.get(block / 64);
+        bits.is_some_and(|bits| bits.load(Ordering::Relaxed) & (1 << (block % 64)) != 0)
+    }
+
+    #[inline(never)]
+    fn are_sound(&self, first: usize, last: usize) -> bool {
+        (first..=last).all(|block| self.is_known_sound(block) || self.look_at(block))
+    }
+
+    /// Whether a block is as it was written.
+    fn has_its_sum(&self, block: usize) -> bool {
+        let start = block * BLOCK_BYTES;
+        let bytes = self.body().get(start..self.body_len.min(start + BLOCK_BYTES));
+        let sum = array_at(&self.map, HEADER_BYTES + self.body_len + block * SUM_BYTES);
+        bytes.is_some_and(|bytes| sum == Some(&sum_of(bytes).to_le_bytes()))
     }
 
     #[cold]
     fn look_at(&self, block: usize) -> bool {
-        let start = block * BLOCK_BYTES;
-        let Some(bytes) = self.body().get(start..self.body_len.min(start + BLOCK_BYTES)) else {
-            return false;
-        };
-        let sums = HEADER_BYTES + self.body_len;
-        let sum = array_at(&self.map, sums + block * SUM_BYTES);
-        if sum != Some(&sum_of(bytes).to_le_bytes()) {
+        if !self.has_its_sum(block) {
             // The first that is found is told; which of several that is depends on the URLs anyway.
             let _ = self.damaged.compare_exchange(0, block as u64 + 1, Ordering::Relaxed, Ordering::Relaxed);
             return false;
@@ -157,7 +177,11 @@ impl Image {
         }
         let words = body_len.div_ceil(BLOCK_BYTES).div_ceil(64);
         let sound = std::iter::repeat_with(AtomicU64::default).take(words).collect();
-        let mapping = Mapping { map, body_len, sound, damaged: AtomicU64::new(0) };
+        let mut mapping = Mapping { map, body_len, sound, is_all_sound: false, damaged: AtomicU64::new(0) };
+        if body_len <= FEW_BYTES {
+            mapping.is_all_sound =
+                (0..body_len.div_ceil(BLOCK_BYTES)).all(|block| mapping.has_its_sum(block));
+        }
         Ok(Self::new(Body::Mapped(Arc::new(mapping)), facts))
     }
 
@@ -216,7 +240,7 @@ impl Header {
     }
 
     fn fields(mut cursor: Cursor<'_>, found: u64) -> Option<Result<Self, OpenRulesError>> {
-        let places = cursor.u32().filter(|&places| places > 0)?;
+        let groups = cursor.u32()?;
         let expected = cursor.u64()?;
         if expected != found {
             return Some(Err(OpenRulesError::Length { expected, found }));
@@ -229,15 +253,15 @@ impl Header {
         }
         let (sites, rules, sums_hash) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
         let method = String::from_utf8_lossy(cursor.text()??).into();
-        Some(Ok(Self { body_len, sums_hash, facts: Facts { places, sites, rules, method } }))
+        Some(Ok(Self { body_len, sums_hash, facts: Facts { groups, sites, rules, method } }))
     }
 
     fn write(&self) -> Vec<u8> {
-        let Facts { places, sites, rules, method } = &self.facts;
+        let Facts { groups, sites, rules, method } = &self.facts;
         let sums = self.body_len.div_ceil(BLOCK_BYTES) * SUM_BYTES;
         let mut header = MAGIC.to_vec();
         header.put_u32(VERSION);
-        header.put_u32(*places);
+        header.put_u32(*groups);
         header.put_u64((HEADER_BYTES + self.body_len + sums) as u64);
         header.put_u64(self.body_len as u64);
         header.put_u64(BLOCK_BYTES as u64);

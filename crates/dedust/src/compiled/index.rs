@@ -3,18 +3,20 @@ Finds the program of a host: a flat table of domains, asked for ever longer ends
 
 The first question is for the last two labels. Where a longer domain has rules, the ends of it that are no sites are in
 the table too, as places to go on from; so most hosts need one question, whether they have rules or not. The table knows
-domains by a hash only: [`Image::find`] says where a site would lie, [`Image::open_site`] whether it is that of the host. In
-between, whoever has many hosts can [read ahead](Image::read_ahead).
+domains by a hash only: [`Index::find`] says where a site would lie, [`Index::open_site`] whether it is that of the host. In
+between, whoever has many hosts can [read ahead](Index::read_ahead).
 */
 
 use std::hint::black_box;
 
+use bytemuck::must_cast;
 use memchr::memrchr;
-use wide::{CmpEq as _, i8x16};
+use wide::{CmpEq as _, i8x16, i32x4};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Image;
-use super::encoding::{array_at, first_word, is_same, u32_at};
+use super::encoding::{Text, array_at, first_word, u32_at};
+use super::file::Mapping;
+use crate::marks::{LANES, lanes_of};
 use crate::program::Program;
 use crate::url::{PADDING, ParsedUrl};
 
@@ -26,7 +28,12 @@ pub(super) const HAS_LONGER: u32 = 2;
 pub(super) const HAS_RULES: u32 = 4;
 const FLAGS: u32 = 7;
 
-pub(super) const ENTRY_BYTES: usize = 8;
+/// Entries of the table that are compared at once: their tags, then their places. Taken from first to last, and when all
+/// are taken the next group is asked too.
+pub(super) const GROUP: usize = 8;
+/// What memory is read in.
+pub(super) const GROUP_BYTES: usize = 8 * GROUP;
+const PLACES_AT: usize = 4 * GROUP;
 /// Place of the shape, or of the record of a site with the same program; length of the program and a flag; length of the
 /// domain.
 pub(super) const RECORD_BYTES: usize = 9;
@@ -34,6 +41,17 @@ pub(super) const RECORD_BYTES: usize = 9;
 pub(super) const IS_ALIAS: u32 = 1 << 31;
 /// Bytes that a place counts.
 pub(super) const PLACE_BYTES: usize = 4;
+
+/// Where sites are looked up.
+#[derive(Clone, Copy)]
+pub(crate) struct Index<'a> {
+    /// Of the whole image.
+    pub(super) bytes: &'a [u8],
+    /// Of the table; 0 when there are no sites.
+    pub(super) groups: u32,
+    /// Who knows whether bytes are as they were written, if that is not sure.
+    pub(super) mapping: Option<&'a Mapping>,
+}
 
 /// Where the site of a host would lie. Two numbers, so that it is handed around without memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,23 +89,14 @@ fn bits(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What memory is read in.
-const LINE_BYTES: usize = 64;
-
-impl Image {
+impl<'a> Index<'a> {
     /// The site of the longest domain that `text[start..end]`, a host, is or ends with.
     #[inline]
-    pub(crate) fn site(&self, text: &[u8], start: usize, end: usize) -> Option<Program<'_>> {
+    pub(crate) fn site(&self, text: &[u8], start: usize, end: usize) -> Option<Program<'a>> {
         self.open_site(text, start, end, self.find(text, start, end))
     }
 
-    /// Where that site would lie. The text before and after the host is of no meaning.
-    #[inline(never)]
-    pub(crate) fn find(&self, text: &[u8], start: usize, end: usize) -> Found {
-        self.find_where(text, start, end, |_, _| true)
-    }
-
-    /// Likewise, if also the records pass a test.
+    /// Where that site would lie, if its record passes a test. The text before and after the host is of no meaning.
     #[inline(always)]
     fn find_where(
         &self,
@@ -99,16 +108,36 @@ impl Image {
         let mut found = Found::default();
         let mut question = self.question(text, start, end);
         while let Some(Question { domain, hash }) = question {
-            question = self.ask(
-                text,
-                start,
-                end,
-                domain,
-                self.entry(hash, |place| passes(place, domain)),
-                &mut found,
-            );
+            let entry = self.entry(hash, |place| passes(place, domain));
+            question = self.ask(text, start, end, domain, entry, &mut found);
         }
         found
+    }
+
+    /// Where that site would lie. Nearly always the first question is the last.
+    #[inline(always)]
+    fn find(&self, text: &[u8], start: usize, end: usize) -> Found {
+        let Some(Question { domain, hash }) = self.question(text, start, end) else {
+            return Found::default();
+        };
+        match self.entry(hash, |_| true) {
+            None => Found::default(),
+            Some((_, flags)) if flags & HAS_LONGER != 0 => self.find_longer(text, start, end),
+            Some((place, flags))
+                if flags & HAS_RULES != 0 && (flags & WITH_SUBDOMAINS != 0 || domain == start) =>
+            {
+                Found {
+                    place_and_flags: u64::from(place) | u64::from(flags) << 32,
+                    domain_len: (end - domain) as u64,
+                }
+            }
+            Some(_) => Found::default(),
+        }
+    }
+
+    #[inline(never)]
+    fn find_longer(&self, text: &[u8], start: usize, end: usize) -> Found {
+        self.find_where(text, start, end, |_, _| true)
     }
 
     /// Where the sites of hosts would lie, except of those that are to be left out, a bit for each. Whoever asks for one
@@ -128,7 +157,7 @@ impl Image {
         while open != 0 {
             let mut read = 0;
             for index in bits(open) {
-                read |= self.number(place_in(questions[index].hash, self.facts.places) * ENTRY_BYTES);
+                read |= self.number(group_of(questions[index].hash, self.groups) * GROUP_BYTES);
             }
             // The numbers themselves are of no use yet.
             black_box(read);
@@ -147,7 +176,7 @@ impl Image {
     /// What to ask first for a host.
     #[inline(always)]
     fn question(&self, text: &[u8], start: usize, end: usize) -> Option<Question> {
-        if self.facts.sites == 0 || start > end || end > text.len() {
+        if self.groups == 0 || start > end || end > text.len() {
             return None;
         }
         let domain = last_labels(text, start, end);
@@ -180,53 +209,70 @@ impl Image {
     /// The first entry for a hash whose record passes the test: its place and flags.
     #[inline(always)]
     fn entry(&self, hash: u64, passes: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
-        let (bytes, places) = (self.bytes(), self.facts.places);
-        let mut at = place_in(hash, places);
-        for _ in 0..places {
-            if !self.is_sound(at * ENTRY_BYTES, ENTRY_BYTES) {
+        let mut number = group_of(hash, self.groups);
+        for _ in 0..self.groups {
+            let at = number * GROUP_BYTES;
+            if !self.is_sound(at, GROUP_BYTES) {
                 return None;
             }
-            let entry = array_at::<ENTRY_BYTES>(bytes, at * ENTRY_BYTES)?;
-            let (tag, place) = (u32_at(entry, 0), u32_at(entry, 4));
-            if place == 0 {
+            let group = array_at::<GROUP_BYTES>(self.bytes, at)?;
+            let mut likely = lanes_with_tag(group, hash as u32);
+            while likely != 0 {
+                let lane = 4 * (likely.trailing_zeros() as usize % GROUP);
+                let (tag, place) = (u32_at(group, lane), u32_at(group, PLACES_AT + lane));
+                if place != 0 && passes(place) {
+                    return Some((place, tag & FLAGS));
+                }
+                likely &= likely - 1;
+            }
+            if u32_at(group, GROUP_BYTES - 4) == 0 {
                 return None;
             }
-            if (tag ^ hash as u32) & !FLAGS == 0 && passes(place) {
-                return Some((place, tag & FLAGS));
-            }
-            at = if at + 1 == places as usize { 0 } else { at + 1 };
+            number = if number + 1 == self.groups as usize { 0 } else { number + 1 };
         }
         None
+    }
+
+    /// Whether these bytes are as they were written, as far as is known; looks once at each block of a file.
+    #[inline(always)]
+    fn is_sound(&self, start: usize, length: usize) -> bool {
+        self.mapping.is_none_or(|mapping| mapping.is_sound(start, length))
     }
 
     /// The number at a place, 0 beyond the end.
     #[inline(always)]
     fn number(&self, at: usize) -> u32 {
-        array_at(self.bytes(), at).map_or(0, |bytes| u32::from_le_bytes(*bytes))
+        array_at(self.bytes, at).map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
     /// Reads what will be needed of sites that were found. Whoever opens one site waits for memory several times, for
     /// one place after the other; here the machine waits for the places of all sites at the same time.
     #[inline]
     pub(crate) fn read_ahead(&self, found: &[Found]) {
-        let mut read = 0;
+        const LINE_BYTES: usize = 64;
+        let (mut read, mut site_read) = (0, 0);
         for found in found {
-            let at = found.place() as usize * PLACE_BYTES;
-            read |= self.number(at) | self.number(at + LINE_BYTES);
+            read |= self.number(found.place() as usize * PLACE_BYTES);
+        }
+        for found in found {
+            let record = found.place() as usize * PLACE_BYTES;
+            let (place, length) = (self.number(record), self.number(record + 4));
+            let site = if length & IS_ALIAS == 0 { record } else { place as usize * PLACE_BYTES };
+            site_read |= self.number(site) | self.number(site + LINE_BYTES);
         }
         // The numbers themselves are of no use here.
-        black_box(read);
+        black_box((read, site_read));
     }
 
-    /// The site of a host, which was [found](Self::find).
-    #[inline(never)]
+    /// The site of a host, which was found.
+    #[inline(always)]
     pub(crate) fn open_site(
         &self,
         text: &[u8],
         start: usize,
         end: usize,
         found: Found,
-    ) -> Option<Program<'_>> {
+    ) -> Option<Program<'a>> {
         if found.place() == 0 {
             return None;
         }
@@ -238,7 +284,8 @@ impl Image {
 
     /// The site of a host, one of whose ends has the hash of another domain.
     #[cold]
-    fn site_by_name(&self, text: &[u8], start: usize, end: usize) -> Option<Program<'_>> {
+    #[inline(never)]
+    fn site_by_name(&self, text: &[u8], start: usize, end: usize) -> Option<Program<'a>> {
         let is_it = |place: u32, domain: usize| self.record(place, text, domain, end).is_some();
         let found = self.find_where(text, start, end, is_it);
         let record = self.record(found.place(), text, end.checked_sub(found.domain_len as usize)?, end)?;
@@ -247,55 +294,69 @@ impl Image {
 
     /// The record at a place, if it is that of the domain `text[start..end]`.
     #[inline(always)]
-    fn record(&self, place: u32, text: &[u8], start: usize, end: usize) -> Option<&[u8; RECORD_BYTES]> {
+    fn record(&self, place: u32, text: &[u8], start: usize, end: usize) -> Option<&'a [u8; RECORD_BYTES]> {
         let (at, length) = (place as usize * PLACE_BYTES, end.checked_sub(start)?);
         if !self.is_sound(at, RECORD_BYTES + length) {
             return None;
         }
-        let record = array_at::<RECORD_BYTES>(self.bytes(), at)?;
-        let is_it =
-            usize::from(record[8]) == length && is_same(self.bytes(), at + RECORD_BYTES, text, start, length);
+        let record = array_at::<RECORD_BYTES>(self.bytes, at)?;
+        let is_it = usize::from(record[8]) == length
+            && Text::new(text, start, length)?.is_at(self.bytes, at + RECORD_BYTES);
         is_it.then_some(record)
     }
 
     #[inline(always)]
-    fn site_at(&self, record: &[u8; RECORD_BYTES], found: Found) -> Option<Program<'_>> {
+    fn site_at(&self, record: &[u8; RECORD_BYTES], found: Found) -> Option<Program<'a>> {
         let domain_len = found.domain_len as usize;
-        let (mut shape, mut length, mut place) = (u32_at(record, 0), u32_at(record, 4), found.place());
-        let mut start = place as usize * PLACE_BYTES + RECORD_BYTES + domain_len;
+        let (mut shape, mut length) = (u32_at(record, 0), u32_at(record, 4));
+        let mut start = found.place() as usize * PLACE_BYTES + RECORD_BYTES + domain_len;
         if length & IS_ALIAS != 0 {
-            place = shape;
-            let at = place as usize * PLACE_BYTES;
-            if !self.is_sound(at, RECORD_BYTES) {
-                return None;
-            }
-            let record = array_at::<RECORD_BYTES>(self.bytes(), at)?;
-            (shape, length) = (u32_at(record, 0), u32_at(record, 4) & !IS_ALIAS);
-            start = at + RECORD_BYTES + usize::from(record[8]);
+            (shape, length, start) = self.original(shape)?;
         }
-        let (bytes, length) = (self.bytes(), length as usize);
-        let at = shape as usize * PLACE_BYTES;
+        let (at, length) = (shape as usize * PLACE_BYTES, length as usize);
         if !self.is_sound(at, 4) || !self.is_sound(start, length) {
             return None;
         }
-        let shape_len = u32::from_le_bytes(*array_at(bytes, at)?) as usize;
+        let shape_len = u32::from_le_bytes(*array_at(self.bytes, at)?) as usize;
         if !self.is_sound(at, shape_len) {
             return None;
         }
         Some(Program {
             domain_len,
-            bytes: bytes.get(start..)?.get(..length + PADDING)?,
-            shape: bytes.get(at..)?.get(..shape_len.checked_add(PADDING)?)?,
+            bytes: self.bytes.get(start..)?.get(..length + PADDING)?,
+            shape: self.bytes.get(at..)?.get(..shape_len.checked_add(PADDING)?)?,
             has_longer: (found.place_and_flags >> 32) as u32 & HAS_LONGER != 0,
         })
     }
+
+    /// Of the site at a place: where its shape lies, how long its program is, and where that starts.
+    #[inline(never)]
+    fn original(&self, place: u32) -> Option<(u32, u32, usize)> {
+        let at = place as usize * PLACE_BYTES;
+        if !self.is_sound(at, RECORD_BYTES) {
+            return None;
+        }
+        let record = array_at::<RECORD_BYTES>(self.bytes, at)?;
+        let start = at + RECORD_BYTES + usize::from(record[8]);
+        Some((u32_at(record, 0), u32_at(record, 4) & !IS_ALIAS, start))
+    }
 }
 
-/// Where the table, which has so many places, is asked first.
+/// Which entries of a group have the tag of a hash, a bit for each. One that is not taken may.
 #[inline(always)]
-pub(super) fn place_in(hash: u64, places: u32) -> usize {
+fn lanes_with_tag(group: &[u8; GROUP_BYTES], hash: u32) -> u32 {
+    let lanes: [i32x4; 4] = must_cast(*group);
+    let (wanted, tags) =
+        (i32x4::splat(tag_of(hash.into()).cast_signed()), i32x4::splat(!FLAGS.cast_signed()));
+    let has_it = |lanes: i32x4| (lanes & tags).cmp_eq(wanted).move_mask().cast_unsigned();
+    has_it(lanes[0]) | has_it(lanes[1]) << 4
+}
+
+/// The group of the table, which has so many, that is asked first.
+#[inline(always)]
+pub(super) fn group_of(hash: u64, groups: u32) -> usize {
     // The high half of the hash as a share of the table.
-    (((hash >> 32) * u64::from(places)) >> 32) as usize
+    (((hash >> 32) * u64::from(groups)) >> 32) as usize
 }
 
 /// The tag of an entry, without flags.
@@ -309,7 +370,7 @@ pub(super) fn tag_of(hash: u64) -> u32 {
 pub(super) fn hash_of(text: &[u8], start: usize, end: usize) -> u64 {
     let length = end - start;
     if length > 16 {
-        return xxh3_64(text.get(start..end).unwrap_or_default());
+        return hash_of_long(text.get(start..end).unwrap_or_default());
     }
     let first = first_word(text, start, length);
     let last = if length > 8 { first_word(text, end - 8, 8) } else { 0 };
@@ -319,14 +380,18 @@ pub(super) fn hash_of(text: &[u8], start: usize, end: usize) -> u64 {
     (product as u64) ^ (product >> 64) as u64
 }
 
+#[inline(never)]
+fn hash_of_long(domain: &[u8]) -> u64 {
+    xxh3_64(domain)
+}
+
 /// Where the last two labels of `text[start..end]`, a host, start.
 #[inline(always)]
 pub(super) fn last_labels(text: &[u8], start: usize, end: usize) -> usize {
-    const LANES: usize = 16;
     // Mostly the last bytes are enough: all dots among them at once, then the last but one. What stands before the host
     // does not count.
     if let Some(lanes) = text.get(..end).and_then(|text| text.last_chunk::<LANES>()) {
-        let dots = i8x16::new(lanes.map(u8::cast_signed)).cmp_eq(i8x16::splat(b'.'.cast_signed()));
+        let dots = lanes_of(lanes).cmp_eq(i8x16::splat(b'.'.cast_signed()));
         let first = end - LANES;
         let before = start.saturating_sub(first).min(LANES);
         let dots = dots.move_mask().cast_unsigned() & (u32::MAX << before);
@@ -338,6 +403,11 @@ pub(super) fn last_labels(text: &[u8], start: usize, end: usize) -> usize {
             return start;
         }
     }
+    last_labels_of_long(text, start, end)
+}
+
+#[inline(never)]
+fn last_labels_of_long(text: &[u8], start: usize, end: usize) -> usize {
     let mut dots = 0;
     for at in (start..end).rev() {
         dots += u32::from(text[at] == b'.');
@@ -356,8 +426,8 @@ pub(super) fn longer(host: &[u8], start: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::super::encoding::Cursor;
-    use super::super::{CompiledSite, ImageBuilder, SiteFacts};
-    use super::*;
+    use super::super::{CompiledSite, Image, ImageBuilder, SiteFacts};
+    use crate::url::PADDING;
 
     fn shape() -> Vec<u8> {
         let mut shape = 100u32.to_le_bytes().to_vec();
@@ -376,7 +446,8 @@ mod tests {
     }
 
     fn found(image: &Image, host: &str) -> Option<(u32, usize)> {
-        let site = image.site(host.as_bytes(), 0, host.len())?;
+        let padded = [host.as_bytes(), &[0; PADDING]].concat();
+        let site = image.index().site(&padded, 0, host.len())?;
         Some((Cursor::new(site.bytes, 0).u32().unwrap(), site.domain_len))
     }
 
@@ -420,7 +491,7 @@ mod tests {
         let image = builder.finish();
         assert_eq!(image.facts().sites, 50);
         assert!(image.bytes().len() < 50 * 50, "{} bytes", image.bytes().len());
-        let site = |host: &[u8]| image.site(host, 0, host.len()).unwrap();
+        let site = |host: &[u8]| image.index().site(&[host, &[0; 8]].concat(), 0, host.len()).unwrap();
         assert_eq!(site(b"site-0.example").bytes.as_ptr(), site(b"site-49.example").bytes.as_ptr());
         assert_eq!(site(b"site-0.example").bytes.as_ptr(), site(b"site-49.example").bytes.as_ptr());
     }
@@ -428,7 +499,7 @@ mod tests {
     #[test]
     fn sites_that_are_built_alike_share_a_shape() {
         let image = image(&[("a.example", true), ("b.example", true)]);
-        let site = |host: &[u8]| image.site(host, 0, host.len()).unwrap();
+        let site = |host: &[u8]| image.index().site(&[host, &[0; 8]].concat(), 0, host.len()).unwrap();
         assert_eq!(site(b"a.example").shape.as_ptr(), site(b"b.example").shape.as_ptr());
         assert_ne!(site(b"a.example").bytes.as_ptr(), site(b"b.example").bytes.as_ptr());
     }
@@ -437,9 +508,9 @@ mod tests {
     fn what_stands_around_a_host_does_not_count() {
         let image = image(&[("b.c", true), ("a.b.c", true)]);
         let url = b"http://x.b.c/a.b.c/long/enough/for/any/lanes";
-        assert_eq!(image.site(url, 7, 12).map(|site| site.domain_len), Some(3));
-        assert_eq!(image.site(b"http://a.b.c/", 7, 12).map(|site| site.domain_len), Some(5));
-        assert_eq!(image.site(b"http://b.c@x.y/", 11, 14).map(|site| site.domain_len), None);
+        assert_eq!(image.index().site(url, 7, 12).map(|site| site.domain_len), Some(3));
+        assert_eq!(image.index().site(b"http://a.b.c/index", 7, 12).map(|site| site.domain_len), Some(5));
+        assert_eq!(image.index().site(b"http://b.c@x.y/", 11, 14).map(|site| site.domain_len), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@ Compiled rules of any number of sites as one run of bytes, in memory or mapped f
 normalizing is what lies in the file.
 
 ```text
-table     (tag, place) of every domain, by a hash of it; 0 is an empty place
+table     groups of eight tags and eight places, of every domain by a hash of it; place 0 is none
 sites     record: place of the shape, length of the program, domain     most often seen sites first,
           program: what is of the site alone                            each shape before the first that has it
 padding   zeros, so that texts may be copied in steps that do not depend on their length
@@ -20,7 +20,7 @@ mod index;
 
 pub(crate) use build::{CompiledSite, ImageBuilder, SiteFacts};
 pub use file::{DamagedRules, OpenRulesError, is_compiled};
-pub(crate) use index::{Found, MAX_HOSTS};
+pub(crate) use index::{Found, Index, MAX_HOSTS};
 
 use std::fmt;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(crate) struct Image {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// Of the table.
-    places: u32,
+    groups: u32,
     pub(crate) sites: u64,
     pub(crate) rules: u64,
     /// The learner.
@@ -77,13 +77,14 @@ impl Image {
         }
     }
 
-    /// Whether these bytes are as they were written, as far as is known; looks once at each block of a file.
+    /// Where sites are looked up.
     #[inline]
-    fn is_sound(&self, start: usize, length: usize) -> bool {
-        match &self.body {
-            Body::Memory(_) => true,
-            Body::Mapped(mapping) => mapping.is_sound(start, length),
-        }
+    pub(crate) fn index(&self) -> Index<'_> {
+        let (bytes, mapping) = match &self.body {
+            Body::Memory(bytes) => (&**bytes, None),
+            Body::Mapped(mapping) => (mapping.body(), (!mapping.is_all_sound()).then_some(&**mapping)),
+        };
+        Index { bytes, groups: self.facts.groups, mapping }
     }
 }
 

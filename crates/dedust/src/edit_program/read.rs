@@ -10,7 +10,7 @@ use super::{
     PATH_CHARACTERS_AT, SPEAKS_OF_LABELS, early_bits, filter_bit, spelling_bits, value_tag,
 };
 use crate::compiled::encoding::first_word;
-use crate::marks::Marks;
+use crate::marks::{LANES, Marks, lanes_of, low_lanes};
 use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separator};
 
 /// Labels or segments of a URL that edits speak of, at most.
@@ -334,18 +334,17 @@ fn is_between(bytes: i8x16, low: u8, high: u8) -> i8x16 {
 /// Whether something is true of any byte and the two before it, sixteen at a time. There are bytes before the first.
 #[inline(always)]
 fn any(padded: &[u8], start: usize, end: usize, is_it: impl Fn(i8x16, [i8x16; 2]) -> i8x16) -> bool {
-    const LANES: usize = 16;
     let lanes = |at: usize| {
         let bytes =
             padded.get(at..).and_then(|rest| rest.first_chunk::<LANES>()).copied().unwrap_or_default();
-        i8x16::new(bytes.map(u8::cast_signed))
+        lanes_of(&bytes)
     };
     let mut at = start;
     while at < end {
         let found = is_it(lanes(at), [lanes(at.saturating_sub(1)), lanes(at.saturating_sub(2))])
             .move_mask()
             .cast_unsigned();
-        let wanted = if end - at >= LANES { 0xFFFF } else { (1 << (end - at)) - 1 };
+        let wanted = low_lanes(end - at);
         if found & wanted != 0 {
             return true;
         }

@@ -20,8 +20,7 @@ pub(crate) use self::slots::{
 };
 
 use self::shape::{FLAGS_AT, IS_FETCHABLE, IS_MIRROR, LANES, LISTS, Shape};
-use self::slots::Span;
-use crate::compiled::encoding::{Cursor, first_word, u16_at, u32_at};
+use crate::compiled::encoding::{Cursor, Text, first_word, u16_at, u32_at};
 use crate::pattern::{class_contains, is_in_class};
 use crate::url::{PADDING, ParsedUrl};
 
@@ -144,10 +143,15 @@ impl<'a> Program<'a> {
         }
         let shape = Shape::read(self.shape, self.bytes)?;
         slots.read(url, self.domain_len, &shape)?;
-        let print = match slots.span(shape.tag_slot()) {
-            Some(span) => print_of_value(url.padded(), span),
-            None => ANY_PRINT,
-        };
+        let is_tagged = shape.is_tagged_by_path();
+        let mut print = if is_tagged { print_of_tag(&shape, url, slots) } else { ANY_PRINT };
+        if is_tagged && shape.rules() <= LANES as u32 && shape.likely_rules(0, print)? == 0 {
+            return None;
+        }
+        slots.read_params(url, &shape)?;
+        if !is_tagged {
+            print = print_of_tag(&shape, url, slots);
+        }
         let mut from = 0;
         while from < shape.rules() {
             let mut likely = shape.likely_rules(from, print)?;
@@ -169,10 +173,12 @@ impl<'a> Program<'a> {
     }
 }
 
+/// The print of the value that the URL has in the tag slot.
 #[inline(always)]
-fn print_of_value(padded: &[u8], span: Span) -> u8 {
+fn print_of_tag(shape: &Shape<'_>, url: &ParsedUrl, slots: &Slots) -> u8 {
+    let Some(span) = slots.span(shape.tag_slot()) else { return ANY_PRINT };
     let (start, length) = span.extent();
-    if span.is_bare() { BARE_PRINT } else { print_of(first_word(padded, start, length), length) }
+    if span.is_bare() { BARE_PRINT } else { print_of(first_word(url.padded(), start, length), length) }
 }
 
 /// Where the rule lies and its template of the key, if it covers the URL.
@@ -238,8 +244,7 @@ fn has_value(shape: &Shape<'_>, slots: &Slots, url: &ParsedUrl, slot: u16, text:
         return text == NO_TEXT && span.is_bare();
     }
     let (start, length) = span.extent();
-    let word = first_word(url.padded(), start, length);
-    shape.texts().is_text(text.into(), url.padded(), start, length, word)
+    Text::new(url.padded(), start, length).is_some_and(|value| shape.texts().is_text(text.into(), &value))
 }
 
 /// Whether the slot that `cursor` gives is of the class that follows, and has none of the values after that.

@@ -1,11 +1,9 @@
 /*!
 Reads a URL into its [`Slots`]: host labels, path segments, parameters.
 
-Nearly all paths and queries together have less than [`WINDOW`] bytes, and no `;`. All marks of these are found at once,
-and stepping from one to the next is then a matter of bits. Longer ones, and those with `;`, are read mark by mark.
+Nearly all paths and queries have less than [`SHORT`] bytes. All marks of these are found at once, and stepping from one to
+the next is then a matter of bits. Longer ones are read mark by mark.
 */
-
-use wide::{CmpEq as _, i8x16};
 
 use super::shape::{KEEPS_ORDER, KEEPS_OTHERS, NamesOf, Shape};
 use super::slots::{
@@ -13,52 +11,12 @@ use super::slots::{
     ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, Span, TRAILING_SLASH_SLOT,
 };
 use crate::compiled::encoding::array_at;
-use crate::marks::Marks;
-use crate::url::{PADDING, ParsedUrl, Parts, all_named, path_params, query_params, query_separator};
-
-/// Bytes whose marks are found at once; one bit of a word for each.
-const WINDOW: usize = 64;
-const _: () = assert!(PADDING >= WINDOW, "a window may be read after the end of a URL");
-const LANES: usize = 16;
-
-/// Where the marks of a short path and query stand, one bit for each byte, the first one lowest.
-struct ShortTail {
-    slashes: u64,
-    ands: u64,
-    equals: u64,
-}
-
-impl ShortTail {
-    /// Of `length` bytes from `start` on; nothing when they are too many or there is a `;`.
-    #[inline(always)]
-    fn look(padded: &[u8], start: usize, length: usize) -> Option<Self> {
-        if length >= WINDOW {
-            return None;
-        }
-        let window: &[u8; WINDOW] = array_at(padded, start)?;
-        let (mut tail, mut semicolons) = (Self { slashes: 0, ands: 0, equals: 0 }, i8x16::ZERO);
-        for (index, lanes) in window.as_chunks::<LANES>().0.iter().enumerate() {
-            let lanes = i8x16::new(lanes.map(u8::cast_signed));
-            let is = |byte: u8| lanes.cmp_eq(i8x16::splat(byte.cast_signed()));
-            let bits = |byte: u8| u64::from(is(byte).move_mask().cast_unsigned()) << (index * LANES);
-            tail.slashes |= bits(b'/');
-            tail.ands |= bits(b'&');
-            tail.equals |= bits(b'=');
-            semicolons |= is(b';');
-        }
-        (semicolons.move_mask() == 0).then_some(tail)
-    }
-}
-
-/// As many bits, less than [`WINDOW`].
-#[inline(always)]
-fn low_bits(count: u32) -> u64 {
-    (1 << (count % WINDOW as u32)) - 1
-}
+use crate::marks::{Marks, ParamAt, SHORT, ShortQuery, low_bits, short_marks};
+use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separator};
 
 impl Slots {
-    /// Reads the pairs of `url`; nothing when it has a key that no rule knows.
-    #[inline(never)]
+    /// Reads the pairs of `url` except for its query; nothing when it has a key that no rule knows.
+    #[inline(always)]
     pub(super) fn read(&mut self, url: &ParsedUrl, domain_len: usize, shape: &Shape<'_>) -> Option<()> {
         self.clear(shape.words());
         let parts = url.parts();
@@ -79,15 +37,31 @@ impl Slots {
         if domain > parts.host_start {
             self.read_host(url.padded(), parts.host_start as usize, domain as usize, shape.subdomains())?;
         }
-        let length = parts.query_end - parts.path_start;
-        match ShortTail::look(url.padded(), parts.path_start as usize, length as usize) {
-            Some(tail) if shape.words() <= 1 => self.read_short(url.padded(), parts, shape, &tail)?,
-            _ => self.read_long(url, shape)?,
-        }
         if url.as_bytes().len() > parts.query_end as usize
             && let Some(hashbang) = url.hashbang()
         {
             self.set(HASHBANG_SLOT, Span::of(hashbang, url));
+        }
+        if (parts.path_end - parts.path_start) < SHORT as u32 && shape.words() <= 1 {
+            self.read_short_path(url, shape)
+        } else {
+            self.read_path(url, shape)
+        }
+    }
+
+    /// Reads the parameters of the query; nothing when there is one that no rule knows.
+    #[inline(always)]
+    pub(super) fn read_params(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
+        let (start, end) = (url.parts().path_end as usize + 1, url.parts().query_end as usize);
+        if end < start {
+            return Some(());
+        }
+        let Some(params) = ShortQuery::new(url.padded(), start, end) else {
+            return self.read_query(url, shape);
+        };
+        for ParamAt { start, name_end, end } in params {
+            let value = if name_end < end { Span::new(name_end + 1, end) } else { Span::BARE };
+            self.read_param(url.padded(), shape, Span::new(start, name_end), value)?;
         }
         Some(())
     }
@@ -111,68 +85,62 @@ impl Slots {
         Some(())
     }
 
-    /// Path and query from their marks, for a site all of whose slots are near.
+    /// A short path from its marks, for a site all of whose slots are near.
     #[inline(always)]
-    fn read_short(
-        &mut self,
-        padded: &[u8],
-        parts: &Parts,
-        shape: &Shape<'_>,
-        tail: &ShortTail,
-    ) -> Option<()> {
-        let Parts { path_start, path_end, query_end, .. } = *parts;
+    fn read_short_path(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
+        let (path_start, path_len) = (url.parts().path_start, url.parts().path_end - url.parts().path_start);
+        let [slashes, semicolons] = short_marks(url.padded(), path_start as usize, [b'/', b';'])?;
         let span = |start: u32, end: u32| Span::new(path_start + start, path_start + end);
-        let path_len = path_end - path_start;
-        let slashes = tail.slashes & low_bits(path_len);
         let has_slash = (slashes >> (path_len - 1)) as u32 & 1;
-        let mut present = self.present | has_slash << TRAILING_SLASH_SLOT;
         self.lend(TRAILING_SLASH_SLOT, span(path_len - 1, path_len));
-        if path_len > 1 {
-            let last_end = path_len - has_slash;
-            // All but the first slash end a segment, and so does the end.
-            let mut ends = slashes & low_bits(last_end) & !1 | 1 << (last_end % WINDOW as u32);
-            let mut slot = u32::from(FIXED_SLOTS) + u32::from(shape.subdomains());
-            let last_slot = slot + u32::from(shape.segments());
-            let mut start = 1;
-            while ends != 0 {
-                if slot == last_slot {
-                    return None;
-                }
-                let end = ends.trailing_zeros();
-                present |= 1 << (slot % 32);
-                self.values[slot as usize % NEAR_SLOTS] = span(start, end);
-                (slot, start) = (slot + 1, end + 1);
-                ends &= ends - 1;
-            }
-        }
-        if query_end > path_end {
-            let (mut start, length) = (path_len + 1, query_end - path_start);
-            let mut ends = tail.ands & low_bits(length) & !low_bits(start) | 1 << (length % WINDOW as u32);
-            self.present = present;
-            while ends != 0 {
-                let end = ends.trailing_zeros();
-                let equals = (tail.equals & !low_bits(start)).trailing_zeros();
-                let value = if equals < end { span(equals + 1, end) } else { Span::BARE };
-                self.read_param(padded, shape, span(start, equals.min(end)), value)?;
-                start = end + 1;
-                ends &= ends - 1;
-            }
+        self.present |= has_slash << TRAILING_SLASH_SLOT;
+        if path_len == 1 {
             return Some(());
         }
-        self.present = present;
-        Some(())
-    }
-
-    /// Path and query, mark by mark.
-    #[inline(never)]
-    fn read_long(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
-        self.read_path(url, shape)?;
-        if url.parts().query_end > url.parts().path_end {
-            self.read_query(url, shape)?;
+        let last_end = path_len - has_slash;
+        // All but the first slash end a segment, and so does the end.
+        let mut ends = slashes & low_bits(last_end) & !1 | 1 << last_end;
+        let mut slot = u32::from(FIXED_SLOTS) + u32::from(shape.subdomains());
+        let last_slot = slot + u32::from(shape.segments());
+        let (mut start, mut next) = (1, 1);
+        while ends != 0 {
+            if slot == last_slot {
+                return None;
+            }
+            start = next;
+            let end = ends.trailing_zeros();
+            self.present |= 1 << (slot % 32);
+            self.values[slot as usize % NEAR_SLOTS] = span(start, end);
+            (slot, next) = (slot + 1, end + 1);
+            ends &= ends - 1;
+        }
+        let semicolons = semicolons & low_bits(last_end) & !low_bits(start);
+        if semicolons != 0 {
+            let (at, end) = (path_start + semicolons.trailing_zeros(), path_start + last_end);
+            if self.read_path_params(url, shape, at, end)? {
+                self.values[(slot as usize - 1) % NEAR_SLOTS] = Span::new(path_start + start, at);
+            }
         }
         Some(())
     }
 
+    /// The parameters from a semicolon in the last segment on; false if it has none after all.
+    #[inline(never)]
+    fn read_path_params(&mut self, url: &ParsedUrl, shape: &Shape<'_>, at: u32, end: u32) -> Option<bool> {
+        let params = &url.padded()[at as usize..end as usize];
+        if !all_named(&params[1..], b';') {
+            return Some(false);
+        }
+        for (name, value) in path_params(params) {
+            let (first, count) = shape.slots_of(NamesOf::Path, url.padded(), Span::of(name, url))?;
+            let slot = self.next_free(first, count)?;
+            self.set(slot, Span::of_value(value, url));
+        }
+        Some(true)
+    }
+
+    /// A path of any length, mark by mark.
+    #[inline(never)]
     fn read_path(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
         let (padded, parts) = (url.padded(), url.parts());
         let (first, path_end) = (parts.path_start as usize + 1, parts.path_end as usize);
@@ -203,16 +171,16 @@ impl Slots {
         if slot == last_slot {
             return None;
         }
-        let params = semicolon.filter(|at| all_named(&padded[at + 1..end], b';'));
-        self.set(slot, Span::at(start, params.unwrap_or(end)));
-        for (name, value) in path_params(&padded[params.unwrap_or(end)..end]) {
-            let name = Span::of(name, url);
-            let slot = self.next_free(shape, NamesOf::Path, padded, name)?;
-            self.set(slot, Span::of_value(value, url));
-        }
+        let at = match semicolon {
+            Some(at) if self.read_path_params(url, shape, at as u32, end as u32)? => at,
+            _ => end,
+        };
+        self.set(slot, Span::at(start, at));
         Some(())
     }
 
+    /// A query of any kind, mark by mark.
+    #[inline(never)]
     fn read_query(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
         let (padded, parts) = (url.padded(), url.parts());
         let (mut start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
@@ -254,24 +222,46 @@ impl Slots {
         Some(())
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn read_param(&mut self, padded: &[u8], shape: &Shape<'_>, name: Span, value: Span) -> Option<()> {
-        let slot = self.next_free(shape, NamesOf::Query, padded, name);
-        if shape.flags() & KEEPS_ORDER != 0 {
-            self.params.push((Param { name, value }, slot.unwrap_or(NO_SLOT)));
-            if slot.is_none() && shape.flags() & KEEPS_OTHERS != 0 {
+        let slots = shape.slots_of(NamesOf::Query, padded, name);
+        if let Some((slot, _)) = slots
+            && usize::from(slot) < NEAR_SLOTS
+            && self.present & 1 << slot == 0
+        {
+            self.present |= 1 << slot;
+            self.values[usize::from(slot)] = value;
+            if shape.flags() & KEEPS_ORDER != 0 {
+                self.remember_param(Param { name, value }, slot);
+            }
+            return Some(());
+        }
+        self.place_param(shape.flags(), slots, Param { name, value })
+    }
+
+    #[inline(never)]
+    fn remember_param(&mut self, param: Param, slot: u16) {
+        self.params.push((param, slot));
+    }
+
+    /// Takes in a parameter whose name is unknown or known to have these slots, with any slot.
+    #[inline(never)]
+    fn place_param(&mut self, flags: u8, slots: Option<(u16, u16)>, param: Param) -> Option<()> {
+        let slot = slots.and_then(|(first, count)| self.next_free(first, count));
+        if flags & KEEPS_ORDER != 0 {
+            self.remember_param(param, slot.unwrap_or(NO_SLOT));
+            if slot.is_none() && flags & KEEPS_OTHERS != 0 {
                 self.has_unknown = true;
                 return Some(());
             }
         }
-        self.set(slot?, value);
+        self.set(slot?, param.value);
         Some(())
     }
 
-    /// The slot of the next occurrence of a name, if the rules know of it.
+    /// The first of some slots that is free, those of the occurrences of one name.
     #[inline(always)]
-    fn next_free(&mut self, shape: &Shape<'_>, of: NamesOf, padded: &[u8], name: Span) -> Option<u16> {
-        let (first, count) = shape.slots_of(of, padded, name)?;
+    fn next_free(&mut self, first: u16, count: u16) -> Option<u16> {
         if !self.has(first) {
             return Some(first);
         }

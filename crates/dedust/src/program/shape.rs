@@ -23,9 +23,11 @@ says nothing of what things are called, and a few shapes, which are always at ha
 
 use wide::{CmpEq as _, i8x16};
 
-use super::slots::Span;
+use super::slots::{FIXED_SLOTS, Span};
 use crate::compiled::CompiledSite;
-use crate::compiled::encoding::{Cursor, array_at, first_word, is_same, u16_at};
+use crate::compiled::encoding::{Cursor, Text, array_at, u16_at, u32_at};
+pub(super) use crate::marks::LANES;
+use crate::marks::{lanes_of, low_lanes};
 
 pub(crate) const HEADER_BYTES: usize = 36;
 /// Of the first slot of a name, and the number of its occurrences.
@@ -51,13 +53,10 @@ pub(crate) const IS_FETCHABLE: u8 = 1;
 /// Where the flags lie in a shape.
 pub(super) const FLAGS_AT: usize = 4;
 
-/// How many prints are compared at a time.
-pub(super) const LANES: usize = 16;
-
 /// The header, whose numbers are read where they are needed: there are more of them than a machine can hold at hand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape<'a> {
-    header: &'a [[u8; 2]; HEADER_BYTES / 2],
+    header: &'a [u8; HEADER_BYTES],
     pub(super) bytes: &'a [u8],
     pub(super) site: &'a [u8],
 }
@@ -110,23 +109,23 @@ pub(super) enum NamesOf {
 impl<'a> Shape<'a> {
     #[inline(always)]
     pub(super) fn read(bytes: &'a [u8], site: &'a [u8]) -> Option<Self> {
-        let header = bytes.as_chunks().0.first_chunk()?;
+        let header = bytes.first_chunk()?;
         Some(Self { header, bytes, site })
     }
 
     #[inline(always)]
     fn small(&self, at: usize) -> u16 {
-        u16::from_le_bytes(self.header[at])
+        u16_at(self.header, 2 * at)
     }
 
     #[inline(always)]
     fn large(&self, at: usize) -> u32 {
-        u32::from(self.small(at)) | u32::from(self.small(at + 1)) << 16
+        u32_at(self.header, 2 * at)
     }
 
     #[inline(always)]
     pub(super) fn flags(&self) -> u8 {
-        self.header[FLAGS_AT / 2][0]
+        self.header[FLAGS_AT]
     }
 
     #[inline(always)]
@@ -174,7 +173,7 @@ impl<'a> Shape<'a> {
         let names = u32::from(self.small(PATH_NAMES)) + u32::from(self.small(QUERY_NAMES));
         let prints = array_at(self.site, (self.large(PRINTS_AT).wrapping_add(names + from)) as usize)?;
         let likely = equal_lanes(prints, print) | equal_lanes(prints, ANY_PRINT);
-        Some(likely & low_bits(self.rules() - from))
+        Some(likely & low_lanes((self.rules() - from) as usize))
     }
 
     /// The first slot of a name, and how many occurrences of it the rules know.
@@ -186,24 +185,42 @@ impl<'a> Shape<'a> {
             NamesOf::Query => (path_names, u32::from(self.small(QUERY_NAMES))),
         };
         let (start, length) = name.extent();
-        let word = first_word(padded, start, length);
-        let print = print_of(word, length);
-        let mut from = 0;
-        while from < count {
-            let at = self.large(PRINTS_AT).wrapping_add(first + from);
-            let prints = array_at(self.site, at as usize)?;
-            let mut likely = equal_lanes(prints, print) & low_bits(count - from);
-            while likely != 0 {
-                let number = first + from + likely.trailing_zeros();
-                if self.texts().is_text(number, padded, start, length, word) {
-                    let entry = array_at::<4>(self.bytes, HEADER_BYTES + NAME_BYTES * number as usize)?;
-                    return Some((u16_at(entry, 0), u16_at(entry, 2)));
-                }
-                likely &= likely - 1;
+        let name = Text::new(padded, start, length)?;
+        let number = match self.name_among(&name, first, count) {
+            None if count > LANES as u32 => self.name_among_many(&name, first, count)?,
+            number => number?,
+        };
+        let entry = array_at::<4>(self.bytes, HEADER_BYTES + NAME_BYTES * number as usize)?;
+        Some((u16_at(entry, 0), u16_at(entry, 2)))
+    }
+
+    /// The number of a name, if it is one of the next [`LANES`] or `count`.
+    #[inline(always)]
+    fn name_among(&self, name: &Text<'_>, first: u32, count: u32) -> Option<u32> {
+        let prints = array_at(self.site, self.large(PRINTS_AT).wrapping_add(first) as usize)?;
+        let print = print_of(name.word, name.length);
+        let mut likely = equal_lanes(prints, print) & low_lanes(count as usize);
+        while likely != 0 {
+            let number = first + likely.trailing_zeros();
+            if self.texts().is_text(number, name) {
+                return Some(number);
             }
-            from += LANES as u32;
+            likely &= likely - 1;
         }
         None
+    }
+
+    #[inline(never)]
+    fn name_among_many(&self, name: &Text<'_>, first: u32, count: u32) -> Option<u32> {
+        let groups = (LANES as u32..count).step_by(LANES);
+        groups.map(|from| self.name_among(name, first + from, count - from)).find(Option::is_some)?
+    }
+
+    /// Whether the URL has what the tag slot tells as soon as its path is read.
+    #[inline(always)]
+    pub(super) fn is_tagged_by_path(&self) -> bool {
+        u32::from(self.tag_slot())
+            < u32::from(FIXED_SLOTS) + u32::from(self.subdomains()) + u32::from(self.segments())
     }
 }
 
@@ -211,13 +228,13 @@ impl<'a> Texts<'a> {
     /// Where a text starts in the bytes of the site, and how long it is.
     #[inline(always)]
     pub(crate) fn extent(&self, number: u32) -> (usize, usize) {
-        let at = self.ends.wrapping_add(number << self.width);
-        // Both ends at once.
-        let ends = array_at(self.site, at as usize).map_or(0, |ends| u64::from_le_bytes(*ends));
-        let bits = 8 << self.width;
-        let mask = u32::MAX >> (32 - bits);
-        let (start, end) = (ends as u32 & mask, (ends >> bits) as u32 & mask);
-        (self.start.wrapping_add(start) as usize, end.saturating_sub(start) as usize)
+        if self.width == 0
+            && let Some(&[start, end]) = array_at(self.site, self.ends.wrapping_add(number) as usize)
+        {
+            return (self.start.wrapping_add(start.into()) as usize, end.saturating_sub(start).into());
+        }
+        let (start, length) = far_extent(self.site, self.ends, number, self.width);
+        (self.start.wrapping_add(start) as usize, length as usize)
     }
 
     #[inline(always)]
@@ -226,18 +243,28 @@ impl<'a> Texts<'a> {
         self.site.get(start..)?.get(..length)
     }
 
-    /// Whether a text is the one at `start`, whose first bytes are `word`.
+    /// Whether a text is the one with a number.
     #[inline(always)]
-    pub(super) fn is_text(&self, number: u32, padded: &[u8], start: usize, length: usize, word: u64) -> bool {
-        let (at, wanted) = self.extent(number);
-        wanted == length
-            && first_word(self.site, at, length) == word
-            && (length <= 8 || is_same(self.site, at + 8, padded, start + 8, length - 8))
+    pub(super) fn is_text(&self, number: u32, text: &Text<'_>) -> bool {
+        let (at, length) = self.extent(number);
+        length == text.length && text.is_at(self.site, at)
     }
 }
 
+/// Where a text of a site starts, all of whose texts together are longer than one byte can tell, and how long it is.
+#[inline(never)]
+fn far_extent(site: &[u8], ends: u32, number: u32, width: u32) -> (u32, u32) {
+    let at = ends.wrapping_add(number << width);
+    // Both ends at once.
+    let ends = array_at(site, at as usize).map_or(0, |ends| u64::from_le_bytes(*ends));
+    let bits = 8 << width;
+    let mask = u32::MAX >> (32 - bits);
+    let (start, end) = (ends as u32 & mask, (ends >> bits) as u32 & mask);
+    (start, end.saturating_sub(start))
+}
+
 /// A number for a text, never [`ANY_PRINT`]; different texts mostly have different ones. `word` is its
-/// [first](first_word).
+/// [first](crate::compiled::encoding::first_word).
 #[inline(always)]
 pub(crate) fn print_of(word: u64, length: usize) -> u8 {
     ((word ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56).max(1) as u8
@@ -248,12 +275,5 @@ pub(crate) const BARE_PRINT: u8 = 1;
 
 #[inline(always)]
 fn equal_lanes(bytes: &[u8; LANES], byte: u8) -> u32 {
-    let bytes = i8x16::new(bytes.map(u8::cast_signed));
-    bytes.cmp_eq(i8x16::splat(byte.cast_signed())).move_mask().cast_unsigned()
-}
-
-/// That many bits.
-#[inline(always)]
-fn low_bits(count: u32) -> u32 {
-    if count >= LANES as u32 { 0xFFFF } else { (1 << count) - 1 }
+    lanes_of(bytes).cmp_eq(i8x16::splat(byte.cast_signed())).move_mask().cast_unsigned()
 }

@@ -153,6 +153,17 @@ pub(super) fn decode_escape(bytes: &[u8]) -> Option<u8> {
     }
 }
 
+/// Whether `bytes` start with an escape that stays as it is.
+#[inline]
+pub(super) fn is_normal_escape(bytes: &[u8]) -> bool {
+    match *bytes {
+        [_, b'0'..=b'9' | b'A'..=b'F', b'0'..=b'9' | b'A'..=b'F', ..] => {
+            decode_escape(bytes).is_some_and(|value| !is_unreserved(value))
+        }
+        _ => false,
+    }
+}
+
 #[inline]
 fn hex_value(digit: u8) -> Option<u8> {
     match digit {

@@ -6,6 +6,7 @@ mod authority;
 mod dot_segments;
 mod escape;
 mod host;
+mod normal;
 mod parse;
 mod scan;
 mod site;
@@ -17,5 +18,5 @@ pub use token::{
     ParamName, RawKey, RawValue, TokenKey, UnknownKey, Value, extension, tokenize, visit_tokens,
 };
 
-pub(crate) use parse::{PADDING, Parts};
+pub(crate) use parse::PADDING;
 pub(crate) use token::{all_named, path_params, query_params, query_separator, split_path};

@@ -18,6 +18,7 @@ use std::fmt;
 use super::authority::{self, is_slash};
 use super::dot_segments;
 use super::escape::Copier;
+use super::normal;
 use super::scan;
 
 /// Inputs above this length are refused; it keeps all offsets within 32 bits.
@@ -34,9 +35,10 @@ const MAX_INPUT_BYTES: usize = 64 << 20;
 /// assert_eq!(url.query(), Some(&b"x=1"[..]));
 /// # Ok::<(), dedust::errors::ParseUrlError>(())
 /// ```
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct ParsedUrl {
-    /// The URL, and zeros after it: whoever copies a part may then copy in steps that do not depend on its length.
+    /// The URL, and at least [`PADDING`] bytes after it, whatever they are: whoever copies or compares a part may then do so
+    /// in steps that do not depend on its length.
     bytes: Vec<u8>,
     length: u32,
     parts: Parts,
@@ -94,6 +96,50 @@ impl ParsedUrl {
 
     /// Like [`ParsedUrl::parse`], into this value, reusing its buffer. On error this value is empty.
     pub fn parse_from(&mut self, input: &[u8]) -> Result<(), ParseUrlError> {
+        if input.len() <= MAX_INPUT_BYTES
+            && let Some(parts) = normal::parts_of(input)
+        {
+            self.copy(input);
+            self.parts = parts;
+            return Ok(());
+        }
+        self.normalize_from(input)
+    }
+
+    /// Takes over a URL as it is.
+    #[inline(always)]
+    fn copy(&mut self, input: &[u8]) {
+        /// Bytes that are copied at once.
+        const STEP: usize = 32;
+        self.length = input.len() as u32;
+        if self.bytes.len() < input.len() + PADDING {
+            self.make_room(input.len());
+        }
+        let (steps, rest) = input.as_chunks::<STEP>();
+        for (to, from) in self.bytes.as_chunks_mut().0.iter_mut().zip(steps) {
+            *to = *from;
+        }
+        match (input.last_chunk::<STEP>(), self.bytes.get_mut(..input.len())) {
+            // The last step overlaps with those before.
+            (Some(from), Some(to)) if !rest.is_empty() => {
+                if let Some(to) = to.last_chunk_mut() {
+                    *to = *from;
+                }
+            }
+            (None, Some(to)) => to.copy_from_slice(input),
+            _ => {}
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, length: usize) {
+        self.bytes.resize((length + PADDING).next_multiple_of(256), 0);
+    }
+
+    /// Likewise, for input that may have to be changed.
+    #[inline(never)]
+    fn normalize_from(&mut self, input: &[u8]) -> Result<(), ParseUrlError> {
         let input = trim(input);
         if input.len() > MAX_INPUT_BYTES {
             *self = Self::default();
@@ -122,7 +168,7 @@ impl ParsedUrl {
         &self.bytes[..self.length as usize]
     }
 
-    /// The whole normalized URL, and zeros after it.
+    /// The whole normalized URL, and [`PADDING`] bytes or more after it.
     #[inline]
     pub(crate) fn padded(&self) -> &[u8] {
         &self.bytes
@@ -186,6 +232,14 @@ impl ParsedUrl {
         &self.bytes[start as usize..end as usize]
     }
 }
+
+impl PartialEq for ParsedUrl {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes() && self.parts == other.parts
+    }
+}
+
+impl Eq for ParsedUrl {}
 
 impl fmt::Debug for ParsedUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -8,6 +8,8 @@ to stop looks the byte up afterwards.
 
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
+use crate::marks::{LANES, lanes_of};
+
 /// A bit of [`ATTENTION`]: the component that is being copied.
 pub(super) type ByteSet = u8;
 
@@ -64,8 +66,6 @@ pub(super) fn needs_attention<const SET: ByteSet>(byte: u8) -> bool {
     ATTENTION[usize::from(byte)] & SET != 0
 }
 
-const LANES: usize = 16;
-
 /// Index of the first byte at or after `from` that may need attention in `SET`, or the length.
 ///
 /// A dot in the path of a special scheme is reported only after a slash.
@@ -97,7 +97,7 @@ fn suspects<const SET: ByteSet>(input: &[u8], at: usize) -> u32 {
     let load = |at: usize| {
         let mut lanes = [0; LANES];
         lanes.copy_from_slice(&input[at..at + LANES]);
-        i8x16::new(lanes.map(u8::cast_signed))
+        lanes_of(&lanes)
     };
     let all = |byte: u8| i8x16::splat(byte.cast_signed());
     let bytes = load(at);
