@@ -165,3 +165,58 @@ fn parameters_that_always_come_together_go_together() {
     assert_eq!(key("post/other?share=mail&nb=1"), key("post/other"));
     assert_ne!(key("post/other?page=z1"), key("post/other"));
 }
+
+#[test]
+fn where_a_parameter_says_all_the_path_does_not_matter() {
+    let pages = (0..160).flat_map(|n| {
+        let path = format!("{}/topic{n}", ["red", "green", "blue", "white"][n % 4]);
+        [
+            (format!("{n}"), url(path.clone())),
+            (format!("edit {n}"), url(format!("{path}?do=edit"))),
+            ("register".to_owned(), url(format!("{path}?do=register"))),
+            ("register".to_owned(), url("?do=register".into())),
+        ]
+    });
+    let normalizer = learn(pages);
+    let key = |path: &str| normalizer.key(url(path.into())).unwrap();
+    assert_eq!(key("red/topic4?do=register"), key("never/seen/before?do=register"));
+    assert_ne!(key("red/topic4?do=edit"), key("red/topic8?do=edit"));
+    assert_ne!(key("red/topic4"), key("red/topic8"));
+}
+
+#[test]
+fn a_parameter_that_one_kind_of_page_needs_is_dropped_from_other_kinds_only() {
+    let pages = (0..300).flat_map(|n| {
+        let kind = if n < 6 { "list" } else { "view" };
+        let with_limit = if n < 6 { format!("{n} and more") } else { n.to_string() };
+        [
+            (n.to_string(), url(format!("{kind}?id=x{n}"))),
+            (with_limit, url(format!("{kind}?id=x{n}&limit={n}"))),
+        ]
+    });
+    let normalizer = learn(pages);
+    let key = |path: &str| normalizer.key(url(path.into())).unwrap();
+    assert_eq!(key("view?id=new&limit=20"), key("view?id=new"));
+    assert_ne!(key("list?id=new&limit=20"), key("list?id=new"), "2 % of all, but all of this kind");
+    assert_ne!(key("brand/new?id=7&limit=20"), key("brand/new?id=7"), "of which kind this is nobody knows");
+}
+
+#[test]
+fn a_host_is_another_name_but_for_the_kind_of_page_that_differs() {
+    let pages = (0..220).flat_map(|n| {
+        let (path, other) = if n < 16 {
+            (format!("feed?of=x{n}"), format!("{n} by www"))
+        } else {
+            (format!("post/x{n}"), n.to_string())
+        };
+        [
+            (n.to_string(), format!("http://ask.example.org/{path}")),
+            (other, format!("http://www.ask.example.org/{path}")),
+        ]
+    });
+    let normalizer = learn(pages);
+    let key = |url: &str| normalizer.key(url).unwrap();
+    assert_eq!(key("http://www.ask.example.org/post/new"), key("http://ask.example.org/post/new"));
+    assert_eq!(key("http://www.ask.example.org/other/new"), key("http://ask.example.org/other/new"));
+    assert_ne!(key("http://www.ask.example.org/feed?of=new"), key("http://ask.example.org/feed?of=new"));
+}

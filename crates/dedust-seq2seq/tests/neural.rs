@@ -3,8 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
 
+use std::sync::{Arc, Mutex};
+
 use dedust::{Normalizer, RuleSet, SiteRules, SiteSummary};
-use dedust_learn::{Clues, Corpus, Crawl, EvidenceKinds, Learned, Learner as _};
+use dedust_learn::{
+    Clues, Corpus, Crawl, EvidenceKinds, LearnSettings, Learned, Learner as _, Method, Progress, Trainer,
+};
 use dedust_seq2seq::model::{LoadWeightsError, Weights, cpu};
 use dedust_seq2seq::{Options, Seq2Seq, Translator, Variant};
 
@@ -86,21 +90,52 @@ fn the_papers_variant_is_written_as_rules_that_nothing_was_checked_of() {
 }
 
 #[test]
-fn the_same_bytes_on_any_thread_and_other_bytes_for_another_seed() {
-    let corpus = corpus();
-    let run = |seed: u64| {
-        let learner = Seq2Seq::new(Options { seed, keeps_models: true, ..Options::default() });
-        let edits = learner.learn(&corpus, &()).edits;
-        (edits, saved(&learner.take_weights()))
+fn the_same_bytes_on_any_number_of_threads_and_other_bytes_for_another_seed() {
+    let mut crawl = Crawl::new(EvidenceKinds::AUTO);
+    for (site, n) in ["one", "two", "three"].into_iter().flat_map(|site| (0..60).map(move |n| (site, n))) {
+        for path in [format!("users/{n}/name-{n}x"), format!("users/{n}"), format!("users/{n}?sid=s{n}")] {
+            let (url, page) = (format!("http://{site}.example/{path}"), n.to_string());
+            let clues = Clues { cluster: Some(page.as_bytes()), ..Clues::default() };
+            crawl.observe(url.as_bytes(), &clues).unwrap();
+        }
+    }
+    let corpora = crawl.into_corpora();
+    let run = |seed: u64, threads: usize| {
+        let learner = Arc::new(Seq2Seq::new(Options { seed, keeps_models: true, ..Options::default() }));
+        let settings = LearnSettings::default().with_seq2seq(learner.clone());
+        let trainer = Trainer::builder().method(Method::Seq2Seq).settings(settings).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let training = pool.install(|| trainer.train(&corpora, &())).unwrap();
+        (training.rules, saved(&learner.take_weights()))
     };
-    let (first, second) = std::thread::scope(|scope| {
-        let threads = [scope.spawn(|| run(1)), scope.spawn(|| run(1))];
-        let [first, second] = threads.map(|thread| thread.join().unwrap());
-        (first, second)
-    });
-    assert!(first == second);
-    assert_eq!(first.0, run(1).0);
-    assert_ne!(first.1, run(2).1);
+    let (rules, weights) = run(1, 1);
+    assert!(rules.sites().all(|(_, site)| !site.edits().is_empty()));
+    let (on_three, weights_on_three) = run(1, 3);
+    assert!(on_three == rules && weights_on_three == weights);
+    assert_ne!(run(2, 1).1, weights);
+}
+
+#[test]
+fn epochs_are_told_with_loss_and_exact_match() {
+    #[derive(Default)]
+    struct Heard(Mutex<Vec<(usize, f64, f64)>>);
+    impl Progress for Heard {
+        fn epoch_done(&self, site: &str, epoch: usize, held_out_loss: f64, exact_match: f64) {
+            assert_eq!(site, "example.org");
+            self.0.lock().unwrap().push((epoch, held_out_loss, exact_match));
+        }
+    }
+    let heard = Heard::default();
+    learner().learn(&corpus(), &heard);
+    let heard = heard.0.into_inner().unwrap();
+    let models: Vec<&[(usize, f64, f64)]> = heard.chunk_by(|a, b| b.0 == a.0 + 1).collect();
+    assert_eq!(models.len(), 2, "one for each half of the pages");
+    for epochs in models {
+        let ((first, first_loss, _), (_, last_loss, exact_match)) = (epochs[0], epochs[epochs.len() - 1]);
+        assert_eq!(first, 1);
+        assert!(last_loss < first_loss, "{last_loss} and {first_loss}");
+        assert!((0.5..=1.0).contains(&exact_match), "{exact_match}");
+    }
 }
 
 #[test]

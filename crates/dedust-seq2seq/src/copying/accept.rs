@@ -2,17 +2,19 @@
 Which changes are believed, and of which URLs.
 
 A change is first proposed for all URLs of the site. If they do not agree, it is proposed for fewer of them: those with
-the values that the translations spoke of, then those whose path begins alike, then those with the same path. It is
-believed if, with 95 % confidence, no more than a small share of the URLs that meet others by it show another page; only
-URLs that its translator did not learn from are heard. Changes are made one after the other, each to what those before
-it left, and are proposed again as long as others make a difference.
+the values that the translations spoke of, then those whose path begins alike, those with the same path, and those with the
+same parameters beside it. A new path is proposed for the path it was made of; if nothing of that is left in it, first for
+the parameters alone. A change is believed if, with 95 % confidence, no more than a small share of the URLs that meet others
+by it show another page; only URLs that its translator did not learn from are heard. What one kind of page contradicts is not
+believed at large; of scheme, host and trailing slash, that kind is left out. Changes are made one after the other, each to
+what those before it left, and are proposed again as long as others make a difference.
 */
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dedust::{Change, Edit, Evidence, Spot, Test, TokenKey, ValueClass};
+use dedust::{Change, Edit, Evidence, Spot, Test, TokenKey, Value, ValueClass};
 
-use super::proposal::{Conditions, Origin, Proposal, path_of, test_of};
+use super::proposal::{Conditions, Origin, Proposal, path_of, query_of, test_of};
 use super::site::Site;
 use super::trial::{Trial, Votes};
 use crate::pair::HeldOut;
@@ -29,10 +31,16 @@ const MAX_OF_GROUP: u64 = 3;
 const MIN_JOINED: f64 = 0.02;
 /// Values that a change must be proposed for to be proposed for all values.
 const MIN_VALUES: usize = 3;
-/// Share of the places that may fail in templates most of which fail.
+/// Share of the places that may fail in templates most of which fail, for changes that take nothing away.
 const MAX_CONTRADICTIONS: f64 = 0.02;
 /// Pages that must agree, unless all URLs lead to one.
 const MIN_PAGES: usize = 3;
+/// Templates that must agree that all URLs lead to one page, to be believed like others that nobody contradicts: of one
+/// template, those that lead elsewhere may not have been crawled yet.
+const MIN_TEMPLATES: usize = 3;
+/// Words of which URLs are left out of a change that takes nothing away: a page for editors or a feed may say which
+/// address it was asked for at.
+const MAX_EXCEPTIONS: usize = 3;
 /// URLs of templates for which a change may be proposed on its own.
 const MIN_URLS: usize = 8;
 /// Times that changes are proposed.
@@ -72,62 +80,62 @@ struct Search<'s, 'c> {
     edits: Vec<Edit>,
 }
 
-/// How much is asked of URLs, from nothing at all on.
+/// What may be asked of URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
+    /// Nothing.
     Site,
+    /// What was true of the values that change.
     Values,
+    /// How their path begins.
     FirstSegment,
+    /// Their path.
     Path,
-}
-
-impl Level {
-    fn narrower(self) -> Option<Self> {
-        match self {
-            Self::Site => Some(Self::Values),
-            Self::Values => Some(Self::FirstSegment),
-            Self::FirstSegment => Some(Self::Path),
-            Self::Path => None,
-        }
-    }
+    /// The parameters that stood beside.
+    Query,
 }
 
 impl Search<'_, '_> {
     /// Whether a change is believed of all URLs that it was proposed for.
     fn propose(&mut self, proposal: &Proposal) -> bool {
+        use Level::{FirstSegment, Path, Query, Site, Values};
         let origins: Vec<&Origin> = proposal.origins.iter().collect();
         if !proposal.is_move {
-            return self.descend(proposal, origins, Level::Site, Conditions::new());
+            return self.descend(
+                proposal,
+                &origins,
+                &[Site, Values, FirstSegment, Path, Query],
+                &Conditions::new(),
+            );
         }
-        // What a path becomes depends on all of it.
-        let mut is_believed = true;
-        for (path, origins) in self.parted(&origins, Level::Values) {
-            is_believed &= self.descend(proposal, origins, Level::Path, path);
-        }
-        is_believed
+        // What a path becomes depends on all of it, unless nothing of it remains: then parameters may say all.
+        proposal.is_constant() && self.descend(proposal, &origins, &[Query], &Conditions::new())
+            || self.descend(proposal, &origins, &[Values, Query], &Conditions::new())
     }
 
+    /// The same, where one thing after the other is asked as long as URLs do not agree.
     fn descend(
         &mut self,
         proposal: &Proposal,
-        origins: Vec<&Origin>,
-        level: Level,
-        when: Conditions,
+        origins: &[&Origin],
+        levels: &[Level],
+        when: &Conditions,
     ) -> bool {
-        let templates = origins.iter().map(|origin| &self.site.templates[origin.template as usize]);
-        if templates.map(|template| template.rows.len()).sum::<usize>() < MIN_URLS {
-            return false;
-        }
-        let is_wide_enough = level != Level::Site || speak_of_all(&origins);
-        if is_wide_enough && self.is_believed(proposal, &when) {
-            return true;
-        }
-        let Some(level) = level.narrower() else { return false };
+        let Some((&level, narrower)) = levels.split_first() else { return false };
         let mut is_believed = true;
-        for (tests, origins) in self.parted(&origins, level) {
-            let mut narrower = when.clone();
-            narrower.extend(tests);
-            is_believed &= self.descend(proposal, origins, level, narrower);
+        for (tests, origins) in self.parted(origins, level) {
+            let templates = origins.iter().map(|origin| &self.site.templates[origin.template as usize]);
+            if templates.map(|template| template.rows.len()).sum::<usize>() < MIN_URLS {
+                is_believed = false;
+                continue;
+            }
+            let is_new = if level == Level::Site { speak_of_all(&origins) } else { !tests.is_empty() };
+            let mut when = when.clone();
+            for (spot, test) in tests {
+                when.entry(spot).or_insert(test);
+            }
+            is_believed &= is_new && self.is_believed(proposal, &when)
+                || self.descend(proposal, &origins, narrower, &when);
         }
         is_believed
     }
@@ -146,36 +154,76 @@ impl Search<'_, '_> {
                     Conditions::from([(Spot::Key(key), test)])
                 }
                 Level::Path => path_of(self.site, template),
+                Level::Query => query_of(self.site, template),
             };
             parts.entry(format!("{tests:?}")).or_insert_with(|| (tests, Vec::new())).1.push(origin);
         }
         parts.into_values().collect()
     }
 
+    /// Tries a change, and makes it if it is believed.
     fn is_believed(&mut self, proposal: &Proposal, when: &Conditions) -> bool {
-        let edit = Edit {
+        let mut edit = Edit {
             when: when.clone(),
             change: proposal.change.clone(),
             fetchable: false,
             evidence: Evidence::default(),
         };
+        for _ in 0..=MAX_EXCEPTIONS {
+            let (votes, evidence) = self.vote(proposal, &edit);
+            if is_proven(&votes, proposal) {
+                self.make(Edit { evidence, ..edit }, proposal, votes);
+                return true;
+            }
+            let exception =
+                proposal.takes_nothing_away().then(|| self.exception(&votes, &edit.when)).flatten();
+            let Some((spot, test)) = exception else { return false };
+            edit.when.insert(spot, test);
+        }
+        false
+    }
+
+    fn vote(&mut self, proposal: &Proposal, edit: &Edit) -> (Votes, Evidence) {
         // The translator that proposed a change learned from the pages that were not held out from it.
         let is_witness =
             |row: u32| proposal.by == 0b11 || self.held_out[row as usize] == (proposal.by == 0b01);
         let max_of_group = if proposal.is_move { u64::MAX } else { MAX_OF_GROUP };
-        let (votes, evidence) = self.trial.vote(&edit, &is_witness, max_of_group);
-        if !is_proven(&votes, proposal) {
-            return false;
+        self.trial.vote(edit, &is_witness, max_of_group)
+    }
+
+    /// The word most of whose URLs fail, more of them than of any other, as something that is not to be there.
+    fn exception(&self, votes: &Votes, when: &Conditions) -> Option<(Spot, Test)> {
+        let mut tallies: BTreeMap<(TokenKey, Value), (u64, u64)> = BTreeMap::new();
+        for (&template, &(trials, failures)) in &votes.by_template {
+            let template = &self.site.templates[template as usize];
+            for key in template.keys.iter().collect::<BTreeSet<_>>() {
+                let may_tell = matches!(key, TokenKey::PathSegment(0) | TokenKey::QueryParam(_));
+                if let (true, Some(Test::Is(value))) = (may_tell, test_of(self.site, template, key)) {
+                    let tally = tallies.entry((key.clone(), value)).or_default();
+                    *tally = (tally.0 + trials, tally.1 + failures);
+                }
+            }
         }
-        let fetchable = !proposal.is_key_only && votes.is_fetchable();
-        let mut edit = Edit { fetchable, evidence, ..edit };
+        let failing = tallies.into_iter().filter(|(_, (trials, failures))| 2 * failures > *trials);
+        let ((key, value), _) = failing.rev().max_by_key(|(_, (_, failures))| *failures)?;
+        let mut values = match when.get(&Spot::Key(key.clone())) {
+            None => Vec::new(),
+            Some(Test::Not(values)) => values.clone(),
+            Some(_) => return None,
+        };
+        values.push(value);
+        values.sort();
+        Some((Spot::Key(key), Test::Not(values)))
+    }
+
+    fn make(&mut self, mut edit: Edit, proposal: &Proposal, votes: Votes) {
+        edit.fetchable = !proposal.is_key_only && votes.is_fetchable();
         // What was always there may be why: `curid` says nothing beside `title`, and everything without it.
         for key in votes.always.into_iter().filter(|key| !changes(&edit.change, key)) {
             edit.when.entry(Spot::Key(key)).or_insert(Test::Any(ValueClass::Text));
         }
         self.trial.apply(&edit);
         self.edits.push(edit);
-        true
     }
 }
 
@@ -196,18 +244,13 @@ fn speak_of_all(origins: &[&Origin]) -> bool {
 }
 
 fn is_proven(votes: &Votes, proposal: &Proposal) -> bool {
-    let is_harmless = votes.failures == 0 || proposal.change.iter().all(takes_nothing_away);
+    let takes_nothing_away = proposal.takes_nothing_away();
+    let is_varied = !proposal.is_constant() || votes.by_template.len() >= MIN_TEMPLATES;
+    let is_harmless = takes_nothing_away || votes.failures == 0 && is_varied;
+    // What one kind of page needs is not superfluous, whatever all others say.
+    let max_contradictions = if takes_nothing_away { MAX_CONTRADICTIONS } else { 0.0 };
     votes.joined as f64 >= MIN_JOINED * votes.changed as f64
         && votes.bound() <= if is_harmless { HARMLESS_LIMIT } else { LIMIT }
-        && votes.contradictions as f64 <= MAX_CONTRADICTIONS * votes.joined as f64
+        && votes.contradictions as f64 <= max_contradictions * votes.joined as f64
         && (proposal.is_move || votes.pages >= MIN_PAGES)
-}
-
-fn takes_nothing_away(change: &Change) -> bool {
-    match change {
-        Change::Map { of, .. } => *of == TokenKey::Scheme,
-        Change::Set { key: TokenKey::Subdomain(_), .. } => true,
-        Change::Drop(Spot::Key(key)) => matches!(key, TokenKey::TrailingSlash | TokenKey::Subdomain(_)),
-        _ => false,
-    }
 }

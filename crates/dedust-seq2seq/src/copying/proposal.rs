@@ -36,6 +36,24 @@ pub struct Proposal {
     pub(super) urls: usize,
 }
 
+impl Proposal {
+    /// Whether it writes a path in which nothing of the URL is left.
+    pub(super) fn is_constant(&self) -> bool {
+        let is_text = |part: &PathPart| matches!(part, PathPart::Text(_));
+        self.change.iter().any(|change| matches!(change, Change::Path(parts) if parts.iter().all(is_text)))
+    }
+
+    /// Whether it changes nothing but the scheme, the host or the trailing slash.
+    pub(super) fn takes_nothing_away(&self) -> bool {
+        self.change.iter().all(|change| match change {
+            Change::Map { of, .. } => *of == TokenKey::Scheme,
+            Change::Set { key: TokenKey::Subdomain(_), .. } => true,
+            Change::Drop(Spot::Key(key)) => matches!(key, TokenKey::TrailingSlash | TokenKey::Subdomain(_)),
+            _ => false,
+        })
+    }
+}
+
 /// A template that a change was made of.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
@@ -104,6 +122,12 @@ pub(super) fn path_of(site: &Site<'_>, template: &Template) -> Conditions {
     }
     tests.insert(Spot::Key(TokenKey::PathSegment(depth)), Test::Absent);
     tests
+}
+
+/// What is true of the parameters of a template.
+pub(super) fn query_of(site: &Site<'_>, template: &Template) -> Conditions {
+    let params = template.keys.iter().filter(|key| matches!(key, TokenKey::QueryParam(_)));
+    params.filter_map(|key| Some((Spot::Key(key.clone()), test_of(site, template, key)?))).collect()
 }
 
 fn parts(site: &Site<'_>, template: &Template, program: &Program) -> Vec<Part> {

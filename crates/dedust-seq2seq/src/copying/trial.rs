@@ -53,6 +53,8 @@ pub(super) struct Votes {
     pub(super) contradictions: u64,
     /// Pages that agree.
     pub(super) pages: usize,
+    /// Those that come together with others and those that fail, by template.
+    pub(super) by_template: FxHashMap<u32, (u64, u64)>,
     /// Parameters that all URLs have which it changes.
     pub(super) always: BTreeSet<TokenKey>,
     /// Groups, and those whose common form was seen for their page.
@@ -154,7 +156,6 @@ impl<'s, 'c> Trial<'s, 'c> {
             moves.into_iter().map(|moved| (moved.to, moved.from, moved.row)).collect();
         moves.sort_unstable();
         let mut pages: BTreeSet<u32> = BTreeSet::new();
-        let mut by_template: FxHashMap<Option<u32>, (u64, u64)> = FxHashMap::default();
         let mut examples: Vec<(u32, u32)> = Vec::new();
         let mut kinds = EvidenceKinds::NONE;
         for group in moves.chunk_by(|a, b| a.0 == b.0) {
@@ -189,8 +190,10 @@ impl<'s, 'c> Trial<'s, 'c> {
                 }
                 votes.joined += 1;
                 votes.failures += fails;
-                let of_template = by_template.entry(self.site.template_of[row as usize]).or_default();
-                *of_template = (of_template.0 + 1, of_template.1 + fails);
+                if let Some(template) = self.site.template_of[row as usize] {
+                    let of_template = votes.by_template.entry(template).or_default();
+                    *of_template = (of_template.0 + 1, of_template.1 + fails);
+                }
                 if is_witness && heard < max_of_group {
                     heard += 1;
                     votes.trials += 1;
@@ -205,7 +208,8 @@ impl<'s, 'c> Trial<'s, 'c> {
             }
         }
         votes.pages = pages.len();
-        votes.contradictions = by_template
+        votes.contradictions = votes
+            .by_template
             .values()
             .filter(|(trials, failures)| *trials >= MIN_OF_TEMPLATE && 2 * failures > *trials)
             .map(|(_, failures)| failures)
