@@ -81,7 +81,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The rule cannot be applied to this URL: a segment or label would be missing between others, or a part of a value.
+/// The rule cannot be applied to this URL: a segment or label would be missing before others, or a part of a value.
 #[derive(Debug)]
 pub(crate) struct Refused;
 
@@ -208,7 +208,8 @@ impl<'a, 'r> Writer<'a, 'r> {
                 has_gap = true;
                 continue;
             }
-            if has_gap {
+            // What does not matter does not matter where there is none.
+            if has_gap && !matches!(segment, Source::Star) {
                 return None;
             }
             has_any = true;

@@ -78,7 +78,8 @@ fn join(parts: &[Part], tokens: &BTreeMap<TokenKey, Value>) -> Option<Value> {
     Some(Value::from(&*parts?.concat()))
 }
 
-/// Writes the pairs as a URL, `*` for `None`; nothing when a segment or label is missing between others.
+/// Writes the pairs as a URL, `*` for `None`; nothing when a segment or label is missing before others. Segments that do not
+/// matter need none before them.
 fn write(target: &BTreeMap<TokenKey, Option<Value>>) -> Option<String> {
     let text = |value: &Option<Value>| {
         value.as_ref().map_or("*".into(), |value| value.as_text().unwrap_or("").to_string())
@@ -89,10 +90,14 @@ fn write(target: &BTreeMap<TokenKey, Option<Value>>) -> Option<String> {
     };
     let mut url = format!("{}://", text(&target[&TokenKey::Scheme]));
     let (mut labels, mut segments, mut path_params, mut params) = (vec![], vec![], vec![], vec![]);
+    let mut next_segment = Some(0);
     for (key, value) in target {
         match key {
             TokenKey::Subdomain(at) if usize::from(*at) == labels.len() => labels.push(text(value)),
-            TokenKey::PathSegment(at) if usize::from(*at) == segments.len() => segments.push(text(value)),
+            TokenKey::PathSegment(at) if next_segment == Some(*at) || value.is_none() => {
+                next_segment = next_segment.filter(|next| next == at).map(|next| next + 1);
+                segments.push(text(value));
+            }
             TokenKey::Subdomain(_) | TokenKey::PathSegment(_) => return None,
             TokenKey::PathParam(name) => path_params.push(format!("{}={}", name.name, text(value))),
             TokenKey::QueryParam(name) => params.push(param(name, value)),
