@@ -11,6 +11,7 @@ The same observations in any order give the same corpora.
 
 mod draw;
 mod mirrors;
+mod moved;
 mod record;
 
 pub use self::mirrors::MirrorSite;
@@ -21,13 +22,14 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use dedust::errors::ParseUrlError;
-use dedust::{ParsedUrl, first_segment, site_of, write_moved};
+use dedust::{ParsedUrl, site_of};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use self::draw::{Draw, Groups};
 use self::mirrors::{Candidate, Mirrors};
+use self::moved::Mover;
 use self::record::{Record, Records};
 use crate::corpus::Corpus;
 use crate::crawl::{Crawl, is_of_the_web};
@@ -451,47 +453,6 @@ impl StoredCrawl {
             take(record)?;
         }
         Ok(())
-    }
-}
-
-/// Makes observations of a mirror ones of its original.
-#[derive(Debug, Default)]
-struct Mover {
-    parsed: ParsedUrl,
-    url: Vec<u8>,
-    canonical: Vec<u8>,
-    redirect: Vec<u8>,
-}
-
-impl Mover {
-    /// The observation at the original, whose name is `to`; `None` if the page is the mirror's own.
-    fn moved<'r>(
-        &'r mut self,
-        record: &Record<'r>,
-        from: &str,
-        mirror: &MirrorSite,
-        to: &str,
-    ) -> Option<Record<'r>> {
-        let Self { parsed, url, canonical, redirect } = self;
-        parsed.parse_from(record.url).ok()?;
-        let segment = first_segment(parsed);
-        if mirror.except.iter().any(|except| except.as_bytes() == segment) {
-            return None;
-        }
-        let mut moved = |text: &'r [u8], buffer: &'r mut Vec<u8>| -> &'r [u8] {
-            if parsed.parse_from(text).is_err() || site_of(parsed.host()) != from.as_bytes() {
-                return text;
-            }
-            buffer.clear();
-            write_moved(parsed, from.len(), to.as_bytes(), buffer);
-            buffer
-        };
-        let clues = Clues {
-            canonical: record.clues.canonical.map(|target| moved(target, canonical)),
-            redirect: record.clues.redirect.map(|target| moved(target, redirect)),
-            ..record.clues
-        };
-        Some(Record { site: mirror.of, url: moved(record.url, url), clues, ..*record })
     }
 }
 
