@@ -44,19 +44,28 @@ pub(crate) struct Content {
     is_settled: bool,
     /// Whether the page itself was seen, not only where it leads.
     is_seen: bool,
+    /// Whether it was seen at this URL, not only at one of a mirror.
+    is_here: bool,
 }
 
 /// Fingerprints of two fetches of one page differ in at most so many bits, with changing dates and counters.
 const MAX_CHANGED_BITS: u32 = 12;
 
 impl Content {
-    pub(crate) fn observe(&mut self, clues: &Clues<'_>) {
+    /// Takes in what was seen, here or at a mirror.
+    pub(crate) fn observe(&mut self, clues: &Clues<'_>, is_here: bool) {
+        self.is_here |= is_here;
         if let Some(title) = clues.title {
             self.title = xxh3_64(title);
         }
         self.simhash = clues.simhash.unwrap_or(self.simhash);
         self.is_settled |= clues.cluster.is_some();
         self.is_seen |= clues.digest.is_some() || clues.text_digest.is_some() || clues.simhash.is_some();
+    }
+
+    /// Whether the page was seen at this URL, not only at one of a mirror.
+    pub(crate) fn is_here(&self) -> bool {
+        self.is_here
     }
 
     /// Whether two rows with different labels really show different pages: text that changes from fetch to fetch

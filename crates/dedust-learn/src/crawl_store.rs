@@ -200,7 +200,8 @@ impl CrawlStore {
         }
         let held = &mut part.held;
         let before = held.len();
-        Record { site, page: page_hash(self.url.as_bytes(), clues), url, clues: *clues, time }.write(held);
+        let page = page_hash(self.url.as_bytes(), clues);
+        Record { site, page, url, clues: *clues, time, is_moved: false }.write(held);
         self.held_bytes += held.len() - before;
         self.spill_if_full();
         Ok(())
@@ -458,7 +459,7 @@ impl StoredCrawl {
 
 fn observe(crawl: &mut Crawl, record: &Record<'_>) {
     // It was parsed before it was stored.
-    let _ = crawl.observe_at(record.url, &record.clues, record.time);
+    let _ = crawl.observe_here(record.url, &record.clues, record.time, !record.is_moved);
 }
 
 fn damaged() -> io::Error {

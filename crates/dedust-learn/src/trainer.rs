@@ -74,8 +74,7 @@ pub struct Training {
 pub struct SiteReport {
     /// The registrable domain.
     pub site: Box<str>,
-    /// The site whose pages it shows, if it is a mirror. What both have is then known of that one, and here only about how
-    /// much it saves.
+    /// The site whose pages it shows, if it is a mirror. Then only about how much that saves is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mirror_of: Option<Box<str>>,
     /// Observations, of which all or some were learned from.
@@ -265,29 +264,32 @@ fn mirror_report(
     Ok((report, rules))
 }
 
+/// What the rules of a site do to its own URLs; those of its mirrors have reports of their own.
 fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteReport {
     let mut scratch = Scratch::default();
-    let keys: Vec<u128> = (0..corpus.len() as u32)
+    let rows: Vec<(u128, Option<u32>)> = (0..corpus.len() as u32)
+        .filter(|&row| corpus.content(row).is_here())
         .map(|row| {
             let url = corpus.url(row);
-            xxh3_128(normalizer.key_with(url, &mut scratch).unwrap_or(url))
+            (xxh3_128(normalizer.key_with(url, &mut scratch).unwrap_or(url)), corpus.label(row))
         })
         .collect();
-    let labelled = keys.iter().zip(0..).filter_map(|(&key, row)| Some((key, corpus.label(row)?)));
-    let score = Tally::count(labelled).score();
-    let mut distinct = keys.clone();
-    distinct.sort_unstable();
-    distinct.dedup();
+    let labelled: Vec<(u128, u32)> = rows.iter().filter_map(|&(key, label)| Some((key, label?))).collect();
+    let count_distinct = |mut values: Vec<u128>| {
+        values.sort_unstable();
+        values.dedup();
+        values.len()
+    };
     SiteReport {
         site: corpus.site().into(),
         mirror_of: None,
         observations: corpus.len() as u64,
-        urls: corpus.len(),
-        labelled: corpus.labelled_count(),
-        pages: corpus.page_count(),
+        urls: rows.len(),
+        labelled: labelled.len(),
+        pages: count_distinct(labelled.iter().map(|&(_, label)| label.into()).collect()),
         rules: rules.len(),
-        saved: keys.len() - distinct.len(),
-        score,
+        saved: rows.len() - count_distinct(rows.iter().map(|&(key, _)| key).collect()),
+        score: Tally::count(labelled).score(),
     }
 }
 

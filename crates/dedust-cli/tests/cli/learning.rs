@@ -55,6 +55,58 @@ fn the_report_for_programs_goes_to_stdout() {
     "#);
 }
 
+/// Forty products that two domains show, and one page of its own for each.
+fn two_domains() -> String {
+    let product =
+        |page: u32, site: &str| format!("{{\"url\":\"http://{site}/p/{page}\",\"digest\":\"{page}\"}}\n");
+    let own = |site: &str| format!("{{\"url\":\"http://{site}/\",\"digest\":\"home of {site}\"}}\n");
+    let products =
+        (0..40).flat_map(|page| [product(page, "www.shop.example"), product(page, "www.outlet.example")]);
+    products.chain([own("www.shop.example"), own("www.outlet.example")]).collect()
+}
+
+#[test]
+fn a_mirror_is_reported_explained_and_rewritten() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", two_domains());
+    assert_snapshot!(sandbox.dedust(&["learn", "crawl.jsonl", "-o", "rules.json"]), @r"
+    exit 0
+    --- stderr
+    site                                      URLs  duplicates known  rules  URLs saved   share     fpr
+    outlet.example, a mirror of shop.example    41                 0      1          40  97.6 %  0.0000
+    shop.example                                41                 0      0           0   0.0 %  0.0000
+    total                                       82                 0      1          40  48.8 %  0.0000
+
+    outlet.example:
+      mirror: shows the pages of shop.example, except /
+        40 paths that both sites have, 0 with different pages: at most 7.2 % wrong with 95 % confidence
+
+    1 rule written to rules.json
+    ");
+    let run = ["explain", "rules.json", "http://www.outlet.example/p/77"];
+    assert_snapshot!(sandbox.dedust(&run), @r"
+    exit 0
+    --- stdout
+    http://www.outlet.example/p/77
+      safe form  http://www.outlet.example/p/77
+      site       shop.example, 0 rules
+      mirror     outlet.example shows the pages of shop.example
+                 40 paths that both sites have, 0 with different pages: at most 7.2 % wrong with 95 % confidence
+      rule       none of shop.example covers it
+      key        http://www.shop.example/p/77
+      canonical  http://www.shop.example/p/77
+    ");
+    sandbox.dedust(&["compile", "rules.json", "-o", "rules.bin"]);
+    for rules in ["rules.json", "rules.bin"] {
+        let run = sandbox.run_with(
+            &["normalize", rules],
+            b"http://www.outlet.example/p/77\nhttp://a.outlets.example/p/1\n",
+        );
+        let expected = "http://www.shop.example/p/77\nhttp://a.outlets.example/p/1\n";
+        assert_eq!(String::from_utf8(run.stdout).unwrap(), expected);
+    }
+}
+
 #[test]
 fn what_was_learned_holds_when_it_is_applied() {
     let sandbox = learned();

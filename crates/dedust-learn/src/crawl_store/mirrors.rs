@@ -52,7 +52,7 @@ pub struct MirrorSite {
     pub failures: u64,
     /// About how many of its URLs were seen at the other site too.
     pub covered: u64,
-    /// Whether these are most of them.
+    /// Whether these are most of them, with `www` where it has that too.
     pub is_covered: bool,
     /// The first segments of paths under which it has pages of its own, sorted. Their paths are not counted.
     pub except: Vec<Box<str>>,
@@ -77,6 +77,8 @@ struct Sighting {
     /// The hash of the first segment of the path.
     section: u32,
     seen: Seen,
+    /// Whether the host starts with `www`, which is no part of the path; of a link, whether both hosts do or both do not.
+    has_www: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -114,8 +116,9 @@ struct Votes {
     doubtful: u64,
     /// Links from the first to the second, and back.
     links: [u64; 2],
-    /// Paths under which both have the same page.
-    paths: u64,
+    /// Paths under which both have the same page, and those of them where both have `www` or both have not.
+    shared: u64,
+    alike: u64,
 }
 
 impl Mirrors {
@@ -125,21 +128,22 @@ impl Mirrors {
         if path.trailing_zeros() < self.level || clues.status.is_some_and(|status| status >= 400) {
             return;
         }
+        let has_www = labels_of(url, name).starts_with(WWW);
         let mut link = |target| {
             resolve(url, target, &mut self.target)?;
             let other = site_of(self.target.host());
             let is_same_path = path_hash(&self.target, other) == path;
             let seen = if is_same_path { Seen::LinkTo(xxh3_64(other)) } else { Seen::LinkAway };
-            (other != name).then_some(seen)
+            let is_same_host = labels_of(&self.target, other).starts_with(WWW) == has_www;
+            (other != name).then_some((seen, is_same_host))
         };
         let link = link(clues.redirect).or_else(|| link(clues.canonical));
-        let Some(seen) = link.or_else(|| page_of(clues).map(|page| Seen::Page(xxh3_64(page)))) else {
-            return;
-        };
+        let page = || page_of(clues).map(|page| (Seen::Page(xxh3_64(page)), has_www));
+        let Some((seen, has_www)) = link.or_else(page) else { return };
         let segment = first_segment(url);
         let section = xxh3_64(segment) as u32;
         self.sections.entry(section).or_insert_with(|| segment.into());
-        self.sightings.insert(Sighting { site, section, path, seen });
+        self.sightings.insert(Sighting { site, section, path, seen, has_www });
         while self.sightings.len() > MAX_SIGHTINGS {
             self.halve();
         }
@@ -182,9 +186,11 @@ impl Votes {
         let mut votes = Self::default();
         for (from, to) in [(0, 1), (1, 0)] {
             let is_link = |sighting: &&Sighting| sighting.seen == Seen::LinkTo(names[to]);
-            votes.links[from] = sightings[from].iter().filter(is_link).count() as u64;
+            let links = sightings[from].iter().filter(is_link);
+            votes.alike += links.clone().filter(|sighting| sighting.has_www).count() as u64;
+            votes.links[from] = links.count() as u64;
+            votes.shared += votes.links[from];
         }
-        votes.paths = votes.links[0] + votes.links[1];
         let mut others = sightings[1].chunk_by(|a, b| a.path == b.path).peekable();
         let mut differing: Vec<[&[Sighting]; 2]> = Vec::new();
         for one in sightings[0].chunk_by(|a, b| a.path == b.path) {
@@ -216,7 +222,9 @@ impl Votes {
         if let Some(Sighting { seen: Seen::Page(page), section, .. }) = same {
             // One vote for each page.
             self.sections.entry(*section).or_default()[0] += u64::from(self.pages.insert(*page));
-            self.paths += 1;
+            let is_same = |a: &Sighting, b: &Sighting| (a.seen, a.has_www) == (b.seen, b.has_www);
+            self.shared += 1;
+            self.alike += u64::from(one.iter().any(|a| other.iter().any(|b| is_same(a, b))));
         }
         // Else both lead to the same place elsewhere.
         same.is_some()
@@ -240,10 +248,13 @@ impl Votes {
         mirror: &[Sighting],
         segments: &FxHashMap<u32, Box<[u8]>>,
     ) -> Option<MirrorSite> {
-        let is_exception =
-            |[agreeing, failures]: [u64; 2]| failures >= MIN_EXCEPTION_FAILURES && failures > agreeing;
+        // The home page has a section to itself.
+        let home = xxh3_64(b"") as u32;
+        let is_exception = |section: u32, [agreeing, failures]: [u64; 2]| {
+            failures > agreeing && (failures >= MIN_EXCEPTION_FAILURES || section == home)
+        };
         let (exceptions, others): (Vec<_>, Vec<_>) =
-            self.sections.iter().partition(|(_, votes)| is_exception(**votes));
+            self.sections.iter().partition(|(section, votes)| is_exception(**section, **votes));
         let mut except: Vec<Box<str>> = exceptions
             .iter()
             .map(|(section, _)| std::str::from_utf8(segments.get(section)?).ok().map(Into::into))
@@ -263,8 +274,8 @@ impl Votes {
             of,
             paths: agreeing + failures,
             failures,
-            covered: self.paths,
-            is_covered: self.paths as f64 >= MIN_COVERAGE * mirror_paths as f64,
+            covered: self.shared,
+            is_covered: self.alike as f64 >= MIN_COVERAGE * mirror_paths as f64,
             except,
         })
     }
@@ -349,11 +360,18 @@ fn choose(relations: Vec<(u32, MirrorSite)>, sites: &[Candidate<'_>]) -> BTreeMa
     chosen
 }
 
+const WWW: &[u8] = b"www.";
+
+/// What stands before the name of its site in the host of a URL.
+fn labels_of<'u>(url: &'u ParsedUrl, name: &[u8]) -> &'u [u8] {
+    url.host().strip_suffix(name).unwrap_or_default()
+}
+
 /// The hash of all that follows the name of the site in a URL, and of what stands before it, apart from `www`: `b.a.example/x`
 /// may be `b.c.example/x`.
 fn path_hash(url: &ParsedUrl, name: &[u8]) -> u64 {
-    let labels = &url.host()[..url.host().len() - name.len()];
-    let labels = labels.strip_prefix(b"www.").unwrap_or(labels);
+    let labels = labels_of(url, name);
+    let labels = labels.strip_prefix(WWW).unwrap_or(labels);
     let seed = if labels.is_empty() { 0 } else { xxh3_64(labels) };
     let mut hash = xxh3_64_with_seed(url.path(), seed);
     for (part, salt) in [(url.query(), 1), (url.port(), 2), (url.hashbang(), 3)] {

@@ -45,6 +45,6 @@ impl Mover {
             redirect: record.clues.redirect.map(|target| moved(target, redirect)),
             ..record.clues
         };
-        Some(Record { site: mirror.of, url: moved(record.url, url), clues, ..*record })
+        Some(Record { site: mirror.of, url: moved(record.url, url), clues, is_moved: true, ..*record })
     }
 }

@@ -52,14 +52,15 @@ fn records_are_read_as_they_were_written() {
     };
     let url = b"http://a.example/";
     let records = [
-        Record { site: 7, page: 9, url, clues: full, time: Some(b"now") },
-        Record { site: u32::MAX, page: u64::MAX, url, clues: Clues::default(), time: None },
+        Record { site: 7, page: 9, url, clues: full, time: Some(b"now"), is_moved: true },
+        Record { site: u32::MAX, page: u64::MAX, url, clues: Clues::default(), time: None, is_moved: false },
         Record {
             site: 0,
             page: 0,
             url,
             clues: Clues { size: Some(5), title: Some(b"t"), ..Clues::default() },
             time: None,
+            is_moved: false,
         },
     ];
     let mut bytes = Vec::new();

@@ -13,7 +13,7 @@ use super::Evidence;
 pub struct Mirror {
     /// The registrable domain of the other site.
     pub of: Box<str>,
-    /// The first segments of paths under which it has pages of its own, sorted.
+    /// The first segments of paths under which it has pages of its own, sorted; an empty one is its home page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub except: Vec<Box<str>>,
     /// Whether pages are known to be there too, so that canonical URLs can be of the other site. Otherwise keys only are.
