@@ -18,6 +18,7 @@ pub use self::text::{CanonicalUrl, UrlKey};
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::compile::{add_site, compile};
 use crate::compiled::{DamagedRules, Found, Image, ImageBuilder, MAX_HOSTS, OpenRulesError};
@@ -44,6 +45,7 @@ use crate::url::{ParseUrlError, ParsedUrl};
 #[derive(Clone, Debug, Default)]
 pub struct Normalizer {
     image: Image,
+    left_out: Arc<[Box<str>]>,
 }
 
 /// Buffers that [`Normalizer`] works in. Keep one per thread: after some URLs it allocates nothing more.
@@ -116,12 +118,12 @@ pub struct Explanation {
 impl Normalizer {
     /// Compiles a checked rule set. Rules that were refuted are left out.
     pub fn compile(rules: &RuleSet) -> Self {
-        Self { image: compile(rules).finish() }
+        Self::build(compile(rules))
     }
 
     #[cfg(test)]
     pub(crate) fn from_image(image: Image) -> Self {
-        Self { image }
+        Self { image, left_out: Arc::default() }
     }
 
     /// Loads a rule file and compiles it site by site, so that a file of any size needs little more memory than the result.
@@ -129,13 +131,18 @@ impl Normalizer {
         let mut builder = ImageBuilder::default();
         let method = each_site(reader, |domain, site| add_site(&mut builder, domain, &site))?;
         builder.set_method(&method);
-        Ok(Self { image: builder.finish() })
+        Ok(Self::build(builder))
+    }
+
+    fn build(mut builder: ImageBuilder) -> Self {
+        let left_out = builder.left_out().into();
+        Self { image: builder.finish(), left_out }
     }
 
     /// Opens a file that [`Normalizer::save`] wrote, in the same time for any number of sites. Only what is needed of it is
     /// read; the file must not be changed while it is in use.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenRulesError> {
-        Image::open(path.as_ref()).map(|image| Self { image })
+        Image::open(path.as_ref()).map(|image| Self { image, left_out: Arc::default() })
     }
 
     /// Writes the compiled rules, for [`Normalizer::open`].
@@ -162,6 +169,12 @@ impl Normalizer {
     /// The number of rules of all sites, without refuted ones.
     pub fn rule_count(&self) -> u64 {
         self.image.facts().rules
+    }
+
+    /// The sites whose rules are too large to be compiled, in the order of the rule file: their URLs are left alone. A file
+    /// that was [saved](Normalizer::save) knows nothing of them.
+    pub fn left_out(&self) -> &[Box<str>] {
+        &self.left_out
     }
 
     /// The learner that made the rules.

@@ -48,6 +48,7 @@ pub(crate) struct ImageBuilder {
     shapes: Pile,
     programs: Pile,
     domains: BTreeMap<Box<[u8]>, Domain>,
+    left_out: Vec<Box<str>>,
 }
 
 /// Runs of bytes, equal ones once.
@@ -93,6 +94,7 @@ impl ImageBuilder {
         let SiteFacts { with_subdomains, weight, rules } = facts;
         let CompiledSite { shape, site } = compiled;
         if domain.len() > MAX_DOMAIN_BYTES || site.len() >= MAX_SITE_BYTES {
+            self.leave_out(domain);
             return;
         }
         let shape_number = self.shapes.number(xxh3_128(shape), shape);
@@ -113,6 +115,16 @@ impl ImageBuilder {
             self.domains.entry(domain[start..].into()).or_default().flags |= HAS_LONGER;
             start = longer(domain, start);
         }
+    }
+
+    /// Notes that a site is too large.
+    pub(crate) fn leave_out(&mut self, domain: &[u8]) {
+        self.left_out.push(String::from_utf8_lossy(domain).into());
+    }
+
+    /// The sites that were too large, in the order in which they came.
+    pub(crate) fn left_out(&mut self) -> Vec<Box<str>> {
+        std::mem::take(&mut self.left_out)
     }
 
     pub(crate) fn finish(self) -> Image {
