@@ -52,6 +52,7 @@ pub struct Normalizer {
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     url: ParsedUrl,
+    last: ParsedUrl,
     desk: Desk,
     batch: Batch,
 }
@@ -250,8 +251,57 @@ impl Normalizer {
         });
     }
 
+    /// Hands each URL, read and with the program of its site, to `finish`.
     #[inline(always)]
     fn each<'u>(
+        &self,
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        scratch: &mut Scratch,
+        finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
+    ) {
+        if self.image.is_near() {
+            self.each_near(urls, scratch, finish);
+        } else {
+            self.each_far(urls, scratch, finish);
+        }
+    }
+
+    /// One after the other, where there is nothing to wait for.
+    #[inline(always)]
+    fn each_near<'u>(
+        &self,
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        scratch: &mut Scratch,
+        mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
+    ) {
+        let Scratch { url, last, desk, .. } = scratch;
+        let (index, mut program, mut is_last_known) = (self.image.index(), None, false);
+        for input in urls {
+            if let Err(error) = url.parse_from(input) {
+                finish(input, Err(error), None, desk);
+                continue;
+            }
+            // Links of one page mostly lead to one host.
+            if !is_last_known || url.host() != last.host() {
+                let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
+                program = index.site(url.padded(), start, end);
+            }
+            is_last_known = true;
+            if let Some(program) = &program
+                && program.substitutions() != 0
+                && url.userinfo().is_none()
+            {
+                self.substitute(program, url, &mut desk.work);
+                is_last_known = false;
+            }
+            finish(input, Ok(url), program.as_ref(), desk);
+            std::mem::swap(url, last);
+        }
+    }
+
+    /// Many at a time, since the machine waits for the rules of all of them as long as for those of one.
+    #[inline(always)]
+    fn each_far<'u>(
         &self,
         urls: impl IntoIterator<Item = &'u [u8]>,
         scratch: &mut Scratch,
@@ -261,7 +311,7 @@ impl Normalizer {
         let Batch { urls: parsed, parsed: errors, found } = batch;
         let mut inputs = urls.into_iter();
         let mut batch: [&[u8]; BATCH] = [b""; BATCH];
-        let (index, is_near) = (self.image.index(), self.image.is_near());
+        let index = self.image.index();
         loop {
             let mut count = 0;
             for (place, input) in batch.iter_mut().zip(&mut inputs) {
@@ -277,20 +327,14 @@ impl Normalizer {
                 // Links of one page mostly lead to one host.
                 repeated |= u64::from(parsed[place].host() == parsed[place - 1].host()) << place;
             }
-            if !is_near {
-                index.find_all(&parsed[..count], repeated, found);
-                index.read_ahead(&found[..count]);
-            }
+            index.find_all(&parsed[..count], repeated, found);
+            index.read_ahead(&found[..count]);
             let mut program = None;
             for (place, input) in batch[..count].iter().enumerate() {
                 let url = &mut parsed[place];
                 if repeated & 1 << place == 0 {
                     let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
-                    program = if is_near {
-                        index.site(url.padded(), start, end)
-                    } else {
-                        index.open_site(url.padded(), start, end, found[place])
-                    };
+                    program = index.open_site(url.padded(), start, end, found[place]);
                 }
                 if let Some(error) = errors[place] {
                     finish(input, Err(error), None, desk);
