@@ -1,7 +1,7 @@
 /*!
 Rules of a million sites beside those of a thousand: what it costs to open them, to hold them and to apply them.
 
-`cargo bench -p dedust --bench million_sites`. Every site has two or three of [`RULES`], with first segments of its own, so
+`cargo bench -p dedust --bench million_sites`, and with `-- edits` for sites that have edits instead. Every site has two or three of [`RULES`], with first segments of its own, so
 that no two sites share a program. The sites of a stream of URLs follow Zipf's law with exponent 1: the site of rank k
 has a share of 1/k, so that half of the URLs are of the thousand most popular of a million sites, and one in seven of the
 rarest is met once in two million. Three of four URLs are of a form that a rule covers. The stream is made in small parts
@@ -32,18 +32,23 @@ const PART: usize = 4096;
 const ROUNDS: usize = 3;
 
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    if let [path, sites] = &words[..] {
-        return measure(Path::new(path), sites.parse().expect("a number of sites"));
+    let mut words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let what = if words.first().is_some_and(|word| word == "edits") { What::Edits } else { What::Rules };
+    if what == What::Edits {
+        words.remove(0);
     }
-    let files = [FEW, MANY].map(|sites| (sites, compile(sites)));
+    if let [path, sites] = &words[..] {
+        return measure(what, Path::new(path), sites.parse().expect("a number of sites"));
+    }
+    let files = [FEW, MANY].map(|sites| (sites, compile(what, sites)));
     let mut results = vec![Vec::new(); files.len()];
     for _ in 0..ROUNDS {
         for ((sites, path), results) in files.iter().zip(&mut results) {
-            results.push(measured(path, *sites));
+            results.push(measured(what, path, *sites));
         }
     }
-    println!("{URLS} URLs, sites by Zipf's law, median of {ROUNDS} rounds");
+    let list = if what == What::Edits { " with edits" } else { "" };
+    println!("{URLS} URLs, sites{list} by Zipf's law, median of {ROUNDS} rounds");
     println!(
         "{:>10} {:>9} {:>9} {:>8} {:>14} {:>8}",
         "sites", "file MB", "open ms", "ns/URL", "against few", "RSS MB"
@@ -60,13 +65,20 @@ fn main() {
         if let Some(csv) = &mut csv {
             writeln!(
                 csv,
-                "{run},{sites} sites by Zipf's law,\"dedust, keys\",{URLS},{ROUNDS},{time:.1}\n\
-                 {run},{sites} sites by Zipf's law,\"dedust, resident MB\",{URLS},{ROUNDS},{resident:.1}\n\
-                 {run},{sites} sites by Zipf's law,\"dedust, open ms\",{URLS},{ROUNDS},{open:.2}"
+                "{run},{sites} sites{list} by Zipf's law,\"dedust, keys\",{URLS},{ROUNDS},{time:.1}\n\
+                 {run},{sites} sites{list} by Zipf's law,\"dedust, resident MB\",{URLS},{ROUNDS},{resident:.1}\n\
+                 {run},{sites} sites{list} by Zipf's law,\"dedust, open ms\",{URLS},{ROUNDS},{open:.2}"
             )
             .expect("the file can be written");
         }
     }
+}
+
+/// What sites have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Rules,
+    Edits,
 }
 
 /// Milliseconds to open, nanoseconds per URL, resident megabytes.
@@ -79,15 +91,18 @@ fn medians(rounds: Vec<[f64; 3]>) -> [f64; 3] {
 }
 
 /// Lets a process of its own measure.
-fn measured(path: &Path, sites: u64) -> [f64; 3] {
-    let program = std::env::current_exe().expect("this program");
-    let output = Command::new(program).arg(path).arg(sites.to_string()).output().expect("it runs again");
+fn measured(what: What, path: &Path, sites: u64) -> [f64; 3] {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    if what == What::Edits {
+        command.arg("edits");
+    }
+    let output = command.arg(path).arg(sites.to_string()).output().expect("it runs again");
     let text = String::from_utf8_lossy(&output.stdout);
     let figures: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     figures.try_into().unwrap_or_else(|_| panic!("three figures: {text} {output:?}"))
 }
 
-fn measure(path: &Path, sites: u64) {
+fn measure(what: What, path: &Path, sites: u64) {
     let start = Instant::now();
     let normalizer = Normalizer::open(path).expect("the file can be opened");
     normalizer.key("http://example.com/").expect("a URL");
@@ -99,7 +114,10 @@ fn measure(path: &Path, sites: u64) {
         text.clear();
         ends.clear();
         for _ in 0..PART {
-            write_url(&mut random, sites, &mut text);
+            match what {
+                What::Rules => write_url(&mut random, sites, &mut text),
+                What::Edits => write_edited_url(&mut random, sites, &mut text),
+            }
             ends.push(text.len());
         }
         let mut from = 0;
@@ -144,11 +162,11 @@ fn kinds(rank: u64) -> impl Iterator<Item = usize> {
 }
 
 /// Writes a file of compiled rules; returns where it lies.
-fn compile(sites: u64) -> PathBuf {
+fn compile(what: What, sites: u64) -> PathBuf {
     let start = Instant::now();
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{sites}-sites.bin"));
     let rules = RULES.map(rule_json);
-    let rules = RuleFile { rules: &rules, sites, rank: 0, text: Vec::new(), at: 0 };
+    let rules = RuleFile { what, rules: &rules, sites, rank: 0, text: Vec::new(), at: 0 };
     let normalizer = Normalizer::compile_from(io::BufReader::new(rules)).expect("the rules are valid");
     assert_eq!(normalizer.site_count(), sites);
     let mut file = BufWriter::new(File::create(&path).expect("a file to write to"));
@@ -159,6 +177,7 @@ fn compile(sites: u64) -> PathBuf {
 
 /// A rule file that is written while it is read, since it would not fit into memory.
 struct RuleFile<'a> {
+    what: What,
     rules: &'a [String],
     sites: u64,
     rank: u64,
@@ -188,21 +207,61 @@ impl Read for RuleFile<'_> {
 
 impl RuleFile<'_> {
     fn write_site(&mut self, rank: u64) {
-        let rules: Vec<String> = kinds(rank)
-            .map(|kind| {
-                let own = format!(r#""{}""#, own_name(kind, rank));
-                let name = format!(r#""{}""#, FIRST_SEGMENTS[kind]);
-                self.rules[kind].replace(&name, &own).replace("SITE", &rank.to_string())
-            })
-            .collect();
+        let rule = |kind: usize| {
+            let own = format!(r#""{}""#, own_name(kind, rank));
+            let name = format!(r#""{}""#, FIRST_SEGMENTS[kind]);
+            self.rules[kind].replace(&name, &own).replace("SITE", &rank.to_string())
+        };
+        let (list, rules): (&str, Vec<String>) = match self.what {
+            What::Rules => ("rules", kinds(rank).map(rule).collect()),
+            What::Edits => ("edits", edits(rank)),
+        };
         let urls = 1 + self.sites / rank;
         let comma = if rank == 1 { "" } else { "," };
         let summary = format!(
             r#""summary": {{"urls": {urls}, "labelled": {urls}, "pages": 1, "raw_rules": 3, "qualified_rules": 3}}"#
         );
-        let text = format!(r#"{comma}"{}": {{{summary}, "rules": [{}]}}"#, site(rank), rules.join(","));
+        let text = format!(r#"{comma}"{}": {{{summary}, "{list}": [{}]}}"#, site(rank), rules.join(","));
         self.text.extend_from_slice(text.as_bytes());
     }
+}
+
+/// The edits of a site: a session of its own name, and two or three of others that many sites have.
+fn edits(rank: u64) -> Vec<String> {
+    const SHARED: [&str; 5] = [
+        r#"{"drop": "q.utm_source"}"#,
+        r#"{"map": {"of": "sub_0", "values": [{"is": "www"}]}}"#,
+        r#"{"drop": "tslash"}"#,
+        r#"{"fold": {"of": "path", "to": "lowercase"}}"#,
+        r#"{"drop": "q.print"}"#,
+    ];
+    let evidence = r#"{"urls": 400, "support_pairs": 200, "false_pairs": 0, "groups": 100, "failed_groups": 0,
+                       "failure_bound": 0.0295, "kinds": ["digest"]}"#;
+    let own = format!(r#"{{"drop": "q.sid{rank}"}}"#);
+    let number = mix(rank ^ 0x5151);
+    let shared = (0..2 + number % 2).map(|index| SHARED[((number >> 8) + index) as usize % SHARED.len()]);
+    std::iter::once(&*own)
+        .chain(shared)
+        .map(|change| {
+            format!(r#"{{"when": {{}}, "change": [{change}], "fetchable": true, "evidence": {evidence}}}"#)
+        })
+        .collect()
+}
+
+/// Appends a URL of a random site. Three in four have its session, some what other edits wait for.
+fn write_edited_url(random: &mut Random, sites: u64, text: &mut Vec<u8>) {
+    let rank = random.rank(sites);
+    let token = random.next();
+    let (site, id) = (site(rank), token >> 40);
+    let start = if token.is_multiple_of(5) { "http://www." } else { "http://" };
+    let session = if token.is_multiple_of(4) { String::new() } else { format!("&sid{rank}={token:016x}") };
+    let url = match token >> 8 & 3 {
+        0 => format!("{start}{site}/view.php?id={id}{session}"),
+        1 => format!("{start}{site}/News/{id}/?page={}{session}&utm_source=letter", id % 100),
+        2 => format!("{start}{site}/wiki/The_history_of_{id}?action=view{session}"),
+        _ => format!("{start}{site}/list?category=garden&page={}{session}&print=1", id % 1000),
+    };
+    text.extend_from_slice(url.as_bytes());
 }
 
 /// The first segments that [`RULES`] ask for.

@@ -90,22 +90,17 @@ fn read_plain(url: &ParsedUrl, params: &mut Vec<Param>) -> Option<bool> {
         return Some(is_sorted);
     }
     let (mut start, mut name_end) = (path_end + 1, None);
-    let at = |start: usize, name_end: Option<usize>, end: usize| ParamAt {
-        start: start as u32,
-        name_end: name_end.unwrap_or(end) as u32,
-        end: end as u32,
-    };
     for mark in Marks::<b'&', b'=', b';'>::new(padded, start, query_end) {
         match padded[mark] {
             b'&' => {
-                add(at(start, name_end, mark));
+                add(ParamAt::new(start, name_end, mark));
                 (start, name_end) = (mark + 1, None);
             }
             b'=' => name_end = name_end.or(Some(mark)),
             _ => return None,
         }
     }
-    add(at(start, name_end, query_end));
+    add(ParamAt::new(start, name_end, query_end));
     Some(is_sorted)
 }
 

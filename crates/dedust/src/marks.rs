@@ -80,6 +80,14 @@ pub(crate) struct ParamAt {
     pub(crate) end: u32,
 }
 
+impl ParamAt {
+    /// Of places in a URL, which have 32 bits.
+    #[inline(always)]
+    pub(crate) fn new(start: usize, equals: Option<usize>, end: usize) -> Self {
+        Self { start: start as u32, name_end: equals.unwrap_or(end) as u32, end: end as u32 }
+    }
+}
+
 impl ShortQuery {
     /// Nothing for queries of another kind.
     #[inline(always)]

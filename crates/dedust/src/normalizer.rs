@@ -18,6 +18,7 @@ pub use self::text::{CanonicalUrl, UrlKey};
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::compile::{add_site, compile};
 use crate::compiled::{DamagedRules, Found, Image, ImageBuilder, MAX_HOSTS, OpenRulesError};
@@ -44,12 +45,14 @@ use crate::url::{ParseUrlError, ParsedUrl, first_segment, site_of, write_moved};
 #[derive(Clone, Debug, Default)]
 pub struct Normalizer {
     image: Image,
+    left_out: Arc<[Box<str>]>,
 }
 
 /// Buffers that [`Normalizer`] works in. Keep one per thread: after some URLs it allocates nothing more.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     url: ParsedUrl,
+    last: ParsedUrl,
     desk: Desk,
     batch: Batch,
 }
@@ -125,12 +128,12 @@ pub struct Explanation {
 impl Normalizer {
     /// Compiles a checked rule set. Rules that were refuted are left out.
     pub fn compile(rules: &RuleSet) -> Self {
-        Self { image: compile(rules).finish() }
+        Self::build(compile(rules))
     }
 
     #[cfg(test)]
     pub(crate) fn from_image(image: Image) -> Self {
-        Self { image }
+        Self { image, left_out: Arc::default() }
     }
 
     /// Loads a rule file and compiles it site by site, so that a file of any size needs little more memory than the result.
@@ -138,13 +141,18 @@ impl Normalizer {
         let mut builder = ImageBuilder::default();
         let method = each_site(reader, |domain, site| add_site(&mut builder, domain, &site))?;
         builder.set_method(&method);
-        Ok(Self { image: builder.finish() })
+        Ok(Self::build(builder))
+    }
+
+    fn build(mut builder: ImageBuilder) -> Self {
+        let left_out = builder.left_out().into();
+        Self { image: builder.finish(), left_out }
     }
 
     /// Opens a file that [`Normalizer::save`] wrote, in the same time for any number of sites. Only what is needed of it is
     /// read; the file must not be changed while it is in use.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenRulesError> {
-        Image::open(path.as_ref()).map(|image| Self { image })
+        Image::open(path.as_ref()).map(|image| Self { image, left_out: Arc::default() })
     }
 
     /// Writes the compiled rules, for [`Normalizer::open`].
@@ -171,6 +179,12 @@ impl Normalizer {
     /// The number of rules of all sites, without refuted ones.
     pub fn rule_count(&self) -> u64 {
         self.image.facts().rules
+    }
+
+    /// The sites whose rules are too large to be compiled, in the order of the rule file: their URLs are left alone. A file
+    /// that was [saved](Normalizer::save) knows nothing of them.
+    pub fn left_out(&self) -> &[Box<str>] {
+        &self.left_out
     }
 
     /// The learner that made the rules.
@@ -246,8 +260,60 @@ impl Normalizer {
         });
     }
 
+    /// Hands each URL, read and with the program of its site, to `finish`.
     #[inline(always)]
     fn each<'u>(
+        &self,
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        wanted: Wanted,
+        scratch: &mut Scratch,
+        finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
+    ) {
+        if self.image.is_near() {
+            self.each_near(urls, wanted, scratch, finish);
+        } else {
+            self.each_far(urls, wanted, scratch, finish);
+        }
+    }
+
+    /// One after the other, where there is nothing to wait for.
+    #[inline(always)]
+    fn each_near<'u>(
+        &self,
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        wanted: Wanted,
+        scratch: &mut Scratch,
+        mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
+    ) {
+        let Scratch { url, last, desk, .. } = scratch;
+        let (index, mut program, mut is_last_known) = (self.image.index(), None, false);
+        for input in urls {
+            if let Err(error) = url.parse_from(input) {
+                finish(input, Err(error), None, desk);
+                continue;
+            }
+            // Links of one page mostly lead to one host.
+            if !is_last_known || url.host() != last.host() {
+                let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
+                program = index.site(url.padded(), start, end);
+            }
+            is_last_known = true;
+            if let Some(program) = &program
+                && program.has_preparation()
+            {
+                let prepared = self.prepare(program, wanted, url, &mut desk.work);
+                finish(input, Ok(url), prepared.as_ref(), desk);
+                is_last_known = false;
+            } else {
+                finish(input, Ok(url), program.as_ref(), desk);
+            }
+            std::mem::swap(url, last);
+        }
+    }
+
+    /// Many at a time, since the machine waits for the rules of all of them as long as for those of one.
+    #[inline(always)]
+    fn each_far<'u>(
         &self,
         urls: impl IntoIterator<Item = &'u [u8]>,
         wanted: Wanted,
@@ -258,7 +324,7 @@ impl Normalizer {
         let Batch { urls: parsed, parsed: errors, found } = batch;
         let mut inputs = urls.into_iter();
         let mut batch: [&[u8]; BATCH] = [b""; BATCH];
-        let (index, is_near) = (self.image.index(), self.image.is_near());
+        let index = self.image.index();
         loop {
             let mut count = 0;
             for (place, input) in batch.iter_mut().zip(&mut inputs) {
@@ -274,20 +340,14 @@ impl Normalizer {
                 // Links of one page mostly lead to one host.
                 repeated |= u64::from(parsed[place].host() == parsed[place - 1].host()) << place;
             }
-            if !is_near {
-                index.find_all(&parsed[..count], repeated, found);
-                index.read_ahead(&found[..count]);
-            }
+            index.find_all(&parsed[..count], repeated, found);
+            index.read_ahead(&found[..count]);
             let mut program = None;
             for (place, input) in batch[..count].iter().enumerate() {
                 let url = &mut parsed[place];
                 if repeated & 1 << place == 0 {
                     let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
-                    program = if is_near {
-                        index.site(url.padded(), start, end)
-                    } else {
-                        index.open_site(url.padded(), start, end, found[place])
-                    };
+                    program = index.open_site(url.padded(), start, end, found[place]);
                 }
                 if let Some(error) = errors[place] {
                     finish(input, Err(error), None, desk);

@@ -321,15 +321,18 @@ fn consists_of(text: &[u8], in_lanes: impl Fn(i8x16) -> i8x16, is_one: impl Fn(&
     text.chunks_exact(LANES).all(|chunk| chunk.first_chunk().is_some_and(all)) && all(last)
 }
 
+#[inline(always)]
 fn are_alphanumeric(bytes: i8x16) -> i8x16 {
     is_between(bytes, b'0', b'9') | is_between(bytes | lanes(0x20), b'a', b'z')
 }
 
 /// Bytes outside ASCII are negative, and between no two that are not.
+#[inline(always)]
 fn is_between(bytes: i8x16, low: u8, high: u8) -> i8x16 {
     bytes.cmp_gt(lanes(low - 1)) & bytes.cmp_lt(lanes(high + 1))
 }
 
+#[inline(always)]
 fn lanes(byte: u8) -> i8x16 {
     i8x16::splat(byte.cast_signed())
 }

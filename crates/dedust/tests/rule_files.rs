@@ -133,3 +133,33 @@ fn rules_that_undo_each_other_are_refused() {
     );
     assert!(RuleSet::load(file(&[rule("x", "y"), rule("z", "x")]).as_bytes()).is_ok());
 }
+
+/// Rules have room for 255 checks of a kind.
+#[test]
+fn sites_that_are_too_large_are_named() {
+    let keys = |count: usize, text: &str| {
+        (0..count).map(|number| format!(r#""q.p{number}": {{"{text}": "x"}}"#)).collect::<Vec<_>>().join(", ")
+    };
+    let site = |count: usize| {
+        format!(
+            r#"{{"rules": [{{"pattern": {{"scheme": {{"is": "http"}}, {}}},
+                "rewrite": {{"target": {{"scheme": {{"keep": "http"}}, {}}}}},
+                "evidence": {{"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
+                              "failure_bound": 0.53, "kinds": ["digest"]}}}}]}}"#,
+            keys(count, "is"),
+            keys(count, "keep")
+        )
+    };
+    let file = format!(
+        r#"{{"version": 1, "method": "by hand", "sites": {{"large.example": {}, "small.example": {}}}}}"#,
+        site(300),
+        site(3)
+    );
+    for normalizer in [
+        Normalizer::compile(&RuleSet::load(file.as_bytes()).unwrap()),
+        Normalizer::compile_from(file.as_bytes()).unwrap(),
+    ] {
+        assert_eq!(normalizer.left_out(), &["large.example".into()]);
+        assert_eq!(normalizer.site_count(), 1);
+    }
+}

@@ -59,15 +59,18 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
         return;
     }
     let is_provable = substitutions.is_empty();
-    if let Ok(program) =
-        Compiler::new(rules, is_provable).and_then(|compiler| compiler.finish(&substitutions, &edits))
-    {
-        let facts = SiteFacts {
-            with_subdomains: has_subdomains(domain.as_bytes()),
-            weight: site.summary().urls,
-            rules: count as u64,
-        };
-        builder.insert(domain.as_bytes(), facts, &program);
+    let compiled =
+        Compiler::new(rules, is_provable).and_then(|compiler| compiler.finish(&substitutions, &edits));
+    match compiled {
+        Ok(program) => {
+            let facts = SiteFacts {
+                with_subdomains: has_subdomains(domain.as_bytes()),
+                weight: site.summary().urls,
+                rules: count as u64,
+            };
+            builder.insert(domain.as_bytes(), facts, &program);
+        }
+        Err(TooLarge) => builder.leave_out(domain.as_bytes()),
     }
 }
 

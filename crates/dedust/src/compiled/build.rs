@@ -54,6 +54,7 @@ pub(crate) struct ImageBuilder {
     programs: Pile,
     mirrors: BTreeMap<Box<[u8]>, (SiteFacts, Mirror)>,
     domains: BTreeMap<Box<[u8]>, Domain>,
+    left_out: Vec<Box<str>>,
 }
 
 /// Runs of bytes, equal ones once.
@@ -99,6 +100,7 @@ impl ImageBuilder {
         let SiteFacts { with_subdomains, weight, rules } = facts;
         let CompiledSite { shape, site } = compiled;
         if domain.len() > MAX_DOMAIN_BYTES || site.len() >= MAX_SITE_BYTES {
+            self.leave_out(domain);
             return;
         }
         let shape_number = self.shapes.number(xxh3_128(shape), shape);
@@ -141,6 +143,16 @@ impl ImageBuilder {
                 self.insert(domain, *facts, &compile_mirror(original, is_fetchable, &except));
             }
         }
+    }
+
+    /// Notes that a site is too large.
+    pub(crate) fn leave_out(&mut self, domain: &[u8]) {
+        self.left_out.push(String::from_utf8_lossy(domain).into());
+    }
+
+    /// The sites that were too large, in the order in which they came.
+    pub(crate) fn left_out(&mut self) -> Vec<Box<str>> {
+        std::mem::take(&mut self.left_out)
     }
 
     pub(crate) fn finish(mut self) -> Image {

@@ -250,6 +250,8 @@ impl<'a> Index<'a> {
     #[inline]
     pub(crate) fn read_ahead(&self, found: &[Found]) {
         const LINE_BYTES: usize = 64;
+        /// Of a program; more are not needed by most URLs.
+        const AHEAD_LINES: usize = 8;
         let (mut read, mut site_read) = (0, 0);
         for found in found {
             read |= self.number(found.place() as usize * PLACE_BYTES);
@@ -257,8 +259,14 @@ impl<'a> Index<'a> {
         for found in found {
             let record = found.place() as usize * PLACE_BYTES;
             let (place, length) = (self.number(record), self.number(record + 4));
-            let site = if length & IS_ALIAS == 0 { record } else { place as usize * PLACE_BYTES };
-            site_read |= self.number(site) | self.number(site + LINE_BYTES);
+            let (site, length) = match length & IS_ALIAS {
+                0 => (record, length as usize),
+                _ => (place as usize * PLACE_BYTES, 0),
+            };
+            site_read |= self.number(site);
+            for line in 1..=(length / LINE_BYTES).clamp(1, AHEAD_LINES) {
+                site_read |= self.number(site + line * LINE_BYTES);
+            }
         }
         // The numbers themselves are of no use here.
         black_box((read, site_read));

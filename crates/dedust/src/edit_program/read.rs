@@ -10,7 +10,7 @@ use super::{
     PATH_CHARACTERS_AT, SPEAKS_OF_LABELS, early_bits, filter_bit, spelling_bits, value_tag,
 };
 use crate::compiled::encoding::first_word;
-use crate::marks::{LANES, Marks, lanes_of, low_lanes};
+use crate::marks::{LANES, Marks, ParamAt, SHORT, ShortQuery, lanes_of, low_bits, low_lanes, short_marks};
 use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separator};
 
 /// Labels or segments of a URL that edits speak of, at most.
@@ -92,14 +92,28 @@ impl Draft {
         let end = path_end - usize::from(*has_slash);
         let mut start = first;
         let mut semicolon = None;
-        for at in Marks::<b'/', b';', b'/'>::new(padded, first, end) {
-            if padded[at] == b';' {
-                semicolon = semicolon.or(Some(at));
-                continue;
+        if end - first < SHORT
+            && let Some([slashes, semicolons]) = short_marks(padded, first, [b'/', b';'])
+        {
+            let mut slashes = slashes & low_bits((end - first) as u32);
+            while slashes != 0 {
+                let at = first + slashes.trailing_zeros() as usize;
+                segments.push(Piece::new(start, at));
+                start = at + 1;
+                slashes &= slashes - 1;
             }
-            segments.push(Piece::new(start, at));
-            start = at + 1;
-            semicolon = None;
+            let last = semicolons & low_bits((end - first) as u32) & !low_bits((start - first) as u32);
+            semicolon = (last != 0).then(|| first + last.trailing_zeros() as usize);
+        } else {
+            for at in Marks::<b'/', b';', b'/'>::new(padded, first, end) {
+                if padded[at] == b';' {
+                    semicolon = semicolon.or(Some(at));
+                    continue;
+                }
+                segments.push(Piece::new(start, at));
+                start = at + 1;
+                semicolon = None;
+            }
         }
         let params_at = semicolon.filter(|at| all_named(&padded[at + 1..end], b';')).unwrap_or(end);
         segments.push(Piece::new(start, params_at));
@@ -120,12 +134,26 @@ impl Draft {
     #[inline]
     fn read_query(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) {
         let (padded, parts) = (url.padded(), url.parts());
+        let (start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
+        let Some(params) = ShortQuery::new(padded, start, end) else {
+            self.read_long_query(url, program);
+            return;
+        };
+        for param in params {
+            self.read_param(padded, program, param);
+        }
+    }
+
+    /// A query of any kind, mark by mark.
+    #[inline(never)]
+    fn read_long_query(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) {
+        let (padded, parts) = (url.padded(), url.parts());
         let (mut start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
         let mut equals = None;
         for at in Marks::<b'&', b'=', b';'>::new(padded, start, end) {
             match padded[at] {
                 b'&' => {
-                    self.read_param(padded, program, start, equals, at);
+                    self.read_param(padded, program, ParamAt::new(start, equals, at));
                     (start, equals) = (at + 1, None);
                 }
                 b'=' => equals = equals.or(Some(at)),
@@ -142,7 +170,7 @@ impl Draft {
                 }
             }
         }
-        self.read_param(padded, program, start, equals, end);
+        self.read_param(padded, program, ParamAt::new(start, equals, end));
     }
 
     /// Reads a query whose parameters are separated by semicolons.
@@ -152,24 +180,17 @@ impl Draft {
         for (name, value) in query_params(query, b';') {
             let equals = value.map(|_| start + name.len());
             let end = start + name.len() + value.map_or(0, |value| 1 + value.len());
-            self.read_param(url.padded(), program, start, equals, end);
+            self.read_param(url.padded(), program, ParamAt::new(start, equals, end));
             start = end + 1;
         }
     }
 
     #[inline(always)]
-    fn read_param(
-        &mut self,
-        padded: &[u8],
-        program: &EditProgram<'_>,
-        start: usize,
-        equals: Option<usize>,
-        end: usize,
-    ) {
-        let name_end = equals.unwrap_or(end);
+    fn read_param(&mut self, padded: &[u8], program: &EditProgram<'_>, param: ParamAt) {
+        let (start, name_end, end) = (param.start as usize, param.name_end as usize, param.end as usize);
         let word = first_word(padded, start, name_end - start);
         let Name { id, mut edits, early } = program.query_name(word, padded, start, name_end - start);
-        let value = equals.map_or(Piece::BARE, |at| Piece::new(at + 1, end));
+        let value = if name_end < end { Piece::new(name_end + 1, end) } else { Piece::BARE };
         if early & early_bits::HAS_VALUES != 0 {
             let length = if value.is_bare() { BARE } else { value.len() };
             let tag = value_tag(OF_QUERY + u32::from(id), padded, value.start as usize, length);
@@ -288,6 +309,57 @@ fn characters(wanted: u8, padded: &[u8], start: usize, end: usize) -> u8 {
     use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};
     const ESCAPES: u8 = ESCAPED_LETTER | ESCAPED_MARK | ESCAPED_SPACE;
     let mut found = 0;
+    let Some(text) = ShortText::new(padded, start, end) else {
+        return long_characters(wanted, padded, start, end);
+    };
+    if wanted & CAPITAL != 0 && text.bits(|bytes| is_between(bytes, b'A', b'Z')) != 0 {
+        found |= CAPITAL;
+    }
+    if wanted & ESCAPES != 0 && text.bits(|bytes| is(bytes, b'%')) != 0 {
+        found |= wanted & ESCAPES & escapes(padded, start, end);
+    }
+    if wanted & PLUS != 0 && text.bits(|bytes| is(bytes, b'+')) != 0 {
+        found |= PLUS;
+    }
+    if wanted & PADDING != 0 {
+        // A digit, a zero before it, and before that no part of a number. What comes first is no digit.
+        let digits = text.bits(|bytes| is_between(bytes, b'0', b'9'));
+        let (zeros, dots) = (text.bits(|bytes| is(bytes, b'0')), text.bits(|bytes| is(bytes, b'.')));
+        found |= if digits & zeros << 1 & !((digits | dots) << 2) == 0 { 0 } else { PADDING };
+    }
+    found
+}
+
+/// Less than [`SHORT`] bytes, and what follows them.
+struct ShortText<'a> {
+    window: &'a [u8; SHORT],
+    length: usize,
+}
+
+impl<'a> ShortText<'a> {
+    #[inline(always)]
+    fn new(padded: &'a [u8], start: usize, end: usize) -> Option<Self> {
+        let length = end.checked_sub(start).filter(|&length| length < SHORT)?;
+        Some(Self { window: padded.get(start..)?.first_chunk()?, length })
+    }
+
+    /// A bit for each byte of which something is true.
+    #[inline(always)]
+    fn bits(&self, is_it: impl Fn(i8x16) -> i8x16) -> u64 {
+        let mut bits = 0;
+        for (index, lanes) in self.window.as_chunks::<LANES>().0.iter().enumerate() {
+            bits |= u64::from(is_it(lanes_of(lanes)).move_mask().cast_unsigned()) << (index * LANES);
+        }
+        bits & low_bits(self.length as u32)
+    }
+}
+
+/// Likewise, of a text of any length.
+#[inline(never)]
+fn long_characters(wanted: u8, padded: &[u8], start: usize, end: usize) -> u8 {
+    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};
+    const ESCAPES: u8 = ESCAPED_LETTER | ESCAPED_MARK | ESCAPED_SPACE;
+    let mut found = 0;
     if wanted & CAPITAL != 0 && any(padded, start, end, |bytes, _| is_between(bytes, b'A', b'Z')) {
         found |= CAPITAL;
     }
@@ -323,10 +395,12 @@ fn escapes(padded: &[u8], start: usize, end: usize) -> u8 {
     })
 }
 
+#[inline(always)]
 fn is(bytes: i8x16, byte: u8) -> i8x16 {
     bytes.cmp_eq(i8x16::splat(byte.cast_signed()))
 }
 
+#[inline(always)]
 fn is_between(bytes: i8x16, low: u8, high: u8) -> i8x16 {
     bytes.cmp_gt(i8x16::splat((low - 1).cast_signed())) & bytes.cmp_lt(i8x16::splat((high + 1).cast_signed()))
 }
