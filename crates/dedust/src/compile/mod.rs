@@ -2,7 +2,7 @@
 [`SiteRules`] to compiled rules: every key gets a slot, every rule its masks, checks and templates.
 
 Refuted rules, substitutions and edits are left out, and so are rules that can cover no URL. A site with more than compiled
-rules have room for (16,000 keys; texts of 64 KiB) is left out as a whole: leaving URLs alone is always safe.
+rules have room for (16,000 keys; texts of 64 KiB) is left out as a whole, and named in the end: leaving URLs alone is always safe.
 */
 
 mod layout;
