@@ -11,7 +11,7 @@
 use cpu_time::ProcessTime;
 use dedust_seq2seq::Options;
 use dedust_seq2seq::chance::Chance;
-use dedust_seq2seq::model::{CopyModel, Network, PAPER_UNITS, PaperModel, Schedule, cpu, train};
+use dedust_seq2seq::model::{CopyModel, Epoch, Network, PAPER_UNITS, PaperModel, Schedule, cpu, train};
 use dedust_seq2seq::pair::{Pair, Pairs, Symbol};
 use dedust_seq2seq::paper::{MAX_ARGUMENTS, SCHEDULE};
 
@@ -50,7 +50,12 @@ fn main() {
 
 fn measure<M: Network>(name: &str, model: M, pairs: &Pairs, schedule: &Schedule, unseen: &[Pair]) {
     let started = ProcessTime::now();
-    let trained = train(model, pairs, schedule, &mut Chance::new(0, "order"), &cpu(), &|_| ());
+    let told = |epoch: &Epoch| {
+        let (number, loss, exact) = (epoch.number, epoch.held_out_loss, epoch.exact_match);
+        let seconds = started.elapsed().as_secs_f64();
+        println!("  epoch {number}: held-out loss {loss:.4}, exact match {exact:.4}, {seconds:.1} s CPU");
+    };
+    let trained = train(model, pairs, schedule, &mut Chance::new(0, "order"), &cpu(), &told);
     let seconds = started.elapsed().as_secs_f64();
     println!(
         "{name}: {PAIRS} pairs, {} epochs, {seconds:.1} s CPU, {:.0} pairs/s; held-out exact match {:.4}",
