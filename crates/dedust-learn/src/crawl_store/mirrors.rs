@@ -295,14 +295,18 @@ fn seen_twice(sightings: [&[Sighting]; 2]) -> FxHashSet<Seen> {
 
 /// Leaves out what a site shows under many paths.
 fn leave_out_errors(sightings: &mut Vec<Sighting>) {
-    let mut paths: FxHashMap<(u32, Seen), usize> = FxHashMap::default();
-    for Sighting { site, seen, .. } in &*sightings {
-        *paths.entry((*site, *seen)).or_default() += 1;
-    }
-    sightings.retain(|Sighting { site, seen, .. }| match seen {
-        Seen::Page(_) => paths.get(&(*site, *seen)).is_none_or(|&paths| paths <= MAX_PATHS),
-        Seen::LinkTo(_) | Seen::LinkAway => true,
-    });
+    let mut pages: Vec<(u32, Seen, u64)> = sightings
+        .iter()
+        .filter(|sighting| matches!(sighting.seen, Seen::Page(_)))
+        .map(|&Sighting { site, seen, path, .. }| (site, seen, path))
+        .collect();
+    pages.sort_unstable();
+    // With and without `www` it is one path.
+    pages.dedup();
+    let by_page = pages.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+    let errors: FxHashSet<(u32, Seen)> =
+        by_page.filter(|paths| paths.len() > MAX_PATHS).map(|paths| (paths[0].0, paths[0].1)).collect();
+    sightings.retain(|Sighting { site, seen, .. }| !errors.contains(&(*site, *seen)));
 }
 
 /// Pairs of sites that have enough pages in common, or links.
@@ -318,6 +322,8 @@ fn likely_pairs(sightings: &[Sighting], sites: &[Candidate<'_>]) -> BTreeSet<[u3
         }
     }
     by_page.sort_unstable();
+    // With and without `www` it is one site.
+    by_page.dedup();
     for of_page in by_page.chunk_by(|a, b| a.0 == b.0) {
         let mut pairs: BTreeSet<[u32; 2]> = BTreeSet::new();
         for of_path in of_page.chunk_by(|a, b| a.1 == b.1).filter(|of_path| of_path.len() <= MAX_SITES) {

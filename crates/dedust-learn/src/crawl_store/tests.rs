@@ -244,6 +244,14 @@ fn a_mirror_may_have_a_section_of_its_own() {
 }
 
 #[test]
+fn a_site_with_and_without_www_is_no_mirror_of_itself() {
+    let sites = ["new.example", "www.new.example", "old.example", "www.old.example"];
+    let rows =
+        (0..40).flat_map(|page| sites.map(|site| (format!("http://{site}/{page}"), format!("{page}"))));
+    assert_eq!(mirrors(rows.map(with_digest)), [("old.example".into(), "new.example".into())]);
+}
+
+#[test]
 fn mirrors_do_not_depend_on_the_order() {
     let rows: Vec<(String, Clues<'static>)> = (0..100)
         .flat_map(|page| ["c.example", "b.example", "a.example"].map(|site| (page, site)))
