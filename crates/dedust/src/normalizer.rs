@@ -12,24 +12,28 @@ Both hold for every URL: `key(canonical(u)) == key(u)`, and `canonical(canonical
 */
 
 mod edited;
+mod explain;
+mod many;
 mod text;
 
+pub use self::explain::Explanation;
 pub use self::text::{CanonicalUrl, UrlKey};
 
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use self::many::Batch;
 use crate::compile::{add_site, compile};
-use crate::compiled::{DamagedRules, Found, Image, ImageBuilder, MAX_HOSTS, OpenRulesError};
+use crate::compiled::{DamagedRules, Image, ImageBuilder, OpenRulesError};
 use crate::edit_program::Draft;
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::pattern::is_slug;
 use crate::program::{CoveringRule, Program, Slots};
-use crate::rule::{LoadRulesError, MAX_PASSES, Replacement, RuleSet, each_site, substitute};
+use crate::rule::{LoadRulesError, Replacement, RuleSet, each_site, substitute};
 use crate::template;
 use crate::text_buffer::TextBuffer;
-use crate::url::{ParseUrlError, ParsedUrl, first_segment, site_of, write_moved};
+use crate::url::{ParseUrlError, ParsedUrl, first_segment, write_moved};
 
 /// Compiled rules of any number of sites. Immutable and cheap to share between threads.
 ///
@@ -57,27 +61,6 @@ pub struct Scratch {
     batch: Batch,
 }
 
-/// URLs that are on their way at the same time. More would not fit into the nearest memory, with fewer there is more to
-/// wait for.
-const BATCH: usize = MAX_HOSTS;
-
-#[derive(Clone, Debug)]
-struct Batch {
-    urls: [ParsedUrl; BATCH],
-    parsed: [Option<ParseUrlError>; BATCH],
-    found: [Found; BATCH],
-}
-
-impl Default for Batch {
-    fn default() -> Self {
-        Self {
-            urls: std::array::from_fn(|_| ParsedUrl::default()),
-            parsed: [None; BATCH],
-            found: [Found::default(); BATCH],
-        }
-    }
-}
-
 /// Where results are put together.
 #[derive(Clone, Debug, Default)]
 struct Desk {
@@ -102,27 +85,6 @@ struct Work {
 enum Wanted {
     Key,
     Url,
-}
-
-/// What was done to a URL, and by which rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explanation {
-    /// The URL after safe normalization.
-    pub safe: CanonicalUrl,
-    /// The site whose rules were tried, if it has any.
-    pub site: Option<Box<str>>,
-    /// The site of the URL, if that shows the pages of `site`.
-    pub mirror: Option<Box<str>>,
-    /// The places of the substitutions that changed the URL in the site's list, in the order in which they fired.
-    pub substitutions: Vec<usize>,
-    /// The place of the rule that covers the URL in the site's list.
-    pub rule: Option<usize>,
-    /// The places of the edits that changed the URL or its key in the site's list, in order.
-    pub edits: Vec<usize>,
-    /// The key.
-    pub key: UrlKey,
-    /// The canonical URL.
-    pub canonical: CanonicalUrl,
 }
 
 impl Normalizer {
@@ -222,149 +184,6 @@ impl Normalizer {
         Ok(self.canonical_of(parsed, program.as_ref(), desk))
     }
 
-    /// Like [`Normalizer::key_with`] for many URLs, and faster: hands each URL with its key to `each`, in their order.
-    ///
-    /// ```
-    /// use dedust::{Normalizer, Scratch};
-    ///
-    /// let urls = ["http://a.example/?b=1&a=2", "no URL", "http://a.example/?a=2&b=1"];
-    /// let mut keys = Vec::new();
-    /// let normalizer = Normalizer::default();
-    /// normalizer.each_key(urls.iter().map(|url| url.as_bytes()), &mut Scratch::default(), |_, key| {
-    ///     keys.push(key.ok().map(<[u8]>::to_vec));
-    /// });
-    /// assert_eq!(keys[0], keys[2]);
-    /// assert_eq!(keys[1], None);
-    /// ```
-    pub fn each_key<'u>(
-        &self,
-        urls: impl IntoIterator<Item = &'u [u8]>,
-        scratch: &mut Scratch,
-        mut each: impl FnMut(&'u [u8], Result<&[u8], ParseUrlError>),
-    ) {
-        self.each(urls, Wanted::Key, scratch, |input, url, program, desk| {
-            each(input, url.map(|url| self.key_of(url, program, desk)))
-        });
-    }
-
-    /// Like [`Normalizer::normalize_with`] for many URLs, and faster: hands each URL with its canonical form to `each`, in
-    /// their order.
-    pub fn each_canonical<'u>(
-        &self,
-        urls: impl IntoIterator<Item = &'u [u8]>,
-        scratch: &mut Scratch,
-        mut each: impl FnMut(&'u [u8], Result<&[u8], ParseUrlError>),
-    ) {
-        self.each(urls, Wanted::Url, scratch, |input, url, program, desk| {
-            each(input, url.map(|url| self.canonical_of(url, program, desk)));
-        });
-    }
-
-    /// Hands each URL, read and with the program of its site, to `finish`.
-    #[inline(always)]
-    fn each<'u>(
-        &self,
-        urls: impl IntoIterator<Item = &'u [u8]>,
-        wanted: Wanted,
-        scratch: &mut Scratch,
-        finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
-    ) {
-        if self.image.is_near() {
-            self.each_near(urls, wanted, scratch, finish);
-        } else {
-            self.each_far(urls, wanted, scratch, finish);
-        }
-    }
-
-    /// One after the other, where there is nothing to wait for.
-    #[inline(always)]
-    fn each_near<'u>(
-        &self,
-        urls: impl IntoIterator<Item = &'u [u8]>,
-        wanted: Wanted,
-        scratch: &mut Scratch,
-        mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
-    ) {
-        let Scratch { url, last, desk, .. } = scratch;
-        let (index, mut program, mut is_last_known) = (self.image.index(), None, false);
-        for input in urls {
-            if let Err(error) = url.parse_from(input) {
-                finish(input, Err(error), None, desk);
-                continue;
-            }
-            // Links of one page mostly lead to one host.
-            if !is_last_known || url.host() != last.host() {
-                let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
-                program = index.site(url.padded(), start, end);
-            }
-            is_last_known = true;
-            if let Some(program) = &program
-                && program.has_preparation()
-            {
-                let prepared = self.prepare(program, wanted, url, &mut desk.work);
-                finish(input, Ok(url), prepared.as_ref(), desk);
-                is_last_known = false;
-            } else {
-                finish(input, Ok(url), program.as_ref(), desk);
-            }
-            std::mem::swap(url, last);
-        }
-    }
-
-    /// Many at a time, since the machine waits for the rules of all of them as long as for those of one.
-    #[inline(always)]
-    fn each_far<'u>(
-        &self,
-        urls: impl IntoIterator<Item = &'u [u8]>,
-        wanted: Wanted,
-        scratch: &mut Scratch,
-        mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
-    ) {
-        let Scratch { desk, batch, .. } = scratch;
-        let Batch { urls: parsed, parsed: errors, found } = batch;
-        let mut inputs = urls.into_iter();
-        let mut batch: [&[u8]; BATCH] = [b""; BATCH];
-        let index = self.image.index();
-        loop {
-            let mut count = 0;
-            for (place, input) in batch.iter_mut().zip(&mut inputs) {
-                *place = input;
-                errors[count] = parsed[count].parse_from(input).err();
-                count += 1;
-            }
-            if count == 0 {
-                return;
-            }
-            let mut repeated = 0u64;
-            for place in 1..count {
-                // Links of one page mostly lead to one host.
-                repeated |= u64::from(parsed[place].host() == parsed[place - 1].host()) << place;
-            }
-            index.find_all(&parsed[..count], repeated, found);
-            index.read_ahead(&found[..count]);
-            let mut program = None;
-            for (place, input) in batch[..count].iter().enumerate() {
-                let url = &mut parsed[place];
-                if repeated & 1 << place == 0 {
-                    let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
-                    program = index.open_site(url.padded(), start, end, found[place]);
-                }
-                if let Some(error) = errors[place] {
-                    finish(input, Err(error), None, desk);
-                    continue;
-                }
-                if let Some(program) = &program
-                    && program.has_preparation()
-                {
-                    let prepared = self.prepare(program, wanted, url, &mut desk.work);
-                    finish(input, Ok(url), prepared.as_ref(), desk);
-                } else {
-                    finish(input, Ok(url), program.as_ref(), desk);
-                }
-            }
-        }
-    }
-
     #[inline]
     fn key_of<'s>(&self, url: &'s ParsedUrl, program: Option<&Program<'_>>, desk: &'s mut Desk) -> &'s [u8] {
         if let Some(program) = program
@@ -430,49 +249,6 @@ impl Normalizer {
             template::write(rule, rule.url(), again, &mut work.slots, again_out).is_err()
                 || again_out.as_bytes() == again.as_bytes()
         })
-    }
-
-    /// What is done to `url`, and by which rule.
-    pub fn explain(&self, url: impl AsRef<[u8]>) -> Result<Explanation, ParseUrlError> {
-        let safe = ParsedUrl::parse(url.as_ref())?;
-        let (mut parsed, mut work) = (ParsedUrl::default(), Work::default());
-        self.parse(url.as_ref(), Wanted::Key, &mut parsed, &mut work)?;
-        let (moved, mirror) = self.moved(&safe);
-        let site = self.program_of(&moved);
-        let rule = self.program_of(&parsed).and_then(|program| {
-            let rule = program.covering_rule(&parsed, &mut work.slots)?;
-            let key = template::write(&rule, rule.key, &parsed, &mut work.slots, &mut TextBuffer::default());
-            key.ok().map(|()| rule.place())
-        });
-        let substitutions = match &site {
-            Some(program) if parsed != moved => firing(program, moved.as_bytes()),
-            _ => Vec::new(),
-        };
-        let edits = site.as_ref().map(|program| edited::firing(program, &moved));
-        let domain = site.map(|site| &moved.host()[moved.host().len() - site.domain_len..]);
-        let domain = domain.or(mirror.is_some().then(|| site_of(moved.host())));
-        Ok(Explanation {
-            site: domain.map(|domain| String::from_utf8_lossy(domain).into()),
-            mirror,
-            substitutions,
-            rule,
-            edits: edits.unwrap_or_default(),
-            key: self.key(&url)?,
-            canonical: self.normalize(&url)?,
-            safe: CanonicalUrl(safe.as_bytes().into()),
-        })
-    }
-
-    /// A URL as one of the original, if its site is a mirror, and then the name of that site.
-    fn moved(&self, url: &ParsedUrl) -> (ParsedUrl, Option<Box<str>>) {
-        let moved = self.program_of(url).and_then(|mirror| {
-            let mut text = Vec::new();
-            let original = mirror.original().filter(|original| !original.excepts(first_segment(url)))?;
-            write_moved(url, mirror.domain_len, original.site, &mut text);
-            let name = &url.host()[url.host().len() - mirror.domain_len..];
-            Some((ParsedUrl::parse(&text).ok()?, Some(String::from_utf8_lossy(name).into())))
-        });
-        moved.unwrap_or_else(|| (url.clone(), None))
     }
 
     /// Reads `url` and does what comes before the rules of its site, which are returned.
@@ -604,22 +380,4 @@ fn is_proven(rule: &CoveringRule<'_>, url: &ParsedUrl, slots: &Slots) -> bool {
 /// Whether a value can stand anywhere in a URL and be read as it is.
 fn is_plain(value: &[u8]) -> bool {
     !matches!(value, b"" | b"." | b"..") && is_slug(value)
-}
-
-/// The places of the substitutions that change `url`, in the order in which they fire.
-fn firing(program: &Program<'_>, url: &[u8]) -> Vec<usize> {
-    let mut url = url.to_vec();
-    let mut fired = Vec::new();
-    for _ in 0..MAX_PASSES {
-        let before = fired.len();
-        for substitution in Replacement::list(program.bytes, program.substitutions()) {
-            if substitution.apply(&mut url) {
-                fired.push(substitution.place as usize);
-            }
-        }
-        if fired.len() == before {
-            break;
-        }
-    }
-    fired
 }

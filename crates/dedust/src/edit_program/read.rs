@@ -2,6 +2,7 @@
 A [`ParsedUrl`] to a [`Draft`], and which edits may concern it.
 */
 
+use memchr::memchr;
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
 use super::draft::{Draft, Param, Parts, Piece, Touched};
@@ -144,40 +145,14 @@ impl Draft {
         }
     }
 
-    /// A query of any kind, mark by mark.
+    /// A query of any kind.
     #[inline(never)]
     fn read_long_query(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) {
-        let (padded, parts) = (url.padded(), url.parts());
-        let (mut start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
-        let mut equals = None;
-        for at in Marks::<b'&', b'=', b';'>::new(padded, start, end) {
-            match padded[at] {
-                b'&' => {
-                    self.read_param(padded, program, ParamAt::new(start, equals, at));
-                    (start, equals) = (at + 1, None);
-                }
-                b'=' => equals = equals.or(Some(at)),
-                _ if self.has_semicolon => {}
-                _ => {
-                    self.has_semicolon = true;
-                    let query = &padded[parts.path_end as usize + 1..end];
-                    // There is no `&` then, so no parameter was read yet.
-                    if query_separator(query) == b';' {
-                        self.parts.separator = b';';
-                        self.read_separated(query, url, program);
-                        return;
-                    }
-                }
-            }
-        }
-        self.read_param(padded, program, ParamAt::new(start, equals, end));
-    }
-
-    /// Reads a query whose parameters are separated by semicolons.
-    #[cold]
-    fn read_separated(&mut self, query: &[u8], url: &ParsedUrl, program: &EditProgram<'_>) {
         let mut start = url.parts().path_end as usize + 1;
-        for (name, value) in query_params(query, b';') {
+        let query = &url.padded()[start..url.parts().query_end as usize];
+        self.has_semicolon = memchr(b';', query).is_some();
+        self.parts.separator = query_separator(query);
+        for (name, value) in query_params(query, self.parts.separator) {
             let equals = value.map(|_| start + name.len());
             let end = start + name.len() + value.map_or(0, |value| 1 + value.len());
             self.read_param(url.padded(), program, ParamAt::new(start, equals, end));

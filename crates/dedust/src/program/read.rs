@@ -5,6 +5,8 @@ Nearly all paths and queries have less than [`SHORT`] bytes. All marks of these 
 the next is then a matter of bits. Longer ones are read mark by mark.
 */
 
+use memchr::memchr;
+
 use super::shape::{KEEPS_ORDER, KEEPS_OTHERS, NamesOf, Shape};
 use super::slots::{
     AS_IS_SLOT, DOMAIN_SLOT, FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NEAR_SLOTS, NO_SLOT,
@@ -179,44 +181,18 @@ impl Slots {
         Some(())
     }
 
-    /// A query of any kind, mark by mark.
+    /// A query of any kind.
     #[inline(never)]
     fn read_query(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
-        let (padded, parts) = (url.padded(), url.parts());
-        let (mut start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
-        let mut equals = None;
-        let param = |start: usize, equals: Option<usize>, end: usize| {
-            let value = equals.map_or(Span::BARE, |at| Span::at(at + 1, end));
-            (Span::at(start, equals.unwrap_or(end)), value)
-        };
-        for at in Marks::<b'&', b'=', b';'>::new(padded, start, end) {
-            match padded[at] {
-                b'&' => {
-                    let (name, value) = param(start, equals, at);
-                    self.read_param(padded, shape, name, value)?;
-                    (start, equals) = (at + 1, None);
-                }
-                b'=' => equals = equals.or(Some(at)),
-                _ if self.has_semicolon => {}
-                _ => {
-                    self.has_semicolon = true;
-                    let query = &padded[parts.path_end as usize + 1..end];
-                    // There is no `&` then, so no parameter was read yet.
-                    if query_separator(query) == b';' {
-                        self.set(SEPARATOR_SLOT, Span::at(at, at + 1));
-                        return self.read_separated(query, url, shape);
-                    }
-                }
-            }
+        let start = url.parts().path_end as usize + 1;
+        let query = &url.padded()[start..url.parts().query_end as usize];
+        let semicolon = memchr(b';', query);
+        self.has_semicolon = semicolon.is_some();
+        let separator = query_separator(query);
+        if let (Some(at), b';') = (semicolon, separator) {
+            self.set(SEPARATOR_SLOT, Span::at(start + at, start + at + 1));
         }
-        let (name, value) = param(start, equals, end);
-        self.read_param(padded, shape, name, value)
-    }
-
-    /// Reads a query whose parameters are separated by semicolons.
-    #[cold]
-    fn read_separated(&mut self, query: &[u8], url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
-        for (name, value) in query_params(query, b';') {
+        for (name, value) in query_params(query, separator) {
             self.read_param(url.padded(), shape, Span::of(name, url), Span::of_value(value, url))?;
         }
         Some(())

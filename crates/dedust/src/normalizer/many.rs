@@ -1,0 +1,174 @@
+/*!
+Keys and canonical URLs of many URLs.
+*/
+
+use super::{Desk, Normalizer, Scratch, Wanted};
+use crate::compiled::{Found, MAX_HOSTS};
+use crate::program::Program;
+use crate::url::{ParseUrlError, ParsedUrl};
+
+/// URLs that are on their way at the same time. More would not fit into the nearest memory, with fewer there is more to
+/// wait for.
+const BATCH: usize = MAX_HOSTS;
+
+#[derive(Clone, Debug)]
+pub(super) struct Batch {
+    urls: [ParsedUrl; BATCH],
+    parsed: [Option<ParseUrlError>; BATCH],
+    found: [Found; BATCH],
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Self {
+            urls: std::array::from_fn(|_| ParsedUrl::default()),
+            parsed: [None; BATCH],
+            found: [Found::default(); BATCH],
+        }
+    }
+}
+
+impl Normalizer {
+    /// Like [`Normalizer::key_with`] for many URLs, and faster: hands each URL with its key to `each`, in their order.
+    ///
+    /// ```
+    /// use dedust::{Normalizer, Scratch};
+    ///
+    /// let urls = ["http://a.example/?b=1&a=2", "no URL", "http://a.example/?a=2&b=1"];
+    /// let mut keys = Vec::new();
+    /// let normalizer = Normalizer::default();
+    /// normalizer.each_key(urls.iter().map(|url| url.as_bytes()), &mut Scratch::default(), |_, key| {
+    ///     keys.push(key.ok().map(<[u8]>::to_vec));
+    /// });
+    /// assert_eq!(keys[0], keys[2]);
+    /// assert_eq!(keys[1], None);
+    /// ```
+    pub fn each_key<'u>(
+        &self,
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(&'u [u8], Result<&[u8], ParseUrlError>),
+    ) {
+        self.each(urls, Wanted::Key, scratch, |input, url, program, desk| {
+            each(input, url.map(|url| self.key_of(url, program, desk)))
+        });
+    }
+
+    /// Like [`Normalizer::normalize_with`] for many URLs, and faster: hands each URL with its canonical form to `each`, in
+    /// their order.
+    pub fn each_canonical<'u>(
+        &self,
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(&'u [u8], Result<&[u8], ParseUrlError>),
+    ) {
+        self.each(urls, Wanted::Url, scratch, |input, url, program, desk| {
+            each(input, url.map(|url| self.canonical_of(url, program, desk)));
+        });
+    }
+
+    /// Hands each URL, read and with the program of its site, to `finish`.
+    #[inline(always)]
+    fn each<'u>(
+        &self,
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        wanted: Wanted,
+        scratch: &mut Scratch,
+        finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
+    ) {
+        if self.image.is_near() {
+            self.each_near(urls, wanted, scratch, finish);
+        } else {
+            self.each_far(urls, wanted, scratch, finish);
+        }
+    }
+
+    /// One after the other, where there is nothing to wait for.
+    #[inline(always)]
+    fn each_near<'u>(
+        &self,
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        wanted: Wanted,
+        scratch: &mut Scratch,
+        mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
+    ) {
+        let Scratch { url, last, desk, .. } = scratch;
+        let (index, mut program, mut is_last_known) = (self.image.index(), None, false);
+        for input in urls {
+            if let Err(error) = url.parse_from(input) {
+                finish(input, Err(error), None, desk);
+                continue;
+            }
+            // Links of one page mostly lead to one host.
+            if !is_last_known || url.host() != last.host() {
+                let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
+                program = index.site(url.padded(), start, end);
+            }
+            is_last_known = true;
+            if let Some(program) = &program
+                && program.has_preparation()
+            {
+                let prepared = self.prepare(program, wanted, url, &mut desk.work);
+                finish(input, Ok(url), prepared.as_ref(), desk);
+                is_last_known = false;
+            } else {
+                finish(input, Ok(url), program.as_ref(), desk);
+            }
+            std::mem::swap(url, last);
+        }
+    }
+
+    /// Many at a time, since the machine waits for the rules of all of them as long as for those of one.
+    #[inline(always)]
+    fn each_far<'u>(
+        &self,
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        wanted: Wanted,
+        scratch: &mut Scratch,
+        mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
+    ) {
+        let Scratch { desk, batch, .. } = scratch;
+        let Batch { urls: parsed, parsed: errors, found } = batch;
+        let mut inputs = urls.into_iter();
+        let mut batch: [&[u8]; BATCH] = [b""; BATCH];
+        let index = self.image.index();
+        loop {
+            let mut count = 0;
+            for (place, input) in batch.iter_mut().zip(&mut inputs) {
+                *place = input;
+                errors[count] = parsed[count].parse_from(input).err();
+                count += 1;
+            }
+            if count == 0 {
+                return;
+            }
+            let mut repeated = 0u64;
+            for place in 1..count {
+                // Links of one page mostly lead to one host.
+                repeated |= u64::from(parsed[place].host() == parsed[place - 1].host()) << place;
+            }
+            index.find_all(&parsed[..count], repeated, found);
+            index.read_ahead(&found[..count]);
+            let mut program = None;
+            for (place, input) in batch[..count].iter().enumerate() {
+                let url = &mut parsed[place];
+                if repeated & 1 << place == 0 {
+                    let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
+                    program = index.open_site(url.padded(), start, end, found[place]);
+                }
+                if let Some(error) = errors[place] {
+                    finish(input, Err(error), None, desk);
+                    continue;
+                }
+                if let Some(program) = &program
+                    && program.has_preparation()
+                {
+                    let prepared = self.prepare(program, wanted, url, &mut desk.work);
+                    finish(input, Ok(url), prepared.as_ref(), desk);
+                } else {
+                    finish(input, Ok(url), program.as_ref(), desk);
+                }
+            }
+        }
+    }
+}
