@@ -1,8 +1,8 @@
 /*!
 Rules of a million sites beside those of a thousand: what it costs to open them, to hold them and to apply them.
 
-`cargo bench -p dedust --bench million_sites`, and with `-- edits` for sites that have edits instead. Every site has two or three of [`RULES`], with first segments of its own, so
-that no two sites share a program. The sites of a stream of URLs follow Zipf's law with exponent 1: the site of rank k
+`cargo bench -p dedust --bench million_sites`, and with `-- edits` for sites that have edits instead. Every site has two or
+three of [`RULES`], with first segments out of a thousand, so that sites share a program by chance only. The sites of a stream of URLs follow Zipf's law with exponent 1: the site of rank k
 has a share of 1/k, so that half of the URLs are of the thousand most popular of a million sites, and one in seven of the
 rarest is met once in two million. Three of four URLs are of a form that a rule covers. The stream is made in small parts
 between the measurements, since a list of it would be larger than the rules. Every measurement is a process of its own,
