@@ -56,7 +56,7 @@ pub(crate) const LEARN: &str = r#"Examples:
   dedust learn monday.csv tuesday.csv -o rules.json --force
   zcat crawl.gz | dedust learn - -o - --evidence canonical,digest > rules.json
 
-The crawl may hold any number of sites, in any order; each gets its own rules. The same observations give the same bytes, in any order and on any number of threads. RULES is written when all is done, or not at all.
+The crawl may hold any number of sites, in any order; each gets its own rules, or is found to show the pages of another (canonfd). The same observations give the same bytes, in any order and on any number of threads. RULES is written when all is done, or not at all.
 
 A crawl of any size is read once. What exceeds --memory is put on disk, in the folder RULES.unfinished, together with the rules of sites as they are learned; if the run is interrupted after reading, the same command with --resume goes on from there. Of a site with more than 50,000 URLs a sample is learned from, --sample of its URLs but at least 50,000 and at most --max-sample. URLs that rules may bring together are drawn together, so that duplicates stay in sight, and so do the pages that a wrong rule would confuse.
 

@@ -13,7 +13,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use dedust::errors::InvalidSite;
-use dedust::{Normalizer, ParsedUrl, RuleSet, SiteRules, SiteSummary, UrlKey, write_moved};
+use dedust::{
+    Mirror, Normalizer, ParsedUrl, RuleSet, SiteRules, SiteSummary, UrlKey, first_segment, write_moved,
+};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::verdicts::with_verdicts;
@@ -118,7 +120,7 @@ impl Sampler {
             self.urls_by_site.get(site).into_iter().flatten().map(|url| &**url).collect();
         urls.sort_unstable_by_key(|url| (xxh3_64_with_seed(url, self.seed), *url));
         if let Some(mirror) = rules.mirror() {
-            return Ok(vec![self.draw_for_mirror(&urls, site, &mirror.of)]);
+            return Ok(vec![self.draw_for_mirror(&urls, site, mirror)]);
         }
         let mut samples = self.draw_for_rules(&urls, rules.rules().len());
         for index in 0..rules.substitutions().len() {
@@ -159,15 +161,17 @@ impl Sampler {
         rounds.into_iter().enumerate().map(into_sample).collect()
     }
 
-    /// URLs of a mirror, each with the same at the original.
-    fn draw_for_mirror(&self, urls: &[&[u8]], site: &str, original: &str) -> Sample {
+    /// URLs of a mirror, except those of pages of its own, each with the same at the original.
+    fn draw_for_mirror(&self, urls: &[&[u8]], site: &str, mirror: &Mirror) -> Sample {
+        let text = |url: &[u8]| String::from_utf8_lossy(url).into_owned();
         let pair = |url: &&[u8]| {
+            let parsed = ParsedUrl::parse(url).ok()?;
+            if mirror.except.iter().any(|segment| segment.as_bytes() == first_segment(&parsed)) {
+                return None;
+            }
             let mut other = Vec::new();
-            write_moved(&ParsedUrl::parse(url).ok()?, site.len(), original.as_bytes(), &mut other);
-            Some(Pair {
-                url: String::from_utf8_lossy(url).into(),
-                other: String::from_utf8_lossy(&other).into(),
-            })
+            write_moved(&parsed, site.len(), mirror.of.as_bytes(), &mut other);
+            Some(Pair { url: text(url), other: text(&other) })
         };
         Sample { target: Target::Mirror, pairs: urls.iter().filter_map(pair).take(self.max_pairs).collect() }
     }
@@ -330,6 +334,20 @@ mod tests {
         ];
         let samples = samples(&urls.map(Into::into), 0, 10);
         assert_eq!(pairs(&samples, 2), [("http://a.example/p/index.html", "http://a.example/p/")]);
+    }
+
+    #[test]
+    fn a_mirror_is_paired_with_its_original_where_it_shows_that() {
+        let rules = r#"{"version": 1, "sites": {"b.example": {"mirror": {"of": "a.example", "except": ["contact"],
+            "fetchable": false, "evidence": {"urls": 0, "support_pairs": 0, "false_pairs": 0, "groups": 0,
+            "failed_groups": 0, "failure_bound": 1.0, "kinds": []}}}}}"#;
+        let mut sampler = Sampler::new(&RuleSet::load(rules.as_bytes()).unwrap(), 0, 10).unwrap();
+        for url in ["http://www.b.example/x?y=1", "http://b.example/contact/1", "http://a.example/z"] {
+            sampler.observe(&ParsedUrl::parse(url).unwrap());
+        }
+        let samples = sampler.draw("b.example").unwrap();
+        assert_eq!((samples.len(), samples[0].target), (1, Target::Mirror));
+        assert_eq!(pairs(&samples, 0), [("http://www.b.example/x?y=1", "http://www.a.example/x?y=1")]);
     }
 
     #[test]
