@@ -10,19 +10,9 @@ use crate::url::{ParsedUrl, path_params, query_params, query_separator, split_pa
 /// Buffers for sorting parameters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ParamOrder {
-    /// Where each starts and ends, and how long its name is.
+    few: FewParams,
+    /// Of any number of them: where each starts and ends, and how long its name is.
     order: Vec<(u32, u32, u32)>,
-    params: Vec<Param>,
-}
-
-/// A query parameter.
-#[derive(Clone, Copy, Debug)]
-struct Param {
-    /// The first bytes of its name as a number: smaller numbers, smaller names.
-    word: u64,
-    start: u32,
-    name_end: u32,
-    end: u32,
 }
 
 /// The identity key of `url`: the URL itself, or what is appended to `out`, which is empty.
@@ -34,15 +24,16 @@ pub(crate) fn write_identity_key<'a>(
     if !url.is_hierarchical() {
         return url.as_bytes();
     }
-    match read_plain(url, &mut order.params) {
-        Some(true) => return url.as_bytes(),
-        Some(false) => {
-            write_plain(url, &mut order.params, out);
+    let ParamOrder { few, order } = order;
+    if let Some(is_sorted) = few.read(url) {
+        if is_sorted {
+            return url.as_bytes();
+        }
+        if let Some(order) = few.order() {
+            few.write(url, &order, out);
             return out.as_bytes();
         }
-        None => {}
     }
-    let order = &mut order.order;
     out.push_slice(url.scheme());
     out.push_slice(b"://");
     out.push_slice(url.host());
@@ -63,80 +54,124 @@ pub(crate) fn write_identity_key<'a>(
     out.as_bytes()
 }
 
-/// Reads the query of a URL that has no user and no `;`, as most are; whether it is in order.
-#[inline]
-fn read_plain(url: &ParsedUrl, params: &mut Vec<Param>) -> Option<bool> {
-    let (padded, parts) = (url.padded(), url.parts());
-    let (path, path_end, query_end) =
-        (parts.path_start as usize, parts.path_end as usize, parts.query_end as usize);
-    if parts.host_start != parts.scheme_end + 3 || has_semicolon(padded, path, path_end) {
-        return None;
-    }
-    if query_end <= path_end {
-        return Some(true);
-    }
-    params.clear();
-    let mut is_sorted = true;
-    let mut add = |ParamAt { start, name_end, end }: ParamAt| {
-        let word = first_word(padded, start as usize, (name_end - start) as usize).swap_bytes();
-        let param = Param { word, start, name_end, end };
-        is_sorted &= params.last().is_none_or(|last| precedes(padded, last, &param));
-        params.push(param);
-    };
-    if let Some(short) = ShortQuery::new(padded, path_end + 1, query_end) {
-        if !short.is_single() {
-            short.for_each(&mut add);
+/// More parameters are sorted by the general way.
+const FEW: usize = 8;
+
+/// The parameters of a query as most are: few, and no two with names that begin alike.
+#[derive(Clone, Debug, Default)]
+struct FewParams {
+    /// Of each the first bytes of its name as a number, smaller numbers for smaller names, and where it starts and ends.
+    words: [u64; FEW],
+    starts: [u32; FEW],
+    ends: [u32; FEW],
+    count: usize,
+}
+
+impl FewParams {
+    /// Reads the query of a URL that has no user and no `;`, nothing for others; whether it is in order.
+    #[inline(always)]
+    fn read(&mut self, url: &ParsedUrl) -> Option<bool> {
+        let (padded, parts) = (url.padded(), url.parts());
+        let (path, path_end, query_end) =
+            (parts.path_start as usize, parts.path_end as usize, parts.query_end as usize);
+        if parts.host_start != parts.scheme_end + 3 || has_semicolon(padded, path, path_end) {
+            return None;
         }
-        return Some(is_sorted);
+        if query_end <= path_end {
+            return Some(true);
+        }
+        self.count = 0;
+        let Some(short) = ShortQuery::new(padded, path_end + 1, query_end) else {
+            return self.read_long(padded, path_end + 1, query_end);
+        };
+        if short.is_single() {
+            return Some(true);
+        }
+        let mut is_sorted = true;
+        for param in short {
+            is_sorted &= self.add(padded, param)?;
+        }
+        Some(is_sorted)
     }
-    let (mut start, mut name_end) = (path_end + 1, None);
-    for mark in Marks::<b'&', b'=', b';'>::new(padded, start, query_end) {
-        match padded[mark] {
-            b'&' => {
-                add(ParamAt::new(start, name_end, mark));
-                (start, name_end) = (mark + 1, None);
+
+    #[inline(never)]
+    fn read_long(&mut self, padded: &[u8], mut start: usize, end: usize) -> Option<bool> {
+        let (mut name_end, mut is_sorted) = (None, true);
+        for mark in Marks::<b'&', b'=', b';'>::new(padded, start, end) {
+            match padded[mark] {
+                b'&' => {
+                    is_sorted &= self.add(padded, ParamAt::new(start, name_end, mark))?;
+                    (start, name_end) = (mark + 1, None);
+                }
+                b'=' => name_end = name_end.or(Some(mark)),
+                _ => return None,
             }
-            b'=' => name_end = name_end.or(Some(mark)),
-            _ => return None,
         }
+        Some(is_sorted & self.add(padded, ParamAt::new(start, name_end, end))?)
     }
-    add(ParamAt::new(start, name_end, query_end));
-    Some(is_sorted)
+
+    /// Adds a parameter; whether it comes after the last one, nothing if there is no room.
+    #[inline(always)]
+    fn add(&mut self, padded: &[u8], ParamAt { start, name_end, end }: ParamAt) -> Option<bool> {
+        let word = first_word(padded, start as usize, (name_end - start) as usize).swap_bytes();
+        let count = self.count;
+        *self.words.get_mut(count)? = word;
+        *self.starts.get_mut(count)? = start;
+        *self.ends.get_mut(count)? = end;
+        self.count += 1;
+        Some(count == 0 || self.words[(count - 1) % FEW] < word)
+    }
+
+    /// Which parameter comes at which place; nothing if some names begin alike. Every two are compared, since what comes of
+    /// a comparison cannot be foreseen, and to be wrong about it costs more than many of them.
+    #[inline(always)]
+    fn order(&self) -> Option<[u8; FEW]> {
+        let (mut places, mut are_unlike) = ([0u8; FEW], true);
+        for later in 1..self.count.min(FEW) {
+            let word = self.words[later];
+            for earlier in 0..later {
+                let is_after = u8::from(word > self.words[earlier]);
+                are_unlike &= word != self.words[earlier];
+                places[later] += is_after;
+                places[earlier] += 1 - is_after;
+            }
+        }
+        let mut order = [0; FEW];
+        for (param, &place) in places[..self.count.min(FEW)].iter().enumerate() {
+            order[usize::from(place) % FEW] = param as u8;
+        }
+        are_unlike.then_some(order)
+    }
+
+    /// Writes the URL with its parameters in this order.
+    #[inline(always)]
+    fn write(&self, url: &ParsedUrl, order: &[u8; FEW], out: &mut TextBuffer) {
+        let (padded, query_end) = (url.padded(), url.parts().query_end as usize);
+        let query = url.parts().path_end as usize;
+        out.push_part(padded, 0, query);
+        let mut first = query;
+        let mut room = out.room(self.count);
+        for &param in &order[..self.count.min(FEW)] {
+            let param = usize::from(param) % FEW;
+            first = if param == 0 { room.end() } else { first };
+            // With what stands before it.
+            let (start, end) = (self.starts[param] as usize - 1, self.ends[param] as usize);
+            room.push_part(padded, start, end - start);
+        }
+        drop(room);
+        out.set(first, b'&');
+        out.set(query, b'?');
+        out.push_part(padded, query_end, url.as_bytes().len() - query_end);
+    }
 }
 
 #[inline(always)]
 fn has_semicolon(padded: &[u8], start: usize, end: usize) -> bool {
-    match short_marks(padded, start, [b';']) {
-        Some([semicolons]) if end - start < SHORT => semicolons & low_bits((end - start) as u32) != 0,
+    let length = end - start;
+    match short_marks(padded, start, length, [b';']) {
+        Some([semicolons]) if length < SHORT => semicolons & low_bits(length as u32) != 0,
         _ => Marks::<b';', b';', b';'>::new(padded, start, end).next().is_some(),
     }
-}
-
-/// Whether the name of `one` is not greater than that of `other`.
-#[inline(always)]
-fn precedes(padded: &[u8], one: &Param, other: &Param) -> bool {
-    // Equal words are those of equal names, or of names that differ later.
-    one.word < other.word || (one.word == other.word && name(padded, one) <= name(padded, other))
-}
-
-fn name<'a>(padded: &'a [u8], param: &Param) -> &'a [u8] {
-    &padded[param.start as usize..param.name_end as usize]
-}
-
-/// Writes the URL with its parameters in order; those of one name keep theirs.
-fn write_plain(url: &ParsedUrl, params: &mut [Param], out: &mut TextBuffer) {
-    let padded = url.padded();
-    params.sort_unstable_by(|a, b| {
-        a.word.cmp(&b.word).then_with(|| name(padded, a).cmp(name(padded, b))).then(a.start.cmp(&b.start))
-    });
-    out.push_part(padded, 0, url.parts().path_end as usize);
-    let mut lead = b'?';
-    for param in params {
-        out.push(std::mem::replace(&mut lead, b'&'));
-        out.push_part(padded, param.start as usize, (param.end - param.start) as usize);
-    }
-    let query_end = url.parts().query_end as usize;
-    out.push_part(padded, query_end, url.as_bytes().len() - query_end);
 }
 
 fn write_path(path: &[u8], order: &mut Vec<(u32, u32, u32)>, out: &mut TextBuffer) {

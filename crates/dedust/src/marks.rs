@@ -45,19 +45,35 @@ pub(crate) fn low_bits(count: u32) -> u64 {
     (1 << (count % u64::BITS)) - 1
 }
 
-/// Where some bytes stand among the [`SHORT`] bytes from `start` on: a word for each, the first byte lowest.
+/// Where some bytes stand among the `length` bytes from `start` on, less than [`SHORT`], and perhaps among those after
+/// them: a word for each, the first byte lowest.
 #[inline(always)]
-pub(crate) fn short_marks<const N: usize>(padded: &[u8], start: usize, marks: [u8; N]) -> Option<[u64; N]> {
+pub(crate) fn short_marks<const N: usize>(
+    padded: &[u8],
+    start: usize,
+    length: usize,
+    marks: [u8; N],
+) -> Option<[u64; N]> {
     let window = padded.get(start..)?.first_chunk::<SHORT>()?;
+    let (first, second) = window.split_at(SHORT / 2);
     let mut found = [0; N];
+    add_marks(first, 0, marks, &mut found);
+    // Most are shorter than this.
+    if length > SHORT / 2 {
+        add_marks(second, SHORT / 2, marks, &mut found);
+    }
+    Some(found)
+}
+
+#[inline(always)]
+fn add_marks<const N: usize>(window: &[u8], at: usize, marks: [u8; N], found: &mut [u64; N]) {
     for (index, lanes) in window.as_chunks::<LANES>().0.iter().enumerate() {
         let lanes = lanes_of(lanes);
         for (found, mark) in found.iter_mut().zip(marks) {
             let is_it = lanes.cmp_eq(i8x16::splat(mark.cast_signed())).move_mask().cast_unsigned();
-            *found |= u64::from(is_it) << (index * LANES);
+            *found |= u64::from(is_it) << (at + index * LANES);
         }
     }
-    Some(found)
 }
 
 /// The parameters of a short query without `;`, from left to right.
@@ -93,7 +109,7 @@ impl ShortQuery {
     #[inline(always)]
     pub(crate) fn new(padded: &[u8], start: usize, end: usize) -> Option<Self> {
         let length = end.checked_sub(start).filter(|&length| length < SHORT)? as u32;
-        let [ands, equals, semicolons] = short_marks(padded, start, [b'&', b'=', b';'])?;
+        let [ands, equals, semicolons] = short_marks(padded, start, length as usize, [b'&', b'=', b';'])?;
         let all = low_bits(length);
         (semicolons & all == 0).then_some(Self {
             query: start as u32,

@@ -232,31 +232,49 @@ impl ValueClass {
     }
 }
 
+/// What [`class_contains`] looks for, by [simple code](ValueClass::simple_code): digits in all of them.
+struct SimpleClass {
+    /// The letters that belong to it, of either case, come before this one.
+    letters_before: [u8; LANES],
+    /// All bits if `-`, `_` and `.` belong to it, else none.
+    marks: [u8; LANES],
+    /// No text is longer than the greatest number: a class that contains nothing.
+    shortest: usize,
+}
+
+static SIMPLE_CLASSES: [SimpleClass; 8] = {
+    const fn class(letters_before: u8, has_marks: bool, shortest: usize) -> SimpleClass {
+        let marks = if has_marks { u8::MAX } else { 0 };
+        SimpleClass { letters_before: [letters_before; LANES], marks: [marks; LANES], shortest }
+    }
+    const NOT_SIMPLE: SimpleClass = class(b'a', false, usize::MAX);
+    let mut classes = [NOT_SIMPLE; 8];
+    classes[ClassCode::DIGITS.0 as usize] = class(b'a', false, 1);
+    classes[ClassCode::HEX.0 as usize] = class(b'g', false, 8);
+    classes[ClassCode::WORD.0 as usize] = class(b'z' + 1, false, 1);
+    classes[ClassCode::SLUG.0 as usize] = class(b'z' + 1, true, 1);
+    classes
+};
+
 /// Whether `padded[start..start + length]`, after which [`PADDING`](crate::url::PADDING) bytes follow, is of a class that
 /// has a [simple code](ValueClass::simple_code). Takes the same way for all classes, since nobody can tell which comes
 /// next.
 #[inline(always)]
 pub(crate) fn class_contains(code: u8, padded: &[u8], start: usize, length: usize) -> bool {
-    let is = |class: ClassCode| if code == class.0 { u32::MAX } else { 0 };
-    let (hex, slug) = (is(ClassCode::HEX), is(ClassCode::SLUG));
-    let letters = is(ClassCode::WORD) | slug;
-    let shortest = if hex != 0 { 8 } else { 1 };
-    let mut contains = (length >= shortest) & (is(ClassCode::DIGITS) | hex | letters != 0);
+    let class = &SIMPLE_CLASSES[usize::from(code) % SIMPLE_CLASSES.len()];
+    let mut contains = length >= class.shortest;
     let mut at = 0;
     while at < length {
         let Some(bytes) = array_at::<LANES>(padded, start + at) else {
             return false;
         };
         let bytes = lanes_of(bytes);
-        let mask = |lanes: i8x16| lanes.move_mask().cast_unsigned();
-        let lower = bytes | lanes(0x20);
         let marks = bytes.cmp_eq(lanes(b'-')) | bytes.cmp_eq(lanes(b'_')) | bytes.cmp_eq(lanes(b'.'));
-        let fits = mask(is_between(bytes, b'0', b'9'))
-            | mask(is_between(lower, b'a', b'f')) & (hex | letters)
-            | mask(is_between(lower, b'g', b'z')) & letters
-            | mask(marks) & slug;
-        let wanted = low_lanes(length - at);
-        contains &= fits & wanted == wanted;
+        let lower = bytes | lanes(0x20);
+        let fits = is_between(bytes, b'0', b'9')
+            | lower.cmp_gt(lanes(b'a' - 1)) & lower.cmp_lt(lanes_of(&class.letters_before))
+            | marks & lanes_of(&class.marks);
+        contains &= !fits.move_mask().cast_unsigned() & low_lanes(length - at) == 0;
         at += LANES;
     }
     contains

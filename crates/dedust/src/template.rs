@@ -22,6 +22,9 @@ impl Step {
     /// A number of texts, each with a slot whose value follows. What can be written in this way is, since it is the same
     /// step again and again.
     pub(crate) const PIECES: Self = Self(1);
+    /// A number of query parameters, each of three numbers: a text that starts with `&`, the slot whose value follows, and
+    /// the slot that must be there for both to be written. Of a value that is none the last byte of the text is left out.
+    pub(crate) const PARAMS: Self = Self(2);
     /// A [`Source`] that is never absent.
     pub(crate) const PUT: Self = Self(5);
     /// A text and a [`Source`], both or none.
@@ -96,12 +99,19 @@ pub(crate) fn write(
     out: &mut TextBuffer,
 ) -> Result<(), Refused> {
     let mut cursor = Cursor::at(rule.shape, at);
-    // Mostly there is nothing but pieces.
+    // Mostly there is nothing but pieces, and parameters after them.
     let mut next = cursor;
     if next.u8() == Some(Step::PIECES.0) && write_pieces(&mut next, &rule.texts, url, slots, out).is_some() {
         cursor = next;
-        if next.u8() == Some(Step::END.0) {
+        let step = next.u8();
+        if step == Some(Step::END.0) {
             return Ok(());
+        }
+        if step == Some(Step::PARAMS.0) && write_params(&mut next, &rule.texts, url, slots, out).is_some() {
+            cursor = next;
+            if next.u8() == Some(Step::END.0) {
+                return Ok(());
+            }
         }
     }
     write_steps(cursor, rule, url, slots, out).ok_or(Refused)
@@ -125,6 +135,37 @@ fn write_pieces(
         room.push_part(texts.site, start, length);
         let (start, length) = slots.extent(slot);
         room.push_part(url.padded(), start, length);
+    }
+    Some(())
+}
+
+/// A number of query parameters, some of which may be absent.
+#[inline(always)]
+fn write_params(
+    cursor: &mut Cursor<'_>,
+    texts: &Texts<'_>,
+    url: &ParsedUrl,
+    slots: &Slots,
+    out: &mut TextBuffer,
+) -> Option<()> {
+    let count = usize::from(cursor.u8()?);
+    let params = cursor.take(6 * count)?.as_chunks::<6>().0;
+    let mut room = out.room(2 * count);
+    let query = room.end();
+    for param in params {
+        let (text, slot, asked) = (u16_at(param, 0), u16_at(param, 2), u16_at(param, 4));
+        // What is absent is written too, and then overwritten by what follows: that costs less than to ask.
+        let is_there = usize::from(slots.has(asked));
+        let (start, length) = texts.extent(text.into());
+        let equals = usize::from(slots.is_bare(slot));
+        room.push_part(texts.site, start, length.saturating_sub(equals) * is_there);
+        let (start, length) = slots.extent(slot);
+        room.push_part(url.padded(), start, length * is_there);
+    }
+    let is_any = room.end() > query;
+    drop(room);
+    if is_any {
+        out.set(query, b'?');
     }
     Some(())
 }
@@ -153,6 +194,7 @@ impl<'a, 'r> Writer<'a, 'r> {
             match Step(cursor.u8()?) {
                 Step::END => return Some(()),
                 Step::PIECES => write_pieces(&mut cursor, &self.rule.texts, self.url, self.slots, self.out)?,
+                Step::PARAMS => write_params(&mut cursor, &self.rule.texts, self.url, self.slots, self.out)?,
                 Step::PUT => {
                     let source = self.source(&mut cursor)?;
                     self.put(source)?;

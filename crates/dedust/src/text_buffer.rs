@@ -97,6 +97,14 @@ impl TextBuffer {
         }
     }
 
+    /// Overwrites a byte.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, at: usize, byte: u8) {
+        if let Some(place) = self.bytes.get_mut(at) {
+            *place = byte;
+        }
+    }
+
     #[inline(never)]
     fn push_slowly(&mut self, text: &[u8]) {
         let end = self.length + text.len();
@@ -115,6 +123,12 @@ pub(crate) struct Room<'a> {
 }
 
 impl Room<'_> {
+    /// Where the text ends by now.
+    #[inline(always)]
+    pub(crate) fn end(&self) -> usize {
+        self.at
+    }
+
     /// Appends `source[start..start + length]`. Fast when that is short and the source goes on for some bytes after it.
     #[inline(always)]
     pub(crate) fn push_part(&mut self, source: &[u8], start: usize, length: usize) {

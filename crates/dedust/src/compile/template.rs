@@ -7,7 +7,7 @@ use super::texts::Texts;
 use super::writes_in_place;
 use crate::compiled::encoding::{Encode as _, TooLarge};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
-use crate::program::{AS_IS_SLOT, DOMAIN_SLOT, NO_TEXT, NOTHING_SLOT, ORIGIN_SLOT};
+use crate::program::{AS_IS_SLOT, DOMAIN_SLOT, NO_TEXT, NOTHING_SLOT, ORIGIN_SLOT, SCHEME_SLOT};
 use crate::rule::{Op, OtherParams, Part, Rule};
 use crate::template::{
     PART_ATOM, PART_LITERAL, PART_SLOT, QUERY_HAS_SEPARATOR, QUERY_IN_PLACE, QUERY_IS_SORTED, SOURCE_JOIN,
@@ -201,6 +201,14 @@ impl<'a> Steps<'a> {
             }
             return Ok(());
         }
+        if !keeps_others
+            && !in_place
+            && separator.is_none()
+            && params.len() <= usize::from(u8::MAX)
+            && params.iter().all(|(_, op)| matches!(op, Op::Keep(_) | Op::Ignore | Op::Copy(_)))
+        {
+            return self.params(&params);
+        }
         self.step(Step::QUERY)?;
         let is_sorted = if in_site_order { 0 } else { QUERY_IS_SORTED };
         let is_in_place = if in_place { QUERY_IN_PLACE } else { 0 };
@@ -215,6 +223,42 @@ impl<'a> Steps<'a> {
             }
             self.put_number(name(key))?;
             self.source(op)?;
+        }
+        Ok(())
+    }
+
+    /// Parameters some of which may be absent, or have no value.
+    fn params(&mut self, params: &[(&TokenKey, &Op)]) -> Result<(), TooLarge> {
+        self.step(Step::PARAMS)?;
+        self.out.put_u8(params.len() as u8);
+        for (key, op) in params {
+            let mut text = [b"&", name(key), b"="].concat();
+            let fixed = match op {
+                Op::Keep(value) => Some(value),
+                Op::Copy(from) => match self.rule.pattern.get(from) {
+                    Some(ValuePattern::Is(value)) => Some(value),
+                    _ => None,
+                },
+                _ => None,
+            };
+            // The scheme is always there.
+            let (slot, asked) = match (op, fixed.map(Value::as_raw)) {
+                (_, Some(value)) => {
+                    match value {
+                        Some(value) => text.extend_from_slice(value),
+                        None => text.truncate(text.len() - 1),
+                    }
+                    (NOTHING_SLOT, SCHEME_SLOT)
+                }
+                (Op::Copy(from), None) => (self.layout.slot(from), self.layout.slot(from)),
+                _ => {
+                    text.push(b'*');
+                    (NOTHING_SLOT, SCHEME_SLOT)
+                }
+            };
+            self.put_number(&text)?;
+            self.out.put_u16(slot);
+            self.out.put_u16(asked);
         }
         Ok(())
     }

@@ -94,7 +94,7 @@ impl Draft {
         let mut start = first;
         let mut semicolon = None;
         if end - first < SHORT
-            && let Some([slashes, semicolons]) = short_marks(padded, first, [b'/', b';'])
+            && let Some([slashes, semicolons]) = short_marks(padded, first, end - first, [b'/', b';'])
         {
             let mut slashes = slashes & low_bits((end - first) as u32);
             while slashes != 0 {

@@ -93,28 +93,31 @@ impl Normalizer {
         mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
     ) {
         let Scratch { url, last, desk, .. } = scratch;
+        let (mut url, mut last) = (url, last);
         let (index, mut program, mut is_last_known) = (self.image.index(), None, false);
         for input in urls {
-            if let Err(error) = url.parse_from(input) {
-                finish(input, Err(error), None, desk);
-                continue;
+            let parsed = url.parse_from(input);
+            let prepared;
+            let mut applied = None;
+            let mut is_known = parsed.is_ok();
+            if is_known {
+                // Links of one page mostly lead to one host.
+                if !is_last_known || url.host() != last.host() {
+                    let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
+                    program = index.site(url.padded(), start, end);
+                }
+                applied = program.as_ref();
+                if let Some(program) = &program
+                    && program.has_preparation()
+                {
+                    prepared = self.prepare(program, wanted, url, &mut desk.work);
+                    applied = prepared.as_ref();
+                    is_known = false;
+                }
             }
-            // Links of one page mostly lead to one host.
-            if !is_last_known || url.host() != last.host() {
-                let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
-                program = index.site(url.padded(), start, end);
-            }
-            is_last_known = true;
-            if let Some(program) = &program
-                && program.has_preparation()
-            {
-                let prepared = self.prepare(program, wanted, url, &mut desk.work);
-                finish(input, Ok(url), prepared.as_ref(), desk);
-                is_last_known = false;
-            } else {
-                finish(input, Ok(url), program.as_ref(), desk);
-            }
-            std::mem::swap(url, last);
+            is_last_known = is_known;
+            finish(input, parsed.map(|()| &*url), applied, desk);
+            std::mem::swap(&mut url, &mut last);
         }
     }
 

@@ -143,18 +143,25 @@ impl<'a> Program<'a> {
         }
         let shape = Shape::read(self.shape, self.bytes)?;
         slots.read(url, self.domain_len, &shape)?;
-        let is_tagged = shape.is_tagged_by_path();
-        let mut print = if is_tagged { print_of_tag(&shape, url, slots) } else { ANY_PRINT };
-        if is_tagged && shape.rules() <= LANES as u32 && shape.likely_rules(0, print)? == 0 {
-            return None;
+        // Mostly it is known from the path which rules there may be, and that there are none.
+        let (mut print, mut likely) = (ANY_PRINT, None);
+        if shape.is_tagged_by_path() {
+            print = print_of_tag(&shape, url, slots);
+            likely = Some(shape.likely_rules(0, print)?);
+            if likely == Some(0) && shape.rules() <= LANES as u32 {
+                return None;
+            }
         }
         slots.read_params(url, &shape)?;
-        if !is_tagged {
-            print = print_of_tag(&shape, url, slots);
-        }
+        let mut likely = match likely {
+            Some(likely) => likely,
+            None => {
+                print = print_of_tag(&shape, url, slots);
+                shape.likely_rules(0, print)?
+            }
+        };
         let mut from = 0;
-        while from < shape.rules() {
-            let mut likely = shape.likely_rules(from, print)?;
+        loop {
             while likely != 0 {
                 let index = from + likely.trailing_zeros();
                 if let Some((at, key)) = covers(&shape, index, url, slots) {
@@ -168,8 +175,11 @@ impl<'a> Program<'a> {
                 likely &= likely - 1;
             }
             from += LANES as u32;
+            if from >= shape.rules() {
+                return None;
+            }
+            likely = shape.likely_rules(from, print)?;
         }
-        None
     }
 }
 

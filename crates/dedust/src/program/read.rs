@@ -7,7 +7,7 @@ the next is then a matter of bits. Longer ones are read mark by mark.
 
 use memchr::memchr;
 
-use super::shape::{KEEPS_ORDER, KEEPS_OTHERS, NamesOf, Shape};
+use super::shape::{KEEPS_ORDER, KEEPS_OTHERS, Names, NamesOf, Shape};
 use super::slots::{
     AS_IS_SLOT, DOMAIN_SLOT, FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NEAR_SLOTS, NO_SLOT,
     ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, Span, TRAILING_SLASH_SLOT,
@@ -58,12 +58,13 @@ impl Slots {
         if end < start {
             return Some(());
         }
+        let names = shape.names(NamesOf::Query)?;
         let Some(params) = ShortQuery::new(url.padded(), start, end) else {
-            return self.read_query(url, shape);
+            return self.read_query(url, shape.flags(), &names);
         };
         for ParamAt { start, name_end, end } in params {
             let value = if name_end < end { Span::new(name_end + 1, end) } else { Span::BARE };
-            self.read_param(url.padded(), shape, Span::new(start, name_end), value)?;
+            self.read_param(url.padded(), shape.flags(), &names, Span::new(start, name_end), value)?;
         }
         Some(())
     }
@@ -91,7 +92,7 @@ impl Slots {
     #[inline(always)]
     fn read_short_path(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
         let (path_start, path_len) = (url.parts().path_start, url.parts().path_end - url.parts().path_start);
-        let [slashes, semicolons] = short_marks(url.padded(), path_start as usize, [b'/', b';'])?;
+        let [slashes, semicolons] = short_marks(url.padded(), path_start as usize, path_len as usize, [b'/', b';'])?;
         let span = |start: u32, end: u32| Span::new(path_start + start, path_start + end);
         let has_slash = (slashes >> (path_len - 1)) as u32 & 1;
         self.lend(TRAILING_SLASH_SLOT, span(path_len - 1, path_len));
@@ -133,8 +134,9 @@ impl Slots {
         if !all_named(&params[1..], b';') {
             return Some(false);
         }
+        let names = shape.names(NamesOf::Path)?;
         for (name, value) in path_params(params) {
-            let (first, count) = shape.slots_of(NamesOf::Path, url.padded(), Span::of(name, url))?;
+            let (first, count) = names.slots_of(url.padded(), Span::of(name, url))?;
             let slot = self.next_free(first, count)?;
             self.set(slot, Span::of_value(value, url));
         }
@@ -183,7 +185,7 @@ impl Slots {
 
     /// A query of any kind.
     #[inline(never)]
-    fn read_query(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
+    fn read_query(&mut self, url: &ParsedUrl, flags: u8, names: &Names<'_>) -> Option<()> {
         let start = url.parts().path_end as usize + 1;
         let query = &url.padded()[start..url.parts().query_end as usize];
         let semicolon = memchr(b';', query);
@@ -193,26 +195,33 @@ impl Slots {
             self.set(SEPARATOR_SLOT, Span::at(start + at, start + at + 1));
         }
         for (name, value) in query_params(query, separator) {
-            self.read_param(url.padded(), shape, Span::of(name, url), Span::of_value(value, url))?;
+            self.read_param(url.padded(), flags, names, Span::of(name, url), Span::of_value(value, url))?;
         }
         Some(())
     }
 
     #[inline(always)]
-    fn read_param(&mut self, padded: &[u8], shape: &Shape<'_>, name: Span, value: Span) -> Option<()> {
-        let slots = shape.slots_of(NamesOf::Query, padded, name);
+    fn read_param(
+        &mut self,
+        padded: &[u8],
+        flags: u8,
+        names: &Names<'_>,
+        name: Span,
+        value: Span,
+    ) -> Option<()> {
+        let slots = names.slots_of(padded, name);
         if let Some((slot, _)) = slots
             && usize::from(slot) < NEAR_SLOTS
             && self.present & 1 << slot == 0
         {
             self.present |= 1 << slot;
             self.values[usize::from(slot)] = value;
-            if shape.flags() & KEEPS_ORDER != 0 {
+            if flags & KEEPS_ORDER != 0 {
                 self.remember_param(Param { name, value }, slot);
             }
             return Some(());
         }
-        self.place_param(shape.flags(), slots, Param { name, value })
+        self.place_param(flags, slots, Param { name, value })
     }
 
     #[inline(never)]

@@ -99,6 +99,21 @@ pub(crate) struct Texts<'a> {
     width: u32,
 }
 
+/// Names of parameters: those of the first are at hand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names<'a> {
+    /// Of the shape.
+    bytes: &'a [u8],
+    texts: Texts<'a>,
+    /// The number of the first, and how many they are.
+    first: u32,
+    count: u32,
+    prints_at: u32,
+    prints: i8x16,
+    /// A bit for each of the prints at hand that is one.
+    lanes: u32,
+}
+
 /// Which names are meant.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NamesOf {
@@ -176,33 +191,50 @@ impl<'a> Shape<'a> {
         Some(likely & low_lanes((self.rules() - from) as usize))
     }
 
-    /// The first slot of a name, and how many occurrences of it the rules know.
+    /// The names of parameters that rules speak of, to look some of them up.
     #[inline(always)]
-    pub(super) fn slots_of(&self, of: NamesOf, padded: &[u8], name: Span) -> Option<(u16, u16)> {
+    pub(super) fn names(&self, of: NamesOf) -> Option<Names<'a>> {
         let path_names = u32::from(self.small(PATH_NAMES));
         let (first, count) = match of {
             NamesOf::Path => (0, path_names),
             NamesOf::Query => (path_names, u32::from(self.small(QUERY_NAMES))),
         };
+        let prints_at = self.large(PRINTS_AT).wrapping_add(first);
+        let prints = lanes_of(array_at(self.site, prints_at as usize)?);
+        let lanes = low_lanes(count as usize);
+        Some(Names { bytes: self.bytes, texts: self.texts(), first, count, prints_at, prints, lanes })
+    }
+
+    /// Whether the URL has what the tag slot tells as soon as its path is read.
+    #[inline(always)]
+    pub(super) fn is_tagged_by_path(&self) -> bool {
+        u32::from(self.tag_slot())
+            < u32::from(FIXED_SLOTS) + u32::from(self.subdomains()) + u32::from(self.segments())
+    }
+}
+
+impl Names<'_> {
+    /// The first slot of a name, and how many occurrences of it the rules know.
+    #[inline(always)]
+    pub(super) fn slots_of(&self, padded: &[u8], name: Span) -> Option<(u16, u16)> {
         let (start, length) = name.extent();
         let name = Text::new(padded, start, length)?;
-        let number = match self.name_among(&name, first, count) {
-            None if count > LANES as u32 => self.name_among_many(&name, first, count)?,
+        let number = match self.name_among(&name, self.prints, self.lanes, 0) {
+            None if self.count > LANES as u32 => self.name_among_many(&name)?,
             number => number?,
         };
         let entry = array_at::<4>(self.bytes, HEADER_BYTES + NAME_BYTES * number as usize)?;
         Some((u16_at(entry, 0), u16_at(entry, 2)))
     }
 
-    /// The number of a name, if it is one of the next [`LANES`] or `count`.
+    /// The number of a name, if it is one of those from `from` on that have these prints.
     #[inline(always)]
-    fn name_among(&self, name: &Text<'_>, first: u32, count: u32) -> Option<u32> {
-        let prints = array_at(self.site, self.large(PRINTS_AT).wrapping_add(first) as usize)?;
-        let print = print_of(name.word, name.length);
-        let mut likely = equal_lanes(prints, print) & low_lanes(count as usize);
+    fn name_among(&self, name: &Text<'_>, prints: i8x16, lanes: u32, from: u32) -> Option<u32> {
+        let print = i8x16::splat(print_of(name.word, name.length).cast_signed());
+        let mut likely = prints.cmp_eq(print).move_mask().cast_unsigned() & lanes;
         while likely != 0 {
-            let number = first + likely.trailing_zeros();
-            if self.texts().is_text(number, name) {
+            let number = self.first + from + likely.trailing_zeros();
+            if self.texts.is_text(number, name) {
                 return Some(number);
             }
             likely &= likely - 1;
@@ -211,16 +243,11 @@ impl<'a> Shape<'a> {
     }
 
     #[inline(never)]
-    fn name_among_many(&self, name: &Text<'_>, first: u32, count: u32) -> Option<u32> {
-        let groups = (LANES as u32..count).step_by(LANES);
-        groups.map(|from| self.name_among(name, first + from, count - from)).find(Option::is_some)?
-    }
-
-    /// Whether the URL has what the tag slot tells as soon as its path is read.
-    #[inline(always)]
-    pub(super) fn is_tagged_by_path(&self) -> bool {
-        u32::from(self.tag_slot())
-            < u32::from(FIXED_SLOTS) + u32::from(self.subdomains()) + u32::from(self.segments())
+    fn name_among_many(&self, name: &Text<'_>) -> Option<u32> {
+        (LANES as u32..self.count).step_by(LANES).find_map(|from| {
+            let prints = array_at(self.texts.site, self.prints_at.wrapping_add(from) as usize)?;
+            self.name_among(name, lanes_of(prints), low_lanes((self.count - from) as usize), from)
+        })
     }
 }
 

@@ -167,6 +167,17 @@ impl Slots {
         }
     }
 
+    /// Whether the value of a slot that is present is none; of others anything.
+    #[inline(always)]
+    pub(crate) fn is_bare(&self, slot: u16) -> bool {
+        let near = usize::from(slot);
+        if near < NEAR_SLOTS {
+            self.values[near].is_bare()
+        } else {
+            self.far_values.get(near - NEAR_SLOTS).is_some_and(|span| span.is_bare())
+        }
+    }
+
     /// Collects the query parameters that `rule`, which covers the URL, passes through: by name, or as they stand in
     /// the URL.
     pub(crate) fn gather_others(&mut self, rule: &CoveringRule<'_>, url: &ParsedUrl, by_name: bool) {
