@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use self::many::Batch;
 use crate::compile::{add_site, compile};
-use crate::compiled::{DamagedRules, Image, ImageBuilder, OpenRulesError};
+use crate::compiled::{DamagedRules, Hosts, Image, ImageBuilder, OpenRulesError};
 use crate::edit_program::Draft;
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::pattern::is_slug;
@@ -57,6 +57,7 @@ pub struct Normalizer {
 pub struct Scratch {
     url: ParsedUrl,
     last: ParsedUrl,
+    hosts: Hosts,
     desk: Desk,
     batch: Batch,
 }

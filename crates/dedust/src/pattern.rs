@@ -259,7 +259,7 @@ static SIMPLE_CLASSES: [SimpleClass; 8] = {
 /// Whether `padded[start..start + length]`, after which [`PADDING`](crate::url::PADDING) bytes follow, is of a class that
 /// has a [simple code](ValueClass::simple_code). Takes the same way for all classes, since nobody can tell which comes
 /// next.
-#[inline(always)]
+#[inline(never)]
 pub(crate) fn class_contains(code: u8, padded: &[u8], start: usize, length: usize) -> bool {
     let class = &SIMPLE_CLASSES[usize::from(code) % SIMPLE_CLASSES.len()];
     let mut contains = length >= class.shortest;

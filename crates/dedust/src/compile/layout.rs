@@ -142,7 +142,8 @@ impl Layout {
 
     /// The part of the header that speaks of slots.
     pub(super) fn put_counts(&self, out: &mut Vec<u8>) -> Result<(), TooLarge> {
-        out.put_u16(self.slot_count);
+        // As words of bits.
+        out.put_u16(self.slot_count.div_ceil(32));
         out.put_u16(self.subdomains);
         out.put_u16(self.segments);
         out.put_small(self.path_names.len())?;

@@ -232,16 +232,17 @@ impl<'a> Text<'a> {
         let last = self.length - 8;
         // Words overlap.
         array_at::<8>(bytes, at + last) == array_at(self.bytes, self.start + last)
-            && (last <= 8 || self.inside_is_at(bytes, at))
+            && (last <= 8 || is_same_inside(self.bytes, self.start, bytes, at, self.length))
     }
+}
 
-    #[inline(never)]
-    fn inside_is_at(&self, bytes: &[u8], at: usize) -> bool {
-        fn inside(bytes: &[u8], at: usize, length: usize) -> Option<&[u8]> {
-            bytes.get(at..at.checked_add(length)?)?.get(8..length - 8)
-        }
-        inside(self.bytes, self.start, self.length) == inside(bytes, at, self.length)
+/// Whether two texts of one length are the same but for the first and last eight bytes.
+#[inline(never)]
+fn is_same_inside(one: &[u8], one_at: usize, other: &[u8], other_at: usize, length: usize) -> bool {
+    fn inside(bytes: &[u8], at: usize, length: usize) -> Option<&[u8]> {
+        bytes.get(at..at.checked_add(length)?)?.get(8..length - 8)
     }
+    inside(one, one_at, length) == inside(other, other_at, length)
 }
 
 /// Whether two short texts are equal, without a call for most of them. Both start at a place of some bytes that go on

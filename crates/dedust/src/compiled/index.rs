@@ -69,6 +69,21 @@ impl Found {
     }
 }
 
+/// Where the rules of a site lie.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SitePlace {
+    /// The place of its record, or of that of a site with the same program; how long the program is, and how far from
+    /// there it starts.
+    record: u32,
+    length: u32,
+    start: u16,
+    has_longer: bool,
+    domain_len: u8,
+    /// The place of its shape, and how long that is.
+    shape: u32,
+    shape_len: u32,
+}
+
 /// Hosts that are looked for at the same time, one bit of a word for each.
 pub(crate) const MAX_HOSTS: usize = u64::BITS as usize;
 
@@ -93,7 +108,13 @@ impl<'a> Index<'a> {
     /// The site of the longest domain that `text[start..end]`, a host, is or ends with.
     #[inline]
     pub(crate) fn site(&self, text: &[u8], start: usize, end: usize) -> Option<Program<'a>> {
-        self.open_site(text, start, end, self.find(text, start, end))
+        self.program(&self.site_place(text, start, end)?)
+    }
+
+    /// Where its rules lie.
+    #[inline]
+    pub(super) fn site_place(&self, text: &[u8], start: usize, end: usize) -> Option<SitePlace> {
+        self.place_of_found(text, start, end, self.find(text, start, end))
     }
 
     /// Where that site would lie, if its record passes a test. The text before and after the host is of no meaning.
@@ -281,6 +302,11 @@ impl<'a> Index<'a> {
         end: usize,
         found: Found,
     ) -> Option<Program<'a>> {
+        self.program(&self.place_of_found(text, start, end, found)?)
+    }
+
+    #[inline(always)]
+    fn place_of_found(&self, text: &[u8], start: usize, end: usize, found: Found) -> Option<SitePlace> {
         if found.place() == 0 {
             return None;
         }
@@ -293,7 +319,7 @@ impl<'a> Index<'a> {
     /// The site of a host, one of whose ends has the hash of another domain.
     #[cold]
     #[inline(never)]
-    fn site_by_name(&self, text: &[u8], start: usize, end: usize) -> Option<Program<'a>> {
+    fn site_by_name(&self, text: &[u8], start: usize, end: usize) -> Option<SitePlace> {
         let is_it = |place: u32, domain: usize| self.record(place, text, domain, end).is_some();
         let found = self.find_where(text, start, end, is_it);
         let record = self.record(found.place(), text, end.checked_sub(found.domain_len as usize)?, end)?;
@@ -314,30 +340,49 @@ impl<'a> Index<'a> {
     }
 
     #[inline(always)]
-    fn site_at(&self, record: &[u8; RECORD_BYTES], found: Found) -> Option<Program<'a>> {
+    fn site_at(&self, record: &[u8; RECORD_BYTES], found: Found) -> Option<SitePlace> {
         let domain_len = found.domain_len as usize;
         let (mut shape, mut length) = (u32_at(record, 0), u32_at(record, 4));
-        let mut start = found.place() as usize * PLACE_BYTES + RECORD_BYTES + domain_len;
+        let (mut place, mut start) = (found.place(), RECORD_BYTES + domain_len);
         if length & IS_ALIAS != 0 {
-            (shape, length, start) = self.original(shape)?;
+            place = shape;
+            (shape, length, start) = self.original(place)?;
         }
-        let (at, length) = (shape as usize * PLACE_BYTES, length as usize);
-        if !self.is_sound(at, 4) || !self.is_sound(start, length) {
+        let at = shape as usize * PLACE_BYTES;
+        if !self.is_sound(at, 4) || !self.is_sound(place as usize * PLACE_BYTES + start, length as usize) {
             return None;
         }
-        let shape_len = u32::from_le_bytes(*array_at(self.bytes, at)?) as usize;
-        if !self.is_sound(at, shape_len) {
+        let shape_len = u32::from_le_bytes(*array_at(self.bytes, at)?);
+        if !self.is_sound(at, shape_len as usize) {
             return None;
         }
-        Some(Program {
-            domain_len,
-            bytes: self.bytes.get(start..)?.get(..length + PADDING)?,
-            shape: self.bytes.get(at..)?.get(..shape_len.checked_add(PADDING)?)?,
+        Some(SitePlace {
+            record: place,
+            length,
+            start: start as u16,
+            shape,
+            shape_len,
+            domain_len: domain_len as u8,
             has_longer: (found.place_and_flags >> 32) as u32 & HAS_LONGER != 0,
         })
     }
 
-    /// Of the site at a place: where its shape lies, how long its program is, and where that starts.
+    /// The rules at a place.
+    #[inline(always)]
+    pub(super) fn program(&self, place: &SitePlace) -> Option<Program<'a>> {
+        let part = |place: u32, start: u16, length: u32| -> Option<&'a [u8]> {
+            let start = place as usize * PLACE_BYTES + usize::from(start);
+            self.bytes.get(start..)?.get(..length as usize + PADDING)
+        };
+        Some(Program {
+            domain_len: place.domain_len.into(),
+            bytes: part(place.record, place.start, place.length)?,
+            shape: part(place.shape, 0, place.shape_len)?,
+            has_longer: place.has_longer,
+        })
+    }
+
+    /// Of the site at a place: the place of its shape, how long its program is, and how far from there that starts.
     #[inline(never)]
     fn original(&self, place: u32) -> Option<(u32, u32, usize)> {
         let at = place as usize * PLACE_BYTES;
@@ -345,7 +390,7 @@ impl<'a> Index<'a> {
             return None;
         }
         let record = array_at::<RECORD_BYTES>(self.bytes, at)?;
-        let start = at + RECORD_BYTES + usize::from(record[8]);
+        let start = RECORD_BYTES + usize::from(record[8]);
         Some((u32_at(record, 0), u32_at(record, 4) & !IS_ALIAS, start))
     }
 }

@@ -16,20 +16,25 @@ and those with the same rules a program, which does not name the domain. The fil
 mod build;
 pub(crate) mod encoding;
 mod file;
+mod hosts;
 mod index;
 
 pub(crate) use build::{CompiledSite, ImageBuilder, SiteFacts};
 pub use file::{DamagedRules, OpenRulesError, is_compiled};
-pub(crate) use index::{Found, Index, MAX_HOSTS};
+pub(crate) use hosts::{Hosts, KnownHosts};
+pub(crate) use index::{Found, MAX_HOSTS};
 
 use std::fmt;
 use std::sync::Arc;
 
 use self::file::Mapping;
+use self::hosts::ImageId;
+use self::index::Index;
 
 /// Compiled rules.
 #[derive(Clone)]
 pub(crate) struct Image {
+    id: ImageId,
     body: Body,
     facts: Facts,
 }
@@ -56,7 +61,7 @@ const NEAR_BYTES: usize = 1 << 19;
 
 impl Image {
     fn new(body: Body, facts: Facts) -> Self {
-        Self { body, facts }
+        Self { id: ImageId::new(), body, facts }
     }
 
     pub(crate) fn facts(&self) -> &Facts {
@@ -75,6 +80,12 @@ impl Image {
             Body::Memory(bytes) => bytes,
             Body::Mapped(mapping) => mapping.body(),
         }
+    }
+
+    /// Likewise, of hosts some of which were met before.
+    #[inline]
+    pub(crate) fn known_hosts<'a, 'h>(&'a self, hosts: &'h mut Hosts) -> KnownHosts<'a, 'h> {
+        hosts.of(self.id, self.index())
     }
 
     /// Where sites are looked up.

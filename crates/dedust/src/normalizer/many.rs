@@ -3,6 +3,7 @@ Keys and canonical URLs of many URLs.
 */
 
 use super::{Desk, Normalizer, Scratch, Wanted};
+use crate::compiled::encoding::is_same;
 use crate::compiled::{Found, MAX_HOSTS};
 use crate::program::Program;
 use crate::url::{ParseUrlError, ParsedUrl};
@@ -92,9 +93,9 @@ impl Normalizer {
         scratch: &mut Scratch,
         mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
     ) {
-        let Scratch { url, last, desk, .. } = scratch;
+        let Scratch { url, last, desk, hosts, .. } = scratch;
         let (mut url, mut last) = (url, last);
-        let (index, mut program, mut is_last_known) = (self.image.index(), None, false);
+        let (mut hosts, mut program, mut is_last_known) = (self.image.known_hosts(hosts), None, false);
         for input in urls {
             let parsed = url.parse_from(input);
             let prepared;
@@ -102,9 +103,9 @@ impl Normalizer {
             let mut is_known = parsed.is_ok();
             if is_known {
                 // Links of one page mostly lead to one host.
-                if !is_last_known || url.host() != last.host() {
+                if !is_last_known || !have_same_host(url, last) {
                     let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
-                    program = index.site(url.padded(), start, end);
+                    hosts.find(url.padded(), start, end, &mut program);
                 }
                 applied = program.as_ref();
                 if let Some(program) = &program
@@ -148,7 +149,7 @@ impl Normalizer {
             let mut repeated = 0u64;
             for place in 1..count {
                 // Links of one page mostly lead to one host.
-                repeated |= u64::from(parsed[place].host() == parsed[place - 1].host()) << place;
+                repeated |= u64::from(have_same_host(&parsed[place], &parsed[place - 1])) << place;
             }
             index.find_all(&parsed[..count], repeated, found);
             index.read_ahead(&found[..count]);
@@ -174,4 +175,14 @@ impl Normalizer {
             }
         }
     }
+}
+
+#[inline(always)]
+fn have_same_host(one: &ParsedUrl, other: &ParsedUrl) -> bool {
+    let extent = |url: &ParsedUrl| {
+        let parts = url.parts();
+        (parts.host_start as usize, (parts.host_end - parts.host_start) as usize)
+    };
+    let ((start, length), (other_start, other_length)) = (extent(one), extent(other));
+    length == other_length && is_same(one.padded(), start, other.padded(), other_start, length)
 }

@@ -238,9 +238,7 @@ fn covers(shape: &Shape<'_>, index: u32, url: &ParsedUrl, slots: &Slots) -> Opti
         return None;
     }
     for _ in 0..others {
-        if !passes_other(&mut cursor, slots, url)? {
-            return None;
-        }
+        cursor = after_other(cursor, slots, url)?;
     }
     let (_, key) = cursor.place();
     Some((at, key as u32))
@@ -254,18 +252,21 @@ fn has_value(shape: &Shape<'_>, slots: &Slots, url: &ParsedUrl, slot: u16, text:
         return text == NO_TEXT && span.is_bare();
     }
     let (start, length) = span.extent();
-    Text::new(url.padded(), start, length).is_some_and(|value| shape.texts().is_text(text.into(), &value))
+    let Some(value) = Text::new(url.padded(), start, length) else { return false };
+    shape.texts().is_text(text.into(), &value)
 }
 
-/// Whether the slot that `cursor` gives is of the class that follows, and has none of the values after that.
-fn passes_other(cursor: &mut Cursor<'_>, slots: &Slots, url: &ParsedUrl) -> Option<bool> {
+/// What comes after a check, if it is passed: the slot that `cursor` gives is of the class that follows, and has none of the
+/// values after that.
+#[inline(never)]
+fn after_other<'a>(mut cursor: Cursor<'a>, slots: &Slots, url: &ParsedUrl) -> Option<Cursor<'a>> {
     let slot = cursor.u16()?;
     let value = if slots.has(slot) { slots.get(url, slot) } else { None };
-    let mut passes = is_in_class(cursor, value)?;
+    let mut passes = is_in_class(&mut cursor, value)?;
     for _ in 0..cursor.u16()? {
         passes &= cursor.text()? != value;
     }
-    Some(passes || !slots.has(slot))
+    (passes || !slots.has(slot)).then_some(cursor)
 }
 
 impl CoveringRule<'_> {

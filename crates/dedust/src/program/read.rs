@@ -7,7 +7,7 @@ the next is then a matter of bits. Longer ones are read mark by mark.
 
 use memchr::memchr;
 
-use super::shape::{KEEPS_ORDER, KEEPS_OTHERS, Names, NamesOf, Shape};
+use super::shape::{KEEPS_ORDER, KEEPS_OTHERS, NameSlots, Names, NamesOf, Shape};
 use super::slots::{
     AS_IS_SLOT, DOMAIN_SLOT, FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NEAR_SLOTS, NO_SLOT,
     ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, Span, TRAILING_SLASH_SLOT,
@@ -92,7 +92,8 @@ impl Slots {
     #[inline(always)]
     fn read_short_path(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
         let (path_start, path_len) = (url.parts().path_start, url.parts().path_end - url.parts().path_start);
-        let [slashes, semicolons] = short_marks(url.padded(), path_start as usize, path_len as usize, [b'/', b';'])?;
+        let [slashes, semicolons] =
+            short_marks(url.padded(), path_start as usize, path_len as usize, [b'/', b';'])?;
         let span = |start: u32, end: u32| Span::new(path_start + start, path_start + end);
         let has_slash = (slashes >> (path_len - 1)) as u32 & 1;
         self.lend(TRAILING_SLASH_SLOT, span(path_len - 1, path_len));
@@ -105,18 +106,19 @@ impl Slots {
         let mut ends = slashes & low_bits(last_end) & !1 | 1 << last_end;
         let mut slot = u32::from(FIXED_SLOTS) + u32::from(shape.subdomains());
         let last_slot = slot + u32::from(shape.segments());
-        let (mut start, mut next) = (1, 1);
+        let (mut start, mut next, mut present) = (1, 1, self.present);
         while ends != 0 {
             if slot == last_slot {
                 return None;
             }
             start = next;
             let end = ends.trailing_zeros();
-            self.present |= 1 << (slot % 32);
+            present |= 1 << (slot % 32);
             self.values[slot as usize % NEAR_SLOTS] = span(start, end);
             (slot, next) = (slot + 1, end + 1);
             ends &= ends - 1;
         }
+        self.present = present;
         let semicolons = semicolons & low_bits(last_end) & !low_bits(start);
         if semicolons != 0 {
             let (at, end) = (path_start + semicolons.trailing_zeros(), path_start + last_end);
@@ -136,8 +138,7 @@ impl Slots {
         }
         let names = shape.names(NamesOf::Path)?;
         for (name, value) in path_params(params) {
-            let (first, count) = names.slots_of(url.padded(), Span::of(name, url))?;
-            let slot = self.next_free(first, count)?;
+            let slot = self.next_free(names.slots_of(url.padded(), Span::of(name, url)))?;
             self.set(slot, Span::of_value(value, url));
         }
         Some(true)
@@ -210,10 +211,8 @@ impl Slots {
         value: Span,
     ) -> Option<()> {
         let slots = names.slots_of(padded, name);
-        if let Some((slot, _)) = slots
-            && usize::from(slot) < NEAR_SLOTS
-            && self.present & 1 << slot == 0
-        {
+        let slot = slots.first();
+        if usize::from(slot) < NEAR_SLOTS && self.present & 1 << slot == 0 {
             self.present |= 1 << slot;
             self.values[usize::from(slot)] = value;
             if flags & KEEPS_ORDER != 0 {
@@ -231,8 +230,8 @@ impl Slots {
 
     /// Takes in a parameter whose name is unknown or known to have these slots, with any slot.
     #[inline(never)]
-    fn place_param(&mut self, flags: u8, slots: Option<(u16, u16)>, param: Param) -> Option<()> {
-        let slot = slots.and_then(|(first, count)| self.next_free(first, count));
+    fn place_param(&mut self, flags: u8, slots: NameSlots, param: Param) -> Option<()> {
+        let slot = self.next_free(slots);
         if flags & KEEPS_ORDER != 0 {
             self.remember_param(param, slot.unwrap_or(NO_SLOT));
             if slot.is_none() && flags & KEEPS_OTHERS != 0 {
@@ -244,13 +243,17 @@ impl Slots {
         Some(())
     }
 
-    /// The first of some slots that is free, those of the occurrences of one name.
+    /// The first of the slots of a name that is free.
     #[inline(always)]
-    fn next_free(&mut self, first: u16, count: u16) -> Option<u16> {
+    fn next_free(&mut self, slots: NameSlots) -> Option<u16> {
+        let first = slots.first();
+        if first == NO_SLOT {
+            return None;
+        }
         if !self.has(first) {
             return Some(first);
         }
         self.has_repeated = true;
-        (first.saturating_add(1)..first.saturating_add(count)).find(|&slot| !self.has(slot))
+        (first.saturating_add(1)..first.saturating_add(slots.count())).find(|&slot| !self.has(slot))
     }
 }

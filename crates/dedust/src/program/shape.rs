@@ -78,7 +78,7 @@ pub(crate) fn compile_mirror(original: &str, is_fetchable: bool, except: &[&str]
 
 /// Places of numbers in the header, of 16 bits each, or 32 for the last four. The first 32 bits are the length of the
 /// shape.
-const SLOT_COUNT: usize = 3;
+const WORDS: usize = 3;
 const SUBDOMAINS: usize = 4;
 const SEGMENTS: usize = 5;
 const PATH_NAMES: usize = 6;
@@ -108,11 +108,15 @@ pub(super) struct Names<'a> {
     /// The number of the first, and how many they are.
     first: u32,
     count: u32,
-    prints_at: u32,
     prints: i8x16,
     /// A bit for each of the prints at hand that is one.
     lanes: u32,
 }
+
+/// The slots of a name: the first in the low half, how many there are in the high one. One number, so that it is handed back
+/// in a register.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NameSlots(u32);
 
 /// Which names are meant.
 #[derive(Clone, Copy, Debug)]
@@ -166,7 +170,7 @@ impl<'a> Shape<'a> {
     /// Of 32 bits each, in a mask.
     #[inline(always)]
     pub(super) fn words(&self) -> u32 {
-        u32::from(self.small(SLOT_COUNT)).div_ceil(32)
+        self.small(WORDS).into()
     }
 
     #[inline(always)]
@@ -202,7 +206,7 @@ impl<'a> Shape<'a> {
         let prints_at = self.large(PRINTS_AT).wrapping_add(first);
         let prints = lanes_of(array_at(self.site, prints_at as usize)?);
         let lanes = low_lanes(count as usize);
-        Some(Names { bytes: self.bytes, texts: self.texts(), first, count, prints_at, prints, lanes })
+        Some(Names { bytes: self.bytes, texts: self.texts(), first, count, prints, lanes })
     }
 
     /// Whether the URL has what the tag slot tells as soon as its path is read.
@@ -214,40 +218,53 @@ impl<'a> Shape<'a> {
 }
 
 impl Names<'_> {
-    /// The first slot of a name, and how many occurrences of it the rules know.
-    #[inline(always)]
-    pub(super) fn slots_of(&self, padded: &[u8], name: Span) -> Option<(u16, u16)> {
-        let (start, length) = name.extent();
-        let name = Text::new(padded, start, length)?;
-        let number = match self.name_among(&name, self.prints, self.lanes, 0) {
-            None if self.count > LANES as u32 => self.name_among_many(&name)?,
-            number => number?,
-        };
-        let entry = array_at::<4>(self.bytes, HEADER_BYTES + NAME_BYTES * number as usize)?;
-        Some((u16_at(entry, 0), u16_at(entry, 2)))
-    }
-
-    /// The number of a name, if it is one of those from `from` on that have these prints.
-    #[inline(always)]
-    fn name_among(&self, name: &Text<'_>, prints: i8x16, lanes: u32, from: u32) -> Option<u32> {
-        let print = i8x16::splat(print_of(name.word, name.length).cast_signed());
-        let mut likely = prints.cmp_eq(print).move_mask().cast_unsigned() & lanes;
-        while likely != 0 {
-            let number = self.first + from + likely.trailing_zeros();
-            if self.texts.is_text(number, name) {
-                return Some(number);
-            }
-            likely &= likely - 1;
-        }
-        None
-    }
-
+    /// The slots of a name. Apart from whoever asks, who has no registers left for it.
     #[inline(never)]
-    fn name_among_many(&self, name: &Text<'_>) -> Option<u32> {
-        (LANES as u32..self.count).step_by(LANES).find_map(|from| {
-            let prints = array_at(self.texts.site, self.prints_at.wrapping_add(from) as usize)?;
-            self.name_among(name, lanes_of(prints), low_lanes((self.count - from) as usize), from)
-        })
+    pub(super) fn slots_of(&self, padded: &[u8], name: Span) -> NameSlots {
+        let (start, length) = name.extent();
+        let Some(name) = Text::new(padded, start, length) else { return NameSlots::NONE };
+        let print = i8x16::splat(print_of(name.word, name.length).cast_signed());
+        let likely = self.prints.cmp_eq(print).move_mask().cast_unsigned() & self.lanes;
+        let number = self.first + likely.trailing_zeros();
+        // Mostly no other name has the print.
+        if likely != 0 && self.texts.is_text(number, &name) {
+            return self.slots(number);
+        }
+        if likely & likely.wrapping_sub(1) == 0 && self.count <= LANES as u32 {
+            return NameSlots::NONE;
+        }
+        self.slots_of_rare(padded, start, length)
+    }
+
+    /// Likewise, of any name.
+    #[inline(never)]
+    fn slots_of_rare(&self, padded: &[u8], start: usize, length: usize) -> NameSlots {
+        let Some(name) = Text::new(padded, start, length) else { return NameSlots::NONE };
+        let is_it = |number: &u32| self.texts.is_text(self.first + number, &name);
+        (0..self.count).find(is_it).map_or(NameSlots::NONE, |number| self.slots(self.first + number))
+    }
+
+    #[inline(always)]
+    fn slots(&self, number: u32) -> NameSlots {
+        let entry = array_at(self.bytes, HEADER_BYTES + NAME_BYTES * number as usize);
+        entry.map_or(NameSlots::NONE, |entry| NameSlots(u32::from_le_bytes(*entry)))
+    }
+}
+
+impl NameSlots {
+    /// Of a name that rules do not speak of: more slots than there are.
+    pub(super) const NONE: Self = Self(u32::MAX);
+
+    /// The first, [`NO_SLOT`] if there is none.
+    #[inline(always)]
+    pub(super) fn first(self) -> u16 {
+        self.0 as u16
+    }
+
+    /// How many occurrences of it the rules know.
+    #[inline(always)]
+    pub(super) fn count(self) -> u16 {
+        (self.0 >> 16) as u16
     }
 }
 
