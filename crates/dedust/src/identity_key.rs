@@ -57,13 +57,15 @@ pub(crate) fn write_identity_key<'a>(
 /// More parameters are sorted by the general way.
 const FEW: usize = 8;
 
-/// The parameters of a query as most are: few, and no two with names that begin alike.
+/// The parameters of a query as most are: few, and no two with different names that begin alike.
 #[derive(Clone, Debug, Default)]
 struct FewParams {
     /// Of each the first bytes of its name as a number, smaller numbers for smaller names, and where it starts and ends.
     words: [u64; FEW],
     starts: [u32; FEW],
     ends: [u32; FEW],
+    /// Whether that is less than the name.
+    are_long: [bool; FEW],
     count: usize,
 }
 
@@ -118,20 +120,22 @@ impl FewParams {
         *self.words.get_mut(count)? = word;
         *self.starts.get_mut(count)? = start;
         *self.ends.get_mut(count)? = end;
+        *self.are_long.get_mut(count)? = name_end - start > u64::BITS / 8;
         self.count += 1;
         Some(count == 0 || self.words[(count - 1) % FEW] < word)
     }
 
-    /// Which parameter comes at which place; nothing if some names begin alike. Every two are compared, since what comes of
-    /// a comparison cannot be foreseen, and to be wrong about it costs more than many of them.
+    /// Which parameter comes at which place, those of one name as they came; nothing if different names may begin alike.
+    /// Every two are compared, since what comes of a comparison cannot be foreseen, and to be wrong about it costs more than
+    /// many of them.
     #[inline(always)]
     fn order(&self) -> Option<[u8; FEW]> {
-        let (mut places, mut are_unlike) = ([0u8; FEW], true);
+        let (mut places, mut is_known) = ([0u8; FEW], true);
         for later in 1..self.count.min(FEW) {
             let word = self.words[later];
             for earlier in 0..later {
-                let is_after = u8::from(word > self.words[earlier]);
-                are_unlike &= word != self.words[earlier];
+                let is_after = u8::from(word >= self.words[earlier]);
+                is_known &= word != self.words[earlier] || !(self.are_long[later] | self.are_long[earlier]);
                 places[later] += is_after;
                 places[earlier] += 1 - is_after;
             }
@@ -140,7 +144,7 @@ impl FewParams {
         for (param, &place) in places[..self.count.min(FEW)].iter().enumerate() {
             order[usize::from(place) % FEW] = param as u8;
         }
-        are_unlike.then_some(order)
+        is_known.then_some(order)
     }
 
     /// Writes the URL with its parameters in this order.

@@ -96,12 +96,13 @@ impl ParsedUrl {
 
     /// Like [`ParsedUrl::parse`], into this value, reusing its buffer. On error this value is empty.
     pub fn parse_from(&mut self, input: &[u8]) -> Result<(), ParseUrlError> {
-        if input.len() <= MAX_INPUT_BYTES
-            && let Some(parts) = normal::parts_of(input)
-        {
+        if input.len() <= MAX_INPUT_BYTES {
+            // Before it is looked at, so that it has arrived when parts of it are needed.
             self.copy(input);
-            self.parts = parts;
-            return Ok(());
+            if let Some(parts) = normal::parts_of(input) {
+                self.parts = parts;
+                return Ok(());
+            }
         }
         self.normalize_from(input)
     }
