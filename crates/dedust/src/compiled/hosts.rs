@@ -17,7 +17,7 @@ use crate::program::Program;
 
 /// Pairs of hosts that are remembered.
 const PAIRS: usize = 1 << PAIRS_BITS;
-const PAIRS_BITS: u32 = 11;
+const PAIRS_BITS: u32 = 12;
 /// Longer hosts are not.
 const MAX_HOST_BYTES: usize = 2 * LANES;
 
