@@ -221,3 +221,58 @@ fn write_sorted<'a>(
         out.push_slice(&text[start as usize..end as usize]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(url: &str) -> String {
+        let (url, mut out) = (ParsedUrl::parse(url).unwrap(), TextBuffer::default());
+        String::from_utf8(write_identity_key(&url, &mut ParamOrder::default(), &mut out).to_vec()).unwrap()
+    }
+
+    /// All orders of up to five parameters, against a stable sort by name.
+    #[test]
+    fn parameters_come_by_name_those_of_one_name_as_they_came() {
+        let params = [
+            "b=1",
+            "a=2",
+            "b",
+            "same_begin_2=x",
+            "same_begin_1=y",
+            "a=",
+            "same_beg",
+            "long=0123456789abcdefghij",
+        ];
+        for first in 0..8usize.pow(5) {
+            let chosen: Vec<&str> = (0..5).map(|at| params[first >> (3 * at) & 7]).collect();
+            let mut sorted = chosen.clone();
+            sorted.sort_by_key(|param| param.split('=').next());
+            let (query, expected) = (chosen.join("&"), sorted.join("&"));
+            assert_eq!(key(&format!("http://a.example/p?{query}")), format!("http://a.example/p?{expected}"));
+        }
+    }
+
+    #[test]
+    fn more_parameters_than_few_and_what_follows_them() {
+        assert_eq!(
+            key("http://a.example/?j&i&h&g&f&e&d&c&b&a#!tail"),
+            "http://a.example/?a&b&c&d&e&f&g&h&i&j#!tail"
+        );
+        assert_eq!(key("http://a.example/?b&a#!tail"), "http://a.example/?a&b#!tail");
+        assert_eq!(key("http://u@a.example:8080/?b&a"), "http://a.example:8080/?a&b");
+        assert_eq!(key("http://a.example/?b=1;a=2"), "http://a.example/?a=2;b=1");
+    }
+
+    #[test]
+    fn what_is_in_order_stays() {
+        for url in [
+            "http://a.example/",
+            "http://a.example/?",
+            "http://a.example/?b",
+            "http://a.example/?a=2&b=1&b=0",
+        ] {
+            assert_eq!(key(url), url);
+        }
+    }
+}
