@@ -57,7 +57,7 @@ enum Body {
 }
 
 /// What a cache of one core holds together with all else.
-const NEAR_BYTES: usize = 1 << 19;
+const NEAR_BYTES: usize = 1 << 23;
 
 impl Image {
     fn new(body: Body, facts: Facts) -> Self {

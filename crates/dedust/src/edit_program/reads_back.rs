@@ -132,17 +132,18 @@ impl Draft {
         if matches!(last, b"" | b"." | b"..") || memchr(b';', last).is_some() {
             return false;
         }
-        let is_whole = |piece: Piece, before: u8| {
+        let is_whole = |piece: Piece, before: u8, after: u8| {
             let (start, end) = (url.parts().path_start, url.parts().path_end);
             let byte = |at: u32| url.padded().get(at as usize).copied();
             piece.start > start
                 && piece.end <= end
                 && byte(piece.start - 1) == Some(before)
-                && (piece.end == end || matches!(byte(piece.end), Some(b'/' | b';')))
+                && (piece.end == end || byte(piece.end) == Some(after) || byte(piece.end) == Some(b'/'))
         };
         let is_segment = |text: &[u8]| !matches!(text, b"" | b"." | b"..") && is_plain(text, b"!$&'()*+,=:@");
-        parts.segments.iter().all(|&piece| is_whole(piece, b'/') || is_segment(self.text(url, piece)))
-            && parts.path_params.iter().all(|param| is_whole(param.value, b'='))
+        // What parameters follow may be dots, which would be a step without them.
+        parts.segments.iter().all(|&piece| is_whole(piece, b'/', b'/') || is_segment(self.text(url, piece)))
+            && parts.path_params.iter().all(|param| is_whole(param.value, b'=', b';'))
     }
 
     fn query_reads_back(&self, url: &ParsedUrl) -> bool {
