@@ -56,7 +56,8 @@ enum Body {
     Mapped(Arc<Mapping>),
 }
 
-/// What a cache of one core holds together with all else.
+/// What is not far: the hosts of so many sites are [known](Hosts) most of the time, and the rules fit into a cache.
+const NEAR_SITES: u64 = 1 << 12;
 const NEAR_BYTES: usize = 1 << 23;
 
 impl Image {
@@ -68,10 +69,10 @@ impl Image {
         &self.facts
     }
 
-    /// Whether it is small enough to be at hand wherever it is read.
+    /// Whether it is small enough to be at hand wherever it is read, so that there is nothing to gain by reading ahead.
     #[inline]
     pub(crate) fn is_near(&self) -> bool {
-        self.bytes().len() < NEAR_BYTES
+        self.facts.sites <= NEAR_SITES && self.bytes().len() < NEAR_BYTES
     }
 
     #[inline]
