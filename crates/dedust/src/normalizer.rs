@@ -169,8 +169,9 @@ impl Normalizer {
 
     /// Like [`Normalizer::key`], in the buffers of `scratch`.
     pub fn key_with<'s>(&self, url: &[u8], scratch: &'s mut Scratch) -> Result<&'s [u8], ParseUrlError> {
-        let Scratch { url: parsed, desk, .. } = scratch;
-        let program = self.parse(url, Wanted::Key, parsed, &mut desk.work)?;
+        let Scratch { url: parsed, desk, hosts, .. } = scratch;
+        let mut program = None;
+        self.parse_with(url, Wanted::Key, parsed, hosts, &mut desk.work, &mut program)?;
         Ok(self.key_of(parsed, program.as_ref(), desk))
     }
 
@@ -180,8 +181,9 @@ impl Normalizer {
         url: &[u8],
         scratch: &'s mut Scratch,
     ) -> Result<&'s [u8], ParseUrlError> {
-        let Scratch { url: parsed, desk, .. } = scratch;
-        let program = self.parse(url, Wanted::Url, parsed, &mut desk.work)?;
+        let Scratch { url: parsed, desk, hosts, .. } = scratch;
+        let mut program = None;
+        self.parse_with(url, Wanted::Url, parsed, hosts, &mut desk.work, &mut program)?;
         Ok(self.canonical_of(parsed, program.as_ref(), desk))
     }
 
@@ -267,6 +269,28 @@ impl Normalizer {
             Some(site) if site.has_preparation() => self.prepare(site, wanted, parsed, work),
             _ => program,
         })
+    }
+
+    /// Likewise, where hosts were met before.
+    #[inline(always)]
+    fn parse_with<'p>(
+        &'p self,
+        url: &[u8],
+        wanted: Wanted,
+        parsed: &mut ParsedUrl,
+        hosts: &mut Hosts,
+        work: &mut Work,
+        program: &mut Option<Program<'p>>,
+    ) -> Result<(), ParseUrlError> {
+        parsed.parse_from(url)?;
+        let (start, end) = (parsed.parts().host_start as usize, parsed.parts().host_end as usize);
+        self.image.find(parsed.padded(), start, end, hosts, program);
+        if let Some(site) = program
+            && site.has_preparation()
+        {
+            *program = self.prepare(site, wanted, parsed, work);
+        }
+        Ok(())
     }
 
     /// Does what comes before rules: a URL of a mirror becomes one of the original, then the substitutions of its site

@@ -21,6 +21,9 @@ const PAIRS_BITS: u32 = 12;
 /// Longer hosts are not.
 const MAX_HOST_BYTES: usize = 2 * LANES;
 
+/// Hosts that come one by one are remembered when so many came: whoever has few URLs needs no memory for more.
+const MANY: u32 = 32;
+
 /// Tells rules from all others of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ImageId(u64);
@@ -38,6 +41,8 @@ pub(crate) struct Hosts {
     /// The rules that the places are places of.
     image: Option<ImageId>,
     pairs: Option<Box<[Pair; PAIRS]>>,
+    /// How many came one by one, up to [`MANY`].
+    met: u32,
 }
 
 /// The host that came last, and the one before.
@@ -76,6 +81,20 @@ impl Hosts {
             pairs.try_into().unwrap_or_else(|_| Box::new([Pair::default(); PAIRS]))
         });
         KnownHosts { index, pairs }
+    }
+
+    /// Likewise for one host of perhaps many: nothing if few came before.
+    #[inline(always)]
+    pub(super) fn of_one<'a, 'h>(
+        &'h mut self,
+        image: ImageId,
+        index: Index<'a>,
+    ) -> Option<KnownHosts<'a, 'h>> {
+        if self.met < MANY {
+            self.met += 1;
+            return None;
+        }
+        Some(self.of(image, index))
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) use index::{Found, MAX_HOSTS};
 use std::fmt;
 use std::sync::Arc;
 
+use crate::program::Program;
+
 use self::file::Mapping;
 use self::hosts::ImageId;
 use self::index::Index;
@@ -87,6 +89,23 @@ impl Image {
     #[inline]
     pub(crate) fn known_hosts<'a, 'h>(&'a self, hosts: &'h mut Hosts) -> KnownHosts<'a, 'h> {
         hosts.of(self.id, self.index())
+    }
+
+    /// Finds the site of one host.
+    #[inline]
+    pub(crate) fn find<'a>(
+        &'a self,
+        text: &[u8],
+        start: usize,
+        end: usize,
+        hosts: &mut Hosts,
+        site: &mut Option<Program<'a>>,
+    ) {
+        let index = self.index();
+        match self.is_near().then(|| hosts.of_one(self.id, index)).flatten() {
+            Some(mut hosts) => hosts.find(text, start, end, site),
+            None => *site = index.site(text, start, end),
+        }
     }
 
     /// Where sites are looked up.
