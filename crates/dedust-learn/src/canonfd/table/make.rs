@@ -4,12 +4,12 @@ What an edit makes of URLs: tried on all of them, or made.
 
 use std::sync::OnceLock;
 
-use dedust::{Change, Edit, Form, Mapped, ParamName, Spot, TokenKey, Value};
+use dedust::{Area, Change, Edit, Form, Mapped, ParamName, RawKey, Spelling, Spot, TokenKey, Value};
 use rustc_hash::FxHashMap;
 
 use super::Table;
 use crate::canonfd::draft::Draft;
-use crate::pair_number::{pair_number, place_of, raw_pair_number};
+use crate::pair_number::{pair_number, place_of, raw_key, raw_pair_number};
 
 /// What an edit does to the pairs of a URL without looking at its form. Pairs are known by their numbers.
 enum Step {
@@ -20,6 +20,26 @@ enum Step {
     /// The pair of this key becomes another, or goes, if it is listed.
     Map(u32, FxHashMap<u64, Option<u64>>),
     ForgetPath,
+    /// The pairs that are listed become others.
+    Fold(FxHashMap<u32, u64>),
+}
+
+/// What an edit does, in arithmetic.
+pub(super) struct Steps {
+    steps: Vec<Step>,
+    /// Whether they look at the pairs of a key, by its number.
+    concerns: Vec<bool>,
+    forget_path: bool,
+}
+
+impl Steps {
+    /// The pairs that are spelled in another way, if that is all that is done.
+    pub(super) fn folded(&self) -> Option<impl Iterator<Item = u32>> {
+        match self.steps.as_slice() {
+            [Step::Fold(becomes)] => Some(becomes.keys().copied()),
+            _ => None,
+        }
+    }
 }
 
 /// The only segment of a path that is forgotten.
@@ -28,30 +48,30 @@ const FORGOTTEN: TokenKey = TokenKey::PathSegment(0);
 impl Table<'_> {
     /// The rows that `edit` would move, with where to; in the order of the rows.
     pub(in crate::canonfd) fn moves(&self, edit: &Draft) -> Vec<(u32, u64)> {
-        self.moves_of(edit, self.concerned(edit))
+        let steps = self.steps(edit);
+        let rows = self.concerned(edit, steps.as_ref());
+        self.moves_of(edit, steps.as_ref(), rows)
     }
 
     /// Whether `edit` would move a row that has this pair.
     pub(in crate::canonfd) fn moves_any_with(&self, edit: &Draft, pair: u32) -> bool {
-        let tests = self.tests(edit);
-        let rows = self.pairs[pair as usize].rows.iter().copied();
-        let rows = rows.filter(|&row| self.row(row).contains(&pair) && self.passes(row, &tests));
-        !self.moves_of(edit, rows.collect()).is_empty()
+        let checks = self.checks(edit);
+        let (first, later) = self.rows_of(pair);
+        let rows = first.iter().chain(later).copied();
+        let rows = rows.filter(|&row| self.row(row).contains(&pair) && self.passes(row, &checks));
+        !self.moves_of(edit, self.steps(edit).as_ref(), rows.collect()).is_empty()
     }
 
-    fn moves_of(&self, edit: &Draft, rows: Vec<u32>) -> Vec<(u32, u64)> {
-        let steps = self.steps(edit);
+    fn moves_of(&self, edit: &Draft, steps: Option<&Steps>, rows: Vec<u32>) -> Vec<(u32, u64)> {
+        let moved = |row: u32, place: u64| (place != self.place(row)).then_some((row, place));
+        if let Some(steps) = steps {
+            return rows.into_iter().filter_map(|row| moved(row, self.stepped(row, steps))).collect();
+        }
         let (mut form, whole) = (Form::default(), unconditional(edit));
         rows.into_iter()
             .filter_map(|row| {
-                let place = match &steps {
-                    Some(steps) => self.stepped(row, steps),
-                    None => {
-                        self.read_row(row, &mut form);
-                        if form.apply(&whole) { place_of(&form) } else { self.place(row) }
-                    }
-                };
-                (place != self.place(row)).then_some((row, place))
+                self.read_row(row, &mut form);
+                if form.apply(&whole) { moved(row, place_of(&form)) } else { None }
             })
             .collect()
     }
@@ -61,8 +81,51 @@ impl Table<'_> {
     }
 
     /// The changes as arithmetic, where that is all there is to them.
-    fn steps(&self, edit: &Draft) -> Option<Vec<Step>> {
-        edit.change.iter().map(|change| self.step(change)).collect()
+    fn steps(&self, edit: &Draft) -> Option<Steps> {
+        let steps: Vec<Step> = match edit.change.as_slice() {
+            [Change::Fold { of, to }] => vec![self.fold(of, *to)?],
+            changes => changes.iter().map(|change| self.step(change)).collect::<Option<_>>()?,
+        };
+        let concerns = |(number, key): (usize, &TokenKey)| {
+            steps.iter().any(|step| match step {
+                Step::Drop(of) | Step::Become(of, _) | Step::Map(of, _) => *of as usize == number,
+                Step::ForgetPath => is_of_path(key),
+                Step::Fold(_) => matches!(key, TokenKey::PathSegment(_) | TokenKey::QueryParam(_)),
+            })
+        };
+        Some(Steps {
+            concerns: self.keys.iter().enumerate().map(concerns).collect(),
+            forget_path: steps.iter().any(|step| matches!(step, Step::ForgetPath)),
+            steps,
+        })
+    }
+
+    /// What becomes of the pairs of an area in another spelling.
+    fn fold(&self, of: &Area, to: Spelling) -> Option<Step> {
+        // Forms are particular about separators.
+        if self.key_numbers.contains_key(&TokenKey::QuerySeparator) {
+            return None;
+        }
+        let area = match of {
+            Area::Key(TokenKey::PathSegment(_)) | Area::Path => Area::Path,
+            Area::Key(TokenKey::QueryParam(_)) | Area::Params => Area::Params,
+            Area::Key(_) => return None,
+        };
+        let change = vec![Change::Fold { of: area, to }];
+        let (mut form, fold) = (Form::default(), unconditional(&Draft::everywhere(change)));
+        let mut becomes = FxHashMap::default();
+        for pair in self.foldable(of, to) {
+            let key = self.key_of(pair);
+            form.read_pairs(std::iter::once((key, self.raw(pair))));
+            form.apply(&fold);
+            form.pairs(|other, _, value| {
+                if matches!(other, RawKey::PathSegment(_) | RawKey::QueryParam(_)) && value != self.raw(pair) {
+                    let (key, occurrence) = raw_key(key);
+                    becomes.insert(pair, raw_pair_number(key, occurrence, value));
+                }
+            });
+        }
+        Some(Step::Fold(becomes))
     }
 
     fn step(&self, change: &Change) -> Option<Step> {
@@ -103,27 +166,29 @@ impl Table<'_> {
         }
     }
 
-    fn stepped(&self, row: u32, steps: &[Step]) -> u64 {
+    fn stepped(&self, row: u32, steps: &Steps) -> u64 {
         let mut place = self.place(row);
-        for &number in self.row(row) {
-            let pair = &self.pairs[number as usize];
-            match self.after_steps(number, steps) {
-                Some(mix) if mix == pair.mix => {}
-                Some(mix) => place = place.wrapping_sub(pair.mix).wrapping_add(mix),
-                None => place = place.wrapping_sub(pair.mix),
+        for (at, &key) in self.row_keys(row).iter().enumerate() {
+            if steps.concerns[key as usize] {
+                let number = self.row(row)[at];
+                let becomes = self.after_steps(number, steps).unwrap_or_default();
+                place = place.wrapping_sub(self.pairs[number as usize].mix).wrapping_add(becomes);
             }
         }
-        if steps.iter().any(|step| matches!(step, Step::ForgetPath)) {
+        if steps.forget_path {
             place = place.wrapping_add(pair_number(&FORGOTTEN, Some("*")));
         }
         place
     }
 
     /// What becomes of a pair; `None` when it goes.
-    fn after_steps(&self, number: u32, steps: &[Step]) -> Option<u64> {
+    fn after_steps(&self, number: u32, steps: &Steps) -> Option<u64> {
         let pair = &self.pairs[number as usize];
         let mut mix = pair.mix;
-        for step in steps {
+        if !steps.concerns[pair.key as usize] {
+            return Some(mix);
+        }
+        for step in &steps.steps {
             match step {
                 Step::Drop(key) if *key == pair.key => return None,
                 Step::Become(key, becomes) if *key == pair.key => mix = *becomes,
@@ -133,6 +198,7 @@ impl Table<'_> {
                     }
                 }
                 Step::ForgetPath if is_of_path(&self.keys[pair.key as usize]) => return None,
+                Step::Fold(becomes) => mix = becomes.get(&number).copied().unwrap_or(mix),
                 _ => {}
             }
         }
@@ -144,15 +210,17 @@ impl Table<'_> {
         let rows = moves.iter().map(|(row, _)| *row);
         self.values_by_key.fill_with(OnceLock::new);
         let mut pairs: Vec<u32> = Vec::new();
-        if let Some(steps) = self.steps(edit) {
+        // Spellings make many pairs, which are numbered as forms show them.
+        let steps = self.steps(edit).filter(|steps| steps.folded().is_none());
+        if let Some(mut steps) = steps {
             self.add_pairs_of(edit);
+            steps.concerns.resize(self.keys.len(), false);
             let forgotten = self.find_pair(&FORGOTTEN, &Value::from("*"));
-            let forgets = steps.iter().any(|step| matches!(step, Step::ForgetPath));
             for row in rows {
                 pairs.clear();
                 let left = self.row(row).iter().filter_map(|&pair| self.after_steps(pair, &steps));
                 pairs.extend(left.filter_map(|mix| self.pairs_by_mix.get(&mix)));
-                pairs.extend(forgotten.filter(|_| forgets));
+                pairs.extend(forgotten.filter(|_| steps.forget_path));
                 self.replace(row, &pairs);
             }
             return;
@@ -193,13 +261,13 @@ impl Table<'_> {
     /// Gives a row other pairs.
     fn replace(&mut self, row: u32, pairs: &[u32]) {
         let mut place = 0u64;
-        for &pair in pairs {
-            let is_new = !self.row(row).contains(&pair);
-            let pair = &mut self.pairs[pair as usize];
+        for &number in pairs {
+            let is_new = !self.row(row).contains(&number);
+            let pair = &mut self.pairs[number as usize];
             place = place.wrapping_add(pair.mix);
             pair.count += 1;
             if is_new {
-                pair.rows.push(row);
+                self.later_rows.entry(number).or_default().push(row);
             }
         }
         for index in self.rows[row as usize].clone() {
@@ -215,8 +283,12 @@ impl Table<'_> {
         } else {
             let start = self.row_pairs.len() as u32;
             self.row_pairs.extend_from_slice(pairs);
+            self.row_keys.resize(self.row_pairs.len(), 0);
             start
         };
+        for (at, &pair) in pairs.iter().enumerate() {
+            self.row_keys[start as usize + at] = self.pairs[pair as usize].key;
+        }
         self.rows[row as usize] = start..start + pairs.len() as u32;
         self.places[row as usize] = place;
         self.enter(row, place);
