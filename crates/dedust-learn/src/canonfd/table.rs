@@ -8,6 +8,7 @@ concern. A pair is known by its number, too: no text is compared to find it.
 */
 
 mod concerned;
+mod fold;
 mod make;
 mod row_set;
 
@@ -20,11 +21,14 @@ use std::sync::OnceLock;
 use dedust::{RawValue, Spot, TokenKey, Value};
 use rustc_hash::FxHashMap;
 
+use self::fold::Folds;
 use crate::corpus::Corpus;
 use crate::pair_number::pair_number;
 
 /// Marks the end of a list of rows.
 const END: u32 = u32::MAX;
+/// No edit gave a pair to any row.
+const NO_LIST: u32 = u32::MAX;
 
 /// A value is rare if more than so many times as many rows have the key.
 const RARE: usize = 20;
@@ -44,6 +48,8 @@ pub(super) struct Table<'c> {
     pairs_by_key: Vec<Vec<u32>>,
     /// What was found out about each key since the last edit.
     values_by_key: Vec<OnceLock<KeyValues>>,
+    /// What becomes of pairs in other spellings.
+    folds: Folds,
     /// Where the pairs of each row lie.
     rows: Vec<Range<u32>>,
     row_pairs: Vec<u32>,
@@ -52,8 +58,8 @@ pub(super) struct Table<'c> {
     /// Rows that had each pair in the beginning, and where those of each pair end.
     first_rows: Vec<u32>,
     first_row_ends: Vec<u32>,
-    /// Rows that edits gave a pair.
-    later_rows: FxHashMap<u32, Vec<u32>>,
+    /// Rows that edits gave a pair, for the pairs that know where to look.
+    later_rows: Vec<Vec<u32>>,
     places: Vec<u64>,
     /// The first row at each place, and the rows before and after each row.
     first_at: FxHashMap<u64, u32>,
@@ -83,7 +89,9 @@ struct Pair {
     value: u32,
     mix: u64,
     /// How many rows have it.
-    count: usize,
+    count: u32,
+    /// The list of rows that edits gave it, or [`NO_LIST`].
+    later_rows: u32,
 }
 
 impl<'c> Table<'c> {
@@ -97,12 +105,13 @@ impl<'c> Table<'c> {
             pairs_by_mix: FxHashMap::default(),
             pairs_by_key: Vec::new(),
             values_by_key: Vec::new(),
+            folds: Folds::default(),
             rows: Vec::with_capacity(corpus.len()),
             row_pairs: Vec::new(),
             row_keys: Vec::new(),
             first_rows: Vec::new(),
             first_row_ends: Vec::new(),
-            later_rows: FxHashMap::default(),
+            later_rows: Vec::new(),
             places: Vec::with_capacity(corpus.len()),
             first_at: FxHashMap::default(),
             previous: vec![END; corpus.len()],
@@ -155,7 +164,7 @@ impl<'c> Table<'c> {
         let mut end = 0;
         let starts = self.pairs.iter().map(|pair| {
             let start = end;
-            end += pair.count as u32;
+            end += pair.count;
             start
         });
         // Each end moves from where its rows start to where they end.
@@ -172,7 +181,8 @@ impl<'c> Table<'c> {
 
     /// The rows that had a pair in the beginning, in order, and those that edits gave it: some were taken it again.
     fn rows_of(&self, pair: u32) -> (&[u32], &[u32]) {
-        let later = self.later_rows.get(&pair).map_or(&[][..], Vec::as_slice);
+        let later = self.pairs[pair as usize].later_rows;
+        let later = self.later_rows.get(later as usize).map_or(&[][..], Vec::as_slice);
         let Some(&end) = self.first_row_ends.get(pair as usize) else { return (&[], later) };
         let start = (pair as usize).checked_sub(1).map_or(0, |before| self.first_row_ends[before]);
         (&self.first_rows[start as usize..end as usize], later)
@@ -208,7 +218,7 @@ impl<'c> Table<'c> {
 
     fn add_pair(&mut self, key: u32, value: u32, mix: u64) -> u32 {
         let number = self.pairs.len() as u32;
-        self.pairs.push(Pair { key, value, mix, count: 0 });
+        self.pairs.push(Pair { key, value, mix, count: 0, later_rows: NO_LIST });
         self.pairs_by_mix.insert(mix, number);
         self.pairs_by_key[key as usize].push(number);
         number
@@ -264,7 +274,7 @@ impl<'c> Table<'c> {
 
     /// How many rows have a pair.
     pub(super) fn count(&self, pair: u32) -> usize {
-        self.pairs[pair as usize].count
+        self.pairs[pair as usize].count as usize
     }
 
     pub(super) fn is_segment(&self, pair: u32) -> bool {

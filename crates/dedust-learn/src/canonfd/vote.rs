@@ -130,14 +130,15 @@ impl Group {
 pub(super) fn joined(table: &Table<'_>, moves: &[(u32, u64)]) -> Vec<Group> {
     let labels = table.corpus().labels();
     let moved = RowSet::of(moves.iter().map(|(row, _)| *row), table.corpus().len());
-    let mut by_place: Vec<(u64, u32)> = moves.iter().map(|&(row, place)| (place, row)).collect();
-    by_place.sort_unstable_by_key(|(place, _)| *place);
     let mut groups = Vec::new();
     // Of those that would stand at a place.
     let mut rows: Vec<MovedRow> = Vec::new();
-    for coming in by_place.chunk_by(|a, b| a.0 == b.0) {
+    for coming in by_place(moves).chunk_by(|a, b| a.0 == b.0) {
         let place = coming[0].0;
-        let staying = table.at(place).filter(|&row| !moved.contains(row));
+        let mut staying = table.at(place).filter(|&row| !moved.contains(row)).peekable();
+        if coming.len() == 1 && staying.peek().is_none() {
+            continue;
+        }
         rows.clear();
         rows.extend(coming.iter().map(|&(_, row)| (table.place(row), labels[row as usize], row)));
         rows.extend(staying.map(|row| (place, labels[row as usize], row)));
@@ -154,6 +155,31 @@ pub(super) fn joined(table: &Table<'_>, moves: &[(u32, u64)]) -> Vec<Group> {
     silence(&mut groups);
     misplace(table, moves, &mut groups);
     groups
+}
+
+/// The rows that move, in the order of their places and then of the rows: moves come in the order of the rows.
+pub(super) fn by_place(moves: &[(u32, u64)]) -> Vec<(u64, u32)> {
+    // Places are well-spread numbers, so their first bits divide them into lists of a few.
+    let bits = moves.len().checked_ilog2().unwrap_or_default().max(1);
+    let list = |place: u64| (place >> (64 - bits)) as usize;
+    let mut ends = vec![0u32; 1 << bits];
+    moves.iter().for_each(|(_, place)| ends[list(*place)] += 1);
+    let mut end = 0;
+    for start in &mut ends {
+        end += std::mem::replace(start, end);
+    }
+    let mut rows = vec![(0, 0); moves.len()];
+    for &(row, place) in moves {
+        let end = &mut ends[list(place)];
+        rows[*end as usize] = (place, row);
+        *end += 1;
+    }
+    let mut start = 0;
+    for end in ends {
+        rows[start..end as usize].sort_unstable();
+        start = end as usize;
+    }
+    rows
 }
 
 /// The place where a row stands, its label and its number.
@@ -276,4 +302,20 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group]) -> Votes {
     votes.pages = pages.len() as u64;
     votes.disbelieved = disbelieved;
     votes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_sorted_by_place_and_row() {
+        for count in [0, 1, 2, 3, 1000] {
+            let place = |row: u32| (u64::from(row) % 700).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let moves: Vec<(u32, u64)> = (0..count).map(|row| (row, place(row))).collect();
+            let mut sorted: Vec<(u64, u32)> = moves.iter().map(|&(row, place)| (place, row)).collect();
+            sorted.sort();
+            assert_eq!(by_place(&moves), sorted);
+        }
+    }
 }

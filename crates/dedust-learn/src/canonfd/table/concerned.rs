@@ -2,7 +2,7 @@
 Which URLs an edit concerns.
 */
 
-use dedust::{Area, Change, Spelling, Spot, Test, TokenKey, Value};
+use dedust::{Change, Spot, Test, TokenKey, Value};
 
 use super::make::Steps;
 use super::{RowSet, SpotNumber, Table};
@@ -27,7 +27,7 @@ impl Table<'_> {
     pub(super) fn concerned(&self, edit: &Draft, steps: Option<&Steps>) -> Vec<u32> {
         let mut rows = match self.shortest_list(edit, steps) {
             None => (0..self.corpus.len() as u32).collect(),
-            Some(pairs) => self.rows_of_any(&pairs),
+            Some((size, pairs)) => self.rows_of_any(&pairs, size),
         };
         let checks = self.checks(edit);
         rows.retain(|&row| self.passes(row, &checks));
@@ -37,8 +37,8 @@ impl Table<'_> {
         rows
     }
 
-    /// The rows that have or had one of these pairs, in order.
-    fn rows_of_any(&self, pairs: &[u32]) -> Vec<u32> {
+    /// The rows that have or had one of these pairs, in order; `size` of them, some counted more than once.
+    fn rows_of_any(&self, pairs: &[u32], size: usize) -> Vec<u32> {
         if let [pair] = pairs
             && let (rows, []) = self.rows_of(*pair)
         {
@@ -48,7 +48,7 @@ impl Table<'_> {
             let lists = pairs.iter().map(|&pair| self.rows_of(pair));
             lists.flat_map(|(first, later)| first.iter().chain(later)).copied()
         };
-        if self.size_of(pairs) > self.corpus.len() / MANY {
+        if size > self.corpus.len() / MANY {
             return RowSet::of(rows(), self.corpus.len()).iter().collect();
         }
         let mut rows: Vec<u32> = rows().collect();
@@ -99,8 +99,9 @@ impl Table<'_> {
         })
     }
 
-    /// The shortest list of pairs one of which all those rows have or had; `None` where none is known.
-    fn shortest_list(&self, edit: &Draft, steps: Option<&Steps>) -> Option<Vec<u32>> {
+    /// The shortest list of pairs one of which all those rows have or had, with how many rows that are; `None` where
+    /// none is known.
+    fn shortest_list(&self, edit: &Draft, steps: Option<&Steps>) -> Option<(usize, Vec<u32>)> {
         let mut best: Option<(usize, Vec<u32>)> = None;
         let mut offer = |pairs: Vec<u32>| {
             let size = self.size_of(&pairs);
@@ -139,7 +140,7 @@ impl Table<'_> {
                 }
                 Change::Fold { of, to } => offer(match steps.and_then(Steps::folded) {
                     Some(folded) => folded.collect(),
-                    None => self.foldable(of, *to).collect(),
+                    None => self.foldable(of, *to, 0).collect(),
                 }),
                 Change::UnrepeatParams => {
                     let seconds = self.keys.iter().filter(|key| is_second(key));
@@ -148,21 +149,7 @@ impl Table<'_> {
                 _ => {}
             }
         }
-        best.filter(|(size, _)| *size < self.corpus.len()).map(|(_, pairs)| pairs)
-    }
-
-    /// The pairs of an area that may be spelled in another way.
-    pub(super) fn foldable(&self, of: &Area, to: Spelling) -> impl Iterator<Item = u32> {
-        let keys = self.keys.iter().zip(&self.pairs_by_key).filter(move |(key, _)| match of {
-            Area::Path => matches!(key, TokenKey::PathSegment(_)),
-            Area::Params => matches!(key, TokenKey::QueryParam(_)),
-            Area::Key(of) => of == *key,
-        });
-        keys.flat_map(move |(key, pairs)| {
-            let in_query = matches!(key, TokenKey::QueryParam(_));
-            let may_change = move |pair: u32| self.raw(pair).is_some_and(|text| to.may_change(text, in_query));
-            pairs.iter().copied().filter(move |&pair| may_change(pair))
-        })
+        best.filter(|(size, _)| *size < self.corpus.len())
     }
 
     /// The pairs of any path segment.

@@ -4,12 +4,13 @@ What an edit makes of URLs: tried on all of them, or made.
 
 use std::sync::OnceLock;
 
-use dedust::{Area, Change, Edit, Form, Mapped, ParamName, RawKey, Spelling, Spot, TokenKey, Value};
+use dedust::{Change, Edit, Form, Mapped, ParamName, Spot, TokenKey, Value};
 use rustc_hash::FxHashMap;
 
-use super::Table;
+use super::fold::Folded;
+use super::{NO_LIST, SpotNumber, Table};
 use crate::canonfd::draft::Draft;
-use crate::pair_number::{pair_number, place_of, raw_key, raw_pair_number};
+use crate::pair_number::{pair_number, place_of, raw_pair_number};
 
 /// What an edit does to the pairs of a URL without looking at its form. Pairs are known by their numbers.
 enum Step {
@@ -21,7 +22,7 @@ enum Step {
     Map(u32, FxHashMap<u64, Option<u64>>),
     ForgetPath,
     /// The pairs that are listed become others.
-    Fold(FxHashMap<u32, u64>),
+    Fold(Folded),
 }
 
 /// What an edit does, in arithmetic.
@@ -29,6 +30,8 @@ pub(super) struct Steps {
     steps: Vec<Step>,
     /// Whether they look at the pairs of a key, by its number.
     concerns: Vec<bool>,
+    /// The only key that they look at, if there is no other.
+    only: Option<SpotNumber>,
     forget_path: bool,
 }
 
@@ -83,7 +86,7 @@ impl Table<'_> {
     /// The changes as arithmetic, where that is all there is to them.
     fn steps(&self, edit: &Draft) -> Option<Steps> {
         let steps: Vec<Step> = match edit.change.as_slice() {
-            [Change::Fold { of, to }] => vec![self.fold(of, *to)?],
+            [Change::Fold { of, to }] => vec![Step::Fold(self.folded(of, *to)?)],
             changes => changes.iter().map(|change| self.step(change)).collect::<Option<_>>()?,
         };
         let concerns = |(number, key): (usize, &TokenKey)| {
@@ -93,39 +96,18 @@ impl Table<'_> {
                 Step::Fold(_) => matches!(key, TokenKey::PathSegment(_) | TokenKey::QueryParam(_)),
             })
         };
+        let key = |step: &Step| match step {
+            Step::Drop(key) | Step::Become(key, _) | Step::Map(key, _) => Some(*key),
+            Step::ForgetPath | Step::Fold(_) => None,
+        };
+        let only =
+            steps.first().and_then(key).filter(|only| steps.iter().all(|step| key(step) == Some(*only)));
         Some(Steps {
             concerns: self.keys.iter().enumerate().map(concerns).collect(),
+            only: only.map(SpotNumber::Key),
             forget_path: steps.iter().any(|step| matches!(step, Step::ForgetPath)),
             steps,
         })
-    }
-
-    /// What becomes of the pairs of an area in another spelling.
-    fn fold(&self, of: &Area, to: Spelling) -> Option<Step> {
-        // Forms are particular about separators.
-        if self.key_numbers.contains_key(&TokenKey::QuerySeparator) {
-            return None;
-        }
-        let area = match of {
-            Area::Key(TokenKey::PathSegment(_)) | Area::Path => Area::Path,
-            Area::Key(TokenKey::QueryParam(_)) | Area::Params => Area::Params,
-            Area::Key(_) => return None,
-        };
-        let change = vec![Change::Fold { of: area, to }];
-        let (mut form, fold) = (Form::default(), unconditional(&Draft::everywhere(change)));
-        let mut becomes = FxHashMap::default();
-        for pair in self.foldable(of, to) {
-            let key = self.key_of(pair);
-            form.read_pairs(std::iter::once((key, self.raw(pair))));
-            form.apply(&fold);
-            form.pairs(|other, _, value| {
-                if matches!(other, RawKey::PathSegment(_) | RawKey::QueryParam(_)) && value != self.raw(pair) {
-                    let (key, occurrence) = raw_key(key);
-                    becomes.insert(pair, raw_pair_number(key, occurrence, value));
-                }
-            });
-        }
-        Some(Step::Fold(becomes))
     }
 
     fn step(&self, change: &Change) -> Option<Step> {
@@ -167,18 +149,18 @@ impl Table<'_> {
     }
 
     fn stepped(&self, row: u32, steps: &Steps) -> u64 {
-        let mut place = self.place(row);
-        for (at, &key) in self.row_keys(row).iter().enumerate() {
-            if steps.concerns[key as usize] {
-                let number = self.row(row)[at];
-                let becomes = self.after_steps(number, steps).unwrap_or_default();
-                place = place.wrapping_sub(self.pairs[number as usize].mix).wrapping_add(becomes);
-            }
+        let step = |place: u64, number: u32| {
+            let becomes = self.after_steps(number, steps).unwrap_or_default();
+            place.wrapping_sub(self.pairs[number as usize].mix).wrapping_add(becomes)
+        };
+        let place = self.place(row);
+        if let Some(only) = &steps.only {
+            return self.get(row, only).map_or(place, |number| step(place, number));
         }
-        if steps.forget_path {
-            place = place.wrapping_add(pair_number(&FORGOTTEN, Some("*")));
-        }
-        place
+        let pairs = self.row_keys(row).iter().zip(self.row(row));
+        let concerned = pairs.filter(|(key, _)| steps.concerns[**key as usize]);
+        let place = concerned.fold(place, |place, (_, number)| step(place, *number));
+        if steps.forget_path { place.wrapping_add(pair_number(&FORGOTTEN, Some("*"))) } else { place }
     }
 
     /// What becomes of a pair; `None` when it goes.
@@ -207,6 +189,12 @@ impl Table<'_> {
 
     /// Makes `edit`, which moves these rows.
     pub(in crate::canonfd) fn apply(&mut self, edit: &Draft, moves: &[(u32, u64)]) {
+        let first_made = self.pairs.len() as u32;
+        self.apply_to(edit, moves);
+        self.fold_made(first_made);
+    }
+
+    fn apply_to(&mut self, edit: &Draft, moves: &[(u32, u64)]) {
         let rows = moves.iter().map(|(row, _)| *row);
         self.values_by_key.fill_with(OnceLock::new);
         let mut pairs: Vec<u32> = Vec::new();
@@ -267,7 +255,11 @@ impl Table<'_> {
             place = place.wrapping_add(pair.mix);
             pair.count += 1;
             if is_new {
-                self.later_rows.entry(number).or_default().push(row);
+                if pair.later_rows == NO_LIST {
+                    pair.later_rows = self.later_rows.len() as u32;
+                    self.later_rows.push(Vec::new());
+                }
+                self.later_rows[pair.later_rows as usize].push(row);
             }
         }
         for index in self.rows[row as usize].clone() {
