@@ -195,7 +195,6 @@ impl Table<'_> {
     }
 
     fn apply_to(&mut self, edit: &Draft, moves: &[(u32, u64)]) {
-        let rows = moves.iter().map(|(row, _)| *row);
         self.values_by_key.fill_with(OnceLock::new);
         let mut pairs: Vec<u32> = Vec::new();
         // Spellings make many pairs, which are numbered as forms show them.
@@ -204,17 +203,20 @@ impl Table<'_> {
             self.add_pairs_of(edit);
             steps.concerns.resize(self.keys.len(), false);
             let forgotten = self.find_pair(&FORGOTTEN, &Value::from("*"));
-            for row in rows {
+            for &(row, place) in moves {
                 pairs.clear();
-                let left = self.row(row).iter().filter_map(|&pair| self.after_steps(pair, &steps));
-                pairs.extend(left.filter_map(|mix| self.pairs_by_mix.get(&mix)));
+                let old = self.row_keys(row).iter().zip(self.row(row));
+                pairs.extend(old.filter_map(|(&key, &pair)| match steps.concerns[key as usize] {
+                    true => self.pairs_by_mix.get(&self.after_steps(pair, &steps)?).copied(),
+                    false => Some(pair),
+                }));
                 pairs.extend(forgotten.filter(|_| steps.forget_path));
-                self.replace(row, &pairs);
+                self.replace(row, &pairs, place);
             }
             return;
         }
         let (mut form, whole) = (Form::default(), unconditional(edit));
-        for row in rows {
+        for &(row, place) in moves {
             self.read_row(row, &mut form);
             if form.apply(&whole) {
                 pairs.clear();
@@ -225,7 +227,7 @@ impl Table<'_> {
                         self.pair(&key.to_key(occurrence), value.map_or(Value::Bare, text))
                     }));
                 });
-                self.replace(row, &pairs);
+                self.replace(row, &pairs, place);
             }
         }
     }
@@ -246,29 +248,31 @@ impl Table<'_> {
         }
     }
 
-    /// Gives a row other pairs.
-    fn replace(&mut self, row: u32, pairs: &[u32]) {
-        let mut place = 0u64;
+    /// Gives a row other pairs, whose sum is its place.
+    fn replace(&mut self, row: u32, pairs: &[u32], place: u64) {
+        let mixes = pairs.iter().map(|&pair| self.pairs[pair as usize].mix);
+        debug_assert_eq!(mixes.fold(0, u64::wrapping_add), place);
+        let old = self.rows[row as usize].clone();
         for &number in pairs {
-            let is_new = !self.row(row).contains(&number);
-            let pair = &mut self.pairs[number as usize];
-            place = place.wrapping_add(pair.mix);
-            pair.count += 1;
-            if is_new {
-                if pair.later_rows == NO_LIST {
-                    pair.later_rows = self.later_rows.len() as u32;
-                    self.later_rows.push(Vec::new());
-                }
-                self.later_rows[pair.later_rows as usize].push(row);
+            if self.row(row).contains(&number) {
+                continue;
             }
+            let pair = &mut self.pairs[number as usize];
+            pair.count += 1;
+            if pair.later_rows == NO_LIST {
+                pair.later_rows = self.later_rows.len() as u32;
+                self.later_rows.push(Vec::new());
+            }
+            self.later_rows[pair.later_rows as usize].push(row);
         }
-        for index in self.rows[row as usize].clone() {
+        for index in old.clone() {
             let pair = self.row_pairs[index as usize];
-            self.pairs[pair as usize].count -= 1;
+            if !pairs.contains(&pair) {
+                self.pairs[pair as usize].count -= 1;
+            }
         }
         self.leave(row);
         // In the same place where there is room.
-        let old = self.rows[row as usize].clone();
         let start = if pairs.len() <= old.len() {
             self.row_pairs[old.start as usize..][..pairs.len()].copy_from_slice(pairs);
             old.start
