@@ -2,9 +2,9 @@
 What every training URL has become so far, and what an edit would make of it.
 
 A URL's place is a number: the sum of one well-mixed number per pair. Two URLs stand at the same place when the edits
-that were made so far bring them to the same form. Leaving out a pair is a subtraction, taking a value for another an
-exchange, so most edits are tried by arithmetic; the others are made on the [`Form`](dedust::Form) of each URL they
-concern. A pair is known by its number, too: no text is compared to find it.
+that were made so far bring them to the same form. Leaving out a pair is a subtraction, taking a value for another or
+spelling it in another way an exchange, so most edits are tried by arithmetic; the others are made on the
+[`Form`](dedust::Form) of each URL they concern. A pair is known by its number, too: no text is compared to find it.
 */
 
 mod concerned;
@@ -179,7 +179,7 @@ impl<'c> Table<'c> {
         }
     }
 
-    /// The rows that had a pair in the beginning, in order, and those that edits gave it: some were taken it again.
+    /// The rows that had a pair in the beginning, in order, and those that edits gave it; some have lost it again.
     fn rows_of(&self, pair: u32) -> (&[u32], &[u32]) {
         let later = self.pairs[pair as usize].later_rows;
         let later = self.later_rows.get(later as usize).map_or(&[][..], Vec::as_slice);
