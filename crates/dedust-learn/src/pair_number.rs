@@ -7,7 +7,13 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The number of a pair: equal for equal pairs, and not related to that of any other.
 pub fn pair_number(key: &TokenKey, value: Option<&str>) -> u64 {
-    let (key, occurrence) = match key {
+    let (key, occurrence) = raw_key(key);
+    raw_pair_number(key, occurrence, value.map(str::as_bytes))
+}
+
+/// A key as a form shows it, with the occurrence of its name.
+pub(crate) fn raw_key(key: &TokenKey) -> (RawKey<'_>, u32) {
+    match key {
         TokenKey::Scheme => (RawKey::Scheme, 1),
         TokenKey::Subdomain(index) => (RawKey::Subdomain(*index), 1),
         TokenKey::Port => (RawKey::Port, 1),
@@ -17,8 +23,7 @@ pub fn pair_number(key: &TokenKey, value: Option<&str>) -> u64 {
         TokenKey::QuerySeparator => (RawKey::QuerySeparator, 1),
         TokenKey::QueryParam(name) => (RawKey::QueryParam(name.name.as_bytes()), name.occurrence),
         TokenKey::Hashbang => (RawKey::Hashbang, 1),
-    };
-    raw_pair_number(key, occurrence, value.map(str::as_bytes))
+    }
 }
 
 /// The number of a pair as a form shows it.

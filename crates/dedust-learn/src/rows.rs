@@ -48,7 +48,8 @@ impl RowBuilder {
     pub(crate) fn push(&mut self, url: &ParsedUrl) -> bool {
         let start = self.row_pairs.len();
         self.occurrences.clear();
-        let flow = visit_tokens(url, self.domain_len, |key, value| match self.pair(key, value) {
+        let is_text = url.as_bytes().is_ascii();
+        let flow = visit_tokens(url, self.domain_len, |key, value| match self.pair(key, value, is_text) {
             Some(pair) => {
                 self.row_pairs.push(pair);
                 ControlFlow::Continue(())
@@ -63,12 +64,15 @@ impl RowBuilder {
         true
     }
 
-    fn pair(&mut self, key: RawKey<'_>, value: Option<&[u8]>) -> Option<u32> {
+    /// The number of a pair of a URL that is known to be text, or not; `None` if it turns out not to be.
+    fn pair(&mut self, key: RawKey<'_>, value: Option<&[u8]>, is_text: bool) -> Option<u32> {
         let key = self.key(key)?;
         let value = match value {
             None => BARE,
             Some(text) => {
-                std::str::from_utf8(text).ok()?;
+                if !is_text {
+                    std::str::from_utf8(text).ok()?;
+                }
                 self.texts.intern(text) + 1
             }
         };
@@ -107,6 +111,9 @@ impl RowBuilder {
                         1
                     }
                 };
+                if occurrence == 1 {
+                    return Some(first);
+                }
                 (id.0, id.1, occurrence)
             }
             _ => id,

@@ -21,9 +21,13 @@ pub fn rule_evidence(
     kinds: EvidenceKinds,
     mut examples: Vec<(u32, u32)>,
 ) -> Evidence {
-    examples.sort_unstable_by_key(|&(row, duplicate)| {
-        (corpus.url(row).len(), corpus.url(row), corpus.url(duplicate))
-    });
+    let rank =
+        |&(row, duplicate): &(u32, u32)| (corpus.url(row).len(), corpus.url(row), corpus.url(duplicate));
+    if examples.len() > EXAMPLES {
+        examples.select_nth_unstable_by(EXAMPLES, |a, b| rank(a).cmp(&rank(b)));
+        examples.truncate(EXAMPLES);
+    }
+    examples.sort_unstable_by(|a, b| rank(a).cmp(&rank(b)));
     let text = |row| String::from_utf8_lossy(corpus.url(row)).into();
     let pairs = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
     Evidence {
@@ -37,7 +41,6 @@ pub fn rule_evidence(
         observed_until: corpus.latest().map(Into::into),
         examples: examples
             .into_iter()
-            .take(EXAMPLES)
             .map(|(row, duplicate)| Example { url: text(row), duplicate: text(duplicate) })
             .collect(),
         verdict: None,

@@ -5,6 +5,9 @@ The lists are data (`families.txt`). A family never applies an edit by itself: i
 site must show before the edit is believed.
 */
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use dedust::TokenKey;
 use statrs::distribution::{Beta, ContinuousCDF};
 
@@ -118,16 +121,42 @@ pub(super) fn is_volatile(value: &str) -> bool {
     is_listed("volatile", value)
 }
 
+/// The names of a family.
+#[derive(Default)]
+struct List {
+    whole: Vec<&'static str>,
+    /// Those that may end in any way.
+    starts: Vec<&'static str>,
+}
+
+impl List {
+    fn contains(&self, name: &str) -> bool {
+        let starts_with = |start: &str| {
+            name.as_bytes().get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+        };
+        self.whole.iter().any(|listed| listed.eq_ignore_ascii_case(name))
+            || self.starts.iter().any(|start| starts_with(start))
+    }
+}
+
+/// The lists, read once.
+static BY_FAMILY: LazyLock<BTreeMap<&str, List>> = LazyLock::new(|| {
+    let mut by_family: BTreeMap<&str, List> = BTreeMap::new();
+    let lines = LISTS.lines().filter(|line| !line.starts_with('#'));
+    for (family, names) in lines.filter_map(|line| line.split_once(' ')) {
+        let list = by_family.entry(family).or_default();
+        for name in names.split_whitespace() {
+            match name.strip_suffix('*') {
+                Some(start) => list.starts.push(start),
+                None => list.whole.push(name),
+            }
+        }
+    }
+    by_family
+});
+
 fn is_listed(family: &str, name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let lists = LISTS.lines().filter(|line| !line.starts_with('#'));
-    let mut names = lists.filter_map(|line| line.split_once(' ')).filter(|(list, _)| *list == family);
-    names.any(|(_, names)| {
-        names.split_whitespace().any(|listed| match listed.strip_suffix('*') {
-            Some(start) => name.starts_with(start),
-            None => listed == name,
-        })
-    })
+    BY_FAMILY.get(family).is_some_and(|list| list.contains(name))
 }
 
 #[cfg(test)]

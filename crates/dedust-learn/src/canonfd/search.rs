@@ -8,6 +8,7 @@ Finds edits that do not change which page is meant, each judged in the light of 
 */
 
 use std::cmp::Reverse;
+use std::sync::{Mutex, PoisonError};
 
 use dedust::{Change, Edit, Spot, Test, TokenKey, Value};
 use rayon::prelude::*;
@@ -68,7 +69,7 @@ pub(super) struct Search<'c> {
     pub(super) refused: FxHashMap<Draft, Judged>,
     pub(super) tried: usize,
     /// Votes that were counted since the last edit was made.
-    votes: FxHashMap<Draft, Votes>,
+    votes: Mutex<FxHashMap<Draft, Votes>>,
 }
 
 impl<'c> Search<'c> {
@@ -85,7 +86,7 @@ impl<'c> Search<'c> {
             edits: Vec::new(),
             refused: FxHashMap::default(),
             tried: 0,
-            votes: FxHashMap::default(),
+            votes: Mutex::default(),
         }
     }
 
@@ -112,14 +113,13 @@ impl<'c> Search<'c> {
 
     /// How many labels are wrong. An edit that is right fails as often as labels are wrong, and one that is wrong more
     /// often: so the edits that fail least tell, as many as it takes for enough votes.
-    fn estimate_noise(&mut self) -> Noise {
+    fn estimate_noise(&self) -> Noise {
         let mut candidates = self.offered();
         candidates.extend(self.suggested().into_iter().take(MAX_TELLING));
         let votes: Vec<Votes> =
             candidates.par_iter().map(|candidate| self.votes_on(&candidate.draft)).collect();
         let mut telling: Vec<Votes> =
-            votes.iter().copied().filter(|votes| votes.agreeing >= MIN_AGREEING).collect();
-        self.votes = candidates.into_iter().map(|candidate| candidate.draft).zip(votes).collect();
+            votes.into_iter().filter(|votes| votes.agreeing >= MIN_AGREEING).collect();
         telling.sort_by(|a, b| a.contested_share().total_cmp(&b.contested_share()));
         let mut least = Votes::default();
         for votes in telling {
@@ -175,7 +175,7 @@ impl<'c> Search<'c> {
             if again.refusal.is_none() {
                 self.edits.push(write_edit(&self.table, &again, &moves));
                 self.table.apply(&again.candidate.draft, &moves);
-                self.votes.clear();
+                self.votes = Mutex::default();
                 self.refused.remove(&again.candidate.draft);
                 self.accepted.push(again);
             }
@@ -231,8 +231,13 @@ impl<'c> Search<'c> {
     }
 
     fn votes_on(&self, draft: &Draft) -> Votes {
-        let known = self.votes.get(draft).copied();
-        known.unwrap_or_else(|| count(&self.table, &joined(&self.table, &self.table.moves(draft))))
+        let lock = || self.votes.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().get(draft).copied();
+        known.unwrap_or_else(|| {
+            let votes = count(&self.table, &joined(&self.table, &self.table.moves(draft)));
+            lock().insert(draft.clone(), votes);
+            votes
+        })
     }
 
     fn judge(&self, candidate: Candidate, votes: Votes) -> Judged {

@@ -143,9 +143,9 @@ impl Search<'_> {
         let suggested: Vec<Suggestions> = clusters
             .par_iter()
             .flat_map_iter(|cluster| {
-                self.members_apart(cluster)
-                    .map(|(a, b)| differ.compare(&View::of(&self.table, a), &View::of(&self.table, b)))
-                    .collect::<Vec<_>>()
+                let members = self.members_apart(cluster);
+                let views: Vec<View<'_>> = members.iter().map(|&row| View::of(&self.table, row)).collect();
+                compared(views.len()).map(|(a, b)| differ.compare(&views[a], &views[b])).collect::<Vec<_>>()
             })
             .collect();
         let mut drafts: FxHashMap<Draft, usize> = FxHashMap::default();
@@ -186,25 +186,23 @@ impl Search<'_> {
         candidates.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// Pairs of URLs of a cluster that stand at different places: each with the shortest, which most are like.
-    fn members_apart(&self, cluster: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+    /// URLs of a cluster that stand at different places, the shortest first.
+    fn members_apart(&self, cluster: &[u32]) -> Vec<u32> {
         let corpus = self.table.corpus();
-        let mut seen = FxHashSet::default();
-        let mut members: Vec<u32> = cluster
-            .iter()
-            .copied()
-            .filter(|&row| seen.insert(self.table.place(row)))
-            .take(MEMBERS_PER_CLUSTER)
-            .collect();
-        members.sort_by_key(|&row| (self.table.row(row).len(), corpus.url(row).len(), row));
-        let pairs: Vec<(u32, u32)> = match members.as_slice() {
-            [] => Vec::new(),
-            [first, rest @ ..] => {
-                let with_first = rest.iter().map(|&row| (row, *first));
-                with_first.chain(rest.windows(2).map(|two| (two[1], two[0]))).collect()
+        let mut seen = Vec::with_capacity(MEMBERS_PER_CLUSTER);
+        let mut members = Vec::with_capacity(MEMBERS_PER_CLUSTER);
+        for &row in cluster {
+            let place = self.table.place(row);
+            if !seen.contains(&place) {
+                seen.push(place);
+                members.push(row);
+                if members.len() == MEMBERS_PER_CLUSTER {
+                    break;
+                }
             }
-        };
-        pairs.into_iter()
+        }
+        members.sort_by_key(|&row| (self.table.row(row).len(), corpus.url(row).len(), row));
+        members
     }
 
     /// Whether a draft forgets only keys of which enough is known.
@@ -266,6 +264,11 @@ impl Search<'_> {
         };
         draft.change.iter().map(family).max().unwrap_or(Family::Other)
     }
+}
+
+/// Which of so many URLs are compared: each with the first, which most are like, and with the one before it.
+fn compared(count: usize) -> impl Iterator<Item = (usize, usize)> {
+    (1..count).map(|at| (at, 0)).chain((2..count).map(|at| (at, at - 1)))
 }
 
 /// Whether a path is one to an index file, without that.

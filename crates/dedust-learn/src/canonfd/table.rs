@@ -2,15 +2,18 @@
 What every training URL has become so far, and what an edit would make of it.
 
 A URL's place is a number: the sum of one well-mixed number per pair. Two URLs stand at the same place when the edits
-that were made so far bring them to the same form. Leaving out a pair is a subtraction, taking a value for another an
-exchange, so most edits are tried by arithmetic; the others are made on the [`Form`](dedust::Form) of each URL they
-concern. A pair is known by its number, too: no text is compared to find it.
+that were made so far bring them to the same form. Leaving out a pair is a subtraction, taking a value for another or
+spelling it in another way an exchange, so most edits are tried by arithmetic; the others are made on the
+[`Form`](dedust::Form) of each URL they concern. A pair is known by its number, too: no text is compared to find it.
 */
 
 mod concerned;
+mod fold;
 mod make;
+mod row_set;
 
 pub(super) use self::concerned::is_second;
+pub(super) use self::row_set::RowSet;
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -18,11 +21,14 @@ use std::sync::OnceLock;
 use dedust::{RawValue, Spot, TokenKey, Value};
 use rustc_hash::FxHashMap;
 
+use self::fold::Folds;
 use crate::corpus::Corpus;
 use crate::pair_number::pair_number;
 
 /// Marks the end of a list of rows.
 const END: u32 = u32::MAX;
+/// No edit gave a pair to any row.
+const NO_LIST: u32 = u32::MAX;
 
 /// A value is rare if more than so many times as many rows have the key.
 const RARE: usize = 20;
@@ -42,9 +48,18 @@ pub(super) struct Table<'c> {
     pairs_by_key: Vec<Vec<u32>>,
     /// What was found out about each key since the last edit.
     values_by_key: Vec<OnceLock<KeyValues>>,
+    /// What becomes of pairs in other spellings.
+    folds: Folds,
     /// Where the pairs of each row lie.
     rows: Vec<Range<u32>>,
     row_pairs: Vec<u32>,
+    /// The keys of those pairs: most are looked at for their key alone.
+    row_keys: Vec<u32>,
+    /// Rows that had each pair in the beginning, and where those of each pair end.
+    first_rows: Vec<u32>,
+    first_row_ends: Vec<u32>,
+    /// Rows that edits gave a pair, for the pairs that know where to look.
+    later_rows: Vec<Vec<u32>>,
     places: Vec<u64>,
     /// The first row at each place, and the rows before and after each row.
     first_at: FxHashMap<u64, u32>,
@@ -74,9 +89,9 @@ struct Pair {
     value: u32,
     mix: u64,
     /// How many rows have it.
-    count: usize,
-    /// Rows that have it, or had it before an edit took it away.
-    rows: Vec<u32>,
+    count: u32,
+    /// The list of rows that edits gave it, or [`NO_LIST`].
+    later_rows: u32,
 }
 
 impl<'c> Table<'c> {
@@ -90,8 +105,13 @@ impl<'c> Table<'c> {
             pairs_by_mix: FxHashMap::default(),
             pairs_by_key: Vec::new(),
             values_by_key: Vec::new(),
+            folds: Folds::default(),
             rows: Vec::with_capacity(corpus.len()),
             row_pairs: Vec::new(),
+            row_keys: Vec::new(),
+            first_rows: Vec::new(),
+            first_row_ends: Vec::new(),
+            later_rows: Vec::new(),
             places: Vec::with_capacity(corpus.len()),
             first_at: FxHashMap::default(),
             previous: vec![END; corpus.len()],
@@ -126,16 +146,46 @@ impl<'c> Table<'c> {
                 // The slash of `/` ends no segment.
                 if has_segment || !is_slash[pair.key as usize] {
                     place = place.wrapping_add(pair.mix);
-                    pair.rows.push(row);
                     pair.count += 1;
                     table.row_pairs.push(number);
+                    table.row_keys.push(pair.key);
                 }
             }
             table.rows.push(start..table.row_pairs.len() as u32);
             table.places.push(place);
             table.enter(row, place);
         }
+        table.list_rows();
         table
+    }
+
+    /// Lists the rows of each pair.
+    fn list_rows(&mut self) {
+        let mut end = 0;
+        let starts = self.pairs.iter().map(|pair| {
+            let start = end;
+            end += pair.count;
+            start
+        });
+        // Each end moves from where its rows start to where they end.
+        self.first_row_ends = starts.collect();
+        self.first_rows = vec![0; self.row_pairs.len()];
+        for (row, range) in self.rows.iter().enumerate() {
+            for &pair in &self.row_pairs[range.start as usize..range.end as usize] {
+                let end = &mut self.first_row_ends[pair as usize];
+                self.first_rows[*end as usize] = row as u32;
+                *end += 1;
+            }
+        }
+    }
+
+    /// The rows that had a pair in the beginning, in order, and those that edits gave it; some have lost it again.
+    fn rows_of(&self, pair: u32) -> (&[u32], &[u32]) {
+        let later = self.pairs[pair as usize].later_rows;
+        let later = self.later_rows.get(later as usize).map_or(&[][..], Vec::as_slice);
+        let Some(&end) = self.first_row_ends.get(pair as usize) else { return (&[], later) };
+        let start = (pair as usize).checked_sub(1).map_or(0, |before| self.first_row_ends[before]);
+        (&self.first_rows[start as usize..end as usize], later)
     }
 
     pub(super) fn corpus(&self) -> &'c Corpus {
@@ -168,7 +218,7 @@ impl<'c> Table<'c> {
 
     fn add_pair(&mut self, key: u32, value: u32, mix: u64) -> u32 {
         let number = self.pairs.len() as u32;
-        self.pairs.push(Pair { key, value, mix, count: 0, rows: Vec::new() });
+        self.pairs.push(Pair { key, value, mix, count: 0, later_rows: NO_LIST });
         self.pairs_by_mix.insert(mix, number);
         self.pairs_by_key[key as usize].push(number);
         number
@@ -224,7 +274,7 @@ impl<'c> Table<'c> {
 
     /// How many rows have a pair.
     pub(super) fn count(&self, pair: u32) -> usize {
-        self.pairs[pair as usize].count
+        self.pairs[pair as usize].count as usize
     }
 
     pub(super) fn is_segment(&self, pair: u32) -> bool {
@@ -237,17 +287,25 @@ impl<'c> Table<'c> {
         &self.row_pairs[start as usize..end as usize]
     }
 
+    /// The keys of the pairs of a row.
+    fn row_keys(&self, row: u32) -> &[u32] {
+        let Range { start, end } = self.rows[row as usize];
+        &self.row_keys[start as usize..end as usize]
+    }
+
     /// What stands at a spot of a row.
     fn get(&self, row: u32, spot: &SpotNumber) -> Option<u32> {
-        let pairs = self.row(row);
-        match *spot {
+        let keys = self.row_keys(row);
+        let at = match *spot {
             SpotNumber::Never => None,
-            SpotNumber::Key(key) => pairs.iter().copied().find(|&pair| self.pairs[pair as usize].key == key),
+            SpotNumber::Key(key) => keys.iter().position(|&other| other == key),
             SpotNumber::FromRight(index) => {
-                let mut segments = pairs.iter().copied().filter(|&pair| self.is_segment(pair));
+                let is_segment = |key: u32| matches!(self.keys[key as usize], TokenKey::PathSegment(_));
+                let mut segments = (0..keys.len()).filter(|&at| is_segment(keys[at]));
                 segments.nth_back(usize::from(index))
             }
-        }
+        };
+        at.map(|at| self.row(row)[at])
     }
 
     fn number(&self, spot: &Spot) -> SpotNumber {

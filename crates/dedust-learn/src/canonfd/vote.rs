@@ -13,7 +13,7 @@ silenced: the failure rate that is stated is theirs alone.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::table::Table;
+use super::table::{RowSet, Table};
 use crate::corpus::{Corpus, NO_LABEL};
 
 /// The most votes that one group has against an edit.
@@ -128,41 +128,68 @@ impl Group {
 
 /// The groups that an edit would join which moves these rows.
 pub(super) fn joined(table: &Table<'_>, moves: &[(u32, u64)]) -> Vec<Group> {
-    let corpus = table.corpus();
-    let is_moved = |row: &u32| moves.binary_search_by_key(row, |(moved, _)| *moved).is_ok();
-    // Its new place, its old place, its label and its number.
-    let mut rows: Vec<(u64, u64, u32, u32)> = moves
-        .iter()
-        .map(|&(row, place)| (place, table.place(row), corpus.labels()[row as usize], row))
-        .collect();
-    let mut reached: Vec<u64> = moves.iter().map(|(_, place)| *place).collect();
-    reached.sort_unstable();
-    reached.dedup();
-    for place in reached {
-        let staying = table.at(place).filter(|row| !is_moved(row));
-        rows.extend(staying.map(|row| (place, place, corpus.labels()[row as usize], row)));
-    }
-    rows.sort_unstable();
+    let labels = table.corpus().labels();
+    let moved = RowSet::of(moves.iter().map(|(row, _)| *row), table.corpus().len());
     let mut groups = Vec::new();
-    for group in rows.chunk_by(|a, b| a.0 == b.0) {
-        let parts = group.chunk_by(|a, b| a.1 == b.1);
-        let count = parts.clone().count();
-        if count > 1 {
-            let mut voices: Vec<Voice> = parts.filter_map(majority).collect();
-            voices.sort_unstable();
-            groups.push(Group { place: group[0].0, parts: count, voices, disbelieved: 0 });
+    // Of those that would stand at a place.
+    let mut rows: Vec<MovedRow> = Vec::new();
+    for coming in by_place(moves).chunk_by(|a, b| a.0 == b.0) {
+        let place = coming[0].0;
+        let mut staying = table.at(place).filter(|&row| !moved.contains(row)).peekable();
+        if coming.len() == 1 && staying.peek().is_none() {
+            continue;
         }
+        rows.clear();
+        rows.extend(coming.iter().map(|&(_, row)| (table.place(row), labels[row as usize], row)));
+        rows.extend(staying.map(|row| (place, labels[row as usize], row)));
+        if rows.iter().all(|row| row.0 == rows[0].0) {
+            continue;
+        }
+        rows.sort_unstable();
+        let parts = rows.chunk_by(|a, b| a.0 == b.0);
+        let count = parts.clone().count();
+        let mut voices: Vec<Voice> = parts.filter_map(majority).collect();
+        voices.sort_unstable();
+        groups.push(Group { place, parts: count, voices, disbelieved: 0 });
     }
     silence(&mut groups);
     misplace(table, moves, &mut groups);
     groups
 }
 
+/// The rows that move, in the order of their places and then of the rows: moves come in the order of the rows.
+pub(super) fn by_place(moves: &[(u32, u64)]) -> Vec<(u64, u32)> {
+    // Places are well-spread numbers, so their first bits divide them into lists of a few.
+    let bits = moves.len().checked_ilog2().unwrap_or_default().max(1);
+    let list = |place: u64| (place >> (64 - bits)) as usize;
+    let mut ends = vec![0u32; 1 << bits];
+    moves.iter().for_each(|(_, place)| ends[list(*place)] += 1);
+    let mut end = 0;
+    for start in &mut ends {
+        end += std::mem::replace(start, end);
+    }
+    let mut rows = vec![(0, 0); moves.len()];
+    for &(row, place) in moves {
+        let end = &mut ends[list(place)];
+        rows[*end as usize] = (place, row);
+        *end += 1;
+    }
+    let mut start = 0;
+    for end in ends {
+        rows[start..end as usize].sort_unstable();
+        start = end as usize;
+    }
+    rows
+}
+
+/// The place where a row stands, its label and its number.
+type MovedRow = (u64, u32, u32);
+
 /// The label that more than half of the labelled rows have; rows come sorted by label, the unlabelled last.
-fn majority(rows: &[(u64, u64, u32, u32)]) -> Option<Voice> {
-    let labelled = rows.partition_point(|row| row.2 != NO_LABEL);
-    let &(_, _, label, row) = rows[..labelled].get(labelled / 2)?;
-    let count = rows[..labelled].iter().filter(|row| row.2 == label).count();
+fn majority(rows: &[MovedRow]) -> Option<Voice> {
+    let labelled = rows.partition_point(|row| row.1 != NO_LABEL);
+    let &(_, label, row) = rows[..labelled].get(labelled / 2)?;
+    let count = rows[..labelled].iter().filter(|row| row.1 == label).count();
     (2 * count > labelled).then_some(Voice { label, row, rows: count as u32 })
 }
 
@@ -275,4 +302,20 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group]) -> Votes {
     votes.pages = pages.len() as u64;
     votes.disbelieved = disbelieved;
     votes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_are_sorted_by_place_and_row() {
+        for count in [0, 1, 2, 3, 1000] {
+            let place = |row: u32| (u64::from(row) % 700).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let moves: Vec<(u32, u64)> = (0..count).map(|row| (row, place(row))).collect();
+            let mut sorted: Vec<(u64, u32)> = moves.iter().map(|&(row, place)| (place, row)).collect();
+            sorted.sort();
+            assert_eq!(by_place(&moves), sorted);
+        }
+    }
 }

@@ -10,6 +10,7 @@ use super::accept::Refusal;
 use super::draft::Draft;
 use super::search::{Judged, Search};
 use super::table::Table;
+use super::vote::by_place;
 use crate::evidence::EvidenceKinds;
 use crate::metrics::PairCounts;
 use crate::rule_evidence::rule_evidence;
@@ -47,9 +48,7 @@ pub(super) fn write_edit(table: &Table<'_>, judged: &Judged, moves: &[(u32, u64)
     let mut examples: Vec<(u32, u32)> = Vec::new();
     // Of the pages that the edit concerns, those that were seen in the form that it writes.
     let (mut pages, mut seen) = (0usize, 0usize);
-    let mut by_place: Vec<(u64, u32)> = moves.iter().map(|&(row, place)| (place, row)).collect();
-    by_place.sort_unstable();
-    for group in by_place.chunk_by(|a, b| a.0 == b.0) {
+    for group in by_place(moves).chunk_by(|a, b| a.0 == b.0) {
         pages += 1;
         let row = group[0].1;
         let is_duplicate = |other: &u32| {

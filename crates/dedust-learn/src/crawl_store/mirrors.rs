@@ -160,6 +160,10 @@ impl Mirrors {
 
     /// The sites that are mirrors, by number.
     pub(super) fn find(self, sites: &[Candidate<'_>]) -> BTreeMap<u32, MirrorSite> {
+        // It takes two.
+        if sites.len() < 2 {
+            return BTreeMap::new();
+        }
         let sections = self.sections;
         let mut sightings: Vec<Sighting> = self.sightings.into_iter().collect();
         leave_out_errors(&mut sightings);

@@ -2,49 +2,109 @@
 Which URLs an edit concerns.
 */
 
-use dedust::{Area, Change, Spot, Test, TokenKey, Value};
+use dedust::{Change, Spot, Test, TokenKey, Value};
 
-use super::{SpotNumber, Table};
+use super::make::Steps;
+use super::{RowSet, SpotNumber, Table};
 use crate::canonfd::draft::Draft;
 
+/// Where rows of several pairs are more than one in so many, they are put in order by marking them.
+const MANY: usize = 64;
+
+/// Something that an edit asks for, in numbers where values need not be looked at.
+pub(super) enum Check<'e> {
+    /// The row has this pair.
+    Has(u32),
+    /// It has one of these, which are sorted.
+    HasOneOf(SpotNumber, Vec<u32>),
+    /// It has none of these.
+    HasNoneOf(Vec<u32>),
+    Holds(SpotNumber, &'e Test),
+}
+
 impl Table<'_> {
-    /// The rows of which what `edit` asks for is true, and that it may change.
-    pub(in crate::canonfd) fn concerned(&self, edit: &Draft) -> Vec<u32> {
-        let mut rows = match self.shortest_list(edit) {
+    /// The rows of which what `edit` asks for is true, and that it may change; in order.
+    pub(super) fn concerned(&self, edit: &Draft, steps: Option<&Steps>) -> Vec<u32> {
+        let mut rows = match self.shortest_list(edit, steps) {
             None => (0..self.corpus.len() as u32).collect(),
-            Some(pairs) => {
-                let mut rows: Vec<u32> =
-                    pairs.iter().flat_map(|&pair| &self.pairs[pair as usize].rows).copied().collect();
-                rows.sort_unstable();
-                rows.dedup();
-                rows
-            }
+            Some((size, pairs)) => self.rows_of_any(&pairs, size),
         };
-        let tests = self.tests(edit);
-        rows.retain(|&row| self.passes(row, &tests));
+        let checks = self.checks(edit);
+        rows.retain(|&row| self.passes(row, &checks));
         if edit.change == [Change::Unrepeat] {
             rows.retain(|&row| self.repeats_itself(row));
         }
         rows
     }
 
+    /// The rows that have or had one of these pairs, in order; `size` of them, some counted more than once.
+    fn rows_of_any(&self, pairs: &[u32], size: usize) -> Vec<u32> {
+        if let [pair] = pairs
+            && let (rows, []) = self.rows_of(*pair)
+        {
+            return rows.to_vec();
+        }
+        let rows = || {
+            let lists = pairs.iter().map(|&pair| self.rows_of(pair));
+            lists.flat_map(|(first, later)| first.iter().chain(later)).copied()
+        };
+        if size > self.corpus.len() / MANY {
+            return RowSet::of(rows(), self.corpus.len()).iter().collect();
+        }
+        let mut rows: Vec<u32> = rows().collect();
+        rows.sort_unstable();
+        rows.dedup();
+        rows
+    }
+
+    /// How many rows have or had one of these pairs; some are counted more than once.
+    fn size_of(&self, pairs: &[u32]) -> usize {
+        let lists = pairs.iter().map(|&pair| self.rows_of(pair));
+        lists.map(|(first, later)| first.len() + later.len()).sum()
+    }
+
     /// What `edit` asks for.
-    pub(super) fn tests<'e>(&self, edit: &'e Draft) -> Vec<(SpotNumber, &'e Test)> {
-        edit.when.iter().map(|(spot, test)| (self.number(spot), test)).collect()
+    pub(super) fn checks<'e>(&self, edit: &'e Draft) -> Vec<Check<'e>> {
+        let check = |(spot, test): (&'e Spot, &'e Test)| {
+            let number = self.number(spot);
+            let Spot::Key(key) = spot else { return Check::Holds(number, test) };
+            let find = |values: &[Value]| {
+                let mut pairs: Vec<u32> =
+                    values.iter().filter_map(|value| self.find_pair(key, value)).collect();
+                pairs.sort_unstable();
+                pairs
+            };
+            match test {
+                Test::Is(value) => match self.find_pair(key, value) {
+                    Some(pair) => Check::Has(pair),
+                    None => Check::HasOneOf(number, Vec::new()),
+                },
+                Test::OneOf(values) => Check::HasOneOf(number, find(values)),
+                Test::Not(values) => Check::HasNoneOf(find(values)),
+                Test::Any(_) | Test::Absent => Check::Holds(number, test),
+            }
+        };
+        edit.when.iter().map(check).collect()
     }
 
     /// Whether all of that is true of a row.
-    pub(super) fn passes(&self, row: u32, tests: &[(SpotNumber, &Test)]) -> bool {
-        tests.iter().all(|(spot, test)| test.holds(self.get(row, spot).map(|pair| self.raw(pair))))
+    pub(super) fn passes(&self, row: u32, checks: &[Check<'_>]) -> bool {
+        checks.iter().all(|check| match check {
+            Check::Has(pair) => self.row(row).contains(pair),
+            Check::HasOneOf(spot, pairs) => {
+                self.get(row, spot).is_some_and(|pair| pairs.binary_search(&pair).is_ok())
+            }
+            Check::HasNoneOf(pairs) => !self.row(row).iter().any(|pair| pairs.contains(pair)),
+            Check::Holds(spot, test) => test.holds(self.get(row, spot).map(|pair| self.raw(pair))),
+        })
     }
 
-    /// The shortest list of pairs one of which all those rows have or had; `None` where none is known.
-    fn shortest_list(&self, edit: &Draft) -> Option<Vec<u32>> {
-        let size =
-            |pairs: &[u32]| pairs.iter().map(|&pair| self.pairs[pair as usize].rows.len()).sum::<usize>();
+    /// The shortest list of pairs one of which all those rows have or had, with how many rows that are; `None` where
+    /// none is known.
+    fn shortest_list(&self, edit: &Draft, steps: Option<&Steps>) -> Option<(usize, Vec<u32>)> {
         let mut best: Option<(usize, Vec<u32>)> = None;
         let mut offer = |pairs: Vec<u32>| {
-            let size = size(&pairs);
+            let size = self.size_of(&pairs);
             if best.as_ref().is_none_or(|(least, _)| size < *least) {
                 best = Some((size, pairs));
             }
@@ -78,18 +138,10 @@ impl Table<'_> {
                 Change::Map { of, values } => {
                     offer(values.iter().filter_map(|mapped| self.find_pair(of, &mapped.is)).collect());
                 }
-                Change::Fold { of, to } => {
-                    let in_area = |pair: u32| match (of, self.key_of(pair)) {
-                        (Area::Path, key) => matches!(key, TokenKey::PathSegment(_)),
-                        (Area::Params, key) => matches!(key, TokenKey::QueryParam(_)),
-                        (Area::Key(key), other) => key == other,
-                    };
-                    let is_query = |pair: u32| matches!(self.key_of(pair), TokenKey::QueryParam(_));
-                    let may_change =
-                        |pair: u32| self.raw(pair).is_some_and(|text| to.may_change(text, is_query(pair)));
-                    let all = 0..self.pairs.len() as u32;
-                    offer(all.filter(|&pair| in_area(pair) && may_change(pair)).collect());
-                }
+                Change::Fold { of, to } => offer(match steps.and_then(Steps::folded) {
+                    Some(folded) => folded.collect(),
+                    None => self.foldable(of, *to, 0).collect(),
+                }),
                 Change::UnrepeatParams => {
                     let seconds = self.keys.iter().filter(|key| is_second(key));
                     offer(seconds.flat_map(pairs_of_key).collect());
@@ -97,7 +149,7 @@ impl Table<'_> {
                 _ => {}
             }
         }
-        best.filter(|(size, _)| *size < self.corpus.len()).map(|(_, pairs)| pairs)
+        best.filter(|(size, _)| *size < self.corpus.len())
     }
 
     /// The pairs of any path segment.

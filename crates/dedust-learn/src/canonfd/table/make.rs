@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 use dedust::{Change, Edit, Form, Mapped, ParamName, Spot, TokenKey, Value};
 use rustc_hash::FxHashMap;
 
-use super::Table;
+use super::fold::Folded;
+use super::{NO_LIST, SpotNumber, Table};
 use crate::canonfd::draft::Draft;
 use crate::pair_number::{pair_number, place_of, raw_pair_number};
 
@@ -20,6 +21,28 @@ enum Step {
     /// The pair of this key becomes another, or goes, if it is listed.
     Map(u32, FxHashMap<u64, Option<u64>>),
     ForgetPath,
+    /// The pairs that are listed become others.
+    Fold(Folded),
+}
+
+/// What an edit does, in arithmetic.
+pub(super) struct Steps {
+    steps: Vec<Step>,
+    /// Whether they look at the pairs of a key, by its number.
+    concerns: Vec<bool>,
+    /// The only key that they look at, if there is no other.
+    only: Option<SpotNumber>,
+    forget_path: bool,
+}
+
+impl Steps {
+    /// The pairs that are spelled in another way, if that is all that is done.
+    pub(super) fn folded(&self) -> Option<impl Iterator<Item = u32>> {
+        match self.steps.as_slice() {
+            [Step::Fold(becomes)] => Some(becomes.keys().copied()),
+            _ => None,
+        }
+    }
 }
 
 /// The only segment of a path that is forgotten.
@@ -28,30 +51,30 @@ const FORGOTTEN: TokenKey = TokenKey::PathSegment(0);
 impl Table<'_> {
     /// The rows that `edit` would move, with where to; in the order of the rows.
     pub(in crate::canonfd) fn moves(&self, edit: &Draft) -> Vec<(u32, u64)> {
-        self.moves_of(edit, self.concerned(edit))
+        let steps = self.steps(edit);
+        let rows = self.concerned(edit, steps.as_ref());
+        self.moves_of(edit, steps.as_ref(), rows)
     }
 
     /// Whether `edit` would move a row that has this pair.
     pub(in crate::canonfd) fn moves_any_with(&self, edit: &Draft, pair: u32) -> bool {
-        let tests = self.tests(edit);
-        let rows = self.pairs[pair as usize].rows.iter().copied();
-        let rows = rows.filter(|&row| self.row(row).contains(&pair) && self.passes(row, &tests));
-        !self.moves_of(edit, rows.collect()).is_empty()
+        let checks = self.checks(edit);
+        let (first, later) = self.rows_of(pair);
+        let rows = first.iter().chain(later).copied();
+        let rows = rows.filter(|&row| self.row(row).contains(&pair) && self.passes(row, &checks));
+        !self.moves_of(edit, self.steps(edit).as_ref(), rows.collect()).is_empty()
     }
 
-    fn moves_of(&self, edit: &Draft, rows: Vec<u32>) -> Vec<(u32, u64)> {
-        let steps = self.steps(edit);
+    fn moves_of(&self, edit: &Draft, steps: Option<&Steps>, rows: Vec<u32>) -> Vec<(u32, u64)> {
+        let moved = |row: u32, place: u64| (place != self.place(row)).then_some((row, place));
+        if let Some(steps) = steps {
+            return rows.into_iter().filter_map(|row| moved(row, self.stepped(row, steps))).collect();
+        }
         let (mut form, whole) = (Form::default(), unconditional(edit));
         rows.into_iter()
             .filter_map(|row| {
-                let place = match &steps {
-                    Some(steps) => self.stepped(row, steps),
-                    None => {
-                        self.read_row(row, &mut form);
-                        if form.apply(&whole) { place_of(&form) } else { self.place(row) }
-                    }
-                };
-                (place != self.place(row)).then_some((row, place))
+                self.read_row(row, &mut form);
+                if form.apply(&whole) { moved(row, place_of(&form)) } else { None }
             })
             .collect()
     }
@@ -61,8 +84,30 @@ impl Table<'_> {
     }
 
     /// The changes as arithmetic, where that is all there is to them.
-    fn steps(&self, edit: &Draft) -> Option<Vec<Step>> {
-        edit.change.iter().map(|change| self.step(change)).collect()
+    fn steps(&self, edit: &Draft) -> Option<Steps> {
+        let steps: Vec<Step> = match edit.change.as_slice() {
+            [Change::Fold { of, to }] => vec![Step::Fold(self.folded(of, *to)?)],
+            changes => changes.iter().map(|change| self.step(change)).collect::<Option<_>>()?,
+        };
+        let concerns = |(number, key): (usize, &TokenKey)| {
+            steps.iter().any(|step| match step {
+                Step::Drop(of) | Step::Become(of, _) | Step::Map(of, _) => *of as usize == number,
+                Step::ForgetPath => is_of_path(key),
+                Step::Fold(_) => matches!(key, TokenKey::PathSegment(_) | TokenKey::QueryParam(_)),
+            })
+        };
+        let key = |step: &Step| match step {
+            Step::Drop(key) | Step::Become(key, _) | Step::Map(key, _) => Some(*key),
+            Step::ForgetPath | Step::Fold(_) => None,
+        };
+        let only =
+            steps.first().and_then(key).filter(|only| steps.iter().all(|step| key(step) == Some(*only)));
+        Some(Steps {
+            concerns: self.keys.iter().enumerate().map(concerns).collect(),
+            only: only.map(SpotNumber::Key),
+            forget_path: steps.iter().any(|step| matches!(step, Step::ForgetPath)),
+            steps,
+        })
     }
 
     fn step(&self, change: &Change) -> Option<Step> {
@@ -103,27 +148,29 @@ impl Table<'_> {
         }
     }
 
-    fn stepped(&self, row: u32, steps: &[Step]) -> u64 {
-        let mut place = self.place(row);
-        for &number in self.row(row) {
-            let pair = &self.pairs[number as usize];
-            match self.after_steps(number, steps) {
-                Some(mix) if mix == pair.mix => {}
-                Some(mix) => place = place.wrapping_sub(pair.mix).wrapping_add(mix),
-                None => place = place.wrapping_sub(pair.mix),
-            }
+    fn stepped(&self, row: u32, steps: &Steps) -> u64 {
+        let step = |place: u64, number: u32| {
+            let becomes = self.after_steps(number, steps).unwrap_or_default();
+            place.wrapping_sub(self.pairs[number as usize].mix).wrapping_add(becomes)
+        };
+        let place = self.place(row);
+        if let Some(only) = &steps.only {
+            return self.get(row, only).map_or(place, |number| step(place, number));
         }
-        if steps.iter().any(|step| matches!(step, Step::ForgetPath)) {
-            place = place.wrapping_add(pair_number(&FORGOTTEN, Some("*")));
-        }
-        place
+        let pairs = self.row_keys(row).iter().zip(self.row(row));
+        let concerned = pairs.filter(|(key, _)| steps.concerns[**key as usize]);
+        let place = concerned.fold(place, |place, (_, number)| step(place, *number));
+        if steps.forget_path { place.wrapping_add(pair_number(&FORGOTTEN, Some("*"))) } else { place }
     }
 
     /// What becomes of a pair; `None` when it goes.
-    fn after_steps(&self, number: u32, steps: &[Step]) -> Option<u64> {
+    fn after_steps(&self, number: u32, steps: &Steps) -> Option<u64> {
         let pair = &self.pairs[number as usize];
         let mut mix = pair.mix;
-        for step in steps {
+        if !steps.concerns[pair.key as usize] {
+            return Some(mix);
+        }
+        for step in &steps.steps {
             match step {
                 Step::Drop(key) if *key == pair.key => return None,
                 Step::Become(key, becomes) if *key == pair.key => mix = *becomes,
@@ -133,6 +180,7 @@ impl Table<'_> {
                     }
                 }
                 Step::ForgetPath if is_of_path(&self.keys[pair.key as usize]) => return None,
+                Step::Fold(becomes) => mix = becomes.get(&number).copied().unwrap_or(mix),
                 _ => {}
             }
         }
@@ -141,24 +189,34 @@ impl Table<'_> {
 
     /// Makes `edit`, which moves these rows.
     pub(in crate::canonfd) fn apply(&mut self, edit: &Draft, moves: &[(u32, u64)]) {
-        let rows = moves.iter().map(|(row, _)| *row);
+        let first_made = self.pairs.len() as u32;
+        self.apply_to(edit, moves);
+        self.fold_made(first_made);
+    }
+
+    fn apply_to(&mut self, edit: &Draft, moves: &[(u32, u64)]) {
         self.values_by_key.fill_with(OnceLock::new);
         let mut pairs: Vec<u32> = Vec::new();
-        if let Some(steps) = self.steps(edit) {
+        // Spellings make many pairs, which are numbered as forms show them.
+        let steps = self.steps(edit).filter(|steps| steps.folded().is_none());
+        if let Some(mut steps) = steps {
             self.add_pairs_of(edit);
+            steps.concerns.resize(self.keys.len(), false);
             let forgotten = self.find_pair(&FORGOTTEN, &Value::from("*"));
-            let forgets = steps.iter().any(|step| matches!(step, Step::ForgetPath));
-            for row in rows {
+            for &(row, place) in moves {
                 pairs.clear();
-                let left = self.row(row).iter().filter_map(|&pair| self.after_steps(pair, &steps));
-                pairs.extend(left.filter_map(|mix| self.pairs_by_mix.get(&mix)));
-                pairs.extend(forgotten.filter(|_| forgets));
-                self.replace(row, &pairs);
+                let old = self.row_keys(row).iter().zip(self.row(row));
+                pairs.extend(old.filter_map(|(&key, &pair)| match steps.concerns[key as usize] {
+                    true => self.pairs_by_mix.get(&self.after_steps(pair, &steps)?).copied(),
+                    false => Some(pair),
+                }));
+                pairs.extend(forgotten.filter(|_| steps.forget_path));
+                self.replace(row, &pairs, place);
             }
             return;
         }
         let (mut form, whole) = (Form::default(), unconditional(edit));
-        for row in rows {
+        for &(row, place) in moves {
             self.read_row(row, &mut form);
             if form.apply(&whole) {
                 pairs.clear();
@@ -169,7 +227,7 @@ impl Table<'_> {
                         self.pair(&key.to_key(occurrence), value.map_or(Value::Bare, text))
                     }));
                 });
-                self.replace(row, &pairs);
+                self.replace(row, &pairs, place);
             }
         }
     }
@@ -190,33 +248,43 @@ impl Table<'_> {
         }
     }
 
-    /// Gives a row other pairs.
-    fn replace(&mut self, row: u32, pairs: &[u32]) {
-        let mut place = 0u64;
-        for &pair in pairs {
-            let is_new = !self.row(row).contains(&pair);
-            let pair = &mut self.pairs[pair as usize];
-            place = place.wrapping_add(pair.mix);
-            pair.count += 1;
-            if is_new {
-                pair.rows.push(row);
+    /// Gives a row other pairs, whose sum is its place.
+    fn replace(&mut self, row: u32, pairs: &[u32], place: u64) {
+        let mixes = pairs.iter().map(|&pair| self.pairs[pair as usize].mix);
+        debug_assert_eq!(mixes.fold(0, u64::wrapping_add), place);
+        let old = self.rows[row as usize].clone();
+        for &number in pairs {
+            if self.row(row).contains(&number) {
+                continue;
             }
+            let pair = &mut self.pairs[number as usize];
+            pair.count += 1;
+            if pair.later_rows == NO_LIST {
+                pair.later_rows = self.later_rows.len() as u32;
+                self.later_rows.push(Vec::new());
+            }
+            self.later_rows[pair.later_rows as usize].push(row);
         }
-        for index in self.rows[row as usize].clone() {
+        for index in old.clone() {
             let pair = self.row_pairs[index as usize];
-            self.pairs[pair as usize].count -= 1;
+            if !pairs.contains(&pair) {
+                self.pairs[pair as usize].count -= 1;
+            }
         }
         self.leave(row);
         // In the same place where there is room.
-        let old = self.rows[row as usize].clone();
         let start = if pairs.len() <= old.len() {
             self.row_pairs[old.start as usize..][..pairs.len()].copy_from_slice(pairs);
             old.start
         } else {
             let start = self.row_pairs.len() as u32;
             self.row_pairs.extend_from_slice(pairs);
+            self.row_keys.resize(self.row_pairs.len(), 0);
             start
         };
+        for (at, &pair) in pairs.iter().enumerate() {
+            self.row_keys[start as usize + at] = self.pairs[pair as usize].key;
+        }
         self.rows[row as usize] = start..start + pairs.len() as u32;
         self.places[row as usize] = place;
         self.enter(row, place);

@@ -1,0 +1,98 @@
+/*!
+What becomes of pairs in another spelling.
+*/
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dedust::{Area, Change, Edit, Form, RawKey, Spelling, TokenKey};
+use rustc_hash::FxHashMap;
+
+use super::Table;
+use crate::pair_number::{raw_key, raw_pair_number};
+
+/// The pairs that change in a spelling, with the numbers of the pairs that they become.
+pub(super) type Folded = Arc<FxHashMap<u32, u64>>;
+
+/// What was found out about spellings of the whole path or all parameters. It stays true: pairs are added, not changed.
+#[derive(Default)]
+pub(super) struct Folds {
+    known: Mutex<FxHashMap<(Area, Spelling), Folded>>,
+}
+
+impl Table<'_> {
+    /// What becomes of the pairs of an area in another spelling; `None` where only forms can tell.
+    pub(super) fn folded(&self, of: &Area, to: Spelling) -> Option<Folded> {
+        // Forms are particular about separators.
+        if self.key_numbers.contains_key(&TokenKey::QuerySeparator) {
+            return None;
+        }
+        match of {
+            Area::Path | Area::Params => {}
+            Area::Key(TokenKey::PathSegment(_) | TokenKey::QueryParam(_)) => {
+                return Some(Arc::new(self.fold_from(of, to, 0).collect()));
+            }
+            Area::Key(_) => return None,
+        }
+        let fold = (of.clone(), to);
+        let lock = || self.folds.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().get(&fold).cloned();
+        Some(known.unwrap_or_else(|| {
+            let folded: Folded = Arc::new(self.fold_from(of, to, 0).collect());
+            lock().insert(fold, Arc::clone(&folded));
+            folded
+        }))
+    }
+
+    /// Finds out about pairs from `first` on, which an edit has made.
+    pub(super) fn fold_made(&mut self, first: u32) {
+        let mut folds = std::mem::take(&mut self.folds);
+        let known = folds.known.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for ((of, to), folded) in known {
+            Arc::make_mut(folded).extend(self.fold_from(of, *to, first));
+        }
+        self.folds = folds;
+    }
+
+    fn fold_from(&self, of: &Area, to: Spelling, first: u32) -> impl Iterator<Item = (u32, u64)> {
+        let area = match of {
+            Area::Path | Area::Key(TokenKey::PathSegment(_)) => Area::Path,
+            _ => Area::Params,
+        };
+        let mut form = Form::default();
+        let edit = Edit {
+            when: Default::default(),
+            change: vec![Change::Fold { of: area, to }],
+            fetchable: false,
+            evidence: Default::default(),
+        };
+        self.foldable(of, to, first).filter_map(move |pair| {
+            let ((key, occurrence), before) = (raw_key(self.key_of(pair)), self.raw(pair));
+            form.read_pairs(std::iter::once((self.key_of(pair), before)));
+            form.apply(&edit);
+            let mut becomes = None;
+            form.pairs(|shown, _, value| {
+                if matches!(shown, RawKey::PathSegment(_) | RawKey::QueryParam(_)) && value != before {
+                    becomes = Some((pair, raw_pair_number(key, occurrence, value)));
+                }
+            });
+            becomes
+        })
+    }
+
+    /// The pairs of an area, from `first` on, that may be spelled in another way.
+    pub(super) fn foldable(&self, of: &Area, to: Spelling, first: u32) -> impl Iterator<Item = u32> {
+        let keys = self.keys.iter().zip(&self.pairs_by_key).filter(move |(key, _)| match of {
+            Area::Path => matches!(key, TokenKey::PathSegment(_)),
+            Area::Params => matches!(key, TokenKey::QueryParam(_)),
+            Area::Key(of) => of == *key,
+        });
+        keys.flat_map(move |(key, pairs)| {
+            let in_query = matches!(key, TokenKey::QueryParam(_));
+            let may_change =
+                move |pair: u32| self.raw(pair).is_some_and(|text| to.may_change(text, in_query));
+            // Pairs of a key are numbered as they come.
+            let pairs = &pairs[pairs.partition_point(|&pair| pair < first)..];
+            pairs.iter().copied().filter(move |&pair| may_change(pair))
+        })
+    }
+}
