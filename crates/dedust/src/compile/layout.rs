@@ -22,7 +22,7 @@ pub(super) struct Layout {
     subdomains: u16,
     segments: u16,
     param_slots: BTreeMap<TokenKey, u16>,
-    slot_count: u16,
+    words: u16,
     path_names: Vec<Name>,
     query_names: Vec<Name>,
     /// Bits of the slots of query parameters.
@@ -62,7 +62,8 @@ impl Layout {
             return Err(TooLarge);
         }
         let param_slots: BTreeMap<TokenKey, u16> = params.into_iter().cloned().zip(first..).collect();
-        let mut query = vec![0u32; slot_count.div_ceil(32)];
+        let words = slot_count.div_ceil(32);
+        let mut query = vec![0u32; words];
         for (_, &slot) in param_slots.iter().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_))) {
             query[usize::from(slot / 32)] |= 1 << (slot % 32);
         }
@@ -77,8 +78,8 @@ impl Layout {
             TokenKey::QueryParam(name) => Some(name),
             _ => None,
         })?;
-        let slot_count = slot_count as u16;
-        Ok(Self { subdomains, segments, param_slots, slot_count, path_names, query_names, query })
+        let words = words as u16;
+        Ok(Self { subdomains, segments, param_slots, words, path_names, query_names, query })
     }
 
     pub(super) fn slot(&self, key: &TokenKey) -> u16 {
@@ -142,8 +143,7 @@ impl Layout {
 
     /// The part of the header that speaks of slots.
     pub(super) fn put_counts(&self, out: &mut Vec<u8>) -> Result<(), TooLarge> {
-        // As words of bits.
-        out.put_u16(self.slot_count.div_ceil(32));
+        out.put_u16(self.words);
         out.put_u16(self.subdomains);
         out.put_u16(self.segments);
         out.put_small(self.path_names.len())?;

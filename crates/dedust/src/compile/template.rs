@@ -13,7 +13,7 @@ use crate::template::{
     PART_ATOM, PART_LITERAL, PART_SLOT, QUERY_HAS_SEPARATOR, QUERY_IN_PLACE, QUERY_IS_SORTED, SOURCE_JOIN,
     SOURCE_LITERAL, SOURCE_MAP, SOURCE_SLOT, SOURCE_STAR, Step,
 };
-use crate::url::{TokenKey, Value};
+use crate::url::{RawValue, TokenKey, Value};
 
 /// Appends the template of the key, or of the URL, in which query parameters keep the order of the site.
 pub(super) fn put_template(
@@ -186,10 +186,10 @@ impl<'a> Steps<'a> {
         let separator = rewrite.get(&TokenKey::QuerySeparator);
         let keeps_others = self.rule.other_params == OtherParams::Keep;
         let in_place = in_site_order && writes_in_place(self.rule);
-        let is_fixed = !keeps_others
-            && !in_place
-            && separator.is_none()
-            && params.iter().all(|(_, op)| !self.may_be_absent(op) && !self.may_be_bare(op));
+        // Nothing else can be there, and they come in this order.
+        let are_all = !keeps_others && !in_place && separator.is_none();
+        let is_fixed =
+            are_all && params.iter().all(|(_, op)| !self.may_be_absent(op) && !self.may_be_bare(op));
         if is_fixed {
             for (index, (key, op)) in params.into_iter().enumerate() {
                 self.text.push(if index == 0 { b'?' } else { b'&' });
@@ -201,9 +201,7 @@ impl<'a> Steps<'a> {
             }
             return Ok(());
         }
-        if !keeps_others
-            && !in_place
-            && separator.is_none()
+        if are_all
             && params.len() <= usize::from(u8::MAX)
             && params.iter().all(|(_, op)| matches!(op, Op::Keep(_) | Op::Ignore | Op::Copy(_)))
         {
@@ -228,35 +226,17 @@ impl<'a> Steps<'a> {
     }
 
     /// Parameters some of which may be absent, or have no value.
-    fn params(&mut self, params: &[(&TokenKey, &Op)]) -> Result<(), TooLarge> {
+    fn params(&mut self, params: &[(&'a TokenKey, &'a Op)]) -> Result<(), TooLarge> {
         self.step(Step::PARAMS)?;
         self.out.put_u8(params.len() as u8);
         for (key, op) in params {
-            let mut text = [b"&", name(key), b"="].concat();
-            let fixed = match op {
-                Op::Keep(value) => Some(value),
-                Op::Copy(from) => match self.rule.pattern.get(from) {
-                    Some(ValuePattern::Is(value)) => Some(value),
-                    _ => None,
-                },
-                _ => None,
-            };
             // The scheme is always there.
-            let (slot, asked) = match (op, fixed.map(Value::as_raw)) {
-                (_, Some(value)) => {
-                    match value {
-                        Some(value) => text.extend_from_slice(value),
-                        None => text.truncate(text.len() - 1),
-                    }
-                    (NOTHING_SLOT, SCHEME_SLOT)
-                }
-                (Op::Copy(from), None) => (self.layout.slot(from), self.layout.slot(from)),
-                _ => {
-                    text.push(b'*');
-                    (NOTHING_SLOT, SCHEME_SLOT)
-                }
+            let (value, slot, asked) = match (self.known_value(op), op) {
+                (None, Op::Copy(from)) => (Some(&b""[..]), self.layout.slot(from), self.layout.slot(from)),
+                (value, _) => (value.flatten(), NOTHING_SLOT, SCHEME_SLOT),
             };
-            self.put_number(&text)?;
+            let equals: &[u8] = if value.is_some() { b"=" } else { b"" };
+            self.put_number(&[b"&", name(key), equals, value.unwrap_or_default()].concat())?;
             self.out.put_u16(slot);
             self.out.put_u16(asked);
         }
@@ -268,7 +248,7 @@ impl<'a> Steps<'a> {
     }
 
     /// A text and a value, both or none.
-    fn optional(&mut self, before: &[u8], op: &Op) -> Result<(), TooLarge> {
+    fn optional(&mut self, before: &[u8], op: &'a Op) -> Result<(), TooLarge> {
         if self.may_be_absent(op) {
             self.step(Step::OPTIONAL)?;
             self.put_number(before)?;
@@ -279,23 +259,29 @@ impl<'a> Steps<'a> {
     }
 
     /// A value that is never absent.
-    fn put(&mut self, op: &Op) -> Result<(), TooLarge> {
-        match op {
-            Op::Keep(value) => self.text.extend_from_slice(value.as_raw().unwrap_or_default()),
-            Op::Ignore => self.text.push(b'*'),
-            Op::Copy(from) => {
-                if let Some(ValuePattern::Is(value)) = self.rule.pattern.get(from) {
-                    self.text.extend_from_slice(value.as_raw().unwrap_or_default());
-                } else {
-                    self.copy(self.layout.slot(from));
-                }
-            }
-            Op::Map { .. } | Op::Join(_) => {
+    fn put(&mut self, op: &'a Op) -> Result<(), TooLarge> {
+        match (self.known_value(op), op) {
+            (Some(value), _) => self.text.extend_from_slice(value.unwrap_or_default()),
+            (None, Op::Copy(from)) => self.copy(self.layout.slot(from)),
+            (None, _) => {
                 self.step(Step::PUT)?;
                 self.source(op)?;
             }
         }
         Ok(())
+    }
+
+    /// The value, if it is the same for all URLs.
+    fn known_value(&self, op: &'a Op) -> Option<RawValue<'a>> {
+        match op {
+            Op::Keep(value) => Some(value.as_raw()),
+            Op::Ignore => Some(Some(b"*")),
+            Op::Copy(from) => match self.rule.pattern.get(from) {
+                Some(ValuePattern::Is(value)) => Some(value.as_raw()),
+                _ => None,
+            },
+            Op::Map { .. } | Op::Join(_) => None,
+        }
     }
 
     fn source(&mut self, op: &Op) -> Result<(), TooLarge> {

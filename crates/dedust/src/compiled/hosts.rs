@@ -1,6 +1,6 @@
 /*!
 Hosts that were met lately, and where the rules of each lie: links lead to the same hosts again and again, and to know one by
-its whole name costs a fifth of looking up which end of it has rules.
+its whole name costs a quarter of looking up which end of it has rules.
 
 Every host has two places, next to each other, where it may be. One that comes where there is no room drives out the one
 that came there first.

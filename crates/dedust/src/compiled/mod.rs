@@ -27,11 +27,10 @@ pub(crate) use index::{Found, MAX_HOSTS};
 use std::fmt;
 use std::sync::Arc;
 
-use crate::program::Program;
-
 use self::file::Mapping;
 use self::hosts::ImageId;
 use self::index::Index;
+use crate::program::Program;
 
 /// Compiled rules.
 #[derive(Clone)]
@@ -85,7 +84,7 @@ impl Image {
         }
     }
 
-    /// Likewise, of hosts some of which were met before.
+    /// Where the sites of hosts are looked up, some of which were met before.
     #[inline]
     pub(crate) fn known_hosts<'a, 'h>(&'a self, hosts: &'h mut Hosts) -> KnownHosts<'a, 'h> {
         hosts.of(self.id, self.index())

@@ -108,6 +108,7 @@ pub(super) struct Names<'a> {
     /// The number of the first, and how many they are.
     first: u32,
     count: u32,
+    prints_at: u32,
     prints: i8x16,
     /// A bit for each of the prints at hand that is one.
     lanes: u32,
@@ -206,7 +207,7 @@ impl<'a> Shape<'a> {
         let prints_at = self.large(PRINTS_AT).wrapping_add(first);
         let prints = lanes_of(array_at(self.site, prints_at as usize)?);
         let lanes = low_lanes(count as usize);
-        Some(Names { bytes: self.bytes, texts: self.texts(), first, count, prints, lanes })
+        Some(Names { bytes: self.bytes, texts: self.texts(), first, count, prints_at, prints, lanes })
     }
 
     /// Whether the URL has what the tag slot tells as soon as its path is read.
@@ -240,8 +241,20 @@ impl Names<'_> {
     #[inline(never)]
     fn slots_of_rare(&self, padded: &[u8], start: usize, length: usize) -> NameSlots {
         let Some(name) = Text::new(padded, start, length) else { return NameSlots::NONE };
-        let is_it = |number: &u32| self.texts.is_text(self.first + number, &name);
-        (0..self.count).find(is_it).map_or(NameSlots::NONE, |number| self.slots(self.first + number))
+        let print = print_of(name.word, name.length);
+        for from in (0..self.count).step_by(LANES) {
+            let prints = array_at(self.texts.site, self.prints_at.wrapping_add(from) as usize);
+            let lanes = low_lanes((self.count - from) as usize);
+            let mut likely = prints.map_or(0, |prints| equal_lanes(prints, print)) & lanes;
+            while likely != 0 {
+                let number = self.first + from + likely.trailing_zeros();
+                if self.texts.is_text(number, &name) {
+                    return self.slots(number);
+                }
+                likely &= likely - 1;
+            }
+        }
+        NameSlots::NONE
     }
 
     #[inline(always)]

@@ -96,3 +96,58 @@ impl Table<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dedust::ParamName;
+
+    use super::*;
+    use crate::canonfd::draft::Draft;
+    use crate::{Clues, Crawl, EvidenceKinds};
+
+    /// In arithmetic rows move to where they move when the edit is made on their forms, before and after another edit.
+    #[test]
+    fn arithmetic_does_what_forms_do() {
+        let mut crawl = Crawl::new(EvidenceKinds::AUTO);
+        for url in [
+            "/News/007?Q=A+b&q=%C3%84",
+            "/news/7?q=a%20b&q=a%CC%88",
+            "/NEWS/a%3Ab/x%20y?tag=Aa&tag=007",
+            "/a_b/A/A?q",
+            "/stays",
+            "/%C3%A9/e%CC%81/;x=A?z=000",
+        ] {
+            let _ = crawl.observe(format!("http://a.example{url}").as_bytes(), &Clues::default());
+        }
+        let corpora = crawl.into_corpora();
+        let mut table = Table::new(&corpora[0]);
+        let areas = [
+            Area::Path,
+            Area::Params,
+            Area::Key(TokenKey::PathSegment(1)),
+            Area::Key(TokenKey::QueryParam(ParamName { name: "q".into(), occurrence: 2 })),
+        ];
+        let mut moved = 0;
+        for round in 0..2 {
+            for to in [
+                Spelling::Lowercase,
+                Spelling::Unescaped,
+                Spelling::PlusAsSpace,
+                Spelling::Underscored,
+                Spelling::Unpadded,
+                Spelling::Composed,
+            ] {
+                for of in &areas {
+                    let edit = Draft::everywhere(vec![Change::Fold { of: of.clone(), to }]);
+                    let by_forms = table.moves_of(&edit, None, table.concerned(&edit, None));
+                    assert_eq!(table.moves(&edit), by_forms, "{to:?} of {of:?}, round {round}");
+                    moved += by_forms.len();
+                }
+            }
+            let edit = Draft::everywhere(vec![Change::Fold { of: Area::Path, to: Spelling::Unescaped }]);
+            let moves = table.moves(&edit);
+            table.apply(&edit, &moves);
+        }
+        assert!(moved > 20, "{moved}");
+    }
+}

@@ -65,7 +65,7 @@ impl Table<'_> {
         !self.moves_of(edit, self.steps(edit).as_ref(), rows.collect()).is_empty()
     }
 
-    fn moves_of(&self, edit: &Draft, steps: Option<&Steps>, rows: Vec<u32>) -> Vec<(u32, u64)> {
+    pub(super) fn moves_of(&self, edit: &Draft, steps: Option<&Steps>, rows: Vec<u32>) -> Vec<(u32, u64)> {
         let moved = |row: u32, place: u64| (place != self.place(row)).then_some((row, place));
         if let Some(steps) = steps {
             return rows.into_iter().filter_map(|row| moved(row, self.stepped(row, steps))).collect();
@@ -167,9 +167,6 @@ impl Table<'_> {
     fn after_steps(&self, number: u32, steps: &Steps) -> Option<u64> {
         let pair = &self.pairs[number as usize];
         let mut mix = pair.mix;
-        if !steps.concerns[pair.key as usize] {
-            return Some(mix);
-        }
         for step in &steps.steps {
             match step {
                 Step::Drop(key) if *key == pair.key => return None,
