@@ -7,10 +7,9 @@ not in its row. Made by a [`Crawl`](crate::Crawl).
 
 use dedust::{TokenKey, Value};
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use crate::evidence::EvidenceKinds;
-use crate::label::Clues;
+use crate::label::{Content, Relation};
+use crate::likeness::Likeness;
 
 /// The distinct URLs of one site, with their pairs and labels.
 #[derive(Clone, Debug)]
@@ -27,59 +26,11 @@ pub struct Corpus {
     pub(crate) labels: Vec<u32>,
     pub(crate) sizes: Vec<Option<(u64, u64)>>,
     pub(crate) contents: Vec<Content>,
+    pub(crate) likeness: Likeness,
     pub(crate) kinds: Vec<EvidenceKinds>,
     pub(crate) page_count: usize,
     pub(crate) labelled_count: usize,
     pub(crate) latest: Option<Box<str>>,
-}
-
-/// What is remembered of a row's page, apart from its label.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Content {
-    /// A hash of the title; 0 for none.
-    title: u64,
-    /// The fingerprint of the text; 0 for none.
-    simhash: u64,
-    /// Whether there is a cluster label, which settles everything.
-    is_settled: bool,
-    /// Whether the page itself was seen, not only where it leads.
-    is_seen: bool,
-    /// Whether it was seen at this URL, not only at one of a mirror.
-    is_here: bool,
-}
-
-/// Fingerprints of two fetches of one page differ in at most so many bits, with changing dates and counters.
-const MAX_CHANGED_BITS: u32 = 12;
-
-impl Content {
-    /// Takes in what was seen, here or at a mirror.
-    pub(crate) fn observe(&mut self, clues: &Clues<'_>, is_here: bool) {
-        self.is_here |= is_here;
-        if let Some(title) = clues.title {
-            self.title = xxh3_64(title);
-        }
-        self.simhash = clues.simhash.unwrap_or(self.simhash);
-        self.is_settled |= clues.cluster.is_some();
-        self.is_seen |= clues.digest.is_some() || clues.text_digest.is_some() || clues.simhash.is_some();
-    }
-
-    /// Whether the page was seen at this URL, not only at one of a mirror.
-    pub(crate) fn is_here(&self) -> bool {
-        self.is_here
-    }
-
-    /// Whether two rows with different labels really show different pages: text that changes from fetch to fetch
-    /// makes labels differ too.
-    pub(crate) fn contradicts(&self, other: &Self) -> bool {
-        if self.is_settled && other.is_settled {
-            return true;
-        }
-        let is_known = self.is_seen && other.is_seen;
-        let is_near = self.simhash != 0
-            && other.simhash != 0
-            && (self.simhash ^ other.simhash).count_ones() <= MAX_CHANGED_BITS;
-        is_known && !(is_near && self.title == other.title)
-    }
 }
 
 /// The label of a row whose page is not known.
@@ -145,7 +96,13 @@ impl Corpus {
     /// Whether two rows with different labels really show different pages: text that changes from fetch to fetch makes
     /// labels differ too.
     pub fn are_different(&self, row: u32, other: u32) -> bool {
-        self.content(row).contradicts(self.content(other))
+        self.content(row).relation(self.content(other), &self.likeness) == Relation::Different
+    }
+
+    /// Whether two rows show pages so different that a claim that they are one is refuted.
+    pub(crate) fn refute_claim(&self, row: u32, other: u32) -> bool {
+        !self.content(row).may_be_one_with(self.content(other), &self.likeness)
+            || (self.content(row).is_settled() && self.content(other).is_settled())
     }
 
     pub(crate) fn content(&self, row: u32) -> &Content {

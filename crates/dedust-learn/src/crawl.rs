@@ -10,7 +10,7 @@ use dedust::{ParsedUrl, Value, site_of};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use crate::corpus::{Content, Corpus, NO_LABEL, UrlList};
+use crate::corpus::{Corpus, NO_LABEL, UrlList};
 use crate::evidence::EvidenceKinds;
 use crate::label::{Clues, LabelBuilder};
 use crate::rows::RowBuilder;
@@ -45,7 +45,6 @@ struct SiteCrawl {
     urls: UrlList,
     /// Smallest and largest response, by row.
     sizes: Vec<Option<(u64, u64)>>,
-    contents: Vec<Content>,
     latest: Option<Box<[u8]>>,
 }
 
@@ -159,7 +158,6 @@ impl SiteCrawl {
             rows: FxHashMap::default(),
             urls: UrlList::default(),
             sizes: Vec::new(),
-            contents: Vec::new(),
             latest: None,
         }
     }
@@ -170,10 +168,8 @@ impl SiteCrawl {
         if row == next {
             self.urls.push(url);
             self.sizes.push(None);
-            self.contents.push(Content::default());
         }
-        self.labels.observe(row, url, clues);
-        self.contents[row as usize].observe(clues, is_here);
+        self.labels.observe_here(row, url, clues, is_here);
         // The size of an error page says nothing about the page.
         let is_success = clues.status.is_none_or(|status| (200..300).contains(&status));
         if let Some(size) = clues.size.filter(|_| is_success) {
@@ -186,8 +182,9 @@ impl SiteCrawl {
     }
 
     fn into_corpus(self, name: &[u8]) -> Corpus {
-        let Self { labels, rows, urls, sizes, contents, latest } = self;
-        let labels = labels.finish(rows.len());
+        let Self { labels, rows, urls, sizes, latest } = self;
+        let mut labels = labels.finish(rows.len());
+        let contents = labels.take_contents();
         drop(rows);
         let mut order: Vec<(u64, u32)> =
             (0..urls.len()).map(|row| (xxh3_64(urls.get(row)), row as u32)).collect();
@@ -232,6 +229,7 @@ impl SiteCrawl {
             labels: row_labels,
             sizes: row_sizes,
             contents: row_contents,
+            likeness: labels.likeness(),
             kinds,
             page_count: renumbered.len(),
             labelled_count,

@@ -37,6 +37,7 @@ Reads no documents, parses no URLs: targets arrive in safe normal form, as the U
 
 mod chain;
 mod clues;
+mod content;
 mod labels;
 mod link;
 mod near;
@@ -50,6 +51,7 @@ mod properties;
 mod tests;
 
 pub use self::clues::{Clues, MainClues};
+pub(crate) use self::content::{Content, Relation};
 pub use self::labels::Labels;
 
 use self::link::SiteLinks;
@@ -57,10 +59,15 @@ use self::near::Sketches;
 use self::tie::Ties;
 use self::title::Titles;
 use crate::evidence::{EvidenceKind, EvidenceKinds};
+use crate::likeness::{LikenessBuilder, PageText};
+use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// The most bits in which the fingerprints of near duplicates differ.
 pub const MAX_HAMMING_BITS: u32 = 3;
+
+/// Redirects that are followed from one URL.
+const MAX_REDIRECTS: usize = 8;
 
 /// MD5, SHA-1 (as hex, and in base 32 as in CDX files) and SHA-256 of an empty body.
 const DIGESTS_OF_NOTHING: [&[u8]; 4] = [
@@ -123,6 +130,8 @@ pub struct LabelBuilder {
     sizes: Vec<(u32, u64)>,
     titles: Titles,
     sketches: Sketches,
+    contents: Vec<Content>,
+    likeness: LikenessBuilder,
 }
 
 impl LabelBuilder {
@@ -142,6 +151,8 @@ impl LabelBuilder {
             sizes: Vec::new(),
             titles: Titles::default(),
             sketches: Sketches::default(),
+            contents: Vec::new(),
+            likeness: LikenessBuilder::default(),
         }
     }
 
@@ -149,11 +160,18 @@ impl LabelBuilder {
     ///
     /// A row is one URL; it may be observed any number of times, and all that was seen counts.
     pub fn observe(&mut self, row: u32, url: &[u8], clues: &Clues<'_>) {
+        self.observe_here(row, url, clues, true);
+    }
+
+    /// Like [`LabelBuilder::observe`], perhaps of something that was not seen at this URL, but at one of a mirror.
+    pub(crate) fn observe_here(&mut self, row: u32, url: &[u8], clues: &Clues<'_>, is_here: bool) {
         self.row_count = self.row_count.max(row as usize + 1);
         let url_hash = xxh3_64(url);
         if self.url_by_row.len() < self.row_count {
             self.url_by_row.resize(self.row_count, 0);
+            self.contents.resize(self.row_count, Content::default());
         }
+        self.contents[row as usize].observe(clues, is_here);
         self.url_by_row[row as usize] = url_hash;
         let note = |sightings: &mut Vec<Sighting>, kind, value: Option<u64>| {
             if let (true, Some(value)) = (self.kinds.contains(kind), value) {
@@ -168,6 +186,8 @@ impl LabelBuilder {
         if clues.status.is_some_and(|status| !(200..300).contains(&status)) {
             return;
         }
+        let sketch = clues.main.as_ref().map(|main| &main.sketch);
+        self.likeness.observe(url, PageText::of(clues), clues.canonical, sketch);
         note(&mut self.digests, EvidenceKind::Digest, hash_digest(clues.digest));
         note(&mut self.text_digests, EvidenceKind::TextDigest, hash_digest(clues.text_digest));
         let title = hash_text(clues.title);
@@ -195,6 +215,10 @@ impl LabelBuilder {
     /// Decides the labels of the rows `0..row_count` (or of all rows observed, if these are more).
     pub fn finish(mut self, row_count: usize) -> Labels {
         let row_count = row_count.max(self.row_count);
+        let likeness = std::mem::take(&mut self.likeness).finish();
+        self.url_by_row.resize(row_count, 0);
+        self.contents.resize(row_count, Content::default());
+        follow_redirects(&mut self.contents, &self.url_by_row);
         let titles = self.titles.by_row(row_count);
         let mut ties = Ties::new(row_count);
         if !self.sketches.is_empty() {
@@ -208,23 +232,31 @@ impl LabelBuilder {
                 redirects: &self.redirects,
                 canonicals: &self.canonicals,
                 titles: &titles,
+                contents: &self.contents,
+                likeness: &likeness,
             };
             links.tie(&mut ties);
         }
         tie_equal(&mut ties, EvidenceKind::Digest, std::mem::take(&mut self.digests));
         tie_equal(&mut ties, EvidenceKind::TextDigest, std::mem::take(&mut self.text_digests));
         tie_equal(&mut ties, EvidenceKind::MainText, std::mem::take(&mut self.main_texts));
-        self.url_by_row.resize(row_count, 0);
-        let fingerprints = std::mem::take(&mut self.fingerprints);
-        near::tie_similar(&mut ties, fingerprints, &self.sketches, &self.url_by_row);
+        let mut fingerprints = std::mem::take(&mut self.fingerprints);
+        if likeness.simhash.equal == 0 {
+            // Texts that are known are compared; a fingerprint takes their place where it is all there is.
+            for sighting in &fingerprints {
+                ties.note_evidence(sighting.row);
+            }
+            fingerprints.retain(|sighting| self.contents[sighting.row as usize].is_known_by_fingerprint());
+        }
+        near::tie_similar(&mut ties, fingerprints, &self.sketches, &self.url_by_row, &likeness);
         if self.kinds.contains(EvidenceKind::Shingles) {
-            near::tie_resembling(&mut ties, &self.sketches, &titles, &self.url_by_row);
+            near::tie_resembling(&mut ties, &self.sketches, &titles, &self.url_by_row, &likeness);
         }
         self.tie_sizes(&mut ties, &titles);
         if !self.sketches.is_empty() {
             thread::split(&mut ties, &self.sketches, &self.url_by_row);
         }
-        Labels::number(ties, has_clusters)
+        Labels::number(ties, has_clusters, self.contents, likeness)
     }
 
     fn follows_links(&self) -> bool {
@@ -267,6 +299,28 @@ impl LabelBuilder {
             });
         }
     }
+}
+
+/// Gives rows that redirect to another row what is shown there.
+fn follow_redirects(contents: &mut [Content], url_by_row: &[u64]) {
+    if contents.iter().all(|content| content.redirect().is_none()) {
+        return;
+    }
+    let rows: FxHashMap<u64, u32> = url_by_row.iter().copied().zip(0..).collect();
+    let targets: Vec<(usize, Content)> = (0..contents.len())
+        .filter_map(|row| {
+            let mut at = contents[row].redirect()?;
+            for _ in 0..MAX_REDIRECTS {
+                let target = &contents[*rows.get(&at)? as usize];
+                match target.redirect() {
+                    Some(next) => at = next,
+                    None => return Some((row, *target)),
+                }
+            }
+            None
+        })
+        .collect();
+    targets.into_iter().for_each(|(row, target)| contents[row].follow(&target));
 }
 
 /// Ties rows seen with an equal value.

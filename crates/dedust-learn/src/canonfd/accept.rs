@@ -7,7 +7,8 @@ show proves little. The failure rate that is stated comes from the groups that a
 */
 
 use super::families::Family;
-use super::vote::Votes;
+use super::search::Candidate;
+use super::vote::{Tally, Votes};
 use crate::confidence::failure_bound;
 
 /// How much proof is asked for.
@@ -105,7 +106,7 @@ pub(super) struct Noise {
 /// Judges an edit by its votes, on a site with so many wrong labels.
 pub(super) fn judge(
     mode: Mode,
-    family: Family,
+    candidate: &Candidate,
     votes: &Votes,
     is_harmless: bool,
     urls: usize,
@@ -115,19 +116,23 @@ pub(super) fn judge(
     if votes.merged == 0 {
         return Err(Refusal::JoinsNothing);
     }
-    let share = votes.against as f64 / votes.all.max(1) as f64;
-    let is_known = !matches!(family, Family::Other | Family::Relevant);
-    let is_cheap = votes.all >= MANY && share * votes.merged as f64 <= CHEAP * urls as f64;
+    // What was chosen for what it was seen to do is proven by what it was not seen to do.
+    let family = candidate.family;
+    let cast = if candidate.is_chosen() { &votes.held_out_cast } else { &votes.cast };
+    let Tally { all, against, .. } = cast.tally(noise.wrong);
+    let share = against as f64 / all.max(1) as f64;
+    let is_known = family.is_known();
+    let is_cheap = all >= MANY && share * votes.merged as f64 <= CHEAP * urls as f64;
     let limit = match is_harmless {
         true if is_cheap => CHEAP_LIMIT,
-        true if votes.against == 0 => TRUSTED_LIMIT,
+        true if against == 0 => TRUSTED_LIMIT,
         // One label may always be wrong.
-        true if votes.against == 1 => CHEAP_LIMIT,
+        true if against == 1 => CHEAP_LIMIT,
         _ if is_known => TRUSTED_LIMIT,
         _ => LIMIT,
     };
     // Where labels are provably wrong, others are that nobody can tell.
-    let proven = votes.disbelieved_share().max(noise.proven);
+    let proven = cast.disbelieved_share().max(noise.proven);
     let allowance = if noise.wrong > HOPELESS && !is_harmless { 0.0 } else { MAX_NOISE };
     let limit = limit + (2.0 * proven).min(noise.wrong).min(allowance);
     let min_pages = match family {
@@ -140,10 +145,10 @@ pub(super) fn judge(
         Mode::Strict => failure_bound(votes.held_out_failures, votes.held_out) <= STRICT_LIMIT,
         Mode::Balanced => {
             let is_contested =
-                votes.all >= SOME && votes.contested_share() > MAX_CONTESTED.max(0.1 + 1.2 * noise.wrong);
-            !is_contested && family.doubt(votes.against, votes.all, limit) <= DOUBT
+                all >= SOME && cast.contested_share() > MAX_CONTESTED.max(0.1 + 1.2 * noise.wrong);
+            !is_contested && family.doubt(against, all, limit) <= DOUBT
         }
-        Mode::Paper => votes.all > 0 && share <= max_false_rate,
+        Mode::Paper => all > 0 && share <= max_false_rate,
     };
     if !is_proven {
         let could_be = match mode {

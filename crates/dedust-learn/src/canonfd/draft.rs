@@ -72,6 +72,12 @@ impl Draft {
         })
     }
 
+    /// Whether it changes names everywhere, so that what is written in another way elsewhere is no longer found: it is tried
+    /// when nothing else is left.
+    pub(super) fn is_late(&self) -> bool {
+        matches!(self.change.as_slice(), [Change::Fold { to: Spelling::Lowercase, .. }])
+    }
+
     /// Whether an edit forgets what pages are named by.
     pub(super) fn forgets_path(&self) -> bool {
         self.change.iter().any(|change| {

@@ -1,15 +1,14 @@
 /*!
 What is known of edits before a site has said anything: families of parameter names, and how often they are wrong.
 
-The lists are data (`families.txt`). A family never applies an edit by itself: it lowers the number of groups that a
+The names are those of [`crate::known_names`]. A family never applies an edit by itself: it lowers the number of groups that a
 site must show before the edit is believed.
 */
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
-
 use dedust::TokenKey;
 use statrs::distribution::{Beta, ContinuousCDF};
+
+use crate::known_names::is_listed;
 
 /// A kind of edit, by what it is done to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,8 +37,6 @@ pub(super) enum Family {
     Relevant,
 }
 
-const LISTS: &str = include_str!("families.txt");
-
 impl Family {
     /// The family of forgetting a key altogether.
     pub(super) fn of_drop(key: &TokenKey) -> Self {
@@ -47,7 +44,7 @@ impl Family {
             TokenKey::Scheme | TokenKey::Subdomain(_) | TokenKey::Port => Self::Host,
             TokenKey::TrailingSlash => Self::Spelling,
             TokenKey::QueryParam(name) | TokenKey::PathParam(name) => {
-                let named = |family| is_listed(family, &name.name);
+                let named = |family| is_listed(family, name.name.as_bytes());
                 [
                     ("tracking", Self::Tracking),
                     ("session", Self::Session),
@@ -69,12 +66,17 @@ impl Family {
     pub(super) fn of_default(key: &TokenKey, value: Option<&str>) -> Self {
         match (Self::of_drop(key), key, value) {
             (Self::Other | Self::Relevant, _, None | Some("")) => Self::Spelling,
-            (_, TokenKey::QueryParam(name), Some("0" | "1")) if is_listed("paging", &name.name) => {
+            (_, TokenKey::QueryParam(name), Some("0" | "1")) if is_listed("paging", name.name.as_bytes()) => {
                 Self::FirstPage
             }
             (Self::Relevant, _, _) => Self::Other,
             (family, _, _) => family,
         }
+    }
+
+    /// Whether edits of the family are right on most sites.
+    pub(super) fn is_known(self) -> bool {
+        !matches!(self, Self::Other | Self::Relevant)
     }
 
     /// The family of an edit that holds only where it was found to: no more than its name says.
@@ -108,55 +110,17 @@ impl Family {
 
 /// Whether a word of `text` is on the list of pages that ask to log in.
 pub(super) fn speaks_of_login(text: &str) -> bool {
-    text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| is_listed("login", word))
+    text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| is_listed("login", word.as_bytes()))
 }
 
 /// Whether a file is listed as one that stands for its directory.
 pub(super) fn is_index(name: &str) -> bool {
-    is_listed("index", name)
+    is_listed("index", name.as_bytes())
 }
 
 /// Whether a page is listed as one that shows something else from one visit to the next.
 pub(super) fn is_volatile(value: &str) -> bool {
-    is_listed("volatile", value)
-}
-
-/// The names of a family.
-#[derive(Default)]
-struct List {
-    whole: Vec<&'static str>,
-    /// Those that may end in any way.
-    starts: Vec<&'static str>,
-}
-
-impl List {
-    fn contains(&self, name: &str) -> bool {
-        let starts_with = |start: &str| {
-            name.as_bytes().get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
-        };
-        self.whole.iter().any(|listed| listed.eq_ignore_ascii_case(name))
-            || self.starts.iter().any(|start| starts_with(start))
-    }
-}
-
-/// The lists, read once.
-static BY_FAMILY: LazyLock<BTreeMap<&str, List>> = LazyLock::new(|| {
-    let mut by_family: BTreeMap<&str, List> = BTreeMap::new();
-    let lines = LISTS.lines().filter(|line| !line.starts_with('#'));
-    for (family, names) in lines.filter_map(|line| line.split_once(' ')) {
-        let list = by_family.entry(family).or_default();
-        for name in names.split_whitespace() {
-            match name.strip_suffix('*') {
-                Some(start) => list.starts.push(start),
-                None => list.whole.push(name),
-            }
-        }
-    }
-    by_family
-});
-
-fn is_listed(family: &str, name: &str) -> bool {
-    BY_FAMILY.get(family).is_some_and(|list| list.contains(name))
+    is_listed("volatile", value.as_bytes())
 }
 
 #[cfg(test)]

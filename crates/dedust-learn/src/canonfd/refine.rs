@@ -3,7 +3,6 @@ Of an edit that fails, what holds: where one more thing is true of a URL, or wit
 */
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use dedust::{Spot, Test, TokenKey, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +13,7 @@ use super::differ::Differ;
 use super::draft::Draft;
 use super::families::{Family, is_volatile};
 use super::search::{Candidate, Judged, Search};
-use super::vote::joined;
+use super::vote::{Tally, joined};
 
 /// Conditions under which a failing edit is tried again.
 const MAX_CONTEXTS: usize = 8;
@@ -26,7 +25,7 @@ const MIN_VOLATILE: u64 = 3;
 const MAX_EXCEPTIONS: usize = 3;
 
 /// How many groups with a pair agree, and in how many it stands where they do not.
-type Tally = FxHashMap<u32, (u64, u64)>;
+type PairTally = FxHashMap<u32, (u64, u64)>;
 
 impl Search<'_> {
     /// The candidate if it is believed; if not, it and what is believed of it under a condition.
@@ -36,18 +35,19 @@ impl Search<'_> {
         if !parts.is_empty() {
             return parts;
         }
+        let against = judged.votes.cast.tally(self.noise.wrong).against;
         let is_settled = match judged.refusal {
-            None => judged.votes.against < 1 && self.volatile.is_empty(),
-            Some(Refusal::Fails) => {
-                judged.votes.agreeing < 3 || 10 * judged.votes.agreeing < judged.votes.against
+            None => against < 1 && self.volatile.is_empty(),
+            Some(Refusal::Fails | Refusal::TooFewVotes) => {
+                against == 0 || judged.votes.agreeing < 3 || 10 * judged.votes.agreeing < against
             }
             Some(_) => true,
         };
         if is_settled {
             return vec![judged];
         }
-        let tally = self.tally(&judged.candidate.draft);
-        let mut results: Vec<Judged> = self.with_exceptions(&judged, &tally).into_iter().collect();
+        let tally = self.tally(&judged.candidate);
+        let mut results: Vec<Judged> = self.with_exceptions(&judged).into_iter().collect();
         let is_refused = |results: &[Judged]| results.iter().all(|result| result.refusal.is_some());
         if judged.refusal.is_some() && is_refused(&results) {
             results.extend(self.in_contexts(&judged, &tally));
@@ -71,10 +71,10 @@ impl Search<'_> {
 
     /// How often each pair that something may depend on is seen where an edit holds and where it fails. What is chosen by
     /// this must hold in the groups that are held out.
-    fn tally(&self, draft: &Draft) -> Tally {
-        let mut tally = Tally::default();
-        for group in joined(&self.table, &self.table.moves(draft)) {
-            let (with, against) = group.sides(self.table.corpus());
+    fn tally(&self, candidate: &Candidate) -> PairTally {
+        let mut tally = PairTally::default();
+        for group in joined(&self.table, &self.table.moves(&candidate.draft)) {
+            let (with, against) = group.sides(self.table.corpus(), candidate.trust());
             if with.len() + against.len() < 2 || group.is_held_out() {
                 continue;
             }
@@ -99,14 +99,35 @@ impl Search<'_> {
         tally
     }
 
-    /// The edit, but not for values with which it fails; nothing when there are none, or too many. What forgets a path
-    /// has no exceptions: among so many names, some always seem to be.
-    fn with_exceptions(&self, judged: &Judged, tally: &Tally) -> Option<Judged> {
-        let Judged { candidate, votes, refusal } = judged;
-        if candidate.draft.forgets_path() {
+    /// The edit, but not for values with which it fails, the one with most failures first; `None` when there are none, or
+    /// when exceptions do not help. What forgets a path has no exceptions: among so many names, some always seem to be.
+    fn with_exceptions(&self, judged: &Judged) -> Option<Judged> {
+        if judged.candidate.draft.forgets_path() {
             return None;
         }
-        let share = votes.against as f64 / votes.all as f64;
+        let mut best: Option<Judged> = None;
+        for _ in 0..MAX_EXCEPTIONS {
+            let now = best.as_ref().unwrap_or(judged);
+            let Some(excepted) = self.with_one_exception(now) else { break };
+            let is_done = excepted.votes.cast.tally(self.noise.wrong).against == 0;
+            best = Some(excepted);
+            if is_done {
+                break;
+            }
+        }
+        let Some(best) = best.or_else(|| judged.refusal.is_none().then(|| judged.clone())) else { return None };
+        let best = match best.refusal {
+            None => self.without_unproven(best)?,
+            Some(_) => best,
+        };
+        (best.candidate.draft != judged.candidate.draft).then_some(best)
+    }
+
+    /// The edit with one more exception, if fewer votes are against it then.
+    fn with_one_exception(&self, judged: &Judged) -> Option<Judged> {
+        let Judged { candidate, votes, refusal } = judged;
+        let Tally { all, against: failing, .. } = votes.cast.tally(self.noise.wrong);
+        let share = failing as f64 / all as f64;
         let is_exception = |pair: u32, with: u64, against: u64| {
             let is_near = !matches!(self.table.key_of(pair), TokenKey::PathSegment(2..));
             let value = self.table.value_of(pair).as_text().unwrap_or_default();
@@ -115,30 +136,38 @@ impl Search<'_> {
             let is_expected = against >= 1 && 2 * against >= with && is_volatile(value);
             is_near && (is_frequent || is_expected)
         };
-        let mut exceptions: BTreeSet<u32> = tally
-            .iter()
-            .filter(|&(&pair, &(with, against))| is_exception(pair, with, against))
-            .map(|(pair, _)| *pair)
-            .collect();
-        if refusal.is_none() {
-            exceptions.extend(self.unproven(&candidate.draft, tally));
+        let tally = self.tally(candidate);
+        let exceptions = tally.iter().filter(|&(&pair, &(with, against))| is_exception(pair, with, against));
+        let (&pair, _) = exceptions.max_by_key(|&(&pair, &(with, against))| {
+            // Explains most failures, and costs least where the edit holds.
+            (against, Reverse(with), Reverse(pair))
+        })?;
+        let (spot, value) = self.test(pair);
+        let draft = candidate.draft.clone().except(spot, value)?;
+        let is_suspect = candidate.is_suspect || refusal.is_some();
+        let excepted = self.vote(Candidate { draft, is_suspect, ..candidate.clone() });
+        // An exception must be where the edit fails, not where wrong labels happen to be.
+        let better = excepted.votes.cast.tally(self.noise.wrong);
+        let is_better = better.against < failing && better.against * all <= failing * better.all;
+        is_better.then_some(excepted)
+    }
+
+    /// The edit without pages that show something else from one visit to the next and were not seen to agree.
+    fn without_unproven(&self, judged: Judged) -> Option<Judged> {
+        let tally = self.tally(&judged.candidate);
+        let unproven = self.unproven(&judged.candidate.draft, &tally);
+        if unproven.is_empty() {
+            return Some(judged);
         }
-        if exceptions.is_empty() || exceptions.len() > MAX_EXCEPTIONS {
-            return None;
-        }
-        let draft = exceptions.into_iter().try_fold(candidate.draft.clone(), |draft, pair| {
+        let draft = unproven.into_iter().try_fold(judged.candidate.draft.clone(), |draft, pair| {
             let (spot, value) = self.test(pair);
             draft.except(spot, value)
         })?;
-        let is_suspect = candidate.is_suspect || refusal.is_some();
-        let excepted = self.vote(Candidate { draft, is_suspect, ..candidate.clone() });
-        // Exceptions to what is believed must be where it fails, not where wrong labels happen to be.
-        let is_better = 2 * excepted.votes.against * votes.all <= votes.against * excepted.votes.all;
-        (refusal.is_some() || is_better).then_some(excepted)
+        Some(self.vote(Candidate { draft, ..judged.candidate }))
     }
 
     /// An edit that fails, where one more thing is true of a URL.
-    fn in_contexts(&self, judged: &Judged, tally: &Tally) -> Vec<Judged> {
+    fn in_contexts(&self, judged: &Judged, tally: &PairTally) -> Vec<Judged> {
         let Judged { candidate, votes, .. } = judged;
         let mut contexts: Vec<(u64, u32)> = tally
             .iter()
@@ -146,7 +175,7 @@ impl Search<'_> {
             .map(|(pair, (with, _))| (*with, *pair))
             .collect();
         contexts.sort_unstable_by_key(|&(with, pair)| (Reverse(with), pair));
-        let is_suspect = votes.contested_share() > MAX_SUSPECT + self.noise.wrong;
+        let is_suspect = votes.cast.contested_share() > MAX_SUSPECT + self.noise.wrong;
         let in_context = |&(_, pair): &(u64, u32)| {
             let (spot, value) = self.test(pair);
             let draft = candidate.draft.and(spot, Test::Is(value))?;
@@ -167,11 +196,10 @@ impl Search<'_> {
     pub(super) fn still_volatile(&self) -> Vec<u32> {
         let mut pairs = self.volatile.clone();
         let offered = if pairs.is_empty() { Vec::new() } else { self.offered() };
-        let mut tally = Tally::default();
-        let is_known = |family: Family| !matches!(family, Family::Other | Family::Relevant);
-        for candidate in offered.iter().filter(|candidate| is_known(candidate.family)) {
+        let mut tally = PairTally::default();
+        for candidate in offered.iter().filter(|candidate| candidate.family.is_known()) {
             for group in joined(&self.table, &self.table.moves(&candidate.draft)) {
-                let (with, against) = group.sides(self.table.corpus());
+                let (with, against) = group.sides(self.table.corpus(), candidate.trust());
                 let Some(&first) = with.first().filter(|_| with.len() + against.len() > 1) else { continue };
                 for pair in pairs.iter().filter(|pair| self.table.row(first).contains(pair)) {
                     let (agreeing, contradicting) = tally.entry(*pair).or_default();
@@ -187,7 +215,7 @@ impl Search<'_> {
     }
 
     /// Pages that show something else from one visit to the next, of which too few were seen to agree.
-    fn unproven(&self, draft: &Draft, tally: &Tally) -> Vec<u32> {
+    fn unproven(&self, draft: &Draft, tally: &PairTally) -> Vec<u32> {
         let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with >= MIN_VOLATILE);
         let unseen = self.volatile.iter().copied().filter(|pair| !is_seen(pair));
         unseen.filter(|&pair| self.table.moves_any_with(draft, pair)).collect()

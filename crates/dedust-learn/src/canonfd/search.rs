@@ -18,7 +18,7 @@ use super::accept::{Mode, Noise, Refusal, judge};
 use super::draft::Draft;
 use super::families::{Family, is_volatile};
 use super::table::Table;
-use super::vote::{Votes, count, joined};
+use super::vote::{Ballot, Tally, Trust, Votes, count, joined};
 use super::write::write_edit;
 use crate::corpus::Corpus;
 
@@ -47,6 +47,18 @@ pub(super) struct Candidate {
     pub(super) is_suspect: bool,
 }
 
+impl Candidate {
+    /// What small differences between texts are taken for: what is known of the edit is a claim that it is right.
+    pub(super) fn trust(&self) -> Trust {
+        if self.family.is_known() { Trust::Claimed } else { Trust::Usual }
+    }
+
+    /// Whether it was chosen from many of its kind for what was seen to happen: it asks for certain values.
+    pub(super) fn is_chosen(&self) -> bool {
+        self.draft.when.values().any(|test| matches!(test, Test::Is(_) | Test::OneOf(_)))
+    }
+}
+
 /// A candidate that was judged.
 #[derive(Clone, Debug)]
 pub(super) struct Judged {
@@ -69,7 +81,7 @@ pub(super) struct Search<'c> {
     pub(super) refused: FxHashMap<Draft, Judged>,
     pub(super) tried: usize,
     /// Votes that were counted since the last edit was made.
-    votes: Mutex<FxHashMap<Draft, Votes>>,
+    votes: Mutex<FxHashMap<(Draft, Trust), Votes>>,
 }
 
 impl<'c> Search<'c> {
@@ -97,7 +109,7 @@ impl<'c> Search<'c> {
                 self.noise = self.estimate_noise();
             }
             let before = self.accepted.len();
-            let offered = self.offered();
+            let (late, offered) = self.offered().into_iter().partition(|candidate| candidate.draft.is_late());
             self.take(offered);
             // What holds everywhere is not to be learned where something is true only.
             let suggested = self.suggested();
@@ -105,6 +117,9 @@ impl<'c> Search<'c> {
             let suggested = if self.take(first(wide)) { self.suggested() } else { narrow };
             let narrow = suggested.into_iter().filter(|candidate| !candidate.draft.when.is_empty());
             self.take(first(narrow.collect()));
+            if self.accepted.len() == before {
+                self.take(late);
+            }
             if self.accepted.len() == before {
                 break;
             }
@@ -117,25 +132,23 @@ impl<'c> Search<'c> {
         let mut candidates = self.offered();
         candidates.extend(self.suggested().into_iter().take(MAX_TELLING));
         let votes: Vec<Votes> =
-            candidates.par_iter().map(|candidate| self.votes_on(&candidate.draft)).collect();
-        let mut telling: Vec<Votes> =
-            votes.into_iter().filter(|votes| votes.agreeing >= MIN_AGREEING).collect();
+            candidates.par_iter().map(|candidate| self.votes_on(candidate)).collect();
+        let mut telling: Vec<Ballot> =
+            votes.into_iter().filter(|votes| votes.agreeing >= MIN_AGREEING).map(|votes| votes.cast).collect();
         telling.sort_by(|a, b| a.contested_share().total_cmp(&b.contested_share()));
-        let mut least = Votes::default();
-        for votes in telling {
-            let is_worse = votes.contested_share() > 2.0 * least.contested_share() + 0.05;
-            if least.all + least.disbelieved >= ENOUGH || (least.all > 0 && is_worse) {
+        let mut least = Ballot::default();
+        for cast in telling {
+            let is_worse = cast.contested_share() > 2.0 * least.contested_share() + 0.05;
+            if least.all() >= ENOUGH || (least.all() > 0 && is_worse) {
                 break;
             }
-            least.all += votes.all;
-            least.disbelieved += votes.disbelieved;
-            least.contested += votes.contested;
+            least.add(&cast);
         }
         // The least of several is less than their mean.
         Noise {
             wrong: 1.5 * least.contested_share(),
             proven: least.disbelieved_share(),
-            votes: least.all + least.disbelieved,
+            votes: least.all(),
         }
     }
 
@@ -156,8 +169,8 @@ impl<'c> Search<'c> {
         }
         // What is sure comes first: it may leave what is not with nothing but failures.
         believed.sort_by_key(|judged| {
-            let Votes { all, against, merged, .. } = judged.votes;
-            (against * DOUBTFUL > all, Reverse(merged), judged.candidate.draft.when.len())
+            let Tally { all, against, .. } = judged.votes.cast.tally(self.noise.wrong);
+            (against * DOUBTFUL > all, Reverse(judged.votes.merged), judged.candidate.draft.when.len())
         });
         let mut seen = FxHashSet::default();
         for judged in believed {
@@ -169,11 +182,11 @@ impl<'c> Search<'c> {
             let again = if self.accepted.len() == before {
                 judged
             } else {
-                let votes = count(&self.table, &joined(&self.table, &moves));
+                let votes = count(&self.table, &joined(&self.table, &moves), judged.candidate.trust());
                 self.judge(judged.candidate, votes)
             };
             if again.refusal.is_none() {
-                self.edits.push(write_edit(&self.table, &again, &moves));
+                self.edits.push(write_edit(&self.table, &again, &moves, &self.noise));
                 self.table.apply(&again.candidate.draft, &moves);
                 self.votes = Mutex::default();
                 self.refused.remove(&again.candidate.draft);
@@ -220,22 +233,24 @@ impl<'c> Search<'c> {
     /// Whether most of what it would join was different before: other edits do not change that.
     fn is_hopeless(&self, draft: &Draft) -> bool {
         self.refused.get(draft).is_some_and(|judged| {
-            let Votes { all, against, .. } = judged.votes;
+            let Tally { all, against, .. } = judged.votes.cast.tally(self.noise.wrong);
             judged.refusal == Some(Refusal::Fails) && all >= 10 && 2 * against > all
         })
     }
 
     pub(super) fn vote(&self, candidate: Candidate) -> Judged {
-        let votes = self.votes_on(&candidate.draft);
+        let votes = self.votes_on(&candidate);
         self.judge(candidate, votes)
     }
 
-    fn votes_on(&self, draft: &Draft) -> Votes {
+    fn votes_on(&self, candidate: &Candidate) -> Votes {
         let lock = || self.votes.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = lock().get(draft).copied();
+        let Candidate { draft, .. } = candidate;
+        let key = (draft.clone(), candidate.trust());
+        let known = lock().get(&key).copied();
         known.unwrap_or_else(|| {
-            let votes = count(&self.table, &joined(&self.table, &self.table.moves(draft)));
-            lock().insert(draft.clone(), votes);
+            let votes = count(&self.table, &joined(&self.table, &self.table.moves(draft)), candidate.trust());
+            lock().insert(key, votes);
             votes
         })
     }
@@ -245,7 +260,7 @@ impl<'c> Search<'c> {
         let harmless =
             !candidate.is_suspect && candidate.draft.is_harmless() && !self.has_default(&candidate.draft);
         let mut refusal =
-            judge(self.mode, candidate.family, &votes, harmless, urls, self.noise, self.max_false_rate).err();
+            judge(self.mode, &candidate, &votes, harmless, urls, self.noise, self.max_false_rate).err();
         // Of several changes at once, each must hold by itself: the votes may all be about one of them.
         if refusal.is_none()
             && candidate.draft.change.len() > 1
@@ -260,7 +275,7 @@ impl<'c> Search<'c> {
     fn fails(&self, part: Candidate) -> bool {
         let is_rare = part.family == Family::Tracking;
         let judged = self.vote(part);
-        judged.refusal == Some(Refusal::Fails) && (!is_rare || judged.votes.all >= SOME)
+        judged.refusal == Some(Refusal::Fails) && (!is_rare || judged.votes.cast.all() >= SOME)
     }
 
     /// The changes of an edit one by one, where each could be made without the others.

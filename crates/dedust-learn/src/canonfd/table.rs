@@ -23,6 +23,7 @@ use rustc_hash::FxHashMap;
 
 use self::fold::Folds;
 use crate::corpus::Corpus;
+use crate::known_names::looks_random;
 use crate::pair_number::pair_number;
 
 /// Marks the end of a list of rows.
@@ -257,7 +258,7 @@ impl<'c> Table<'c> {
             let pairs = self.pairs_by_key[key as usize].iter().copied().filter(|&pair| self.count(pair) > 0);
             let rows: usize = pairs.clone().map(|pair| self.count(pair)).sum();
             let values = pairs.clone().count();
-            let random = pairs.clone().filter(|&pair| looks_random(self.value_of(pair))).count();
+            let random = pairs.clone().filter(|&pair| self.raw(pair).is_some_and(looks_random)).count();
             let mut frequent: Vec<u32> =
                 pairs.filter(|&pair| RARE * self.count(pair) >= rows || values <= MAX_FREQUENT).collect();
             frequent.sort_unstable_by_key(|&pair| (std::cmp::Reverse(self.count(pair)), pair));
@@ -371,11 +372,4 @@ enum SpotNumber {
     FromRight(u16),
     /// No row has it.
     Never,
-}
-
-fn looks_random(value: &Value) -> bool {
-    value.as_text().is_some_and(|text| {
-        let digits = text.bytes().filter(u8::is_ascii_digit).count();
-        digits > 0 && (text.len() >= 8 || digits == text.len())
-    })
 }

@@ -31,14 +31,10 @@ const LIKELY_WRONG: f64 = 0.6;
 /// What groups that an edit would join say about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Votes {
-    /// Votes in all.
-    pub(super) all: u64,
-    /// Those against it that are to be taken seriously.
-    pub(super) against: u64,
-    /// Voices that are provably wrong, and were not counted.
-    pub(super) disbelieved: u64,
-    /// All voices against it, believed or not.
-    pub(super) contested: u64,
+    /// Of all groups.
+    pub(super) cast: Ballot,
+    /// Of the groups that are held out.
+    pub(super) held_out_cast: Ballot,
     /// Groups in which all agree.
     pub(super) agreeing: u64,
     /// Distinct pages of those groups.
@@ -51,15 +47,81 @@ pub(super) struct Votes {
     pub(super) held_out_failures: u64,
 }
 
-impl Votes {
-    /// The share of voices against it, believed or not.
-    pub(super) fn contested_share(&self) -> f64 {
-        self.contested as f64 / (self.all + self.disbelieved).max(1) as f64
+/// Votes for and against an edit, by how much there is to say against them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ballot {
+    /// Votes for it.
+    pub(super) with: u64,
+    /// Votes against it that nothing speaks against.
+    pub(super) against: u64,
+    /// Votes against it by labels that no other URL of their place has.
+    pub(super) loose: u64,
+    /// Votes against it by labels that contradict their company everywhere, or whose page stands elsewhere.
+    pub(super) disbelieved: u64,
+}
+
+/// Votes as they are counted on a site with so many wrong labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    /// Votes in all.
+    pub(super) all: u64,
+    /// Those of them against the edit.
+    pub(super) against: u64,
+    /// Votes against it that were excused.
+    pub(super) excused: u64,
+}
+
+impl Ballot {
+    /// All votes.
+    pub(super) fn all(&self) -> u64 {
+        self.with + self.against + self.loose + self.disbelieved
     }
 
-    /// The share of voices that are provably wrong.
+    /// The share of votes against it, believed or not.
+    pub(super) fn contested_share(&self) -> f64 {
+        (self.against + self.loose + self.disbelieved) as f64 / self.all().max(1) as f64
+    }
+
+    /// The share of votes by labels that are likely to be wrong.
     pub(super) fn disbelieved_share(&self) -> f64 {
-        self.disbelieved as f64 / (self.all + self.disbelieved).max(1) as f64
+        self.disbelieved as f64 / self.all().max(1) as f64
+    }
+
+    /// Counts votes where a share `wrong` of all labels is. No more votes are excused than that share: a page that stands
+    /// elsewhere too may be a duplicate that was not brought together yet, and no mistake.
+    pub(super) fn tally(&self, wrong: f64) -> Tally {
+        let quota = (wrong * self.all() as f64) as u64;
+        let disbelieved = self.disbelieved.min(quota);
+        let loose = ((disbelieved as f64 * LIKELY_WRONG) as u64).min(self.loose);
+        let excused = disbelieved + loose;
+        let against = self.against + self.loose + self.disbelieved - excused;
+        Tally { all: self.all() - disbelieved, against, excused }
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.with += other.with;
+        self.against += other.against;
+        self.loose += other.loose;
+        self.disbelieved += other.disbelieved;
+    }
+}
+
+/// What small differences between texts are taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Trust {
+    /// Differences, unless fetches of one page differ by as much on this site.
+    Usual,
+    /// The same page, as long as different pages of the site are hardly ever so alike: most edits of this kind are right on
+    /// most sites, and pages repeat their own URL in their text.
+    Claimed,
+}
+
+impl Trust {
+    fn are_different(self, corpus: &Corpus, row: u32, other: u32) -> bool {
+        match self {
+            Self::Usual => corpus.are_different(row, other),
+            Self::Claimed => corpus.refute_claim(row, other),
+        }
     }
 }
 
@@ -92,13 +154,13 @@ impl Group {
     }
 
     /// Rows for and against, one for each part: those against do not show the page of most.
-    pub(super) fn sides(&self, corpus: &Corpus) -> (Vec<u32>, Vec<u32>) {
+    pub(super) fn sides(&self, corpus: &Corpus, trust: Trust) -> (Vec<u32>, Vec<u32>) {
         let Some(leader) = self.leader() else { return (Vec::new(), Vec::new()) };
         let (mut with, mut against) = (Vec::new(), Vec::new());
         for voice in &self.voices {
             if voice.label == leader.label {
                 with.push(voice.row);
-            } else if corpus.content(leader.row).contradicts(corpus.content(voice.row)) {
+            } else if trust.are_different(corpus, leader.row, voice.row) {
                 against.push(voice.row);
             }
         }
@@ -256,7 +318,7 @@ fn misplace(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Group]) {
 }
 
 /// Counts votes.
-pub(super) fn count(table: &Table<'_>, groups: &[Group]) -> Votes {
+pub(super) fn count(table: &Table<'_>, groups: &[Group], trust: Trust) -> Votes {
     let corpus = table.corpus();
     let label = |row: u32| corpus.labels()[row as usize];
     // No more than one URL at this place has the label, whatever others do: the label may be wrong.
@@ -266,41 +328,39 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group]) -> Votes {
     };
     let mut votes = Votes::default();
     let mut pages: FxHashSet<u32> = FxHashSet::default();
-    // Votes against by labels that no other URL has, and labels that are provably wrong.
-    let (mut loose, mut disbelieved) = (0u64, 0u64);
     for group in groups {
         votes.merged += group.parts as u64 - 1;
-        disbelieved += group.disbelieved as u64;
-        let (with, against) = group.sides(corpus);
-        if with.len() + against.len() < 2 {
-            continue;
+        let mut cast = Ballot { disbelieved: group.disbelieved as u64, ..Ballot::default() };
+        let (with, against) = group.sides(corpus, trust);
+        if with.len() + against.len() >= 2 {
+            let mut labels: Vec<u32> = against.iter().map(|&row| label(row)).collect();
+            labels.sort_unstable();
+            labels.dedup();
+            let count = (labels.len() as u64).min(MAX_AGAINST);
+            cast.with = (with.len() as u64 - 1).min(MAX_FOR);
+            if count > 0
+                && count < 3
+                && (against.iter().all(|&row| is_alone(row)) || (with.len() == 1 && is_alone(with[0])))
+            {
+                cast.loose = count;
+            } else {
+                cast.against = count;
+            }
+            if count == 0 {
+                votes.agreeing += 1;
+                pages.extend(with.first().map(|&row| label(row)));
+            }
+            if group.is_held_out() {
+                votes.held_out += 1;
+                votes.held_out_failures += u64::from(count > 0);
+            }
         }
-        let mut labels: Vec<u32> = against.iter().map(|&row| label(row)).collect();
-        labels.sort_unstable();
-        labels.dedup();
-        let count = (labels.len() as u64).min(MAX_AGAINST);
-        votes.all += count + (with.len() as u64 - 1).min(MAX_FOR);
-        if count > 0
-            && count < 3
-            && (against.iter().all(|&row| is_alone(row)) || (with.len() == 1 && is_alone(with[0])))
-        {
-            loose += count;
-        } else {
-            votes.against += count;
-        }
-        if count == 0 {
-            votes.agreeing += 1;
-            pages.extend(with.first().map(|&row| label(row)));
-        }
+        votes.cast.add(&cast);
         if group.is_held_out() {
-            votes.held_out += 1;
-            votes.held_out_failures += u64::from(count > 0);
+            votes.held_out_cast.add(&cast);
         }
     }
-    votes.contested = votes.against + loose + disbelieved;
-    votes.against += loose.saturating_sub((disbelieved as f64 * LIKELY_WRONG) as u64);
     votes.pages = pages.len() as u64;
-    votes.disbelieved = disbelieved;
     votes
 }
 

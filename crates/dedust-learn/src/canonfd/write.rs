@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 
 use dedust::{Change, Edit, RefusedEdit};
 
-use super::accept::Refusal;
+use super::accept::{Noise, Refusal};
 use super::draft::Draft;
 use super::search::{Judged, Search};
 use super::table::Table;
@@ -16,7 +16,7 @@ use crate::metrics::PairCounts;
 use crate::rule_evidence::rule_evidence;
 
 /// Refused edits that are remembered.
-const REFUSED: usize = 20;
+const REFUSED: usize = 120;
 
 /// The edits that were not believed and had most votes.
 pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
@@ -34,15 +34,16 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
         when: judged.candidate.draft.when.clone(),
         change: judged.candidate.draft.change.clone(),
         reason: refusal.reason().into(),
-        votes: judged.votes.all,
-        against: judged.votes.against,
+        votes: judged.votes.cast.tally(search.noise.wrong).all,
+        against: judged.votes.cast.tally(search.noise.wrong).against,
     };
     refused.into_iter().map(written).collect()
 }
 
 /// An edit that is believed and not made yet, and moves these rows.
-pub(super) fn write_edit(table: &Table<'_>, judged: &Judged, moves: &[(u32, u64)]) -> Edit {
+pub(super) fn write_edit(table: &Table<'_>, judged: &Judged, moves: &[(u32, u64)], noise: &Noise) -> Edit {
     let corpus = table.corpus();
+    let tally = judged.votes.cast.tally(noise.wrong);
     let Judged { candidate, votes, .. } = judged;
     let mut kinds = EvidenceKinds::NONE;
     let mut examples: Vec<(u32, u32)> = Vec::new();
@@ -65,8 +66,8 @@ pub(super) fn write_edit(table: &Table<'_>, judged: &Judged, moves: &[(u32, u64)
         }
     }
     let counts = PairCounts {
-        support: votes.all.into(),
-        same: (votes.all - votes.against).into(),
+        support: tally.all.into(),
+        same: (tally.all - tally.against).into(),
         groups: votes.held_out,
         mixed_groups: votes.held_out_failures,
     };

@@ -2,8 +2,10 @@
 The outcome: a cluster number per row, and why.
 */
 
+use super::content::Content;
 use super::tie::Ties;
 use crate::evidence::EvidenceKinds;
+use crate::likeness::Likeness;
 
 const NO_LABEL: u32 = u32::MAX;
 
@@ -15,10 +17,17 @@ pub struct Labels {
     label_by_row: Vec<u32>,
     kinds_by_row: Vec<EvidenceKinds>,
     size_by_label: Vec<u32>,
+    contents: Vec<Content>,
+    likeness: Likeness,
 }
 
 impl Labels {
-    pub(super) fn number(mut ties: Ties, has_clusters: bool) -> Labels {
+    pub(super) fn number(
+        mut ties: Ties,
+        has_clusters: bool,
+        contents: Vec<Content>,
+        likeness: Likeness,
+    ) -> Labels {
         let row_count = ties.row_count();
         let mut label_by_root = vec![NO_LABEL; row_count];
         let mut label_by_row = vec![NO_LABEL; row_count];
@@ -40,7 +49,7 @@ impl Labels {
             size_by_label[*label as usize] += 1;
             *row_label = *label;
         }
-        Labels { label_by_row, kinds_by_row: ties.into_kinds(), size_by_label }
+        Labels { label_by_row, kinds_by_row: ties.into_kinds(), size_by_label, contents, likeness }
     }
 
     /// The cluster of a row; `None` if unknown or if there is no such row.
@@ -56,6 +65,16 @@ impl Labels {
     /// Every row's label, in row order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<u32>> + Clone {
         self.label_by_row.iter().map(|label| (*label != NO_LABEL).then_some(*label))
+    }
+
+    /// What was seen at each row; once.
+    pub(crate) fn take_contents(&mut self) -> Vec<Content> {
+        std::mem::take(&mut self.contents)
+    }
+
+    /// How much fetches of one page differ on the site.
+    pub(crate) fn likeness(&self) -> Likeness {
+        self.likeness
     }
 
     /// Number of rows, labelled or not.

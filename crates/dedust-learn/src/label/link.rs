@@ -2,15 +2,23 @@
 Ties rows by where their redirects, and then their canonical links, end.
 
 Links lead from URL to URL, and a target need not be a row: two rows that end at one URL are tied to each
-other, and to the row of that URL if there is one. Canonical links tie only rows whose titles do not differ. A row that redirects is the page it ends at, so its own
-canonical link is not used, and where canonical links end at a URL that is no row, it stands in for it.
+other, and to the row of that URL if there is one. A row that redirects is the page it ends at, so its own canonical link
+is not used.
+
+A canonical link is a claim. It is believed where nothing speaks against it: rows whose titles differ, or whose texts
+differ by more than two fetches of one page do on this site, are not one page, whatever they declare. A canonical URL that
+redirects, fails or names another one as canonical is no page's name, and links to it are not heard.
 */
+
+use rustc_hash::FxHashSet;
 
 use super::Sighting;
 use super::chain::Chains;
+use super::content::Content;
 use super::tie::Ties;
 use super::title;
 use crate::evidence::EvidenceKind;
+use crate::likeness::Likeness;
 
 /// The links of one site. Values are hashes of target URLs.
 pub(super) struct SiteLinks<'a> {
@@ -19,7 +27,12 @@ pub(super) struct SiteLinks<'a> {
     pub(super) canonicals: &'a [Sighting],
     /// By row.
     pub(super) titles: &'a [u64],
+    pub(super) contents: &'a [Content],
+    pub(super) likeness: &'a Likeness,
 }
+
+/// Pages that are told apart among rows that claim to be one.
+const MAX_CLAIMED_PAGES: usize = 16;
 
 impl SiteLinks<'_> {
     pub(super) fn tie(&self, ties: &mut Ties) {
@@ -28,35 +41,68 @@ impl SiteLinks<'_> {
         rows_by_url.sort_unstable();
         let source_and_target = |link: &Sighting| (self.url_of(link.row), link.value);
 
-        let chains = Chains::new(self.redirects.iter().map(source_and_target));
-        let mut redirected: Vec<Sighting> = Vec::new();
-        for arrivals in self.ends(&chains, self.redirects).chunk_by(Sighting::has_same_value) {
+        let redirects = Chains::new(self.redirects.iter().map(source_and_target));
+        for arrivals in self.ends(&redirects, self.redirects).chunk_by(Sighting::has_same_value) {
             let members = rows_of([arrivals, at_url(&rows_by_url, arrivals[0].value)]);
             note_evidence(ties, arrivals);
-            if ties.tie(EvidenceKind::Redirect, &members) {
-                redirected.extend(arrivals);
-            }
+            ties.tie(EvidenceKind::Redirect, &members);
         }
 
-        let after_redirects = |url| chains.end_of(url).unwrap_or(url);
-        let canonical_links = self.canonicals.iter().map(source_and_target);
-        let chains = Chains::new(
-            canonical_links
-                .filter(|(source, _)| chains.end_of(*source).is_none())
-                .map(|(source, target)| (source, after_redirects(target))),
-        );
-        for arrivals in self.ends(&chains, self.canonicals).chunk_by(Sighting::has_same_value) {
-            let end = arrivals[0].value;
-            let rows_there = at_url(&rows_by_url, end);
-            let stand_ins = if rows_there.is_empty() { at_url(&redirected, end) } else { &[] };
-            let mut members = rows_of([arrivals, rows_there, stand_ins]);
+        let is_redirected = |url: u64| redirects.end_of(url).is_some();
+        let mut claims: Vec<Sighting> = self
+            .canonicals
+            .iter()
+            .filter(|link| !is_redirected(self.url_of(link.row)) && !is_redirected(link.value))
+            .copied()
+            .collect();
+        claims.sort_unstable_by_key(|claim| (claim.row, claim.value));
+        claims.dedup();
+        // A row with two canonical links has none.
+        let mut claims: Vec<Sighting> = claims
+            .chunk_by(|left, right| left.row == right.row)
+            .filter(|claims| claims.len() == 1)
+            .flatten()
+            .copied()
+            .collect();
+        claims.sort_unstable();
+        let naming_others: FxHashSet<u32> =
+            claims.iter().filter(|claim| claim.value != self.url_of(claim.row)).map(|claim| claim.row).collect();
+        let mut members = Vec::new();
+        for arrivals in claims.chunk_by(Sighting::has_same_value) {
+            let there = at_url(&rows_by_url, arrivals[0].value);
             note_evidence(ties, arrivals);
-            title::groups(&mut members, self.titles, |group| {
-                if group.len() > 1 && ties.tie(EvidenceKind::Canonical, group) {
-                    let tied = stand_ins.iter().filter(|arrival| group.contains(&arrival.row));
-                    tied.for_each(|arrival| ties.add_kind(EvidenceKind::Redirect, arrival.row));
-                }
-            });
+            let is_name = |sighting: &Sighting| {
+                !self.contents[sighting.row as usize].is_error() && !naming_others.contains(&sighting.row)
+            };
+            if !there.iter().all(is_name) {
+                continue;
+            }
+            members.clear();
+            members.extend(rows_of([arrivals, there]));
+            title::groups(&mut members, self.titles, |group| self.tie_alike(ties, group, there));
+        }
+    }
+
+    /// Ties rows that claim to be one page, as far as their texts do not say otherwise: first those that show the page of
+    /// the row that they name, then others that show the same.
+    fn tie_alike(&self, ties: &mut Ties, rows: &[u32], named: &[Sighting]) {
+        let is_named = |row: u32| named.iter().any(|sighting| sighting.row == row);
+        let mut rows = rows.to_vec();
+        // By their URLs, so that the numbers of rows leave no trace.
+        rows.sort_unstable_by_key(|&row| (!is_named(row), self.url_of(row), row));
+        let mut pages: Vec<Vec<u32>> = Vec::new();
+        for row in rows {
+            let content = &self.contents[row as usize];
+            let shows_it =
+                |page: &Vec<u32>| content.may_be_one_with(&self.contents[page[0] as usize], self.likeness);
+            match pages.iter().position(shows_it) {
+                Some(page) => pages[page].push(row),
+                None if pages.len() < MAX_CLAIMED_PAGES => pages.push(vec![row]),
+                None => {}
+            }
+        }
+        for page in pages.iter().filter(|page| page.len() > 1) {
+            ties.tie(EvidenceKind::Canonical, page);
         }
     }
 

@@ -1,6 +1,7 @@
 /*!
 Ties rows whose texts are nearly equal and whose titles are equal: by simhash, and by shingles.
 
+How near is near is measured on the site ([`crate::likeness`]): where two fetches of one page never differ, nothing is tied.
 Where the sketches of both are known, they must resemble each other too: fingerprints of three bits' difference alone
 are right about three times out of four (Manku, Jain and Das Sarma, WWW 2007).
 */
@@ -9,15 +10,9 @@ use super::tie::Ties;
 use super::title::NO_TITLE;
 use super::{FingerprintSighting, MAX_HAMMING_BITS, Sighting};
 use crate::evidence::EvidenceKind;
+use crate::likeness::Likeness;
 use crate::minhash::{BANDS, Sketch, band_hash, resemblance};
 use crate::simhash::near_pairs;
-
-/// The least resemblance of nearly equal texts.
-///
-/// Sketches are of main texts. For whole texts 0.9 is usual, but there what differs is mostly furniture. On the one wiki
-/// where this was looked at, all 57 pairs with equal titles and from 0.90 to 0.97 in common were different pages, and all
-/// 15 above were the same; many of the pairs share a page, and other sites may differ.
-const MIN_RESEMBLANCE: f64 = 0.95;
 
 /// Kinds of texts that are told apart among rows with something in common.
 const MAX_LEADERS: usize = 16;
@@ -86,6 +81,11 @@ impl Sketches {
     }
 }
 
+/// The least resemblance of texts that are equal but for what two fetches of one page differ by.
+fn least_resemblance(likeness: &Likeness) -> f64 {
+    1.0 - f64::from(likeness.sketch.equal) / 64.0
+}
+
 /// Ties rows with an equal title and similar fingerprints.
 ///
 /// Equal fingerprints are tied first, so that the search for near pairs meets each fingerprint once.
@@ -94,7 +94,10 @@ pub(super) fn tie_similar(
     mut sightings: Vec<FingerprintSighting>,
     sketches: &Sketches,
     url_by_row: &[u64],
+    likeness: &Likeness,
 ) {
+    let least = least_resemblance(likeness);
+    let max_bits = likeness.simhash.equal.min(MAX_HAMMING_BITS);
     sightings.sort_unstable();
     sightings.dedup();
     let mut members = Vec::new();
@@ -112,7 +115,7 @@ pub(super) fn tie_similar(
                 is_believed = ties.tie(EvidenceKind::Simhash, &members);
                 members.truncate(1);
             } else {
-                members = sketches.alike(&members, MIN_RESEMBLANCE, |left, right| {
+                members = sketches.alike(&members, least, |left, right| {
                     is_believed &= ties.tie(EvidenceKind::Simhash, &[left, right]);
                 });
             }
@@ -122,9 +125,9 @@ pub(super) fn tie_similar(
             }
         }
         let mut pairs: Vec<(u32, u32)> = Vec::new();
-        near_pairs(&fingerprints, MAX_HAMMING_BITS, |left, right| {
+        near_pairs(&fingerprints, max_bits, |left, right| {
             let (left, right) = (rows[left], rows[right]);
-            if sketches.may_resemble(left, right, MIN_RESEMBLANCE) {
+            if sketches.may_resemble(left, right, least) {
                 pairs.push((left.min(right), left.max(right)));
             }
             // Between explicit clusters it matters which pair comes first: not the one of lower rows.
@@ -145,7 +148,17 @@ fn tie_pairs(ties: &mut Ties, pairs: &mut Vec<(u32, u32)>) {
 }
 
 /// Ties rows with an equal title and a band of their sketches in common, if the whole sketches resemble each other.
-pub(super) fn tie_resembling(ties: &mut Ties, sketches: &Sketches, titles: &[u64], url_by_row: &[u64]) {
+pub(super) fn tie_resembling(
+    ties: &mut Ties,
+    sketches: &Sketches,
+    titles: &[u64],
+    url_by_row: &[u64],
+    likeness: &Likeness,
+) {
+    if likeness.sketch.equal == 0 {
+        return;
+    }
+    let least = least_resemblance(likeness);
     // Rows by their URLs, so that their numbers leave no trace.
     let mut rows: Vec<u32> = (0..titles.len() as u32)
         .filter(|&row| titles[row as usize] != NO_TITLE && sketches.of(row).is_some())
@@ -163,7 +176,7 @@ pub(super) fn tie_resembling(ties: &mut Ties, sketches: &Sketches, titles: &[u64
         for run in bands.chunk_by(Sighting::has_same_value) {
             members.clear();
             members.extend(run.iter().map(|sighting| rows[sighting.row as usize]));
-            sketches.alike(&members, MIN_RESEMBLANCE, |left, right| {
+            sketches.alike(&members, least, |left, right| {
                 ties.tie(EvidenceKind::Shingles, &[left, right]);
             });
         }

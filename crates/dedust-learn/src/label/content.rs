@@ -1,0 +1,255 @@
+/*!
+What was seen at a URL, apart from what ties it to others: does another URL show something else?
+*/
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Clues, hash_digest, hash_text};
+use crate::likeness::{Likeness, PageText, identity_of};
+
+/// What was seen at a URL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Content {
+    page: PageText,
+    /// A hash of the body; 0 for none.
+    body: u64,
+    /// Hashes of the URL that it redirects to: of all of it, and of what is left without scheme, `www` and known noise.
+    redirect: u64,
+    destination: u64,
+    outcome: Outcome,
+    /// Whether it showed something else at another visit: then it is no witness.
+    changes: bool,
+    /// Whether there is a cluster label, which settles everything.
+    is_settled: bool,
+    /// Whether it was seen at this URL, not only at one of a mirror.
+    is_here: bool,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    #[default]
+    Unknown,
+    /// There is no such page, now and at the next visit.
+    Error,
+    Redirect,
+    Page,
+}
+
+/// What two contents say of each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Relation {
+    /// They are equal.
+    Same,
+    /// They differ, by no more than two fetches of one page may.
+    Tolerated,
+    /// They are two pages.
+    Different,
+    /// Too little is known.
+    Unknown,
+}
+
+impl Content {
+    /// Takes in what was seen, here or at a mirror. The order of observations leaves no trace.
+    pub(crate) fn observe(&mut self, clues: &Clues<'_>, is_here: bool) {
+        self.is_here |= is_here;
+        self.is_settled |= clues.cluster.is_some();
+        let seen = Self::of(clues);
+        if seen.outcome == Outcome::Unknown {
+            return;
+        }
+        if self.outcome == Outcome::Unknown {
+            let Self { changes, is_settled, is_here, .. } = *self;
+            *self = Self { changes, is_settled, is_here, ..seen };
+            return;
+        }
+        self.changes |= self.what() != seen.what();
+        if seen.outcome > self.outcome || (seen.outcome == self.outcome && seen.rank() < self.rank()) {
+            let Self { changes, is_settled, is_here, .. } = *self;
+            *self = Self { changes, is_settled, is_here, ..seen };
+        }
+    }
+
+    fn of(clues: &Clues<'_>) -> Self {
+        let mut content = Self::default();
+        match clues.status {
+            // What a server says of itself, or of its haste, says nothing of the page.
+            Some(408 | 425 | 429 | 500..) => return content,
+            Some(400..=499) => content.outcome = Outcome::Error,
+            _ if clues.redirect.is_some() => {
+                let target = clues.redirect.unwrap_or_default();
+                content.outcome = Outcome::Redirect;
+                content.redirect = xxh3_64(target);
+                content.destination = identity_of(target);
+            }
+            None | Some(200..=299) => {
+                content.page = PageText::of(clues);
+                content.body = hash_digest(clues.digest).unwrap_or_default();
+                if content.page.text != 0 || content.body != 0 {
+                    content.outcome = Outcome::Page;
+                }
+            }
+            Some(_) => {}
+        }
+        content
+    }
+
+    fn what(&self) -> (Outcome, u64, u64) {
+        let text = if self.page.text != 0 { self.page.text } else { self.body };
+        (self.outcome, text, self.destination)
+    }
+
+    fn rank(&self) -> (PageText, u64, u64) {
+        (self.page, self.body, self.redirect)
+    }
+
+    /// Whether the page was seen at this URL, not only at one of a mirror.
+    pub(crate) fn is_here(&self) -> bool {
+        self.is_here
+    }
+
+    /// Whether the fingerprint is all that is known of its text.
+    pub(super) fn is_known_by_fingerprint(&self) -> bool {
+        self.page.text == self.page.simhash && self.body == 0
+    }
+
+    /// Whether there is a cluster label.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.is_settled
+    }
+
+    /// Whether there is no such page.
+    pub(crate) fn is_error(&self) -> bool {
+        self.outcome == Outcome::Error && !self.changes && !self.is_settled
+    }
+
+    /// The hash of the URL that it redirects to.
+    pub(crate) fn redirect(&self) -> Option<u64> {
+        (self.outcome == Outcome::Redirect && !self.changes).then_some(self.redirect)
+    }
+
+    /// Takes over what is shown where it redirects to.
+    pub(crate) fn follow(&mut self, target: &Self) {
+        if target.outcome == Outcome::Page {
+            let Self { is_settled, is_here, .. } = *self;
+            *self = Self { is_settled, is_here, ..*target };
+        }
+    }
+
+    /// Whether nothing that was seen speaks against a claim that two URLs are one page.
+    pub(crate) fn may_be_one_with(&self, other: &Self, likeness: &Likeness) -> bool {
+        (self.is_settled && other.is_settled)
+            || self.relation(other, likeness) != Relation::Different
+            || (self.outcome == other.outcome && likeness.forgives(&self.page, &other.page))
+    }
+
+    /// What two contents say of each other on a site with such a likeness of pages. Labels have been compared before: of
+    /// two URLs with different cluster labels nothing else is asked.
+    pub(crate) fn relation(&self, other: &Self, likeness: &Likeness) -> Relation {
+        use Outcome::{Error, Page, Redirect};
+        if self.is_settled && other.is_settled {
+            return Relation::Different;
+        }
+        if self.changes || other.changes {
+            return Relation::Unknown;
+        }
+        match (self.outcome, other.outcome) {
+            (Page, Page) => {
+                let (one, two) = (&self.page, &other.page);
+                let texts = if one.text != 0 && two.text != 0 {
+                    (one.text, two.text)
+                } else {
+                    (self.body, other.body)
+                };
+                match texts {
+                    (0, _) | (_, 0) => Relation::Unknown,
+                    (one, two) if one == two => Relation::Same,
+                    _ if likeness.tolerates(one, two) => Relation::Tolerated,
+                    _ => Relation::Different,
+                }
+            }
+            (Redirect, Redirect) if self.destination == other.destination => Relation::Same,
+            (Redirect, Redirect) | (Error, Page | Redirect) | (Page | Redirect, Error) => Relation::Different,
+            _ => Relation::Unknown,
+        }
+    }
+}
+
+impl PageText {
+    /// What is compared of an observation. Where no hash of the text is known, its fingerprint takes its place.
+    pub(super) fn of(clues: &Clues<'_>) -> Self {
+        let simhash = clues.simhash.unwrap_or_default();
+        let main = clues.main.map(|main| xxh3_64(main.digest));
+        let text = hash_digest(clues.text_digest).or(main).or(clues.simhash.map(|_| simhash));
+        Self { text: text.unwrap_or_default(), title: hash_text(clues.title).unwrap_or_default(), simhash }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(clues: Clues<'_>) -> Content {
+        let mut content = Content::default();
+        content.observe(&clues, true);
+        content
+    }
+
+    fn relation(one: Clues<'_>, other: Clues<'_>) -> Relation {
+        let (one, other) = (seen(one), seen(other));
+        let relation = one.relation(&other, &Likeness::usual());
+        assert_eq!(relation, other.relation(&one, &Likeness::usual()), "in either order");
+        relation
+    }
+
+    #[test]
+    fn texts_are_compared_before_bodies() {
+        let page = |text: &'static [u8], body: &'static [u8]| Clues {
+            text_digest: Some(text),
+            digest: Some(body),
+            ..Clues::default()
+        };
+        assert_eq!(relation(page(b"1", b"1"), page(b"1", b"2")), Relation::Same);
+        assert_eq!(relation(page(b"1", b"1"), page(b"2", b"2")), Relation::Different);
+        assert_eq!(relation(Clues { text_digest: None, ..page(b"", b"1") }, page(b"2", b"1")), Relation::Same);
+    }
+
+    #[test]
+    fn small_differences_are_tolerated_where_the_titles_are_equal() {
+        let page = |text: &'static [u8], title: &'static [u8], simhash| Clues {
+            text_digest: Some(text),
+            title: Some(title),
+            simhash: Some(simhash),
+            ..Clues::default()
+        };
+        assert_eq!(relation(page(b"1", b"t", 1), page(b"2", b"t", 0b111)), Relation::Tolerated);
+        assert_eq!(relation(page(b"1", b"t", 1), page(b"2", b"u", 0b111)), Relation::Different);
+        assert_eq!(relation(page(b"1", b"t", 1), page(b"2", b"t", u64::MAX)), Relation::Different);
+    }
+
+    #[test]
+    fn an_error_is_no_page_unless_it_passes() {
+        let page = Clues { digest: Some(b"1"), status: Some(200), ..Clues::default() };
+        let error = |status| Clues { status: Some(status), ..Clues::default() };
+        assert_eq!(relation(page, error(404)), Relation::Different);
+        assert_eq!(relation(page, error(503)), Relation::Unknown);
+        assert_eq!(relation(page, error(429)), Relation::Unknown);
+        assert_eq!(relation(error(404), error(410)), Relation::Unknown);
+    }
+
+    #[test]
+    fn redirects_to_different_pages_differ() {
+        let to = |target: &'static [u8]| Clues { redirect: Some(target), status: Some(301), ..Clues::default() };
+        assert_eq!(relation(to(b"http://a.example/x"), to(b"http://a.example/y")), Relation::Different);
+        let session = to(b"https://www.a.example/x?sid=9f3e21aa");
+        assert_eq!(relation(to(b"http://a.example/x"), session), Relation::Same);
+    }
+
+    #[test]
+    fn a_page_that_changes_is_no_witness() {
+        let page = |digest: &'static [u8]| Clues { digest: Some(digest), ..Clues::default() };
+        let mut changing = seen(page(b"1"));
+        changing.observe(&page(b"2"), true);
+        assert_eq!(changing.relation(&seen(page(b"3")), &Likeness::usual()), Relation::Unknown);
+    }
+}

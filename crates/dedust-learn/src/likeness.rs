@@ -1,0 +1,351 @@
+/*!
+How much two fetches of one page differ on a site, measured on the site itself.
+
+Some pages show a clock, a counter or an advertisement, so that two fetches of one page are not equal. How large such
+differences are, and how often they occur, is a property of the site. It is estimated from two samples:
+
+- *Same*: observations of one URL, and of URLs that differ in tracking and session parameters alone.
+- *Different*: URLs of one template (the same path and the same parameter names, or the same directory) that differ in
+  something else, and whose texts are not equal. Some of them are one page after all, which makes the estimate careful.
+
+Let S(d) be the share of *same* pairs whose texts differ by at least d, and F(d) the share of *different* pairs that differ
+by at most d; titles must be equal in both. A difference d is *tolerated*, which means that it does not show two different
+pages, where S(d) >= F(d): there a page misses itself at least as often as two pages are taken for one. It counts as
+*equal*, which means that it shows one page, where S(d) >= 10 F(d). On a site where no *same* pair differs nothing is
+tolerated: there a difference is a difference. Where a site itself *claims* that two URLs are one page, by a canonical link, a
+difference is forgiven as long as F(d) <= 5 %: different pages are hardly ever so alike. Pairs with one canonical link are
+not taken for different pages.
+
+There are sites on which a parameter of a known name does decide what is shown. So every set of such names is asked
+first: where pairs that differ in these names alone are as far apart as different pages, they are left out.
+
+The distance is the number of bits in which two fingerprints differ, or, where pages have sketches, 64 times the share of
+shingles that they do not share.
+*/
+
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use crate::known_names::{is_listed, looks_random};
+use crate::minhash::{Sketch, resemblance};
+
+/// Observations that are remembered.
+const MAX_ENTRIES: usize = 1 << 16;
+/// Pairs of one page, and of one template, that are compared.
+const MAX_PAIRS_PER_GROUP: usize = 8;
+/// Pairs that must differ before anything is tolerated, and *different* pairs that must be known.
+const MIN_DIFFERING: usize = 5;
+const MIN_DIFFERENT: usize = 20;
+/// A set of names is left out where more than one pair in so many is as far apart as different pages.
+const FAR_PAIRS: usize = 5;
+/// The likelihood ratio from which on a difference shows one page: "strong" on the scale of Jeffreys.
+const STRONG_RATIO: f64 = 10.0;
+/// The share of different pages that may be as alike as pages that are claimed to be one.
+const MAX_MISTAKEN: f64 = 0.05;
+/// Distances are from 0 to this.
+const MAX_DISTANCE: u32 = 64;
+
+/// What is compared of two observations. 0 stands for what is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PageText {
+    /// A hash of the text, or of the whole body where that is all that is known.
+    pub(crate) text: u64,
+    /// A hash of the title.
+    pub(crate) title: u64,
+    pub(crate) simhash: u64,
+}
+
+/// Differences between texts that are tolerated on a site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Likeness {
+    /// Of fingerprints, in bits.
+    pub(crate) simhash: Limits,
+    /// Of sketches, in 64ths of what two texts do not share.
+    pub(crate) sketch: Limits,
+}
+
+/// The largest distances with a meaning; 0 where no difference has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// A difference up to here does not show two pages.
+    pub(crate) tolerated: u32,
+    /// A difference up to here shows one page.
+    pub(crate) equal: u32,
+    /// A difference up to here does not refute a claim that two URLs are one page.
+    pub(crate) claimed: u32,
+}
+
+impl Likeness {
+    /// What was usual before sites were measured: for rows of which no URL is known.
+    #[cfg(test)]
+    pub(crate) fn usual() -> Self {
+        let simhash = Limits { tolerated: 12, equal: 3, claimed: 12 };
+        Self { simhash, sketch: Limits { tolerated: 6, equal: 3, claimed: 6 } }
+    }
+
+    /// Whether two pages with different texts may be one page all the same.
+    pub(crate) fn tolerates(&self, one: &PageText, other: &PageText) -> bool {
+        differs_by_at_most(one, other, self.simhash.tolerated)
+    }
+
+    /// The same of two pages that the site claims to be one.
+    pub(crate) fn forgives(&self, one: &PageText, other: &PageText) -> bool {
+        differs_by_at_most(one, other, self.simhash.claimed.max(self.simhash.tolerated))
+    }
+}
+
+fn differs_by_at_most(one: &PageText, other: &PageText, bits: u32) -> bool {
+    bits > 0
+        && one.title == other.title
+        && one.simhash != 0
+        && other.simhash != 0
+        && (one.simhash ^ other.simhash).count_ones() <= bits
+}
+
+/// The distance of two sketches.
+pub(crate) fn sketch_distance(one: &Sketch, other: &Sketch) -> u32 {
+    ((1.0 - resemblance(one, other)) * f64::from(MAX_DISTANCE)).round() as u32
+}
+
+/// Gathers observations of a site.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LikenessBuilder {
+    entries: FxHashMap<(u64, u64), Entry>,
+    /// Entries are kept whose identity has this many zeros at its end.
+    level: u32,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    /// Of the URL without its tracking and session parameters.
+    identity: u64,
+    /// Of what URLs of one template have in common.
+    template: u64,
+    /// The names that were left out, one bit for each.
+    names: u64,
+    page: PageText,
+    /// A hash of its canonical link; 0 for none.
+    canonical: u64,
+    sketch: Option<Box<Sketch>>,
+}
+
+impl LikenessBuilder {
+    /// Takes in a page that was seen at a URL in safe normal form.
+    pub(crate) fn observe(&mut self, url: &[u8], page: PageText, canonical: Option<&[u8]>, sketch: Option<&Sketch>) {
+        if page.text == 0 || (page.simhash == 0 && sketch.is_none()) {
+            return;
+        }
+        let UrlHashes { identity, template, names } = UrlHashes::of(url);
+        if identity.trailing_zeros() < self.level {
+            return;
+        }
+        let canonical = canonical.map_or(0, xxh3_64);
+        let sketch = sketch.map(|sketch| Box::new(*sketch));
+        let entry = Entry { identity, template, names, page, canonical, sketch };
+        let known = self.entries.entry((xxh3_64(url), page.text)).or_insert_with(|| entry.clone());
+        // Whatever the order of the observations.
+        if (entry.page, entry.canonical, &entry.sketch) < (known.page, known.canonical, &known.sketch) {
+            *known = entry;
+        }
+        while self.entries.len() > MAX_ENTRIES {
+            self.level += 1;
+            let level = self.level;
+            self.entries.retain(|_, entry| entry.identity.trailing_zeros() >= level);
+        }
+    }
+
+    /// The differences that are tolerated on this site.
+    pub(crate) fn finish(self) -> Likeness {
+        let mut entries: Vec<((u64, u64), Entry)> = self.entries.into_iter().collect();
+        entries.sort_unstable_by_key(|(key, entry)| (entry.identity, *key));
+        let entries: Vec<Entry> = entries.into_iter().map(|(_, entry)| entry).collect();
+        let mut same: Vec<[&Entry; 2]> = Vec::new();
+        let mut pages: Vec<&Entry> = Vec::new();
+        for group in entries.chunk_by(|a, b| a.identity == b.identity) {
+            pages.push(&group[0]);
+            same.extend(group[1..].iter().take(MAX_PAIRS_PER_GROUP).map(|other| [&group[0], other]));
+        }
+        pages.sort_by_key(|entry| entry.template);
+        let mut different: Vec<[&Entry; 2]> = Vec::new();
+        for group in pages.chunk_by(|a, b| a.template == b.template) {
+            let pairs = group.windows(2).map(|two| [two[0], two[1]]);
+            different.extend(pairs.filter(|pair| !is_equal(pair) && !is_claimed(pair)).take(MAX_PAIRS_PER_GROUP));
+        }
+        let simhash = |[one, other]: &[&Entry; 2]| {
+            let is_known = one.page.simhash != 0 && other.page.simhash != 0;
+            is_known.then(|| (one.page.simhash ^ other.page.simhash).count_ones())
+        };
+        let sketch = |[one, other]: &[&Entry; 2]| {
+            Some(sketch_distance(one.sketch.as_deref()?, other.sketch.as_deref()?))
+        };
+        Likeness {
+            simhash: limits(&same, &different, simhash),
+            sketch: limits(&same, &different, sketch),
+        }
+    }
+}
+
+fn is_equal([one, other]: &[&Entry; 2]) -> bool {
+    one.page.text == other.page.text
+}
+
+fn is_claimed([one, other]: &[&Entry; 2]) -> bool {
+    one.canonical != 0 && one.canonical == other.canonical
+}
+
+/// The limits of one measure of distance.
+fn limits(
+    same: &[[&Entry; 2]],
+    different: &[[&Entry; 2]],
+    distance: impl Fn(&[&Entry; 2]) -> Option<u32>,
+) -> Limits {
+    // `None` where the titles differ: that is no matter of distance.
+    let compared = |pair: &[&Entry; 2]| {
+        let distance = distance(pair)?;
+        Some((pair[0].page.title == pair[1].page.title).then_some(distance.max(1)))
+    };
+    let mut different: Vec<Option<u32>> = different.iter().filter_map(compared).collect();
+    if different.len() < MIN_DIFFERENT {
+        return Limits::default();
+    }
+    different.sort_unstable_by_key(|distance| distance.unwrap_or(u32::MAX));
+    let far = different[different.len() / 4];
+    let is_far = |distance: Option<u32>| match (distance, far) {
+        (Some(distance), Some(far)) => distance >= far,
+        (Some(_), None) => false,
+        (None, _) => true,
+    };
+    // Pairs that differ in the same names, and what was found of them: nothing where the texts are equal.
+    let mut by_names: FxHashMap<u64, Vec<Option<Option<u32>>>> = FxHashMap::default();
+    for pair in same {
+        let found = if is_equal(pair) { Some(None) } else { compared(pair).map(Some) };
+        by_names.entry(pair[0].names | pair[1].names).or_default().extend(found);
+    }
+    by_names.retain(|_, pairs| {
+        let far = pairs.iter().flatten().filter(|distance| is_far(**distance)).count();
+        FAR_PAIRS * far <= pairs.len()
+    });
+    let mistaken = |most: u32| {
+        let near = different.iter().filter(|distance| distance.is_some_and(|distance| distance <= most));
+        near.count() as f64 / different.len() as f64
+    };
+    // All shares are monotonous: beyond the first distance that does not pass none does.
+    let largest = |passes: &dyn Fn(u32) -> bool| {
+        (1..=MAX_DISTANCE).find(|distance| !passes(*distance)).map_or(MAX_DISTANCE, |first| first - 1)
+    };
+    let claimed = largest(&|distance| mistaken(distance) <= MAX_MISTAKEN);
+    let pairs: usize = by_names.values().map(Vec::len).sum();
+    let differing: Vec<u32> = by_names.into_values().flatten().flatten().flatten().collect();
+    if differing.len() < MIN_DIFFERING {
+        return Limits { claimed, ..Limits::default() };
+    }
+    let missed = |least: u32| {
+        differing.iter().filter(|distance| **distance >= least).count() as f64 / pairs as f64
+    };
+    let is_likely =
+        |ratio: f64, distance: u32| missed(distance) > 0.0 && missed(distance) >= ratio * mistaken(distance);
+    Limits {
+        tolerated: largest(&|distance| is_likely(1.0, distance)),
+        equal: largest(&|distance| is_likely(STRONG_RATIO, distance)),
+        claimed,
+    }
+}
+
+/// What is needed to know of a URL.
+struct UrlHashes {
+    identity: u64,
+    template: u64,
+    names: u64,
+}
+
+impl UrlHashes {
+    fn of(url: &[u8]) -> Self {
+        let (path, query) = match url.iter().position(|&byte| byte == b'?') {
+            Some(at) => (&url[..at], &url[at + 1..]),
+            None => (url, &[][..]),
+        };
+        let (mut identity, mut names, mut params) = (xxh3_64(path), 0u64, 0u64);
+        for param in query.split(|byte| matches!(byte, b'&' | b';')).filter(|param| !param.is_empty()) {
+            let (name, value) = match param.iter().position(|&byte| byte == b'=') {
+                Some(at) => (&param[..at], &param[at + 1..]),
+                None => (param, &[][..]),
+            };
+            if is_known_noise(name, value) {
+                names |= 1 << (xxh3_64(name) % 64);
+            } else {
+                identity = xxh3_64_with_seed(param, identity);
+                // In any order.
+                params = params.wrapping_add(xxh3_64_with_seed(name, 1));
+            }
+        }
+        let template = match params {
+            0 => {
+                let directory = path.iter().rposition(|&byte| byte == b'/').unwrap_or_default();
+                xxh3_64(&path[..directory])
+            }
+            _ => xxh3_64_with_seed(path, params),
+        };
+        Self { identity, template, names }
+    }
+}
+
+/// A hash of the page that a URL in safe normal form is likely to mean, the same with and without `www`, whatever its
+/// scheme, and without parameters that are known not to change the page on most sites.
+pub(crate) fn identity_of(url: &[u8]) -> u64 {
+    let at = url.windows(3).position(|window| window == b"://").map_or(0, |at| at + 3);
+    let rest = &url[at..];
+    let rest = rest.strip_prefix(b"www.").unwrap_or(rest);
+    UrlHashes::of(rest.strip_suffix(b"/").unwrap_or(rest)).identity
+}
+
+/// Whether a parameter is known not to change the page on most sites.
+pub(crate) fn is_known_noise(name: &[u8], value: &[u8]) -> bool {
+    is_listed("tracking", name) || (is_listed("session", name) && looks_random(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of each page two fetches, which differ in `noise` bits where the page's number ends in a digit below `noisy`.
+    fn measured(noise: u32, noisy: u64, parameter: &str) -> Likeness {
+        let mut builder = LikenessBuilder::default();
+        for page in 0..200u64 {
+            let simhash = xxh3_64(&page.to_le_bytes()) | 1 << 63;
+            let bits = if page % 10 < noisy { (1 << noise) - 1 } else { 0 };
+            let url = format!("http://a.example/view?id={page}");
+            let again = format!("{url}&{parameter}={}", 10_000_000 + page);
+            let text = PageText { text: 2 * page + 1, title: 7, simhash };
+            builder.observe(url.as_bytes(), text, None, None);
+            let text = PageText { text: 2 * page + 1 + u64::from(bits > 0), simhash: simhash ^ bits, ..text };
+            builder.observe(again.as_bytes(), text, None, None);
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn where_one_page_never_differs_a_difference_is_a_difference() {
+        assert_eq!(measured(0, 0, "sid"), Likeness::default());
+    }
+
+    #[test]
+    fn what_fetches_of_one_page_differ_by_is_tolerated_and_no_more() {
+        let Limits { tolerated, equal, .. } = measured(6, 3, "utm_source").simhash;
+        assert_eq!((tolerated, equal), (6, 6));
+        let page = PageText { text: 1, title: 7, simhash: 1 };
+        let likeness = measured(6, 3, "utm_source");
+        assert!(likeness.tolerates(&page, &PageText { text: 2, simhash: 0b111_1111, ..page }));
+        assert!(!likeness.tolerates(&page, &PageText { text: 2, simhash: 0b1111_1111, ..page }));
+        assert!(!likeness.tolerates(&page, &PageText { title: 8, ..page }), "another title is another page");
+    }
+
+    #[test]
+    fn a_tracking_parameter_that_decides_what_is_shown_is_no_ground() {
+        assert_eq!(measured(33, 6, "utm_source"), Likeness::default());
+    }
+
+    #[test]
+    fn a_parameter_that_nothing_is_known_of_tells_nothing() {
+        assert_eq!(measured(6, 3, "flavour"), Likeness::default());
+    }
+}
