@@ -96,13 +96,17 @@ impl Corpus {
     /// Whether two rows with different labels really show different pages: text that changes from fetch to fetch makes
     /// labels differ too.
     pub fn are_different(&self, row: u32, other: u32) -> bool {
-        self.content(row).relation(self.content(other), &self.likeness) == Relation::Different
+        self.relation(row, other) == Relation::Different
     }
 
-    /// Whether two rows show pages so different that a claim that they are one is refuted.
-    pub(crate) fn refute_claim(&self, row: u32, other: u32) -> bool {
-        !self.content(row).may_be_one_with(self.content(other), &self.likeness)
-            || (self.content(row).is_settled() && self.content(other).is_settled())
+    /// What the pages of two rows with different labels say of each other.
+    pub(crate) fn relation(&self, row: u32, other: u32) -> Relation {
+        self.content(row).relation(self.content(other), &self.likeness)
+    }
+
+    /// The share of pairs of fetches of one page that differ slightly.
+    pub(crate) fn slight_noise(&self) -> f64 {
+        self.likeness.noise
     }
 
     pub(crate) fn content(&self, row: u32) -> &Content {

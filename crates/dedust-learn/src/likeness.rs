@@ -9,12 +9,15 @@ differences are, and how often they occur, is a property of the site. It is esti
   something else, and whose texts are not equal. Some of them are one page after all, which makes the estimate careful.
 
 Let S(d) be the share of *same* pairs whose texts differ by at least d, and F(d) the share of *different* pairs that differ
-by at most d; titles must be equal in both. A difference d is *tolerated*, which means that it does not show two different
-pages, where S(d) >= F(d): there a page misses itself at least as often as two pages are taken for one. It counts as
-*equal*, which means that it shows one page, where S(d) >= 10 F(d). On a site where no *same* pair differs nothing is
-tolerated: there a difference is a difference. Where a site itself *claims* that two URLs are one page, by a canonical link, a
-difference is forgiven as long as F(d) <= 5 %: different pages are hardly ever so alike. Pairs with one canonical link are
-not taken for different pages.
+by at most d; titles must be equal in both. A difference d is *slight* where S(d) >= F(d), so that a page misses itself at
+least as often as two pages are taken for one, or where F(d) <= 5 %, so that different pages are hardly ever so alike. It
+counts as *equal*, which means that it shows one page, where S(d) >= 10 F(d). Pairs with one canonical link are not taken for
+different pages.
+
+A slight difference is no proof of two pages, but no more slight differences are excused than fetches of one page show: the
+share of *same* pairs that differ slightly, or rather the upper end of its 95 % interval. Where many pairs were seen and none
+differs, a difference is a difference. Where a site itself claims that two URLs are one page, slight differences do not
+refute it.
 
 There are sites on which a parameter of a known name does decide what is shown. So every set of such names is asked
 first: where pairs that differ in these names alone are as far apart as different pages, they are left out.
@@ -26,6 +29,7 @@ shingles that they do not share.
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
+use crate::confidence::failure_bound;
 use crate::known_names::{is_listed, looks_random};
 use crate::minhash::{Sketch, resemblance};
 
@@ -40,8 +44,10 @@ const MIN_DIFFERENT: usize = 20;
 const FAR_PAIRS: usize = 5;
 /// The likelihood ratio from which on a difference shows one page: "strong" on the scale of Jeffreys.
 const STRONG_RATIO: f64 = 10.0;
-/// The share of different pages that may be as alike as pages that are claimed to be one.
+/// The share of different pages that may differ slightly.
 const MAX_MISTAKEN: f64 = 0.05;
+/// The most that is excused, however little is known of the site.
+const MAX_NOISE: f64 = 0.15;
 /// Distances are from 0 to this.
 const MAX_DISTANCE: u32 = 64;
 
@@ -55,42 +61,30 @@ pub(crate) struct PageText {
     pub(crate) simhash: u64,
 }
 
-/// Differences between texts that are tolerated on a site.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What differences between texts mean on a site.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Likeness {
     /// Of fingerprints, in bits.
     pub(crate) simhash: Limits,
     /// Of sketches, in 64ths of what two texts do not share.
     pub(crate) sketch: Limits,
+    /// The share of pairs of fetches of one page that differ slightly is at most this, with 95 % confidence.
+    pub(crate) noise: f64,
 }
 
 /// The largest distances with a meaning; 0 where no difference has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// A difference up to here does not show two pages.
-    pub(crate) tolerated: u32,
+    /// A difference up to here is slight.
+    pub(crate) slight: u32,
     /// A difference up to here shows one page.
     pub(crate) equal: u32,
-    /// A difference up to here does not refute a claim that two URLs are one page.
-    pub(crate) claimed: u32,
 }
 
 impl Likeness {
-    /// What was usual before sites were measured: for rows of which no URL is known.
-    #[cfg(test)]
-    pub(crate) fn usual() -> Self {
-        let simhash = Limits { tolerated: 12, equal: 3, claimed: 12 };
-        Self { simhash, sketch: Limits { tolerated: 6, equal: 3, claimed: 6 } }
-    }
-
-    /// Whether two pages with different texts may be one page all the same.
-    pub(crate) fn tolerates(&self, one: &PageText, other: &PageText) -> bool {
-        differs_by_at_most(one, other, self.simhash.tolerated)
-    }
-
-    /// The same of two pages that the site claims to be one.
-    pub(crate) fn forgives(&self, one: &PageText, other: &PageText) -> bool {
-        differs_by_at_most(one, other, self.simhash.claimed.max(self.simhash.tolerated))
+    /// Whether two pages with different texts differ slightly.
+    pub(crate) fn is_slight(&self, one: &PageText, other: &PageText) -> bool {
+        differs_by_at_most(one, other, self.simhash.slight)
     }
 }
 
@@ -178,10 +172,9 @@ impl LikenessBuilder {
         let sketch = |[one, other]: &[&Entry; 2]| {
             Some(sketch_distance(one.sketch.as_deref()?, other.sketch.as_deref()?))
         };
-        Likeness {
-            simhash: limits(&same, &different, simhash),
-            sketch: limits(&same, &different, sketch),
-        }
+        let (limits_of_simhash, noise) = limits(&same, &different, simhash);
+        let (limits_of_sketch, _) = limits(&same, &different, sketch);
+        Likeness { simhash: limits_of_simhash, sketch: limits_of_sketch, noise: noise.min(MAX_NOISE) }
     }
 }
 
@@ -193,12 +186,12 @@ fn is_claimed([one, other]: &[&Entry; 2]) -> bool {
     one.canonical != 0 && one.canonical == other.canonical
 }
 
-/// The limits of one measure of distance.
+/// The limits of one measure of distance, and the share of fetches of one page that differ slightly.
 fn limits(
     same: &[[&Entry; 2]],
     different: &[[&Entry; 2]],
     distance: impl Fn(&[&Entry; 2]) -> Option<u32>,
-) -> Limits {
+) -> (Limits, f64) {
     // `None` where the titles differ: that is no matter of distance.
     let compared = |pair: &[&Entry; 2]| {
         let distance = distance(pair)?;
@@ -206,7 +199,7 @@ fn limits(
     };
     let mut different: Vec<Option<u32>> = different.iter().filter_map(compared).collect();
     if different.len() < MIN_DIFFERENT {
-        return Limits::default();
+        return (Limits::default(), 0.0);
     }
     different.sort_unstable_by_key(|distance| distance.unwrap_or(u32::MAX));
     let far = different[different.len() / 4];
@@ -233,22 +226,19 @@ fn limits(
     let largest = |passes: &dyn Fn(u32) -> bool| {
         (1..=MAX_DISTANCE).find(|distance| !passes(*distance)).map_or(MAX_DISTANCE, |first| first - 1)
     };
-    let claimed = largest(&|distance| mistaken(distance) <= MAX_MISTAKEN);
     let pairs: usize = by_names.values().map(Vec::len).sum();
     let differing: Vec<u32> = by_names.into_values().flatten().flatten().flatten().collect();
-    if differing.len() < MIN_DIFFERING {
-        return Limits { claimed, ..Limits::default() };
-    }
     let missed = |least: u32| {
-        differing.iter().filter(|distance| **distance >= least).count() as f64 / pairs as f64
+        let far = differing.iter().filter(|distance| **distance >= least).count();
+        if differing.len() < MIN_DIFFERING { 0.0 } else { far as f64 / pairs as f64 }
     };
     let is_likely =
         |ratio: f64, distance: u32| missed(distance) > 0.0 && missed(distance) >= ratio * mistaken(distance);
-    Limits {
-        tolerated: largest(&|distance| is_likely(1.0, distance)),
-        equal: largest(&|distance| is_likely(STRONG_RATIO, distance)),
-        claimed,
-    }
+    let slight = largest(&|distance| mistaken(distance) <= MAX_MISTAKEN || is_likely(1.0, distance));
+    let limits = Limits { slight, equal: largest(&|distance| is_likely(STRONG_RATIO, distance)) };
+    let slightly = differing.iter().filter(|distance| **distance <= slight).count();
+    let noise = if pairs == 0 { 1.0 } else { failure_bound(slightly as u64, pairs as u64) };
+    (limits, noise)
 }
 
 /// What is needed to know of a URL.
@@ -325,27 +315,39 @@ mod tests {
 
     #[test]
     fn where_one_page_never_differs_a_difference_is_a_difference() {
-        assert_eq!(measured(0, 0, "sid"), Likeness::default());
+        let likeness = measured(0, 0, "sid");
+        assert!(likeness.simhash.equal == 0 && likeness.noise < 0.02, "{likeness:?}");
     }
 
     #[test]
-    fn what_fetches_of_one_page_differ_by_is_tolerated_and_no_more() {
-        let Limits { tolerated, equal, .. } = measured(6, 3, "utm_source").simhash;
-        assert_eq!((tolerated, equal), (6, 6));
-        let page = PageText { text: 1, title: 7, simhash: 1 };
+    fn what_fetches_of_one_page_differ_by_is_slight() {
         let likeness = measured(6, 3, "utm_source");
-        assert!(likeness.tolerates(&page, &PageText { text: 2, simhash: 0b111_1111, ..page }));
-        assert!(!likeness.tolerates(&page, &PageText { text: 2, simhash: 0b1111_1111, ..page }));
-        assert!(!likeness.tolerates(&page, &PageText { title: 8, ..page }), "another title is another page");
+        assert_eq!(likeness.simhash.equal, 6);
+        assert_eq!(likeness.noise, MAX_NOISE, "three in ten, and no more is excused than this");
+        let page = PageText { text: 1, title: 7, simhash: 1 };
+        assert!(likeness.is_slight(&page, &PageText { text: 2, simhash: 0b111_1111, ..page }));
+        assert!(!likeness.is_slight(&page, &PageText { text: 2, simhash: u64::MAX, ..page }));
+        assert!(!likeness.is_slight(&page, &PageText { title: 8, ..page }), "another title is another page");
     }
 
     #[test]
     fn a_tracking_parameter_that_decides_what_is_shown_is_no_ground() {
-        assert_eq!(measured(33, 6, "utm_source"), Likeness::default());
+        let likeness = measured(33, 6, "utm_source");
+        assert_eq!((likeness.simhash.equal, likeness.noise), (0, MAX_NOISE), "as if no pair had been seen");
     }
 
     #[test]
     fn a_parameter_that_nothing_is_known_of_tells_nothing() {
-        assert_eq!(measured(6, 3, "flavour"), Likeness::default());
+        assert_eq!(measured(6, 3, "flavour").simhash.equal, 0);
+    }
+
+    #[test]
+    fn where_different_pages_are_alike_nothing_is_slight() {
+        let mut builder = LikenessBuilder::default();
+        for page in 0..200u64 {
+            let text = PageText { text: page + 1, title: 7, simhash: 1 << 63 | 1 << (page % 3) };
+            builder.observe(format!("http://a.example/list?facet={page}").as_bytes(), text, None, None);
+        }
+        assert_eq!(builder.finish().simhash, Limits::default());
     }
 }

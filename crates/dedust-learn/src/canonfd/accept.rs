@@ -99,6 +99,8 @@ pub(super) struct Noise {
     pub(super) wrong: f64,
     /// The share that can be proven to be.
     pub(super) proven: f64,
+    /// The share of fetches of one page that differ slightly.
+    pub(super) slight: f64,
     /// How many votes say so.
     pub(super) votes: u64,
 }
@@ -119,7 +121,7 @@ pub(super) fn judge(
     // What was chosen for what it was seen to do is proven by what it was not seen to do.
     let family = candidate.family;
     let cast = if candidate.is_chosen() { &votes.held_out_cast } else { &votes.cast };
-    let Tally { all, against, .. } = cast.tally(noise.wrong);
+    let Tally { all, against, .. } = cast.tally(&noise);
     let share = against as f64 / all.max(1) as f64;
     let is_known = family.is_known();
     let is_cheap = all >= MANY && share * votes.merged as f64 <= CHEAP * urls as f64;

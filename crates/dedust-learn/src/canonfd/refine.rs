@@ -13,7 +13,7 @@ use super::differ::Differ;
 use super::draft::Draft;
 use super::families::{Family, is_volatile};
 use super::search::{Candidate, Judged, Search};
-use super::vote::{Tally, joined};
+use super::vote::{Sides, Tally, joined};
 
 /// Conditions under which a failing edit is tried again.
 const MAX_CONTEXTS: usize = 8;
@@ -35,7 +35,7 @@ impl Search<'_> {
         if !parts.is_empty() {
             return parts;
         }
-        let against = judged.votes.cast.tally(self.noise.wrong).against;
+        let against = judged.votes.cast.tally(&self.noise).against;
         let is_settled = match judged.refusal {
             None => against < 1 && self.volatile.is_empty(),
             Some(Refusal::Fails | Refusal::TooFewVotes) => {
@@ -74,10 +74,11 @@ impl Search<'_> {
     fn tally(&self, candidate: &Candidate) -> PairTally {
         let mut tally = PairTally::default();
         for group in joined(&self.table, &self.table.moves(&candidate.draft)) {
-            let (with, against) = group.sides(self.table.corpus(), candidate.trust());
-            if with.len() + against.len() < 2 || group.is_held_out() {
+            let sides = group.sides(self.table.corpus(), candidate.trust());
+            if !sides.are_several() || group.is_held_out() {
                 continue;
             }
+            let Sides { with, against, .. } = sides;
             let mut company = FxHashSet::default();
             if against.is_empty() {
                 company.extend(with.iter().flat_map(|&row| self.table.row(row)).copied());
@@ -109,7 +110,7 @@ impl Search<'_> {
         for _ in 0..MAX_EXCEPTIONS {
             let now = best.as_ref().unwrap_or(judged);
             let Some(excepted) = self.with_one_exception(now) else { break };
-            let is_done = excepted.votes.cast.tally(self.noise.wrong).against == 0;
+            let is_done = excepted.votes.cast.tally(&self.noise).against == 0;
             best = Some(excepted);
             if is_done {
                 break;
@@ -126,7 +127,7 @@ impl Search<'_> {
     /// The edit with one more exception, if fewer votes are against it then.
     fn with_one_exception(&self, judged: &Judged) -> Option<Judged> {
         let Judged { candidate, votes, refusal } = judged;
-        let Tally { all, against: failing, .. } = votes.cast.tally(self.noise.wrong);
+        let Tally { all, against: failing, .. } = votes.cast.tally(&self.noise);
         let share = failing as f64 / all as f64;
         let is_exception = |pair: u32, with: u64, against: u64| {
             let is_near = !matches!(self.table.key_of(pair), TokenKey::PathSegment(2..));
@@ -147,7 +148,7 @@ impl Search<'_> {
         let is_suspect = candidate.is_suspect || refusal.is_some();
         let excepted = self.vote(Candidate { draft, is_suspect, ..candidate.clone() });
         // An exception must be where the edit fails, not where wrong labels happen to be.
-        let better = excepted.votes.cast.tally(self.noise.wrong);
+        let better = excepted.votes.cast.tally(&self.noise);
         let is_better = better.against < failing && better.against * all <= failing * better.all;
         is_better.then_some(excepted)
     }
@@ -199,11 +200,11 @@ impl Search<'_> {
         let mut tally = PairTally::default();
         for candidate in offered.iter().filter(|candidate| candidate.family.is_known()) {
             for group in joined(&self.table, &self.table.moves(&candidate.draft)) {
-                let (with, against) = group.sides(self.table.corpus(), candidate.trust());
-                let Some(&first) = with.first().filter(|_| with.len() + against.len() > 1) else { continue };
+                let sides = group.sides(self.table.corpus(), candidate.trust());
+                let Some(&first) = sides.with.first().filter(|_| sides.are_several()) else { continue };
                 for pair in pairs.iter().filter(|pair| self.table.row(first).contains(pair)) {
                     let (agreeing, contradicting) = tally.entry(*pair).or_default();
-                    *(if against.is_empty() { agreeing } else { contradicting }) += 1;
+                    *(if sides.against.is_empty() { agreeing } else { contradicting }) += 1;
                 }
             }
         }

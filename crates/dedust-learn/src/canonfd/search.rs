@@ -93,7 +93,7 @@ impl<'c> Search<'c> {
             table,
             mode,
             max_false_rate,
-            noise: Noise::default(),
+            noise: Noise { slight: corpus.slight_noise(), ..Noise::default() },
             accepted: Vec::new(),
             edits: Vec::new(),
             refused: FxHashMap::default(),
@@ -148,6 +148,7 @@ impl<'c> Search<'c> {
         Noise {
             wrong: 1.5 * least.contested_share(),
             proven: least.disbelieved_share(),
+            slight: self.noise.slight,
             votes: least.all(),
         }
     }
@@ -169,7 +170,7 @@ impl<'c> Search<'c> {
         }
         // What is sure comes first: it may leave what is not with nothing but failures.
         believed.sort_by_key(|judged| {
-            let Tally { all, against, .. } = judged.votes.cast.tally(self.noise.wrong);
+            let Tally { all, against, .. } = judged.votes.cast.tally(&self.noise);
             (against * DOUBTFUL > all, Reverse(judged.votes.merged), judged.candidate.draft.when.len())
         });
         let mut seen = FxHashSet::default();
@@ -233,7 +234,7 @@ impl<'c> Search<'c> {
     /// Whether most of what it would join was different before: other edits do not change that.
     fn is_hopeless(&self, draft: &Draft) -> bool {
         self.refused.get(draft).is_some_and(|judged| {
-            let Tally { all, against, .. } = judged.votes.cast.tally(self.noise.wrong);
+            let Tally { all, against, .. } = judged.votes.cast.tally(&self.noise);
             judged.refusal == Some(Refusal::Fails) && all >= 10 && 2 * against > all
         })
     }

@@ -13,8 +13,10 @@ silenced: the failure rate that is stated is theirs alone.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::accept::Noise;
 use super::table::{RowSet, Table};
 use crate::corpus::{Corpus, NO_LABEL};
+use crate::label::Relation;
 
 /// The most votes that one group has against an edit.
 const MAX_AGAINST: u64 = 50;
@@ -54,32 +56,32 @@ pub(super) struct Ballot {
     pub(super) with: u64,
     /// Votes against it that nothing speaks against.
     pub(super) against: u64,
+    /// Votes of pages that differ slightly.
+    pub(super) slight: u64,
     /// Votes against it by labels that no other URL of their place has.
     pub(super) loose: u64,
     /// Votes against it by labels that contradict their company everywhere, or whose page stands elsewhere.
     pub(super) disbelieved: u64,
 }
 
-/// Votes as they are counted on a site with so many wrong labels.
+/// Votes as they are counted on a site with so many wrong labels. What is excused is in neither number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     /// Votes in all.
     pub(super) all: u64,
     /// Those of them against the edit.
     pub(super) against: u64,
-    /// Votes against it that were excused.
-    pub(super) excused: u64,
 }
 
 impl Ballot {
     /// All votes.
     pub(super) fn all(&self) -> u64 {
-        self.with + self.against + self.loose + self.disbelieved
+        self.with + self.slight + self.against + self.loose + self.disbelieved
     }
 
     /// The share of votes against it, believed or not.
     pub(super) fn contested_share(&self) -> f64 {
-        (self.against + self.loose + self.disbelieved) as f64 / self.all().max(1) as f64
+        (self.slight + self.against + self.loose + self.disbelieved) as f64 / self.all().max(1) as f64
     }
 
     /// The share of votes by labels that are likely to be wrong.
@@ -87,19 +89,20 @@ impl Ballot {
         self.disbelieved as f64 / self.all().max(1) as f64
     }
 
-    /// Counts votes where a share `wrong` of all labels is. No more votes are excused than that share: a page that stands
-    /// elsewhere too may be a duplicate that was not brought together yet, and no mistake.
-    pub(super) fn tally(&self, wrong: f64) -> Tally {
-        let quota = (wrong * self.all() as f64) as u64;
-        let disbelieved = self.disbelieved.min(quota);
+    /// Counts votes on a site with so many wrong labels. No more votes are excused than labels are wrong: a page that stands
+    /// elsewhere too may be a duplicate that was not brought together yet, and pages that differ slightly may be two.
+    pub(super) fn tally(&self, noise: &Noise) -> Tally {
+        let quota = |share: f64| (share * self.all() as f64).ceil() as u64;
+        let disbelieved = self.disbelieved.min((noise.wrong * self.all() as f64) as u64);
         let loose = ((disbelieved as f64 * LIKELY_WRONG) as u64).min(self.loose);
-        let excused = disbelieved + loose;
-        let against = self.against + self.loose + self.disbelieved - excused;
-        Tally { all: self.all() - disbelieved, against, excused }
+        let slight = self.slight.min(quota(noise.slight));
+        let against = self.slight + self.against + self.loose + self.disbelieved - disbelieved - loose - slight;
+        Tally { all: self.all() - disbelieved - slight, against }
     }
 
     pub(super) fn add(&mut self, other: &Self) {
         self.with += other.with;
+        self.slight += other.slight;
         self.against += other.against;
         self.loose += other.loose;
         self.disbelieved += other.disbelieved;
@@ -116,12 +119,21 @@ pub(super) enum Trust {
     Claimed,
 }
 
-impl Trust {
-    fn are_different(self, corpus: &Corpus, row: u32, other: u32) -> bool {
-        match self {
-            Self::Usual => corpus.are_different(row, other),
-            Self::Claimed => corpus.refute_claim(row, other),
-        }
+/// The rows of a group, one for each part that says something.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sides {
+    /// Those that show the page of most.
+    pub(super) with: Vec<u32>,
+    /// Those that show nearly the same.
+    pub(super) slight: Vec<u32>,
+    /// Those that show something else.
+    pub(super) against: Vec<u32>,
+}
+
+impl Sides {
+    /// Whether there is anything to compare.
+    pub(super) fn are_several(&self) -> bool {
+        self.with.len() + self.slight.len() + self.against.len() > 1
     }
 }
 
@@ -153,18 +165,23 @@ impl Group {
         runs.max_by_key(|run| (run.len(), run.iter().map(|voice| voice.rows).sum::<u32>())).map(|run| run[0])
     }
 
-    /// Rows for and against, one for each part: those against do not show the page of most.
-    pub(super) fn sides(&self, corpus: &Corpus, trust: Trust) -> (Vec<u32>, Vec<u32>) {
-        let Some(leader) = self.leader() else { return (Vec::new(), Vec::new()) };
-        let (mut with, mut against) = (Vec::new(), Vec::new());
+    /// What its parts say, one row for each.
+    pub(super) fn sides(&self, corpus: &Corpus, trust: Trust) -> Sides {
+        let Some(leader) = self.leader() else { return Sides::default() };
+        let mut sides = Sides::default();
         for voice in &self.voices {
             if voice.label == leader.label {
-                with.push(voice.row);
-            } else if trust.are_different(corpus, leader.row, voice.row) {
-                against.push(voice.row);
+                sides.with.push(voice.row);
+                continue;
+            }
+            match (corpus.relation(leader.row, voice.row), trust) {
+                (Relation::Same, _) => sides.with.push(voice.row),
+                (Relation::Slight, Trust::Usual) => sides.slight.push(voice.row),
+                (Relation::Different, _) => sides.against.push(voice.row),
+                (Relation::Slight, Trust::Claimed) | (Relation::Unknown, _) => {}
             }
         }
-        (with, against)
+        sides
     }
 
     /// Whether it holds so many pages that wrong labels are no excuse.
@@ -331,13 +348,15 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group], trust: Trust) -> Votes 
     for group in groups {
         votes.merged += group.parts as u64 - 1;
         let mut cast = Ballot { disbelieved: group.disbelieved as u64, ..Ballot::default() };
-        let (with, against) = group.sides(corpus, trust);
-        if with.len() + against.len() >= 2 {
+        let sides = group.sides(corpus, trust);
+        if sides.are_several() {
+            let Sides { with, slight, against } = sides;
             let mut labels: Vec<u32> = against.iter().map(|&row| label(row)).collect();
             labels.sort_unstable();
             labels.dedup();
             let count = (labels.len() as u64).min(MAX_AGAINST);
             cast.with = (with.len() as u64 - 1).min(MAX_FOR);
+            cast.slight = (slight.len() as u64).min(MAX_FOR);
             if count > 0
                 && count < 3
                 && (against.iter().all(|&row| is_alone(row)) || (with.len() == 1 && is_alone(with[0])))
@@ -346,13 +365,13 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group], trust: Trust) -> Votes 
             } else {
                 cast.against = count;
             }
-            if count == 0 {
+            if count == 0 && slight.is_empty() {
                 votes.agreeing += 1;
                 pages.extend(with.first().map(|&row| label(row)));
             }
             if group.is_held_out() {
                 votes.held_out += 1;
-                votes.held_out_failures += u64::from(count > 0);
+                votes.held_out_failures += u64::from(count > 0 || !slight.is_empty());
             }
         }
         votes.cast.add(&cast);

@@ -34,8 +34,8 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
         when: judged.candidate.draft.when.clone(),
         change: judged.candidate.draft.change.clone(),
         reason: refusal.reason().into(),
-        votes: judged.votes.cast.tally(search.noise.wrong).all,
-        against: judged.votes.cast.tally(search.noise.wrong).against,
+        votes: judged.votes.cast.tally(&search.noise).all,
+        against: judged.votes.cast.tally(&search.noise).against,
     };
     refused.into_iter().map(written).collect()
 }
@@ -43,7 +43,7 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
 /// An edit that is believed and not made yet, and moves these rows.
 pub(super) fn write_edit(table: &Table<'_>, judged: &Judged, moves: &[(u32, u64)], noise: &Noise) -> Edit {
     let corpus = table.corpus();
-    let tally = judged.votes.cast.tally(noise.wrong);
+    let tally = judged.votes.cast.tally(noise);
     let Judged { candidate, votes, .. } = judged;
     let mut kinds = EvidenceKinds::NONE;
     let mut examples: Vec<(u32, u32)> = Vec::new();

@@ -41,8 +41,8 @@ enum Outcome {
 pub(crate) enum Relation {
     /// They are equal.
     Same,
-    /// They differ, by no more than two fetches of one page may.
-    Tolerated,
+    /// They differ slightly, as two fetches of one page may.
+    Slight,
     /// They are two pages.
     Different,
     /// Too little is known.
@@ -113,11 +113,6 @@ impl Content {
         self.page.text == self.page.simhash && self.body == 0
     }
 
-    /// Whether there is a cluster label.
-    pub(crate) fn is_settled(&self) -> bool {
-        self.is_settled
-    }
-
     /// Whether there is no such page.
     pub(crate) fn is_error(&self) -> bool {
         self.outcome == Outcome::Error && !self.changes && !self.is_settled
@@ -137,10 +132,8 @@ impl Content {
     }
 
     /// Whether nothing that was seen speaks against a claim that two URLs are one page.
-    pub(crate) fn may_be_one_with(&self, other: &Self, likeness: &Likeness) -> bool {
-        (self.is_settled && other.is_settled)
-            || self.relation(other, likeness) != Relation::Different
-            || (self.outcome == other.outcome && likeness.forgives(&self.page, &other.page))
+    pub(super) fn may_be_one_with(&self, other: &Self, likeness: &Likeness) -> bool {
+        (self.is_settled && other.is_settled) || self.relation(other, likeness) != Relation::Different
     }
 
     /// What two contents say of each other on a site with such a likeness of pages. Labels have been compared before: of
@@ -164,7 +157,7 @@ impl Content {
                 match texts {
                     (0, _) | (_, 0) => Relation::Unknown,
                     (one, two) if one == two => Relation::Same,
-                    _ if likeness.tolerates(one, two) => Relation::Tolerated,
+                    _ if likeness.is_slight(one, two) => Relation::Slight,
                     _ => Relation::Different,
                 }
             }
@@ -188,6 +181,11 @@ impl PageText {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::likeness::Limits;
+
+    fn usual() -> Likeness {
+        Likeness { simhash: Limits { slight: 12, equal: 3 }, ..Likeness::default() }
+    }
 
     fn seen(clues: Clues<'_>) -> Content {
         let mut content = Content::default();
@@ -197,8 +195,8 @@ mod tests {
 
     fn relation(one: Clues<'_>, other: Clues<'_>) -> Relation {
         let (one, other) = (seen(one), seen(other));
-        let relation = one.relation(&other, &Likeness::usual());
-        assert_eq!(relation, other.relation(&one, &Likeness::usual()), "in either order");
+        let relation = one.relation(&other, &usual());
+        assert_eq!(relation, other.relation(&one, &usual()), "in either order");
         relation
     }
 
@@ -215,14 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn small_differences_are_tolerated_where_the_titles_are_equal() {
+    fn small_differences_are_slight_where_the_titles_are_equal() {
         let page = |text: &'static [u8], title: &'static [u8], simhash| Clues {
             text_digest: Some(text),
             title: Some(title),
             simhash: Some(simhash),
             ..Clues::default()
         };
-        assert_eq!(relation(page(b"1", b"t", 1), page(b"2", b"t", 0b111)), Relation::Tolerated);
+        assert_eq!(relation(page(b"1", b"t", 1), page(b"2", b"t", 0b111)), Relation::Slight);
         assert_eq!(relation(page(b"1", b"t", 1), page(b"2", b"u", 0b111)), Relation::Different);
         assert_eq!(relation(page(b"1", b"t", 1), page(b"2", b"t", u64::MAX)), Relation::Different);
     }
@@ -250,6 +248,6 @@ mod tests {
         let page = |digest: &'static [u8]| Clues { digest: Some(digest), ..Clues::default() };
         let mut changing = seen(page(b"1"));
         changing.observe(&page(b"2"), true);
-        assert_eq!(changing.relation(&seen(page(b"3")), &Likeness::usual()), Relation::Unknown);
+        assert_eq!(changing.relation(&seen(page(b"3")), &usual()), Relation::Unknown);
     }
 }

@@ -12,7 +12,7 @@ const NO_LABEL: u32 = u32::MAX;
 /// The duplicate labels of the rows of one site.
 ///
 /// Labels are `0..cluster_count`, numbered by the first row that has them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Labels {
     label_by_row: Vec<u32>,
     kinds_by_row: Vec<EvidenceKinds>,
