@@ -21,6 +21,8 @@ const MAX_CONTEXTS: usize = 8;
 const MAX_SUSPECT: f64 = 0.25;
 /// Groups that must agree of pages that show something else from one visit to the next.
 const MIN_VOLATILE: u64 = 3;
+/// Groups that must fail for a segment deep in the path to be an exception.
+const MIN_FAR_FAILURES: u64 = 5;
 /// Exceptions that an edit may have.
 const MAX_EXCEPTIONS: usize = 3;
 
@@ -129,20 +131,19 @@ impl Search<'_> {
         let Judged { candidate, votes, refusal } = judged;
         let Tally { all, against: failing, .. } = votes.cast.tally(&self.noise);
         let share = failing as f64 / all as f64;
-        let is_exception = |pair: u32, with: u64, against: u64| {
+        // Where the edit fails more often than not; else where it fails more often than chance would have it, but not at
+        // some name among many.
+        let rank = |pair: u32, (with, against): (u64, u64)| {
             let is_near = !matches!(self.table.key_of(pair), TokenKey::PathSegment(2..));
             let value = self.table.value_of(pair).as_text().unwrap_or_default();
-            let is_frequent =
-                against >= 2 && (against >= with || is_surprising(against, with + against, share));
             let is_expected = against >= 1 && 2 * against >= with && is_volatile(value);
-            is_near && (is_frequent || is_expected)
+            let fails = against >= 2 && against > with && (is_near || against >= MIN_FAR_FAILURES);
+            let is_frequent = against >= 2 && is_near && is_surprising(against, with + against, share);
+            (is_expected || fails || is_frequent).then_some((is_expected || fails, against))
         };
         let tally = self.tally(candidate);
-        let exceptions = tally.iter().filter(|&(&pair, &(with, against))| is_exception(pair, with, against));
-        let (&pair, _) = exceptions.max_by_key(|&(&pair, &(with, against))| {
-            // Explains most failures, and costs least where the edit holds.
-            (against, Reverse(with), Reverse(pair))
-        })?;
+        let ranked = tally.iter().filter_map(|(&pair, &votes)| Some((rank(pair, votes)?, Reverse(pair))));
+        let (_, Reverse(pair)) = ranked.max()?;
         let (spot, value) = self.test(pair);
         let draft = candidate.draft.clone().except(spot, value)?;
         let is_suspect = candidate.is_suspect || refusal.is_some();
