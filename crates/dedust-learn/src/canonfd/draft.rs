@@ -72,10 +72,23 @@ impl Draft {
         })
     }
 
-    /// Whether it changes names everywhere, so that what is written in another way elsewhere is no longer found: it is tried
-    /// when nothing else is left.
+    /// Whether it takes away what other edits could have moved elsewhere: it is tried when nothing else is left.
     pub(super) fn is_late(&self) -> bool {
-        matches!(self.change.as_slice(), [Change::Fold { to: Spelling::Lowercase, .. }])
+        self.forgets_path() || matches!(self.change.as_slice(), [Change::Fold { to: Spelling::Lowercase, .. }])
+    }
+
+    /// Whether it writes values elsewhere, or in another way, and forgets none: pages that it brings together have the same
+    /// names.
+    pub(super) fn is_move(&self) -> bool {
+        self.change.iter().all(|change| match change {
+            Change::Fold { to, .. } => *to != Spelling::Lowercase,
+            Change::Set { .. } => true,
+            Change::Path(parts) => {
+                parts.iter().any(|part| matches!(part, PathPart::Value { .. })) && self.keeps_segments()
+            }
+            Change::Drop(Spot::Key(key)) => self.change.iter().any(|change| change.reads(key)),
+            _ => false,
+        })
     }
 
     /// Whether an edit forgets what pages are named by.

@@ -50,7 +50,7 @@ pub(super) struct Candidate {
 impl Candidate {
     /// What small differences between texts are taken for: what is known of the edit is a claim that it is right.
     pub(super) fn trust(&self) -> Trust {
-        if self.family.is_known() { Trust::Claimed } else { Trust::Usual }
+        if self.family.is_known() || self.draft.is_move() { Trust::Claimed } else { Trust::Usual }
     }
 
     /// Whether it was chosen from many of its kind for what was seen to happen: it asks for certain values.
@@ -109,16 +109,17 @@ impl<'c> Search<'c> {
                 self.noise = self.estimate_noise();
             }
             let before = self.accepted.len();
-            let (late, offered) = self.offered().into_iter().partition(|candidate| candidate.draft.is_late());
-            self.take(offered);
+            self.take(self.offered().into_iter().filter(|candidate| !candidate.draft.is_late()).collect());
             // What holds everywhere is not to be learned where something is true only.
             let suggested = self.suggested();
             let (wide, narrow) = suggested.into_iter().partition(|candidate| candidate.draft.when.is_empty());
             let suggested = if self.take(first(wide)) { self.suggested() } else { narrow };
             let narrow = suggested.into_iter().filter(|candidate| !candidate.draft.when.is_empty());
-            self.take(first(narrow.collect()));
+            let (late, narrow) = first(narrow.collect()).into_iter().partition(|candidate| candidate.draft.is_late());
+            self.take(narrow);
             if self.accepted.len() == before {
-                self.take(late);
+                let offered = self.offered().into_iter().filter(|candidate| candidate.draft.is_late());
+                self.take(offered.chain(late).collect());
             }
             if self.accepted.len() == before {
                 break;
