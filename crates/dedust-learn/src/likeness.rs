@@ -125,7 +125,13 @@ struct Entry {
 
 impl LikenessBuilder {
     /// Takes in a page that was seen at a URL in safe normal form.
-    pub(crate) fn observe(&mut self, url: &[u8], page: PageText, canonical: Option<&[u8]>, sketch: Option<&Sketch>) {
+    pub(crate) fn observe(
+        &mut self,
+        url: &[u8],
+        page: PageText,
+        canonical: Option<&[u8]>,
+        sketch: Option<&Sketch>,
+    ) {
         if page.text == 0 || (page.simhash == 0 && sketch.is_none()) {
             return;
         }
@@ -163,7 +169,8 @@ impl LikenessBuilder {
         let mut different: Vec<[&Entry; 2]> = Vec::new();
         for group in pages.chunk_by(|a, b| a.template == b.template) {
             let pairs = group.windows(2).map(|two| [two[0], two[1]]);
-            different.extend(pairs.filter(|pair| !is_equal(pair) && !is_claimed(pair)).take(MAX_PAIRS_PER_GROUP));
+            different
+                .extend(pairs.filter(|pair| !is_equal(pair) && !is_claimed(pair)).take(MAX_PAIRS_PER_GROUP));
         }
         let simhash = |[one, other]: &[&Entry; 2]| {
             let is_known = one.page.simhash != 0 && other.page.simhash != 0;

@@ -74,21 +74,27 @@ impl Draft {
 
     /// Whether it takes away what other edits could have moved elsewhere: it is tried when nothing else is left.
     pub(super) fn is_late(&self) -> bool {
-        self.forgets_path() || matches!(self.change.as_slice(), [Change::Fold { to: Spelling::Lowercase, .. }])
+        self.forgets_path()
+            || matches!(self.change.as_slice(), [Change::Fold { to: Spelling::Lowercase, .. }])
     }
 
     /// Whether it writes values elsewhere, or in another way, and forgets none: pages that it brings together have the same
     /// names.
     pub(super) fn is_move(&self) -> bool {
-        self.change.iter().all(|change| match change {
-            Change::Fold { to, .. } => *to != Spelling::Lowercase,
-            Change::Set { .. } => true,
-            Change::Path(parts) => {
-                parts.iter().any(|part| matches!(part, PathPart::Value { .. })) && self.keeps_segments()
-            }
-            Change::Drop(Spot::Key(key)) => self.change.iter().any(|change| change.reads(key)),
-            _ => false,
-        })
+        let is_fixed = |key: &TokenKey| matches!(self.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)));
+        let moves = |change: &Change| matches!(change, Change::Set { .. } | Change::Path(_));
+        self.change.iter().any(moves)
+            && self.change.iter().all(|change| match change {
+                Change::Fold { to, .. } => *to != Spelling::Lowercase,
+                Change::Set { .. } => true,
+                Change::Path(parts) => {
+                    parts.iter().any(|part| matches!(part, PathPart::Value { .. })) && self.keeps_segments()
+                }
+                Change::Drop(Spot::Key(key)) => {
+                    is_fixed(key) || self.change.iter().any(|change| change.reads(key))
+                }
+                _ => false,
+            })
     }
 
     /// Whether an edit forgets what pages are named by.

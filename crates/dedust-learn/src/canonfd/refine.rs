@@ -118,7 +118,9 @@ impl Search<'_> {
                 break;
             }
         }
-        let Some(best) = best.or_else(|| judged.refusal.is_none().then(|| judged.clone())) else { return None };
+        let Some(best) = best.or_else(|| judged.refusal.is_none().then(|| judged.clone())) else {
+            return None;
+        };
         let best = match best.refusal {
             None => self.without_unproven(best)?,
             Some(_) => best,

@@ -103,23 +103,23 @@ impl<'c> Search<'c> {
     }
 
     pub(super) fn run(&mut self) {
+        let is_known = |candidate: &Candidate| candidate.family.is_known();
         self.volatile = self.still_volatile();
         for _ in 0..MAX_ROUNDS {
             if self.noise.votes < ENOUGH {
                 self.noise = self.estimate_noise();
             }
             let before = self.accepted.len();
-            self.take(self.offered().into_iter().filter(|candidate| !candidate.draft.is_late()).collect());
-            // What holds everywhere is not to be learned where something is true only.
-            let suggested = self.suggested();
-            let (wide, narrow) = suggested.into_iter().partition(|candidate| candidate.draft.when.is_empty());
-            let suggested = if self.take(first(wide)) { self.suggested() } else { narrow };
-            let narrow = suggested.into_iter().filter(|candidate| !candidate.draft.when.is_empty());
-            let (late, narrow) = first(narrow.collect()).into_iter().partition(|candidate| candidate.draft.is_late());
-            self.take(narrow);
+            let (known, _): (Vec<_>, Vec<_>) = self.offered().into_iter().partition(is_known);
+            self.take(known);
+            // All others together, so that those that join most come first: a small edit that is a little wrong must not
+            // stand in the way of a large one that is right.
+            let (_, offered): (Vec<_>, Vec<_>) = self.offered().into_iter().partition(is_known);
+            let candidates = offered.into_iter().chain(first(self.suggested()));
+            let (late, candidates) = candidates.partition(|candidate| candidate.draft.is_late());
+            self.take(candidates);
             if self.accepted.len() == before {
-                let offered = self.offered().into_iter().filter(|candidate| candidate.draft.is_late());
-                self.take(offered.chain(late).collect());
+                self.take(late);
             }
             if self.accepted.len() == before {
                 break;
@@ -132,10 +132,12 @@ impl<'c> Search<'c> {
     fn estimate_noise(&self) -> Noise {
         let mut candidates = self.offered();
         candidates.extend(self.suggested().into_iter().take(MAX_TELLING));
-        let votes: Vec<Votes> =
-            candidates.par_iter().map(|candidate| self.votes_on(candidate)).collect();
-        let mut telling: Vec<Ballot> =
-            votes.into_iter().filter(|votes| votes.agreeing >= MIN_AGREEING).map(|votes| votes.cast).collect();
+        let votes: Vec<Votes> = candidates.par_iter().map(|candidate| self.votes_on(candidate)).collect();
+        let mut telling: Vec<Ballot> = votes
+            .into_iter()
+            .filter(|votes| votes.agreeing >= MIN_AGREEING)
+            .map(|votes| votes.cast)
+            .collect();
         telling.sort_by(|a, b| a.contested_share().total_cmp(&b.contested_share()));
         let mut least = Ballot::default();
         for cast in telling {

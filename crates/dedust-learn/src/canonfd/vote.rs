@@ -96,7 +96,8 @@ impl Ballot {
         let disbelieved = self.disbelieved.min((noise.wrong * self.all() as f64) as u64);
         let loose = ((disbelieved as f64 * LIKELY_WRONG) as u64).min(self.loose);
         let slight = self.slight.min(quota(noise.slight));
-        let against = self.slight + self.against + self.loose + self.disbelieved - disbelieved - loose - slight;
+        let against =
+            self.slight + self.against + self.loose + self.disbelieved - disbelieved - loose - slight;
         Tally { all: self.all() - disbelieved - slight, against }
     }
 

@@ -209,7 +209,10 @@ mod tests {
         };
         assert_eq!(relation(page(b"1", b"1"), page(b"1", b"2")), Relation::Same);
         assert_eq!(relation(page(b"1", b"1"), page(b"2", b"2")), Relation::Different);
-        assert_eq!(relation(Clues { text_digest: None, ..page(b"", b"1") }, page(b"2", b"1")), Relation::Same);
+        assert_eq!(
+            relation(Clues { text_digest: None, ..page(b"", b"1") }, page(b"2", b"1")),
+            Relation::Same
+        );
     }
 
     #[test]
@@ -237,7 +240,8 @@ mod tests {
 
     #[test]
     fn redirects_to_different_pages_differ() {
-        let to = |target: &'static [u8]| Clues { redirect: Some(target), status: Some(301), ..Clues::default() };
+        let to =
+            |target: &'static [u8]| Clues { redirect: Some(target), status: Some(301), ..Clues::default() };
         assert_eq!(relation(to(b"http://a.example/x"), to(b"http://a.example/y")), Relation::Different);
         let session = to(b"https://www.a.example/x?sid=9f3e21aa");
         assert_eq!(relation(to(b"http://a.example/x"), session), Relation::Same);

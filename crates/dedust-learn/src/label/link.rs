@@ -65,8 +65,11 @@ impl SiteLinks<'_> {
             .copied()
             .collect();
         claims.sort_unstable();
-        let naming_others: FxHashSet<u32> =
-            claims.iter().filter(|claim| claim.value != self.url_of(claim.row)).map(|claim| claim.row).collect();
+        let naming_others: FxHashSet<u32> = claims
+            .iter()
+            .filter(|claim| claim.value != self.url_of(claim.row))
+            .map(|claim| claim.row)
+            .collect();
         let mut members = Vec::new();
         for arrivals in claims.chunk_by(Sighting::has_same_value) {
             let there = at_url(&rows_by_url, arrivals[0].value);
