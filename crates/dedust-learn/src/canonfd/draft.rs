@@ -39,6 +39,23 @@ impl Draft {
         Some(draft)
     }
 
+    /// The same where no value is written over another: a parameter that it sets must be absent.
+    pub(super) fn without_loss(mut self) -> Self {
+        let set: Vec<TokenKey> = self
+            .change
+            .iter()
+            .filter_map(|change| match change {
+                Change::Set { key, .. } if !self.change.iter().any(|change| change.reads(key)) => Some(key),
+                _ => None,
+            })
+            .cloned()
+            .collect();
+        for key in set {
+            self.when.entry(Spot::Key(key)).or_insert(Test::Absent);
+        }
+        self
+    }
+
     /// The same, but not where the key has this value.
     pub(super) fn except(mut self, spot: Spot, value: Value) -> Option<Self> {
         let Spot::Key(key) = &spot else { return None };
@@ -55,6 +72,11 @@ impl Draft {
             }
         }
         self.and(spot, Test::Not(vec![value]))
+    }
+
+    /// Whether it concerns the whole site, perhaps with exceptions.
+    pub(super) fn is_wide(&self) -> bool {
+        self.when.values().all(|test| matches!(test, Test::Not(_)))
     }
 
     /// Whether an edit only says the same in another way: what it takes away is a fixed text, or is written elsewhere.

@@ -195,8 +195,8 @@ impl Search<'_> {
         (Spot::Key(self.table.key_of(pair).clone()), self.table.value_of(pair).clone())
     }
 
-    /// Pages that are said to show something else from one visit to the next, less those that were seen not to: it is
-    /// the page that changes, whatever edit brings its URLs together.
+    /// Pages that are known to show something else from one visit to the next on most sites, less those that were seen not to
+    /// on this one: it is the page that changes, whatever edit brings its URLs together.
     pub(super) fn still_volatile(&self) -> Vec<u32> {
         let mut pairs = self.volatile.clone();
         let offered = if pairs.is_empty() { Vec::new() } else { self.offered() };
@@ -213,7 +213,7 @@ impl Search<'_> {
         }
         pairs.retain(|pair| {
             let (agreeing, contradicting) = tally.get(pair).copied().unwrap_or_default();
-            contradicting > 0 && agreeing < MIN_VOLATILE + 10 * contradicting
+            agreeing < MIN_VOLATILE + 10 * contradicting
         });
         pairs
     }
@@ -222,7 +222,8 @@ impl Search<'_> {
     fn unproven(&self, draft: &Draft, tally: &PairTally) -> Vec<u32> {
         let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with >= MIN_VOLATILE);
         let unseen = self.volatile.iter().copied().filter(|pair| !is_seen(pair));
-        unseen.filter(|&pair| self.table.moves_any_with(draft, pair)).collect()
+        // What holds on the whole site will meet such pages, seen or not.
+        unseen.filter(|&pair| draft.is_wide() || self.table.moves_any_with(draft, pair)).collect()
     }
 }
 

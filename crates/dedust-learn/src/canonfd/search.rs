@@ -230,8 +230,7 @@ impl<'c> Search<'c> {
     /// Whether its change is made already, wherever it holds.
     fn is_made(&self, draft: &Draft) -> bool {
         let mut made = self.accepted.iter().map(|judged| &judged.candidate.draft);
-        let is_wide = |made: &Draft| made.when.values().all(|test| matches!(test, Test::Not(_)));
-        made.any(|made| is_wide(made) && made.change == draft.change)
+        made.any(|made| made.is_wide() && made.change == draft.change)
     }
 
     /// Whether most of what it would join was different before: other edits do not change that.

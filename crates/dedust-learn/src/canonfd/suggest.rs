@@ -152,12 +152,12 @@ impl Search<'_> {
         let mut counted: FxHashMap<Draft, Vec<(i64, i64)>> = FxHashMap::default();
         let mut translated: FxHashMap<Translation, Entries> = FxHashMap::default();
         for suggestions in suggested {
-            let unique: FxHashSet<Draft> = suggestions.drafts.into_iter().collect();
+            let unique: FxHashSet<Draft> = suggestions.drafts.into_iter().map(Draft::without_loss).collect();
             for draft in unique {
                 *drafts.entry(draft).or_default() += 1;
             }
             for (draft, x, y) in suggestions.counted {
-                counted.entry(draft).or_default().push((x, y));
+                counted.entry(draft.without_loss()).or_default().push((x, y));
             }
             for (keys, x, y) in suggestions.translated {
                 *translated.entry(keys).or_default().entry((x, y)).or_default() += 1;
@@ -350,11 +350,9 @@ fn translation((from, to): Translation, pairs: &Entries) -> Option<(Draft, usize
     }
     let values = table.iter().map(|(x, _)| Value::from(&**x)).collect();
     let source = Source { table, ..Source::of(from.clone().into()) };
-    Some((
-        Draft {
-            when: [(from.clone().into(), Test::OneOf(values))].into(),
-            change: vec![Change::Set { key: to, to: vec![source] }, Change::Drop(from.into())],
-        },
-        support,
-    ))
+    let draft = Draft {
+        when: [(from.clone().into(), Test::OneOf(values))].into(),
+        change: vec![Change::Set { key: to, to: vec![source] }, Change::Drop(from.into())],
+    };
+    Some((draft.without_loss(), support))
 }

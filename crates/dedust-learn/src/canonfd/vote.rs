@@ -79,9 +79,9 @@ impl Ballot {
         self.with + self.slight + self.against + self.loose + self.disbelieved
     }
 
-    /// The share of votes against it, believed or not.
+    /// The share of votes against it, believed or not, but for slight differences.
     pub(super) fn contested_share(&self) -> f64 {
-        (self.slight + self.against + self.loose + self.disbelieved) as f64 / self.all().max(1) as f64
+        (self.against + self.loose + self.disbelieved) as f64 / self.all().max(1) as f64
     }
 
     /// The share of votes by labels that are likely to be wrong.
@@ -92,8 +92,8 @@ impl Ballot {
     /// Counts votes on a site with so many wrong labels. No more votes are excused than labels are wrong: a page that stands
     /// elsewhere too may be a duplicate that was not brought together yet, and pages that differ slightly may be two.
     pub(super) fn tally(&self, noise: &Noise) -> Tally {
-        let quota = |share: f64| (share * self.all() as f64).ceil() as u64;
-        let disbelieved = self.disbelieved.min((noise.wrong * self.all() as f64) as u64);
+        let quota = |share: f64| (share * self.all() as f64) as u64;
+        let disbelieved = self.disbelieved.min(quota(noise.wrong));
         let loose = ((disbelieved as f64 * LIKELY_WRONG) as u64).min(self.loose);
         let slight = self.slight.min(quota(noise.slight));
         let against =
