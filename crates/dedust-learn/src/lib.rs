@@ -44,7 +44,7 @@ pub mod simulate;
 mod trainer;
 mod union_find;
 
-pub use canonfd::{Mode, Refusal, learn_canonfd};
+pub use canonfd::{Mode, Proof, Refusal, learn_canonfd};
 pub use cluster::{Clusterer, Clusters};
 pub use confidence::failure_bound;
 pub use corpus::Corpus;

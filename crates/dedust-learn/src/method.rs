@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use dedust::{Edit, RefusedEdit, Rule, Substitution};
 
-use crate::canonfd::{Mode, learn_canonfd};
+use crate::canonfd::{Mode, Proof, learn_canonfd};
 use crate::corpus::Corpus;
 use crate::decision_tree::{DecisionTreeOptions, learn_decision_tree};
 use crate::dustbuster;
@@ -61,13 +61,20 @@ pub struct LearnSettings {
     pub max_false_pair_rate: f64,
     /// How much proof [`Method::CanonFd`] asks for.
     pub mode: Mode,
+    /// The share of the pages of a site that one edit of [`Method::CanonFd`] may lose. Default: 0.005.
+    pub max_loss: f64,
     /// The learner of [`Method::Seq2Seq`]. Default: none.
     pub seq2seq: Option<Arc<dyn Learner>>,
 }
 
 impl Default for LearnSettings {
     fn default() -> Self {
-        Self { max_false_pair_rate: 0.05, mode: Mode::default(), seq2seq: None }
+        Self {
+            max_false_pair_rate: 0.05,
+            mode: Mode::default(),
+            max_loss: Proof::default().max_loss,
+            seq2seq: None,
+        }
     }
 }
 
@@ -82,6 +89,12 @@ impl LearnSettings {
     #[must_use]
     pub fn with_mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
+    }
+
+    /// The same with another share of pages that one edit of [`Method::CanonFd`] may lose.
+    #[must_use]
+    pub fn with_max_loss(self, max_loss: f64) -> Self {
+        Self { max_loss, ..self }
     }
 
     /// The same with a learner for [`Method::Seq2Seq`].
@@ -157,9 +170,12 @@ impl Method {
 
     /// Learns rules for one site; none, if the method is one that the settings do not [allow](LearnSettings::allow).
     pub fn learn(self, corpus: &Corpus, settings: &LearnSettings, progress: &dyn Progress) -> Learned {
-        let &LearnSettings { max_false_pair_rate, mode, ref seq2seq } = settings;
+        let &LearnSettings { max_false_pair_rate, mode, max_loss, ref seq2seq } = settings;
         let selection = match self {
-            Self::CanonFd => return learn_canonfd(corpus, mode, max_false_pair_rate),
+            Self::CanonFd => {
+                let max_false_rate = max_false_pair_rate;
+                return learn_canonfd(corpus, Proof { mode, max_loss, max_false_rate });
+            }
             Self::TreeGraph => Selection::Graph,
             Self::TreeNaive => Selection::Naive(Nested::default()),
             Self::DustBuster => return dustbuster::learn(corpus, max_false_pair_rate),

@@ -8,14 +8,14 @@ show proves little. The failure rate that is stated comes from the groups that a
 
 use super::families::Family;
 use super::search::Candidate;
-use super::vote::{Tally, Votes};
-use crate::confidence::failure_bound;
+use super::vote::{Ballot, Tally, Votes};
 
 /// How much proof is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Mode {
-    /// At most 1 % of groups fail, by the groups that are held out alone, with 95 % confidence.
+    /// By the groups that are held out alone, and whatever is known of such edits: at most 5 % of votes fail, and no edit
+    /// loses more than its part of the pages.
     Strict,
     /// At most 5 % of votes fail, by what is known of such edits and all votes, with 95 % confidence; up to 15 % for edits
     /// that are known to be right elsewhere or can do little harm, and more where labels are provably wrong.
@@ -23,6 +23,23 @@ pub enum Mode {
     Balanced,
     /// Few false votes, however few votes there are: as in the papers.
     Paper,
+}
+
+/// How much proof is asked for, in numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Proof {
+    /// What counts as proof.
+    pub mode: Mode,
+    /// The share of the pages of a site that one edit may lose. Default: 0.005.
+    pub max_loss: f64,
+    /// In [`Mode::Paper`], the share of votes that may be against an edit. Default: 0.05.
+    pub max_false_rate: f64,
+}
+
+impl Default for Proof {
+    fn default() -> Self {
+        Self { mode: Mode::default(), max_loss: 0.005, max_false_rate: 0.05 }
+    }
 }
 
 /// Why an edit is not made.
@@ -69,7 +86,6 @@ const LIMIT: f64 = 0.05;
 /// The same for edits of a family, where wrong ones fail nearly always and right ones as often as labels are wrong, and
 /// for edits that can do little harm.
 const TRUSTED_LIMIT: f64 = 0.1;
-const STRICT_LIMIT: f64 = 0.01;
 /// The same for edits with many votes that lose next to nothing where they fail: pages that changed between two fetches.
 const CHEAP_LIMIT: f64 = 0.15;
 /// Many votes.
@@ -78,8 +94,6 @@ const MANY: u64 = 100;
 const CHEAP: f64 = 0.001;
 /// The most that is put up with on top of that for wrong labels.
 const MAX_NOISE: f64 = 0.15;
-/// Where more labels are wrong, none are excused for edits that could do harm: votes say too little.
-const HOPELESS: f64 = 0.65;
 /// More voices against an edit than this are not all mistaken, unless more labels than that are wrong everywhere.
 const MAX_CONTESTED: f64 = 0.3;
 /// Votes from which on that can be told.
@@ -105,65 +119,89 @@ pub(super) struct Noise {
     pub(super) votes: u64,
 }
 
-/// Judges an edit by its votes, on a site with so many wrong labels.
-pub(super) fn judge(
-    mode: Mode,
-    candidate: &Candidate,
-    votes: &Votes,
-    is_harmless: bool,
-    urls: usize,
-    noise: Noise,
-    max_false_rate: f64,
-) -> Result<(), Refusal> {
-    if votes.merged == 0 {
-        return Err(Refusal::JoinsNothing);
-    }
-    // What was chosen for what it was seen to do is proven by what it was not seen to do.
-    let family = candidate.family;
-    let cast = if candidate.is_chosen() { &votes.held_out_cast } else { &votes.cast };
-    let Tally { all, against, .. } = cast.tally(&noise);
-    let share = against as f64 / all.max(1) as f64;
-    let is_known = family.is_known();
-    let is_cheap = all >= MANY && share * votes.merged as f64 <= CHEAP * urls as f64;
-    let limit = match is_harmless {
-        true if is_cheap => CHEAP_LIMIT,
-        true if against == 0 => TRUSTED_LIMIT,
-        // One label may always be wrong.
-        true if against == 1 => CHEAP_LIMIT,
-        _ if is_known => TRUSTED_LIMIT,
-        _ => LIMIT,
-    };
-    // Where labels are provably wrong, others are that nobody can tell.
-    let proven = cast.disbelieved_share().max(noise.proven);
-    let allowance = if noise.wrong > HOPELESS && !is_harmless { 0.0 } else { MAX_NOISE };
-    let limit = limit + (2.0 * proven).min(noise.wrong).min(allowance);
-    let min_pages = match family {
-        Family::Other | Family::Relevant => MIN_PAGES,
-        Family::Login => 1,
-        Family::Referral => 3,
-        _ => 2,
-    };
-    let is_proven = match mode {
-        Mode::Strict => failure_bound(votes.held_out_failures, votes.held_out) <= STRICT_LIMIT,
-        Mode::Balanced => {
-            let is_contested =
-                all >= SOME && cast.contested_share() > MAX_CONTESTED.max(0.1 + 1.2 * noise.wrong);
-            !is_contested && family.doubt(against, all, limit) <= DOUBT
+/// What edits of a site are measured by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Standard {
+    pub(super) mode: Mode,
+    /// The share of the site's pages that one edit may lose.
+    pub(super) max_loss: f64,
+    /// In [`Mode::Paper`], the share of votes that may be against an edit.
+    pub(super) max_false_rate: f64,
+    /// URLs and pages of the site.
+    pub(super) urls: usize,
+    pub(super) pages: usize,
+    pub(super) noise: Noise,
+}
+
+impl Standard {
+    /// Judges an edit by its votes.
+    pub(super) fn judge(
+        &self,
+        candidate: &Candidate,
+        votes: &Votes,
+        is_harmless: bool,
+    ) -> Result<(), Refusal> {
+        if votes.merged == 0 {
+            return Err(Refusal::JoinsNothing);
         }
-        Mode::Paper => all > 0 && share <= max_false_rate,
-    };
-    if !is_proven {
-        let could_be = match mode {
-            Mode::Paper => false,
-            _ => share <= limit,
+        let cast = deciding(self.mode, candidate, votes);
+        let Tally { all, against } = cast.tally(&self.noise);
+        let share = against as f64 / all.max(1) as f64;
+        let limit = self.limit(candidate, votes, is_harmless);
+        let family = match self.mode {
+            // What is known of other sites proves nothing.
+            Mode::Strict => Family::Other,
+            _ => candidate.family,
         };
-        return Err(if could_be { Refusal::TooFewVotes } else { Refusal::Fails });
+        let is_contested =
+            all >= SOME && cast.contested_share() > MAX_CONTESTED.max(0.1 + 1.2 * self.noise.wrong);
+        let is_proven = match self.mode {
+            Mode::Strict | Mode::Balanced => !is_contested && family.doubt(against, all, limit) <= DOUBT,
+            Mode::Paper => all > 0 && share <= self.max_false_rate,
+        };
+        if !is_proven {
+            let could_be = self.mode != Mode::Paper && share <= limit;
+            return Err(if could_be { Refusal::TooFewVotes } else { Refusal::Fails });
+        }
+        let min_pages = match candidate.family {
+            Family::Other | Family::Relevant => MIN_PAGES,
+            Family::Login => 1,
+            Family::Referral => 3,
+            _ => 2,
+        };
+        let are_few = votes.pages < min_pages
+            || (!candidate.family.is_known() && votes.agreeing > MAX_GROUPS_PER_PAGE * votes.pages);
+        if self.mode != Mode::Paper && are_few {
+            return Err(Refusal::TooFewPages);
+        }
+        Ok(())
     }
-    if mode != Mode::Paper && votes.pages < min_pages {
-        return Err(Refusal::TooFewPages);
+
+    /// The share of votes that may be against an edit. What forgets values may not lose more than its part of the pages: an
+    /// edit that joins many URLs needs more proof than one that joins few.
+    fn limit(&self, candidate: &Candidate, votes: &Votes, is_harmless: bool) -> f64 {
+        let cast = deciding(self.mode, candidate, votes);
+        let Tally { all, against } = cast.tally(&self.noise);
+        let share = against as f64 / all.max(1) as f64;
+        let is_cheap = all >= MANY && share * votes.merged as f64 <= CHEAP * self.urls as f64;
+        let of_loss = self.max_loss * self.pages as f64 / votes.merged as f64;
+        let limit = match is_harmless {
+            _ if self.mode == Mode::Strict => LIMIT.min(of_loss),
+            true if is_cheap => CHEAP_LIMIT,
+            true if against == 0 => TRUSTED_LIMIT,
+            // One label may always be wrong.
+            true if against == 1 => CHEAP_LIMIT,
+            _ if candidate.family.is_known() => TRUSTED_LIMIT,
+            true => LIMIT,
+            false => LIMIT.min(of_loss),
+        };
+        // Where labels are provably wrong, others are that nobody can tell.
+        let proven = cast.disbelieved_share().max(self.noise.proven);
+        limit + (2.0 * proven).min(self.noise.wrong).min(MAX_NOISE)
     }
-    if mode != Mode::Paper && !is_known && votes.agreeing > MAX_GROUPS_PER_PAGE * votes.pages {
-        return Err(Refusal::TooFewPages);
-    }
-    Ok(())
+}
+
+/// The votes that decide. What was chosen for what it was seen to do is proven by what it was not seen to do.
+fn deciding<'v>(mode: Mode, candidate: &Candidate, votes: &'v Votes) -> &'v Ballot {
+    if candidate.is_chosen() || mode == Mode::Strict { &votes.held_out_cast } else { &votes.cast }
 }

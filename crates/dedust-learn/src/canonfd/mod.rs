@@ -19,15 +19,14 @@ mod table;
 mod vote;
 mod write;
 
-pub use accept::{Mode, Refusal};
+pub use accept::{Mode, Proof, Refusal};
 
 use crate::corpus::Corpus;
 use crate::method::Learned;
 
-/// Learns edits for one site. In [`Mode::Paper`], edits with a larger share of votes against them than
-/// `max_false_rate` are refused.
-pub fn learn_canonfd(corpus: &Corpus, mode: Mode, max_false_rate: f64) -> Learned {
-    let mut search = search::Search::new(corpus, mode, max_false_rate);
+/// Learns edits for one site.
+pub fn learn_canonfd(corpus: &Corpus, proof: Proof) -> Learned {
+    let mut search = search::Search::new(corpus, proof);
     search.run();
     Learned {
         raw_rules: search.tried,

@@ -14,7 +14,7 @@ use dedust::{Change, Edit, Spot, Test, TokenKey, Value};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::accept::{Mode, Noise, Refusal, judge};
+use super::accept::{Noise, Proof, Refusal, Standard};
 use super::draft::Draft;
 use super::families::{Family, is_volatile};
 use super::table::Table;
@@ -69,8 +69,7 @@ pub(super) struct Judged {
 
 pub(super) struct Search<'c> {
     pub(super) table: Table<'c>,
-    mode: Mode,
-    max_false_rate: f64,
+    proof: Proof,
     pub(super) noise: Noise,
     /// Pairs of pages that show something else from one visit to the next.
     pub(super) volatile: Vec<u32>,
@@ -85,14 +84,13 @@ pub(super) struct Search<'c> {
 }
 
 impl<'c> Search<'c> {
-    pub(super) fn new(corpus: &'c Corpus, mode: Mode, max_false_rate: f64) -> Self {
+    pub(super) fn new(corpus: &'c Corpus, proof: Proof) -> Self {
         let table = Table::new(corpus);
         Self {
             volatile: table
                 .pairs_with(|key, value| matches!(key, TokenKey::QueryParam(_)) && is_volatile(value)),
             table,
-            mode,
-            max_false_rate,
+            proof,
             noise: Noise { slight: corpus.slight_noise(), ..Noise::default() },
             accepted: Vec::new(),
             edits: Vec::new(),
@@ -147,9 +145,10 @@ impl<'c> Search<'c> {
             }
             least.add(&cast);
         }
-        // The least of several is less than their mean.
+        // The least of several is less than their mean. Where few of the votes against them can be shown to be wrong, it is the
+        // edits that are wrong, not the labels.
         Noise {
-            wrong: 1.5 * least.contested_share(),
+            wrong: (1.5 * least.contested_share()).min(2.0 * least.disbelieved_share()),
             proven: least.disbelieved_share(),
             slight: self.noise.slight,
             votes: least.all(),
@@ -258,12 +257,18 @@ impl<'c> Search<'c> {
         })
     }
 
+    /// What edits are measured by now.
+    fn standard(&self) -> Standard {
+        let corpus = self.table.corpus();
+        let Proof { mode, max_loss, max_false_rate } = self.proof;
+        let (urls, pages) = (corpus.len(), corpus.page_count());
+        Standard { mode, max_loss, max_false_rate, urls, pages, noise: self.noise }
+    }
+
     fn judge(&self, candidate: Candidate, votes: Votes) -> Judged {
-        let urls = self.table.corpus().len();
         let harmless =
             !candidate.is_suspect && candidate.draft.is_harmless() && !self.has_default(&candidate.draft);
-        let mut refusal =
-            judge(self.mode, &candidate, &votes, harmless, urls, self.noise, self.max_false_rate).err();
+        let mut refusal = self.standard().judge(&candidate, &votes, harmless).err();
         // Of several changes at once, each must hold by itself: the votes may all be about one of them.
         if refusal.is_none()
             && candidate.draft.change.len() > 1
