@@ -48,7 +48,7 @@ impl Search<'_> {
         if is_settled {
             return vec![judged];
         }
-        let tally = self.tally(&judged.candidate);
+        let tally = self.tally(&judged.candidate, false);
         let mut results: Vec<Judged> = self.with_exceptions(&judged).into_iter().collect();
         let is_refused = |results: &[Judged]| results.iter().all(|result| result.refusal.is_some());
         if judged.refusal.is_some() && is_refused(&results) {
@@ -71,13 +71,14 @@ impl Search<'_> {
         parts.filter(|part| part.refusal.is_none()).collect()
     }
 
-    /// How often each pair that something may depend on is seen where an edit holds and where it fails. What is chosen by
-    /// this must hold in the groups that are held out.
-    fn tally(&self, candidate: &Candidate) -> PairTally {
+    /// How often each pair that something may depend on is seen where an edit holds and where it fails. Where an edit is to
+    /// be made is chosen without the groups that are held out, which then must agree; where it is not to be made may be chosen
+    /// by all.
+    fn tally(&self, candidate: &Candidate, with_held_out: bool) -> PairTally {
         let mut tally = PairTally::default();
         for group in joined(&self.table, &self.table.moves(&candidate.draft)) {
             let sides = group.sides(self.table.corpus(), candidate.trust());
-            if !sides.are_several() || group.is_held_out() {
+            if !sides.are_several() || (!with_held_out && group.is_held_out()) {
                 continue;
             }
             let Sides { with, against, .. } = sides;
@@ -140,10 +141,13 @@ impl Search<'_> {
             let value = self.table.value_of(pair).as_text().unwrap_or_default();
             let is_expected = against >= 1 && 2 * against >= with && is_volatile(value);
             let fails = against >= 2 && against > with && (is_near || against >= MIN_FAR_FAILURES);
+            let only_fails = against >= 1 && with == 0 && is_near;
             let is_frequent = against >= 2 && is_near && is_surprising(against, with + against, share);
-            (is_expected || fails || is_frequent).then_some((is_expected || fails, against))
+            let is_likely = is_expected || fails || only_fails;
+            // Of several that explain as much, the one that is part of how the site is built.
+            (is_likely || is_frequent).then(|| (is_likely, against, self.table.count(pair)))
         };
-        let tally = self.tally(candidate);
+        let tally = self.tally(candidate, true);
         let ranked = tally.iter().filter_map(|(&pair, &votes)| Some((rank(pair, votes)?, Reverse(pair))));
         let (_, Reverse(pair)) = ranked.max()?;
         let (spot, value) = self.test(pair);
@@ -158,7 +162,7 @@ impl Search<'_> {
 
     /// The edit without pages that show something else from one visit to the next and were not seen to agree.
     fn without_unproven(&self, judged: Judged) -> Option<Judged> {
-        let tally = self.tally(&judged.candidate);
+        let tally = self.tally(&judged.candidate, true);
         let unproven = self.unproven(&judged.candidate.draft, &tally);
         if unproven.is_empty() {
             return Some(judged);
