@@ -151,6 +151,8 @@ impl Standard {
         let family = match self.mode {
             // What is known of other sites proves nothing.
             Mode::Strict => Family::Other,
+            // Nor is it known of the place that was chosen.
+            _ if candidate.is_chosen() => candidate.family.chosen(),
             _ => candidate.family,
         };
         let is_contested =
@@ -159,6 +161,9 @@ impl Standard {
             Mode::Strict | Mode::Balanced => !is_contested && family.doubt(against, all, limit) <= DOUBT,
             Mode::Paper => all > 0 && share <= self.max_false_rate,
         };
+        let overall = votes.cast.tally(&self.noise);
+        let is_proven =
+            is_proven && overall.against as f64 <= limit.max(self.max_false_rate) * overall.all as f64;
         if !is_proven {
             let could_be = self.mode != Mode::Paper && share <= limit;
             return Err(if could_be { Refusal::TooFewVotes } else { Refusal::Fails });

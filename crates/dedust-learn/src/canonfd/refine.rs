@@ -144,8 +144,9 @@ impl Search<'_> {
             let only_fails = against >= 1 && with == 0 && is_near;
             let is_frequent = against >= 2 && is_near && is_surprising(against, with + against, share);
             let is_likely = is_expected || fails || only_fails;
-            // Of several that explain as much, the one that is part of how the site is built.
-            (is_likely || is_frequent).then(|| (is_likely, against, self.table.count(pair)))
+            // What explains most failures; of several, what is part of how the site is built.
+            let explained = against as f64 - share * (with + against) as f64;
+            (is_likely || is_frequent).then(|| ((1000.0 * explained) as i64, self.table.count(pair)))
         };
         let tally = self.tally(candidate, true);
         let ranked = tally.iter().filter_map(|(&pair, &votes)| Some((rank(pair, votes)?, Reverse(pair))));
@@ -226,8 +227,13 @@ impl Search<'_> {
     fn unproven(&self, draft: &Draft, tally: &PairTally) -> Vec<u32> {
         let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with >= MIN_VOLATILE);
         let unseen = self.volatile.iter().copied().filter(|pair| !is_seen(pair));
-        // What holds on the whole site will meet such pages, seen or not.
-        unseen.filter(|&pair| draft.is_wide() || self.table.moves_any_with(draft, pair)).collect()
+        // Seen or not, an edit will meet such pages unless it asks for others.
+        let asks_for_others = |pair: u32| {
+            let (spot, value) = self.test(pair);
+            let is_value = |test: &Test| matches!(test, Test::Is(other) if *other == value);
+            draft.when.get(&spot).is_some_and(|test| matches!(test, Test::Is(_)) && !is_value(test))
+        };
+        unseen.filter(|&pair| !asks_for_others(pair)).collect()
     }
 }
 

@@ -53,9 +53,11 @@ impl Candidate {
         if self.family.is_known() || self.draft.is_move() { Trust::Claimed } else { Trust::Usual }
     }
 
-    /// Whether it was chosen from many of its kind for what was seen to happen: it asks for certain values.
+    /// Whether it was chosen from many of its kind for what was seen to happen: it asks for certain values, other than the
+    /// names of index files.
     pub(super) fn is_chosen(&self) -> bool {
-        self.draft.when.values().any(|test| matches!(test, Test::Is(_) | Test::OneOf(_)))
+        let is_index = self.family == Family::Spelling && matches!(*self.draft.change, [Change::Path(_)]);
+        !is_index && self.draft.when.values().any(|test| matches!(test, Test::Is(_) | Test::OneOf(_)))
     }
 }
 

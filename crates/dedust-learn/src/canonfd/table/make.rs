@@ -56,15 +56,6 @@ impl Table<'_> {
         self.moves_of(edit, steps.as_ref(), rows)
     }
 
-    /// Whether `edit` would move a row that has this pair.
-    pub(in crate::canonfd) fn moves_any_with(&self, edit: &Draft, pair: u32) -> bool {
-        let checks = self.checks(edit);
-        let (first, later) = self.rows_of(pair);
-        let rows = first.iter().chain(later).copied();
-        let rows = rows.filter(|&row| self.row(row).contains(&pair) && self.passes(row, &checks));
-        !self.moves_of(edit, self.steps(edit).as_ref(), rows.collect()).is_empty()
-    }
-
     pub(super) fn moves_of(&self, edit: &Draft, steps: Option<&Steps>, rows: Vec<u32>) -> Vec<(u32, u64)> {
         let moved = |row: u32, place: u64| (place != self.place(row)).then_some((row, place));
         if let Some(steps) = steps {
