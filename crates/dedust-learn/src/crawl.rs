@@ -73,17 +73,6 @@ impl Crawl {
         clues: &Clues<'_>,
         time: Option<&[u8]>,
     ) -> Result<(), ParseUrlError> {
-        self.observe_here(url, clues, time, true)
-    }
-
-    /// Like [`Crawl::observe_at`], perhaps of something that was not seen at this URL, but at one of a mirror.
-    pub(crate) fn observe_here(
-        &mut self,
-        url: &[u8],
-        clues: &Clues<'_>,
-        time: Option<&[u8]>,
-        is_here: bool,
-    ) -> Result<(), ParseUrlError> {
         let Self { kinds, sites, url: parsed, canonical, redirect } = self;
         parsed.parse_from(url)?;
         if !is_of_the_web(parsed) {
@@ -99,7 +88,7 @@ impl Crawl {
             sites.insert(name.into(), SiteCrawl::new(*kinds));
         }
         if let Some(site) = sites.get_mut(name) {
-            site.observe(parsed.as_bytes(), &clues, time, is_here);
+            site.observe(parsed.as_bytes(), &clues, time);
         }
         Ok(())
     }
@@ -162,14 +151,14 @@ impl SiteCrawl {
         }
     }
 
-    fn observe(&mut self, url: &[u8], clues: &Clues<'_>, time: Option<&[u8]>, is_here: bool) {
+    fn observe(&mut self, url: &[u8], clues: &Clues<'_>, time: Option<&[u8]>) {
         let next = self.rows.len() as u32;
         let row = *self.rows.entry(xxh3_128(url)).or_insert(next);
         if row == next {
             self.urls.push(url);
             self.sizes.push(None);
         }
-        self.labels.observe_here(row, url, clues, is_here);
+        self.labels.observe(row, url, clues);
         // The size of an error page says nothing about the page.
         let is_success = clues.status.is_none_or(|status| (200..300).contains(&status));
         if let Some(size) = clues.size.filter(|_| is_success) {

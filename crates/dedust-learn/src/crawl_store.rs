@@ -3,7 +3,8 @@ Holds the observations of a crawl until its sites are learned from: in memory, a
 
 Takes observations in any order, of any number of sites, larger than memory. Sites are dealt out to [`PARTS`] parts, so that
 one part at a time can be read back; each site of it becomes a [`Corpus`] of at most as many observations as
-[`SampleSize`] allows, drawn by [`draw`]. A site that shows the pages of another ([`mirrors`]) is read as that one.
+[`SampleSize`] allows, drawn by [`draw`]. A site that shows the pages of another ([`mirrors`]) becomes none: rows of one domain
+say nothing of another.
 Learns nothing itself (see [`crate::Trainer::train_part`]).
 
 The same observations in any order give the same corpora.
@@ -11,25 +12,22 @@ The same observations in any order give the same corpora.
 
 mod draw;
 mod mirrors;
-mod moved;
 mod record;
 
 pub use self::mirrors::MirrorSite;
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, site_of};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use self::draw::{Draw, Groups};
 use self::mirrors::{Candidate, Mirrors};
-use self::moved::Mover;
 use self::record::{Record, Records};
 use crate::corpus::Corpus;
 use crate::crawl::{Crawl, is_of_the_web};
@@ -116,7 +114,6 @@ pub struct StoredCrawl {
     kinds: EvidenceKinds,
     sample: SampleSize,
     sites: Vec<StoredSite>,
-    mirrors_of: FxHashMap<u32, Vec<u32>>,
     parts: Vec<Part>,
 }
 
@@ -146,7 +143,7 @@ impl CrawlStore {
     pub fn new(kinds: EvidenceKinds, sample: SampleSize) -> Self {
         let parts = std::iter::repeat_with(Part::default).take(PARTS).collect();
         Self {
-            crawl: StoredCrawl { kinds, sample, sites: Vec::new(), mirrors_of: FxHashMap::default(), parts },
+            crawl: StoredCrawl { kinds, sample, sites: Vec::new(), parts },
             numbers_by_site: FxHashMap::default(),
             mirrors: None,
             spill: None,
@@ -164,10 +161,17 @@ impl CrawlStore {
         self
     }
 
-    /// Looks for sites that show the pages of another, and reads each of them as that one.
+    /// Looks for sites that show the pages of another and say so themselves.
     #[must_use]
     pub fn with_mirrors(self) -> Self {
         Self { mirrors: Some(Mirrors::default()), ..self }
+    }
+
+    /// Takes it that the first of two sites shows the pages of the second, whatever it says itself.
+    #[must_use]
+    pub fn with_named_mirror(mut self, mirror: &str, original: &str) -> Self {
+        self.mirrors.get_or_insert_default().name(mirror, original);
+        self
     }
 
     /// Adds one URL with what is known of it, as [`Crawl::observe_at`] does. A failure of the disk is told in the end.
@@ -201,7 +205,7 @@ impl CrawlStore {
         let held = &mut part.held;
         let before = held.len();
         let page = page_hash(self.url.as_bytes(), clues);
-        Record { site, page, url, clues: *clues, time, is_moved: false }.write(held);
+        Record { site, page, url, clues: *clues, time }.write(held);
         self.held_bytes += held.len() - before;
         self.spill_if_full();
         Ok(())
@@ -240,7 +244,6 @@ impl CrawlStore {
                 sites[site as usize].mirror = Some(mirror);
             }
         }
-        self.crawl.mirrors_of = mirrors_of(&self.crawl.sites);
         Ok(self.crawl)
     }
 }
@@ -282,17 +285,6 @@ fn page_hash(url: &[u8], clues: &Clues<'_>) -> u64 {
     xxh3_64(page_of(clues).or(clues.redirect).or(clues.canonical).unwrap_or(url))
 }
 
-/// The numbers of the mirrors of each site that has some.
-fn mirrors_of(sites: &[StoredSite]) -> FxHashMap<u32, Vec<u32>> {
-    let mut mirrors_of: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    for (site, number) in sites.iter().zip(0..) {
-        if let Some(mirror) = &site.mirror {
-            mirrors_of.entry(mirror.of).or_default().push(number);
-        }
-    }
-    mirrors_of
-}
-
 impl StoredSite {
     fn candidate(&self) -> Candidate<'_> {
         Candidate { name: &self.name, rows: self.rows }
@@ -316,7 +308,7 @@ impl StoredCrawl {
         for (site, number) in sites.iter().zip(0..) {
             parts[part_of(site.name.as_bytes())].sites.push(number);
         }
-        Ok(Self { kinds, sample, mirrors_of: mirrors_of(&sites), sites, parts })
+        Ok(Self { kinds, sample, sites, parts })
     }
 
     /// All sites, in the order in which they came first.
@@ -331,8 +323,7 @@ impl StoredCrawl {
 
     /// The observations that are learned from.
     pub fn sampled_rows(&self) -> u64 {
-        let originals = (0..).zip(&self.sites).filter(|(_, site)| site.mirror.is_none());
-        originals.map(|(number, _)| self.sample.of(self.rows_of(number))).sum()
+        self.sites.iter().filter(|site| site.mirror.is_none()).map(|site| self.sample.of(site.rows)).sum()
     }
 
     /// The mirrors among the sites of one part.
@@ -347,24 +338,16 @@ impl StoredCrawl {
         })
     }
 
-    /// The sites of one part that are no mirrors, with their observations and those of their mirrors.
-    fn originals(&self, part: usize) -> impl Iterator<Item = (u32, &StoredSite, u64)> {
+    /// The sites of one part that are no mirrors.
+    fn originals(&self, part: usize) -> impl Iterator<Item = (u32, &StoredSite)> {
         let sites = self.parts[part].sites.iter().map(|&number| (number, &self.sites[number as usize]));
-        sites
-            .filter(|(_, site)| site.mirror.is_none())
-            .map(|(number, site)| (number, site, self.rows_of(number)))
-    }
-
-    /// The observations of a site, with those of its mirrors.
-    fn rows_of(&self, site: u32) -> u64 {
-        let mirrors = self.mirrors_of.get(&site).into_iter().flatten();
-        std::iter::once(&site).chain(mirrors).map(|&site| self.sites[site as usize].rows).sum()
+        sites.filter(|(_, site)| site.mirror.is_none())
     }
 
     /// The corpora of the sites of one part, in the order of their names, each with the observations of its site.
     pub(crate) fn corpora(&self, part: usize) -> io::Result<Vec<(Corpus, u64)>> {
         let rows_by_site: FxHashMap<&str, u64> =
-            self.originals(part).map(|(_, site, rows)| (&*site.name, rows)).collect();
+            self.originals(part).map(|(_, site)| (&*site.name, site.rows)).collect();
         let mut draws = self.pilot(part)?;
         let mut crawl = Crawl::new(self.kinds);
         let mut url = ParsedUrl::default();
@@ -391,7 +374,7 @@ impl StoredCrawl {
     /// whole pages.
     fn pilot(&self, part: usize) -> io::Result<FxHashMap<u32, Draw>> {
         let mut pilots: FxHashMap<u32, (u64, Crawl)> = FxHashMap::default();
-        for (number, _, rows) in self.originals(part) {
+        for (number, &StoredSite { rows, .. }) in self.originals(part) {
             if self.sample.of(rows) < rows {
                 let limit = (PILOT_ROWS as f64 / rows as f64 * u64::MAX as f64) as u64;
                 pilots.insert(number, (limit, Crawl::new(self.kinds)));
@@ -411,36 +394,18 @@ impl StoredCrawl {
         let draws = pilots.into_iter().map(|(number, (_, crawl))| {
             let site = &self.sites[number as usize];
             let groups = crawl.into_corpora_in_turn().next().map(|corpus| Groups::find(&corpus));
-            let wanted = self.sample.of(self.rows_of(number)) as usize;
+            let wanted = self.sample.of(site.rows) as usize;
             (number, Draw::new(groups.unwrap_or_default(), site.name.len(), wanted))
         });
         Ok(draws.collect())
     }
 
-    /// Reads the observations of the sites of a part, and those of their mirrors as if they were theirs.
+    /// Reads the observations of the sites of a part that are no mirrors.
     fn read(&self, part: usize, mut take: impl FnMut(Record<'_>) -> io::Result<()>) -> io::Result<()> {
         self.read_part(part, |record| match self.sites[record.site as usize].mirror {
             None => take(record),
             Some(_) => Ok(()),
-        })?;
-        let of_part = self.parts[part].sites.iter();
-        let mirrors = of_part.filter_map(|site| self.mirrors_of.get(site)).flatten();
-        let mirrors: FxHashSet<u32> = mirrors.copied().collect();
-        let parts: BTreeSet<usize> =
-            mirrors.iter().map(|&site| part_of(self.sites[site as usize].name.as_bytes())).collect();
-        let mut mover = Mover::default();
-        for part in parts {
-            self.read_part(part, |record| match &self.sites[record.site as usize] {
-                StoredSite { name, mirror: Some(mirror), .. } if mirrors.contains(&record.site) => {
-                    match mover.moved(&record, name, mirror, &self.sites[mirror.of as usize].name) {
-                        Some(moved) => take(moved),
-                        None => Ok(()),
-                    }
-                }
-                _ => Ok(()),
-            })?;
-        }
-        Ok(())
+        })
     }
 
     /// Reads the observations of a part as they are.
@@ -459,7 +424,7 @@ impl StoredCrawl {
 
 fn observe(crawl: &mut Crawl, record: &Record<'_>) {
     // It was parsed before it was stored.
-    let _ = crawl.observe_here(record.url, &record.clues, record.time, !record.is_moved);
+    let _ = crawl.observe_at(record.url, &record.clues, record.time);
 }
 
 fn damaged() -> io::Error {

@@ -11,11 +11,11 @@ What counts as evidence:
 |---|---|
 | cluster | the crawl says so: equal text |
 | redirect | both end at one URL (which may be one of the two), following redirects of other rows |
-| canonical | both end at one URL, following canonical links, and redirects on the way; titles do not differ |
+| canonical | both name one URL, which is no redirect, no error and names no other; neither titles nor texts say otherwise |
 | digest, text digest | the hashes are equal and no status other than 2xx was seen with them |
 | main | the hashes of the main text are equal, and the titles, or for long texts the templates; status as above |
-| simhash | fingerprints differ in at most [`MAX_HAMMING_BITS`], titles are equal, sketches resemble; status as above |
-| shingles | sketches resemble, titles are equal; status as above |
+| simhash | fingerprints differ by what is measured to be equal on the site, and at most [`MAX_HAMMING_BITS`]; titles are equal, sketches resemble; status as above |
+| shingles | sketches resemble by what is measured to be equal on the site; titles are equal; status as above |
 | size | the smallest and the largest response are of equal size, titles do not differ; status as above |
 
 Ties are transitive. What speaks against itself is not believed:
@@ -59,7 +59,7 @@ use self::near::Sketches;
 use self::tie::Ties;
 use self::title::Titles;
 use crate::evidence::{EvidenceKind, EvidenceKinds};
-use crate::likeness::{LikenessBuilder, PageText};
+use crate::likeness::{Likeness, LikenessBuilder, PageText};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -160,18 +160,13 @@ impl LabelBuilder {
     ///
     /// A row is one URL; it may be observed any number of times, and all that was seen counts.
     pub fn observe(&mut self, row: u32, url: &[u8], clues: &Clues<'_>) {
-        self.observe_here(row, url, clues, true);
-    }
-
-    /// Like [`LabelBuilder::observe`], perhaps of something that was not seen at this URL, but at one of a mirror.
-    pub(crate) fn observe_here(&mut self, row: u32, url: &[u8], clues: &Clues<'_>, is_here: bool) {
         self.row_count = self.row_count.max(row as usize + 1);
         let url_hash = xxh3_64(url);
         if self.url_by_row.len() < self.row_count {
             self.url_by_row.resize(self.row_count, 0);
             self.contents.resize(self.row_count, Content::default());
         }
-        self.contents[row as usize].observe(clues, is_here);
+        self.contents[row as usize].observe(clues);
         self.url_by_row[row as usize] = url_hash;
         let note = |sightings: &mut Vec<Sighting>, kind, value: Option<u64>| {
             if let (true, Some(value)) = (self.kinds.contains(kind), value) {
@@ -214,8 +209,13 @@ impl LabelBuilder {
 
     /// Decides the labels of the rows `0..row_count` (or of all rows observed, if these are more).
     pub fn finish(mut self, row_count: usize) -> Labels {
-        let row_count = row_count.max(self.row_count);
         let likeness = std::mem::take(&mut self.likeness).finish();
+        self.finish_with(row_count, likeness)
+    }
+
+    /// Like [`LabelBuilder::finish`], on a site where pages are so much like themselves.
+    fn finish_with(mut self, row_count: usize, likeness: Likeness) -> Labels {
+        let row_count = row_count.max(self.row_count);
         self.url_by_row.resize(row_count, 0);
         self.contents.resize(row_count, Content::default());
         follow_redirects(&mut self.contents, &self.url_by_row);

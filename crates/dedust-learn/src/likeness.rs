@@ -36,7 +36,8 @@ use crate::minhash::{Sketch, resemblance};
 /// Observations that are remembered.
 const MAX_ENTRIES: usize = 1 << 16;
 /// Pairs of one page, and of one template, that are compared.
-const MAX_PAIRS_PER_GROUP: usize = 8;
+const MAX_PAIRS_PER_PAGE: usize = 8;
+const MAX_PAIRS_PER_TEMPLATE: usize = 64;
 /// Pairs that must differ before anything is tolerated, and *different* pairs that must be known.
 const MIN_DIFFERING: usize = 5;
 const MIN_DIFFERENT: usize = 20;
@@ -163,14 +164,15 @@ impl LikenessBuilder {
         let mut pages: Vec<&Entry> = Vec::new();
         for group in entries.chunk_by(|a, b| a.identity == b.identity) {
             pages.push(&group[0]);
-            same.extend(group[1..].iter().take(MAX_PAIRS_PER_GROUP).map(|other| [&group[0], other]));
+            same.extend(group[1..].iter().take(MAX_PAIRS_PER_PAGE).map(|other| [&group[0], other]));
         }
         pages.sort_by_key(|entry| entry.template);
         let mut different: Vec<[&Entry; 2]> = Vec::new();
         for group in pages.chunk_by(|a, b| a.template == b.template) {
             let pairs = group.windows(2).map(|two| [two[0], two[1]]);
-            different
-                .extend(pairs.filter(|pair| !is_equal(pair) && !is_claimed(pair)).take(MAX_PAIRS_PER_GROUP));
+            different.extend(
+                pairs.filter(|pair| !is_equal(pair) && !is_claimed(pair)).take(MAX_PAIRS_PER_TEMPLATE),
+            );
         }
         let simhash = |[one, other]: &[&Entry; 2]| {
             let is_known = one.page.simhash != 0 && other.page.simhash != 0;

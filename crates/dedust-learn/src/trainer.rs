@@ -264,11 +264,10 @@ fn mirror_report(
     Ok((report, rules))
 }
 
-/// What the rules of a site do to its own URLs; those of its mirrors have reports of their own.
+/// What the rules of a site do to its URLs.
 fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteReport {
     let mut scratch = Scratch::default();
     let rows: Vec<(u128, Option<u32>)> = (0..corpus.len() as u32)
-        .filter(|&row| corpus.content(row).is_here())
         .map(|row| {
             let url = corpus.url(row);
             (xxh3_128(normalizer.key_with(url, &mut scratch).unwrap_or(url)), corpus.label(row))

@@ -52,15 +52,12 @@ pub(super) fn write_edit(table: &Table<'_>, judged: &Judged, moves: &[(u32, u64)
     for group in by_place(moves).chunk_by(|a, b| a.0 == b.0) {
         pages += 1;
         let row = group[0].1;
-        let is_duplicate = |other: &u32| {
-            corpus.label(*other).is_some()
-                && corpus.label(*other) == corpus.label(row)
-                && corpus.content(*other).is_here()
-        };
+        let is_duplicate =
+            |other: &u32| corpus.label(*other).is_some() && corpus.label(*other) == corpus.label(row);
         let stands = table.at(group[0].0).find(is_duplicate);
         seen += usize::from(stands.is_some());
         let duplicate = stands.or_else(|| group[1..].iter().map(|&(_, other)| other).find(is_duplicate));
-        if let Some(duplicate) = duplicate.filter(|_| corpus.content(row).is_here()) {
+        if let Some(duplicate) = duplicate {
             kinds = kinds | corpus.kinds(row) | corpus.kinds(duplicate);
             examples.push((row, duplicate));
         }

@@ -1,15 +1,17 @@
 /*!
-Finds sites that show the pages of another site under the same paths: `old.example/x` is `new.example/x`.
+Finds sites that show the pages of another site under the same paths, and say so: `old.example/x` is `new.example/x`.
 
-Two sites are compared where both have a path, by what was seen there: the label of the page, or a link to it. Paths are
-looked at by a hash, the same for all sites, and fewer of them the larger the crawl: what is remembered is bounded,
-and does not depend on the order of the input.
+Copying somebody's pages does not make them yours, nor yours theirs. So a site is taken for a mirror only if it declares
+it itself, by redirects or canonical links from its pages to those of the other under the same paths, and no other
+canonical links of its own; or if the user names the pair. What it declares must be seen to be true: under the paths that
+both have, they show the same pages, and most of its paths were seen at the other.
 
-Only keys of URLs that both sites have can be brought together wrongly, so it is only the paths they share that are asked.
-A section (the first segment of the path) in which most of these show different pages is an exception: `/contact` of each site.
+Paths are looked at by a hash, the same for all sites, and fewer of them the larger the crawl: what is remembered is bounded,
+and does not depend on the order of the input. A section (the first segment of the path) in which most paths in common show
+different pages is an exception: `/contact` of each site.
 */
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dedust::{ParsedUrl, first_segment, has_subdomains, site_of};
@@ -26,19 +28,20 @@ use crate::label::Clues;
 const MAX_SIGHTINGS: usize = 1 << 20;
 /// Pages that two sites must have in common.
 const MIN_PAGES: u64 = 20;
+/// Links by which a site must declare itself a mirror, and for each of them the links that say something else.
+const MIN_DECLARED: u64 = 20;
+const MAX_DENIED: f64 = 0.1;
 /// The most, with 95 % confidence, of the paths in common under which two sites may show different pages: about what wrong
 /// labels come to.
 const MAX_FAILURE: f64 = 0.15;
 /// The share of the paths in common that may differ, those with labels that may belong elsewhere among them.
 const MAX_DOUBT: f64 = 0.3;
-/// A page that more sites show is what servers say when they have nothing to say.
-const MAX_SITES: usize = 64;
 /// A page that one site shows under more paths is an error, or its path does not tell what it is.
 const MAX_PATHS: usize = 20;
 /// Failures that an exception needs, and how many exceptions a mirror may have.
 const MIN_EXCEPTION_FAILURES: u64 = 5;
 const MAX_EXCEPTIONS: usize = 16;
-/// The share of a mirror's paths that must be seen at the original before others are fetched there.
+/// The share of a mirror's paths that must be seen at the original.
 const MIN_COVERAGE: f64 = 0.5;
 
 /// A site that shows the pages of another.
@@ -52,7 +55,7 @@ pub struct MirrorSite {
     pub failures: u64,
     /// About how many of its URLs were seen at the other site too.
     pub covered: u64,
-    /// Whether these are most of them, with `www` where it has that too.
+    /// Whether it shows most of them with `www` where the other does, so that they can be fetched there.
     pub is_covered: bool,
     /// The first segments of paths under which it has pages of its own, sorted. Their paths are not counted.
     pub except: Vec<Box<str>>,
@@ -66,6 +69,8 @@ pub(super) struct Mirrors {
     level: u32,
     /// The first segments of paths, by their hashes.
     sections: FxHashMap<u32, Box<[u8]>>,
+    /// Mirrors that the user names, each with its original.
+    named: BTreeMap<Box<str>, Box<str>>,
     target: ParsedUrl,
 }
 
@@ -85,10 +90,23 @@ struct Sighting {
 enum Seen {
     /// A page, by the hash of its label.
     Page(u64),
-    /// A link to the same path of another site, by the hash of its name.
-    LinkTo(u64),
-    /// A link to another path of another site.
-    LinkAway,
+    /// A redirect to the same path of another site, by the hash of its name.
+    RedirectTo(u64),
+    /// A canonical link to the same path of another site.
+    CanonicalTo(u64),
+    /// A canonical link to the site itself, or a link to another path of another site.
+    LinkElsewhere,
+}
+
+impl Seen {
+    fn is_page(self) -> bool {
+        matches!(self, Self::Page(_))
+    }
+
+    /// Whether it declares that the page is one of the site whose name has this hash.
+    fn declares(self, name: u64) -> bool {
+        self == Self::RedirectTo(name) || self == Self::CanonicalTo(name)
+    }
 }
 
 /// What is known of a site.
@@ -103,9 +121,13 @@ impl<'s> Candidate<'s> {
     fn size(&self) -> (u64, Reverse<(usize, &'s str)>) {
         (self.rows, Reverse((self.name.len(), self.name)))
     }
+
+    fn name_hash(&self) -> u64 {
+        xxh3_64(self.name.as_bytes())
+    }
 }
 
-/// What the paths of two sites say.
+/// What the paths of a site say of another whose pages it may show.
 #[derive(Debug, Default)]
 struct Votes {
     /// Agreeing ones, one for each page.
@@ -114,9 +136,10 @@ struct Votes {
     sections: BTreeMap<u32, [u64; 2]>,
     /// Paths under which they differ, with labels that may belong elsewhere.
     doubtful: u64,
-    /// Links from the first to the second, and back.
-    links: [u64; 2],
-    /// Paths under which both have the same page, and those of them where both have `www` or both have not.
+    /// Paths that lead to the other site, and paths that say something else.
+    declared: u64,
+    denied: u64,
+    /// Paths that were seen at the other site too, and those of them where both have `www` or both have not.
     shared: u64,
     alike: u64,
 }
@@ -129,24 +152,35 @@ impl Mirrors {
             return;
         }
         let has_www = labels_of(url, name).starts_with(WWW);
-        let mut link = |target| {
+        let mut link = |target, is_redirect: bool| {
             resolve(url, target, &mut self.target)?;
             let other = site_of(self.target.host());
-            let is_same_path = path_hash(&self.target, other) == path;
-            let seen = if is_same_path { Seen::LinkTo(xxh3_64(other)) } else { Seen::LinkAway };
             let is_same_host = labels_of(&self.target, other).starts_with(WWW) == has_www;
-            (other != name).then_some((seen, is_same_host))
+            let seen = if other == name || path_hash(&self.target, other) != path {
+                Seen::LinkElsewhere
+            } else if is_redirect {
+                Seen::RedirectTo(xxh3_64(other))
+            } else {
+                Seen::CanonicalTo(xxh3_64(other))
+            };
+            Some((seen, is_same_host))
         };
-        let link = link(clues.redirect).or_else(|| link(clues.canonical));
-        let page = || page_of(clues).map(|page| (Seen::Page(xxh3_64(page)), has_www));
-        let Some((seen, has_www)) = link.or_else(page) else { return };
+        let links = [link(clues.redirect, true), link(clues.canonical, false)];
+        let page = page_of(clues).map(|page| (Seen::Page(xxh3_64(page)), has_www));
         let segment = first_segment(url);
         let section = xxh3_64(segment) as u32;
-        self.sections.entry(section).or_insert_with(|| segment.into());
-        self.sightings.insert(Sighting { site, section, path, seen, has_www });
+        for (seen, has_www) in links.into_iter().chain([page]).flatten() {
+            self.sections.entry(section).or_insert_with(|| segment.into());
+            self.sightings.insert(Sighting { site, section, path, seen, has_www });
+        }
         while self.sightings.len() > MAX_SIGHTINGS {
             self.halve();
         }
+    }
+
+    /// Takes it that one site shows the pages of another.
+    pub(super) fn name(&mut self, mirror: &str, original: &str) {
+        self.named.insert(mirror.into(), original.into());
     }
 
     /// Forgets half of the paths.
@@ -170,42 +204,58 @@ impl Mirrors {
         sightings.sort_unstable();
         let by_site: FxHashMap<u32, &[Sighting]> =
             sightings.chunk_by(|a, b| a.site == b.site).map(|of_site| (of_site[0].site, of_site)).collect();
-        let relations = likely_pairs(&sightings, sites).into_iter().filter_map(|pair| {
-            let sightings = pair.map(|site| by_site.get(&site).copied().unwrap_or_default());
-            let votes =
-                Votes::count(sightings, pair.map(|site| xxh3_64(sites[site as usize].name.as_bytes())));
-            let (mirror, of) = votes.direction(pair, sites);
-            let of_mirror = if mirror == pair[0] { sightings[0] } else { sightings[1] };
-            let relation = votes.judge(of, of_mirror, &sections)?;
+        let of_site = |site: u32| by_site.get(&site).copied().unwrap_or_default();
+        let mut relations: Vec<(u32, MirrorSite)> = Vec::new();
+        for (mirror, of) in declared_pairs(&sightings, sites) {
+            let votes = Votes::count(of_site(mirror), of_site(of), sites[of as usize].name_hash());
+            if votes.is_declared()
+                && let Some(relation) = votes.judge(of, of_site(mirror), &sections)
+            {
+                relations.push((mirror, relation));
+            }
+        }
+        relations.retain(|(mirror, _)| !self.named.contains_key(sites[*mirror as usize].name));
+        for (mirror, original) in &self.named {
+            let number = |name: &str| sites.iter().zip(0..).find(|(site, _)| site.name == name);
+            let (Some((_, mirror)), Some((_, of))) = (number(mirror), number(original)) else { continue };
+            let votes = Votes::count(of_site(mirror), of_site(of), sites[of as usize].name_hash());
+            let relation = votes.judge(of, of_site(mirror), &sections);
+            relations.push((mirror, relation.unwrap_or_else(|| MirrorSite::named(of))));
+        }
+        let scaled = |(mirror, relation): (u32, MirrorSite)| {
             let covered = (relation.covered << self.level).min(sites[mirror as usize].rows);
-            Some((mirror, MirrorSite { covered, ..relation }))
-        });
-        choose(relations.collect(), sites)
+            (mirror, MirrorSite { covered, ..relation })
+        };
+        choose(relations.into_iter().map(scaled).collect(), sites)
+    }
+}
+
+impl MirrorSite {
+    /// One that the user names, of which nothing was seen.
+    fn named(of: u32) -> Self {
+        Self { of, paths: 0, failures: 0, covered: 0, is_covered: true, except: Vec::new() }
     }
 }
 
 impl Votes {
-    /// What the sightings of two sites, whose names have these hashes, say of them.
-    fn count(sightings: [&[Sighting]; 2], names: [u64; 2]) -> Self {
+    /// What the sightings of a site say of another, whose name has this hash.
+    fn count(of_mirror: &[Sighting], of_other: &[Sighting], other_name: u64) -> Self {
         let mut votes = Self::default();
-        for (from, to) in [(0, 1), (1, 0)] {
-            let is_link = |sighting: &&Sighting| sighting.seen == Seen::LinkTo(names[to]);
-            let links = sightings[from].iter().filter(is_link);
-            votes.alike += links.clone().filter(|sighting| sighting.has_www).count() as u64;
-            votes.links[from] = links.count() as u64;
-            votes.shared += votes.links[from];
-        }
-        let mut others = sightings[1].chunk_by(|a, b| a.path == b.path).peekable();
+        let mut others = of_other.chunk_by(|a, b| a.path == b.path).peekable();
         let mut differing: Vec<[&[Sighting]; 2]> = Vec::new();
-        for one in sightings[0].chunk_by(|a, b| a.path == b.path) {
+        for one in of_mirror.chunk_by(|a, b| a.path == b.path) {
+            let declares = |sighting: &&Sighting| sighting.seen.declares(other_name);
+            match one.iter().find(declares) {
+                Some(_) => votes.declared += 1,
+                None => votes.denied += u64::from(one.iter().any(|one| one.seen == Seen::LinkElsewhere)),
+            }
             while others.next_if(|other| other[0].path < one[0].path).is_some() {}
-            if let Some(other) = others.next_if(|other| other[0].path == one[0].path)
-                && !votes.agree(one, other, names)
-            {
+            let Some(other) = others.next_if(|other| other[0].path == one[0].path) else { continue };
+            if !votes.agree(one, other, other_name) {
                 differing.push([one, other]);
             }
         }
-        let elsewhere = seen_twice(sightings);
+        let elsewhere = seen_twice([of_mirror, of_other]);
         for [one, other] in differing {
             if one.iter().chain(other).any(|sighting| elsewhere.contains(&sighting.seen)) {
                 votes.doubtful += 1;
@@ -216,33 +266,38 @@ impl Votes {
         votes
     }
 
-    /// Whether two sites do not differ under a path; counts the vote if they agree.
-    fn agree(&mut self, one: &[Sighting], other: &[Sighting], names: [u64; 2]) -> bool {
-        let is_link = |sighting: &Sighting| names.map(Seen::LinkTo).contains(&sighting.seen);
-        if one.iter().chain(other).any(is_link) {
+    /// Whether two sites do not differ under a path; counts the vote if they agree. What one of them only says counts where
+    /// there is something to be shown at the other.
+    fn agree(&mut self, one: &[Sighting], other: &[Sighting], other_name: u64) -> bool {
+        let pages = |sightings: &[Sighting]| sightings.iter().filter(|one| one.seen.is_page()).count();
+        if pages(other) == 0 {
             return true;
         }
-        let same = one.iter().find(|one| other.iter().any(|other| one.seen == other.seen));
-        if let Some(Sighting { seen: Seen::Page(page), section, .. }) = same {
-            // One vote for each page.
-            self.sections.entry(*section).or_default()[0] += u64::from(self.pages.insert(*page));
-            let is_same = |a: &Sighting, b: &Sighting| (a.seen, a.has_www) == (b.seen, b.has_www);
-            self.shared += 1;
-            self.alike += u64::from(one.iter().any(|a| other.iter().any(|b| is_same(a, b))));
-        }
-        // Else both lead to the same place elsewhere.
-        same.is_some()
+        let is_same =
+            |one: &&Sighting| one.seen.is_page() && other.iter().any(|other| one.seen == other.seen);
+        let is_redirect = |one: &&Sighting| one.seen == Seen::RedirectTo(other_name);
+        let found = one.iter().find(is_same).or_else(|| one.iter().find(is_redirect));
+        let Some(same) = found else { return pages(one) == 0 };
+        // One vote for each page.
+        let page = other.iter().find_map(|other| match other.seen {
+            Seen::Page(page) => Some(page),
+            _ => None,
+        });
+        let is_new = page.is_some_and(|page| self.pages.insert(page));
+        self.sections.entry(same.section).or_default()[0] += u64::from(is_new);
+        let is_alike = |a: &Sighting, b: &Sighting| match a.seen {
+            Seen::Page(_) => (a.seen, a.has_www) == (b.seen, b.has_www),
+            // Of a link it says whether the hosts are alike.
+            _ => a.has_www,
+        };
+        self.shared += 1;
+        self.alike += u64::from(one.iter().any(|a| other.iter().any(|b| is_alike(a, b))));
+        true
     }
 
-    /// Which of two sites would be a mirror of which: one that links to the other, or the one with less to show.
-    fn direction(&self, [one, other]: [u32; 2], sites: &[Candidate<'_>]) -> (u32, u32) {
-        let size = |site: u32| sites[site as usize].size();
-        let is_first = match self.links[0].cmp(&self.links[1]) {
-            Ordering::Greater => true,
-            Ordering::Less => false,
-            Ordering::Equal => size(one) < size(other),
-        };
-        if is_first { (one, other) } else { (other, one) }
+    /// Whether the site itself says that its pages are those of the other.
+    fn is_declared(&self) -> bool {
+        self.declared >= MIN_DECLARED && self.denied as f64 <= MAX_DENIED * self.declared as f64
     }
 
     /// What the votes say, if it is enough to believe it.
@@ -267,13 +322,13 @@ impl Votes {
         let is_general =
             |path: &&[Sighting]| !exceptions.iter().any(|(section, _)| **section == path[0].section);
         let mirror_paths = mirror.chunk_by(|a, b| a.path == b.path).filter(is_general).count();
-        let links = self.links[0] + self.links[1];
-        let agreeing = links + others.iter().map(|(_, votes)| votes[0]).sum::<u64>();
+        let agreeing = others.iter().map(|(_, votes)| votes[0]).sum::<u64>();
         let failures: u64 = others.iter().map(|(_, votes)| votes[1]).sum();
         let is_believed = agreeing >= MIN_PAGES
             && failure_bound(failures, agreeing + failures) <= MAX_FAILURE
             && (failures + self.doubtful) as f64 <= MAX_DOUBT * (agreeing + failures + self.doubtful) as f64
-            && except.len() <= MAX_EXCEPTIONS;
+            && except.len() <= MAX_EXCEPTIONS
+            && self.shared as f64 >= MIN_COVERAGE * mirror_paths as f64;
         is_believed.then(|| MirrorSite {
             of,
             paths: agreeing + failures,
@@ -313,46 +368,24 @@ fn leave_out_errors(sightings: &mut Vec<Sighting>) {
     sightings.retain(|Sighting { site, seen, .. }| !errors.contains(&(*site, *seen)));
 }
 
-/// Pairs of sites that have enough pages in common, or links.
-fn likely_pairs(sightings: &[Sighting], sites: &[Candidate<'_>]) -> BTreeSet<[u32; 2]> {
-    let mut common: FxHashMap<[u32; 2], u64> = FxHashMap::default();
-    let mut by_page: Vec<(u64, u64, u32)> = Vec::with_capacity(sightings.len());
+/// Pairs of sites of which the first declares often enough that its pages are those of the second.
+fn declared_pairs(sightings: &[Sighting], sites: &[Candidate<'_>]) -> BTreeSet<(u32, u32)> {
     let mut links: FxHashMap<(u32, u64), u64> = FxHashMap::default();
-    for &Sighting { site, path, seen, .. } in sightings {
-        match seen {
-            Seen::Page(page) => by_page.push((page, path, site)),
-            Seen::LinkTo(name) => *links.entry((site, name)).or_default() += 1,
-            Seen::LinkAway => {}
+    for &Sighting { site, seen, .. } in sightings {
+        if let Seen::RedirectTo(name) | Seen::CanonicalTo(name) = seen {
+            *links.entry((site, name)).or_default() += 1;
         }
     }
-    by_page.sort_unstable();
-    // With and without `www` it is one site.
-    by_page.dedup();
-    for of_page in by_page.chunk_by(|a, b| a.0 == b.0) {
-        let mut pairs: BTreeSet<[u32; 2]> = BTreeSet::new();
-        for of_path in of_page.chunk_by(|a, b| a.1 == b.1).filter(|of_path| of_path.len() <= MAX_SITES) {
-            for (at, &(_, _, one)) in of_path.iter().enumerate() {
-                pairs.extend(of_path[at + 1..].iter().map(|&(_, _, other)| [one, other]));
-            }
-        }
-        pairs.into_iter().for_each(|pair| *common.entry(pair).or_default() += 1);
+    links.retain(|_, count| *count >= MIN_DECLARED);
+    if links.is_empty() {
+        return BTreeSet::new();
     }
-    links.retain(|_, count| *count >= MIN_PAGES);
-    if !links.is_empty() {
-        let numbers: FxHashMap<u64, u32> =
-            sites.iter().zip(0..).map(|(site, number)| (xxh3_64(site.name.as_bytes()), number)).collect();
-        for ((from, name), count) in links {
-            if let Some(&to) = numbers.get(&name) {
-                *common.entry([from.min(to), from.max(to)]).or_default() += count;
-            }
-        }
-    }
+    let numbers: FxHashMap<u64, u32> =
+        sites.iter().zip(0..).map(|(site, number)| (site.name_hash(), number)).collect();
     // An address cannot take the place of a name.
     let is_name = |site: u32| has_subdomains(sites[site as usize].name.as_bytes());
-    let likely = common
-        .into_iter()
-        .filter(|(pair, count)| *count >= MIN_PAGES && pair.iter().all(|&site| is_name(site)));
-    likely.map(|(pair, _)| pair).collect()
+    let pairs = links.into_keys().filter_map(|(from, name)| Some((from, *numbers.get(&name)?)));
+    pairs.filter(|&(from, to)| is_name(from) && is_name(to)).collect()
 }
 
 /// The original of each mirror: the one it has most in common with. One that is a mirror itself cannot be an original.

@@ -27,8 +27,6 @@ pub(super) struct Record<'a> {
     pub(super) url: &'a [u8],
     pub(super) clues: Clues<'a>,
     pub(super) time: Option<&'a [u8]>,
-    /// Whether it was made of one of a mirror.
-    pub(super) is_moved: bool,
 }
 
 const LENGTH_BYTES: usize = 4;
@@ -42,12 +40,11 @@ const SIMHASH: u16 = 1 << 9;
 const STATUS: u16 = 1 << 10;
 const MAIN: u16 = 1 << 11;
 const LAYOUT: u16 = 1 << 12;
-const MOVED: u16 = 1 << 13;
 
 impl<'a> Record<'a> {
     /// Appends the record.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        let Self { site, page, url, clues, time, is_moved } = *self;
+        let Self { site, page, url, clues, time } = *self;
         let start = out.len();
         out.extend_from_slice(&[0; LENGTH_BYTES]);
         out.extend_from_slice(&site.to_le_bytes());
@@ -71,7 +68,6 @@ impl<'a> Record<'a> {
             (SIMHASH, clues.simhash.is_some()),
             (STATUS, clues.status.is_some()),
             (MAIN, clues.main.is_some()),
-            (MOVED, is_moved),
             (LAYOUT, clues.main.is_some_and(|main| main.layout.is_some())),
         ] {
             flags |= if is_there { bit } else { 0 };
@@ -136,7 +132,6 @@ impl<'a> Record<'a> {
                 main: None,
             },
             time: text(7)?,
-            is_moved: flags & MOVED != 0,
         };
         if flags & MAIN != 0 {
             let (length, rest) = rest.split_first_chunk()?;

@@ -21,8 +21,6 @@ pub(crate) struct Content {
     changes: bool,
     /// Whether there is a cluster label, which settles everything.
     is_settled: bool,
-    /// Whether it was seen at this URL, not only at one of a mirror.
-    is_here: bool,
 }
 
 /// How a request ended.
@@ -50,23 +48,22 @@ pub(crate) enum Relation {
 }
 
 impl Content {
-    /// Takes in what was seen, here or at a mirror. The order of observations leaves no trace.
-    pub(crate) fn observe(&mut self, clues: &Clues<'_>, is_here: bool) {
-        self.is_here |= is_here;
+    /// Takes in what was seen. The order of observations leaves no trace.
+    pub(crate) fn observe(&mut self, clues: &Clues<'_>) {
         self.is_settled |= clues.cluster.is_some();
         let seen = Self::of(clues);
         if seen.outcome == Outcome::Unknown {
             return;
         }
         if self.outcome == Outcome::Unknown {
-            let Self { changes, is_settled, is_here, .. } = *self;
-            *self = Self { changes, is_settled, is_here, ..seen };
+            let Self { changes, is_settled, .. } = *self;
+            *self = Self { changes, is_settled, ..seen };
             return;
         }
         self.changes |= self.what() != seen.what();
         if seen.outcome > self.outcome || (seen.outcome == self.outcome && seen.rank() < self.rank()) {
-            let Self { changes, is_settled, is_here, .. } = *self;
-            *self = Self { changes, is_settled, is_here, ..seen };
+            let Self { changes, is_settled, .. } = *self;
+            *self = Self { changes, is_settled, ..seen };
         }
     }
 
@@ -103,11 +100,6 @@ impl Content {
         (self.page, self.body, self.redirect)
     }
 
-    /// Whether the page was seen at this URL, not only at one of a mirror.
-    pub(crate) fn is_here(&self) -> bool {
-        self.is_here
-    }
-
     /// Whether the fingerprint is all that is known of its text.
     pub(super) fn is_known_by_fingerprint(&self) -> bool {
         self.page.text == self.page.simhash && self.body == 0
@@ -126,8 +118,7 @@ impl Content {
     /// Takes over what is shown where it redirects to.
     pub(crate) fn follow(&mut self, target: &Self) {
         if target.outcome == Outcome::Page {
-            let Self { is_settled, is_here, .. } = *self;
-            *self = Self { is_settled, is_here, ..*target };
+            *self = Self { is_settled: self.is_settled, ..*target };
         }
     }
 
@@ -189,7 +180,7 @@ mod tests {
 
     fn seen(clues: Clues<'_>) -> Content {
         let mut content = Content::default();
-        content.observe(&clues, true);
+        content.observe(&clues);
         content
     }
 
@@ -251,7 +242,7 @@ mod tests {
     fn a_page_that_changes_is_no_witness() {
         let page = |digest: &'static [u8]| Clues { digest: Some(digest), ..Clues::default() };
         let mut changing = seen(page(b"1"));
-        changing.observe(&page(b"2"), true);
+        changing.observe(&page(b"2"));
         assert_eq!(changing.relation(&seen(page(b"3")), &usual()), Relation::Unknown);
     }
 }
