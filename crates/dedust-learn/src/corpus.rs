@@ -5,6 +5,8 @@ A pair is a key with a value, known by one number; a row is the list of its pair
 not in its row. Made by a [`Crawl`](crate::Crawl).
 */
 
+use std::collections::BTreeSet;
+
 use dedust::{TokenKey, Value};
 
 use crate::evidence::EvidenceKinds;
@@ -27,6 +29,8 @@ pub struct Corpus {
     pub(crate) sizes: Vec<Option<(u64, u64)>>,
     pub(crate) contents: Vec<Content>,
     pub(crate) likeness: Likeness,
+    /// What stands before the site in the names of hosts that lead to each other, apart from `www`.
+    pub(crate) declared_hosts: BTreeSet<Box<str>>,
     pub(crate) kinds: Vec<EvidenceKinds>,
     pub(crate) page_count: usize,
     pub(crate) labelled_count: usize,
@@ -102,6 +106,13 @@ impl Corpus {
     /// What the pages of two rows with different labels say of each other.
     pub(crate) fn relation(&self, row: u32, other: u32) -> Relation {
         self.content(row).relation(self.content(other), &self.likeness)
+    }
+
+    /// Whether a host, by the label that stands at some place of its name, leads to another host of the site or is led to
+    /// from one.
+    pub(crate) fn is_declared_host(&self, label: &str) -> bool {
+        label == "www"
+            || self.declared_hosts.iter().any(|prefix| prefix.split('.').any(|declared| declared == label))
     }
 
     /// The share of pairs of fetches of one page that differ slightly.

@@ -5,6 +5,8 @@ The rows of a site are sorted by a hash of their URL before anything is numbered
 give the same corpus, number by number.
 */
 
+use std::collections::BTreeMap;
+
 use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, Value, site_of};
 use rustc_hash::FxHashMap;
@@ -14,6 +16,9 @@ use crate::corpus::{Corpus, NO_LABEL, UrlList};
 use crate::evidence::EvidenceKinds;
 use crate::label::{Clues, LabelBuilder};
 use crate::rows::RowBuilder;
+
+/// Pages of a host that must lead to the same path of another before the two count as one site.
+const MIN_HOST_LINKS: u64 = 10;
 
 /// Observations of any number of sites.
 ///
@@ -45,6 +50,8 @@ struct SiteCrawl {
     urls: UrlList,
     /// Smallest and largest response, by row.
     sizes: Vec<Option<(u64, u64)>>,
+    /// How many pages of a host lead to the same path of another host of the site.
+    host_links: BTreeMap<(Box<[u8]>, Box<[u8]>), u64>,
     latest: Option<Box<[u8]>>,
 }
 
@@ -140,6 +147,19 @@ pub(crate) fn resolve<'b>(
     Some(buffer.as_bytes())
 }
 
+/// The hosts of a URL and of a link from it to the same path of another host, apart from `www`.
+fn declared_hosts(url: &[u8], target: &[u8]) -> Option<(Box<[u8]>, Box<[u8]>)> {
+    let parts = |url: &'_ [u8]| {
+        let start = url.windows(3).position(|window| window == b"://")? + 3;
+        let length = url[start..].iter().position(|byte| b"/?#:".contains(byte)).unwrap_or(url.len() - start);
+        let (host, rest) = url[start..].split_at(length);
+        Some((Box::from(host.strip_prefix(b"www.").unwrap_or(host)), Box::from(rest)))
+    };
+    let ((host, path), (other, other_path)): ((Box<[u8]>, Box<[u8]>), (Box<[u8]>, Box<[u8]>)) =
+        (parts(url)?, parts(target)?);
+    (host != other && path == other_path).then_some((host, other))
+}
+
 impl SiteCrawl {
     fn new(kinds: EvidenceKinds) -> Self {
         Self {
@@ -147,6 +167,7 @@ impl SiteCrawl {
             rows: FxHashMap::default(),
             urls: UrlList::default(),
             sizes: Vec::new(),
+            host_links: BTreeMap::new(),
             latest: None,
         }
     }
@@ -159,6 +180,11 @@ impl SiteCrawl {
             self.sizes.push(None);
         }
         self.labels.observe(row, url, clues);
+        for target in [clues.redirect, clues.canonical].into_iter().flatten() {
+            if let Some(hosts) = declared_hosts(url, target) {
+                *self.host_links.entry(hosts).or_default() += 1;
+            }
+        }
         // The size of an error page says nothing about the page.
         let is_success = clues.status.is_none_or(|status| (200..300).contains(&status));
         if let Some(size) = clues.size.filter(|_| is_success) {
@@ -171,7 +197,7 @@ impl SiteCrawl {
     }
 
     fn into_corpus(self, name: &[u8]) -> Corpus {
-        let Self { labels, rows, urls, sizes, latest } = self;
+        let Self { labels, rows, urls, sizes, host_links, latest } = self;
         let mut labels = labels.finish(rows.len());
         let contents = labels.take_contents();
         drop(rows);
@@ -219,6 +245,12 @@ impl SiteCrawl {
             sizes: row_sizes,
             contents: row_contents,
             likeness: labels.likeness(),
+            declared_hosts: host_links
+                .into_iter()
+                .filter(|(_, links)| *links >= MIN_HOST_LINKS)
+                .flat_map(|((from, to), _)| [from, to])
+                .filter_map(|host| Some(String::from_utf8_lossy(host.strip_suffix(name)?).into()))
+                .collect(),
             kinds,
             page_count: renumbered.len(),
             labelled_count,

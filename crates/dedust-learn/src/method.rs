@@ -63,18 +63,16 @@ pub struct LearnSettings {
     pub mode: Mode,
     /// The share of the pages of a site that one edit of [`Method::CanonFd`] may lose. Default: 0.005.
     pub max_loss: f64,
+    /// Whether all hosts of a registrable domain are taken to have one owner, by [`Method::CanonFd`]. Default: no.
+    pub trusts_hosts: bool,
     /// The learner of [`Method::Seq2Seq`]. Default: none.
     pub seq2seq: Option<Arc<dyn Learner>>,
 }
 
 impl Default for LearnSettings {
     fn default() -> Self {
-        Self {
-            max_false_pair_rate: 0.05,
-            mode: Mode::default(),
-            max_loss: Proof::default().max_loss,
-            seq2seq: None,
-        }
+        let Proof { mode, max_loss, max_false_rate, trusts_hosts } = Proof::default();
+        Self { max_false_pair_rate: max_false_rate, mode, max_loss, trusts_hosts, seq2seq: None }
     }
 }
 
@@ -95,6 +93,12 @@ impl LearnSettings {
     #[must_use]
     pub fn with_max_loss(self, max_loss: f64) -> Self {
         Self { max_loss, ..self }
+    }
+
+    /// The same where all hosts of a registrable domain are taken to have one owner, or not.
+    #[must_use]
+    pub fn with_trusted_hosts(self, trusts_hosts: bool) -> Self {
+        Self { trusts_hosts, ..self }
     }
 
     /// The same with a learner for [`Method::Seq2Seq`].
@@ -170,11 +174,11 @@ impl Method {
 
     /// Learns rules for one site; none, if the method is one that the settings do not [allow](LearnSettings::allow).
     pub fn learn(self, corpus: &Corpus, settings: &LearnSettings, progress: &dyn Progress) -> Learned {
-        let &LearnSettings { max_false_pair_rate, mode, max_loss, ref seq2seq } = settings;
+        let &LearnSettings { max_false_pair_rate, mode, max_loss, trusts_hosts, ref seq2seq } = settings;
         let selection = match self {
             Self::CanonFd => {
                 let max_false_rate = max_false_pair_rate;
-                return learn_canonfd(corpus, Proof { mode, max_loss, max_false_rate });
+                return learn_canonfd(corpus, Proof { mode, max_loss, max_false_rate, trusts_hosts });
             }
             Self::TreeGraph => Selection::Graph,
             Self::TreeNaive => Selection::Naive(Nested::default()),

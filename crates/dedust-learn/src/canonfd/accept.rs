@@ -34,11 +34,14 @@ pub struct Proof {
     pub max_loss: f64,
     /// In [`Mode::Paper`], the share of votes that may be against an edit. Default: 0.05.
     pub max_false_rate: f64,
+    /// Whether all hosts of a registrable domain are taken to have one owner, so that what they show is enough to join them.
+    /// Otherwise hosts are joined only if they lead to each other. Default: no.
+    pub trusts_hosts: bool,
 }
 
 impl Default for Proof {
     fn default() -> Self {
-        Self { mode: Mode::default(), max_loss: 0.005, max_false_rate: 0.05 }
+        Self { mode: Mode::default(), max_loss: 0.005, max_false_rate: 0.05, trusts_hosts: false }
     }
 }
 
@@ -83,6 +86,8 @@ impl Mode {
 
 /// The share of failing votes that is put up with.
 const LIMIT: f64 = 0.05;
+/// The least that is put up with: so often labels are wrong anywhere.
+const LEAST_LIMIT: f64 = 0.01;
 /// The same for edits of a family, where wrong ones fail nearly always and right ones as often as labels are wrong, and
 /// for edits that can do little harm.
 const TRUSTED_LIMIT: f64 = 0.1;
@@ -189,16 +194,16 @@ impl Standard {
         let Tally { all, against } = cast.tally(&self.noise);
         let share = against as f64 / all.max(1) as f64;
         let is_cheap = all >= MANY && share * votes.merged as f64 <= CHEAP * self.urls as f64;
-        let of_loss = self.max_loss * self.pages as f64 / votes.merged as f64;
+        let of_loss = (self.max_loss * self.pages as f64 / votes.merged as f64).clamp(LEAST_LIMIT, LIMIT);
         let limit = match is_harmless {
-            _ if self.mode == Mode::Strict => LIMIT.min(of_loss),
+            _ if self.mode == Mode::Strict => of_loss,
             true if is_cheap => CHEAP_LIMIT,
             true if against == 0 => TRUSTED_LIMIT,
             // One label may always be wrong.
             true if against == 1 => CHEAP_LIMIT,
             _ if candidate.family.is_known() => TRUSTED_LIMIT,
             true => LIMIT,
-            false => LIMIT.min(of_loss),
+            false => of_loss,
         };
         // Where labels are provably wrong, others are that nobody can tell.
         let proven = cast.disbelieved_share().max(self.noise.proven);

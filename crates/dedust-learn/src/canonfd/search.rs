@@ -162,7 +162,10 @@ impl<'c> Search<'c> {
         let before = self.accepted.len();
         self.tried += candidates.len();
         let mut candidates = candidates;
-        candidates.retain(|candidate| !self.is_made(&candidate.draft) && !self.is_hopeless(&candidate.draft));
+        candidates.retain(|candidate| {
+            let Candidate { draft, .. } = candidate;
+            !self.is_made(draft) && !self.is_hopeless(draft) && self.may_join_hosts(draft)
+        });
         let judged: Vec<Vec<Judged>> =
             candidates.into_par_iter().map(|candidate| self.judged(candidate)).collect();
         let mut believed = Vec::new();
@@ -228,6 +231,23 @@ impl<'c> Search<'c> {
             .any(|(key, value)| made.iter().any(|(other, made)| key == other && value != made))
     }
 
+    /// Whether it leaves hosts apart that do not say themselves that they are one: who copies a page does not own it.
+    fn may_join_hosts(&self, draft: &Draft) -> bool {
+        let corpus = self.table.corpus();
+        let is_declared = |value: &Value| value.as_text().is_some_and(|label| corpus.is_declared_host(label));
+        self.proof.trusts_hosts
+            || draft.change.iter().all(|change| match change {
+                Change::Map { of: TokenKey::Subdomain(_), values } => {
+                    values.iter().all(|mapped| is_declared(&mapped.is))
+                }
+                Change::Drop(Spot::Key(key @ TokenKey::Subdomain(_)))
+                | Change::Forget(Spot::Key(key @ TokenKey::Subdomain(_))) => {
+                    self.table.values_seen(key).all(is_declared)
+                }
+                _ => true,
+            })
+    }
+
     /// Whether its change is made already, wherever it holds.
     fn is_made(&self, draft: &Draft) -> bool {
         let mut made = self.accepted.iter().map(|judged| &judged.candidate.draft);
@@ -262,7 +282,7 @@ impl<'c> Search<'c> {
     /// What edits are measured by now.
     fn standard(&self) -> Standard {
         let corpus = self.table.corpus();
-        let Proof { mode, max_loss, max_false_rate } = self.proof;
+        let Proof { mode, max_loss, max_false_rate, .. } = self.proof;
         let (urls, pages) = (corpus.len(), corpus.page_count());
         Standard { mode, max_loss, max_false_rate, urls, pages, noise: self.noise }
     }

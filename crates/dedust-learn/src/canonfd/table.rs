@@ -266,6 +266,13 @@ impl<'c> Table<'c> {
         })
     }
 
+    /// The values that some row has under a key.
+    pub(super) fn values_seen(&self, key: &TokenKey) -> impl Iterator<Item = &Value> {
+        let pairs =
+            self.key_numbers.get(key).map_or(&[][..], |&key| self.pairs_by_key[key as usize].as_slice());
+        pairs.iter().filter(|&&pair| self.count(pair) > 0).map(|&pair| self.value_of(pair))
+    }
+
     /// The pairs of which something is true.
     pub(super) fn pairs_with(&self, is_true: impl Fn(&TokenKey, &str) -> bool) -> Vec<u32> {
         let all = 0..self.pairs.len() as u32;

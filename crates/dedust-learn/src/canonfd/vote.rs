@@ -18,8 +18,6 @@ use super::table::{RowSet, Table};
 use crate::corpus::{Corpus, NO_LABEL};
 use crate::label::Relation;
 
-/// The most votes that one group has against an edit.
-const MAX_AGAINST: u64 = 50;
 /// The most votes that one group has for it.
 const MAX_FOR: u64 = 4;
 /// A label that contradicts its company so often, and more often than not, is not heard.
@@ -355,7 +353,7 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group], trust: Trust) -> Votes 
             let mut labels: Vec<u32> = against.iter().map(|&row| label(row)).collect();
             labels.sort_unstable();
             labels.dedup();
-            let count = (labels.len() as u64).min(MAX_AGAINST);
+            let count = labels.len() as u64;
             cast.with = (with.len() as u64 - 1).min(MAX_FOR);
             cast.slight = (slight.len() as u64).min(MAX_FOR);
             if count > 0
