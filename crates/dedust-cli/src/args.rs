@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Parser, Subcommand, ValueEnum};
-use dedust_learn::simulate::{Phenomena, Profile};
+use dedust_learn::simulate::{Lies, Phenomena, Profile};
 use dedust_learn::{EvidenceKinds, Method, Mode};
 
 use crate::cmd::validate::ValidateArgs;
@@ -341,10 +341,10 @@ pub(crate) struct SimulateArgs {
     /// What the sites are like
     #[arg(long, default_value = Profile::default().name(), value_parser = profile_parser())]
     pub(crate) profile: Profile,
-    /// How many sites [default: 200, small: 25]
+    /// How many sites [default: 200, small: 25, with --lies: 20]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) sites: Option<u32>,
-    /// URLs per site, on average [default: 350000, small: 4000]
+    /// URLs per site, on average [default: 350000, small and with --lies: 4000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) urls: Option<u64>,
     /// Share of the URLs, from 0 to 1, that are the only one of their page [default: 0, small: 0.3]
@@ -359,6 +359,13 @@ pub(crate) struct SimulateArgs {
     /// Share of the URLs, from 0 to 1, with a label of their own
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) fragmented: f64,
+    /// In place of labels, titles, texts and links that lie: `all`, or ways joined by commas, which `--help` lists
+    #[arg(
+        long,
+        value_name = "NAMES",
+        conflicts_with_all = ["profile", "singletons", "phenomena", "fake", "fragmented"]
+    )]
+    pub(crate) lies: Option<Lies>,
     /// What chance depends on
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,

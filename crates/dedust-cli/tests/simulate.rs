@@ -3,6 +3,7 @@ Drives `dedust simulate`: files, refusals, and that its output can be learned fr
 */
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -104,6 +105,7 @@ fn wrong_options_are_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     for (options, expected) in [
         ("--phenomena mirror", "unknown phenomenon `mirror`"),
+        ("--lies soft-errors", "unknown lie `soft-errors`"),
         ("--fake 1.5", "share of fake is 1.5"),
         ("--singletons -1", "share of singletons is -1"),
         ("--profile big", "invalid value 'big'"),
@@ -127,10 +129,60 @@ fn what_is_simulated_can_be_learned_and_judged() {
 }
 
 #[test]
-fn help_names_every_phenomenon() {
+fn lying_sites_have_evidence_in_place_of_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = "--lies canonical-to-first-page,soft-error --sites 2 --urls 1000 --seed 4";
+    let report = succeed(folder.path(), &format!("simulate -o sites {options}")).stderr;
+    let report = String::from_utf8(report).unwrap();
+    let mut lines = report.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(lines.next().unwrap()[..4], ["lies", "sites", "URLs", "pages"]);
+    assert_eq!(lines.next().unwrap()[..3], ["2", "2", "2,000"]);
+
+    let sites = folder.path().join("sites");
+    let stream = succeed(folder.path(), &format!("simulate -o - {options}")).stdout;
+    let mut files = Vec::new();
+    let mut pages = [BTreeSet::new(), BTreeSet::new()];
+    for (pages, site) in pages.iter_mut().zip(["site-0001.example", "site-0002.example"]) {
+        let observed = fs::read_to_string(sites.join(format!("{site}.jsonl"))).unwrap();
+        let truth = fs::read_to_string(sites.join(format!("{site}.truth.jsonl"))).unwrap();
+        assert_eq!((observed.lines().count(), truth.lines().count()), (1_000, 1_000));
+        let mut lists = 0;
+        for (observed, truth) in observed.lines().zip(truth.lines()) {
+            let [observed, truth]: [serde_json::Value; 2] =
+                [observed, truth].map(|line| serde_json::from_str(line).unwrap());
+            assert_eq!(observed["url"], truth["url"]);
+            assert_eq!(observed["simhash"].is_string(), observed["status"] == 200);
+            lists += usize::from(observed["canonical"] == format!("https://www.{site}/blog/list"));
+            pages.insert(truth["page"].as_u64().unwrap());
+        }
+        assert!(lists > 50, "{lists}");
+        files.extend(observed.into_bytes());
+    }
+    assert_eq!(files, stream);
+    assert!(pages[0].is_disjoint(&pages[1]));
+
+    succeed(folder.path(), "learn sites/site-0001.example.jsonl -o rules.json");
+    succeed(folder.path(), "evaluate rules.json sites/site-0001.example.truth.jsonl");
+}
+
+#[test]
+fn lies_and_labels_exclude_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    for option in
+        ["--profile=small", "--phenomena=mirrors", "--fake=0.1", "--fragmented=0.1", "--singletons=0.1"]
+    {
+        let refused = dedust(folder.path(), &format!("simulate -o sites --lies all {option}"));
+        assert_eq!(refused.status.code(), Some(2), "{option}");
+        let message = String::from_utf8(refused.stderr).unwrap();
+        assert!(message.contains("cannot be used with"), "{option}: {message}");
+    }
+}
+
+#[test]
+fn help_names_every_phenomenon_and_lie() {
     let folder = tempfile::tempdir().unwrap();
     let help = String::from_utf8(succeed(folder.path(), "simulate --help").stdout).unwrap();
-    for name in ["two-random-keys", "session-in-path", "crawler-trap", "database-mapping"] {
+    for name in ["two-random-keys", "session-in-path", "crawler-trap", "database-mapping", "changing-pages"] {
         assert!(help.contains(name), "{name}");
     }
 }

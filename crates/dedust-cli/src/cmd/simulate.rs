@@ -2,6 +2,8 @@
 `dedust simulate`: synthetic sites, as observations for learners and as the truth to judge them by.
 */
 
+mod lies;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -10,7 +12,7 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::simulate::{Noise, Phenomenon, Profile, Site, Statistics};
+use dedust_learn::simulate::{Lie, Noise, Phenomenon, Profile, Site, Statistics};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 
@@ -24,6 +26,9 @@ use crate::table::Table;
 /// Makes the sites and writes them.
 pub(crate) fn run(args: &SimulateArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let ObservationFormat::Jsonl = args.format;
+    if let Some(lies) = args.lies {
+        return lies::run(lies, args, printer);
+    }
     let sites = plan(args)?;
     let statistics = Statistics::of(&sites);
     let started = Instant::now();
@@ -35,7 +40,12 @@ pub(crate) fn run(args: &SimulateArgs, printer: &mut Printer) -> anyhow::Result<
         }
     } else {
         prepare(&args.output, args.force)?;
-        sites.par_iter().try_for_each(|site| write_files(site, args, &bar))?;
+        sites.par_iter().try_for_each(|site| {
+            write_files(site.spec().domain(), args, |observations, truth| {
+                site.write_json_lines(observations, truth)
+            })
+            .inspect(|()| bar.inc(site.urls()))
+        })?;
     }
     bar.finish_and_clear();
     let seconds = started.elapsed().as_secs_f64();
@@ -95,16 +105,17 @@ fn prepare(folder: &Path, force: bool) -> anyhow::Result<()> {
 }
 
 /// `DOMAIN.jsonl` and `DOMAIN.truth.jsonl`, each complete or not there.
-fn write_files(site: &Site, args: &SimulateArgs, bar: &ProgressBar) -> Result<(), WriteError> {
-    let path = args.output.join(format!("{}.jsonl", site.spec().domain()));
+fn write_files(
+    domain: &str,
+    args: &SimulateArgs,
+    write: impl FnOnce(&mut OutputFile, &mut OutputFile) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    let path = args.output.join(format!("{domain}.jsonl"));
     let mut observations = OutputFile::create(&path, args.force)?;
     let mut truth = OutputFile::create(path.with_extension("truth.jsonl"), args.force)?;
-    site.write_json_lines(&mut observations, &mut truth)
-        .map_err(|source| WriteError::Write { path, source })?;
+    write(&mut observations, &mut truth).map_err(|source| WriteError::Write { path, source })?;
     observations.commit()?;
-    truth.commit()?;
-    bar.inc(site.urls());
-    Ok(())
+    truth.commit()
 }
 
 fn summary(profile: Profile, sites: usize, statistics: &Statistics, seconds: f64) -> Table {
@@ -139,6 +150,7 @@ pub(crate) fn long_help() -> String {
   dedust simulate -o sites --sites 20 --urls 10000
   dedust simulate -o sites --profile small --fake 0.05 --fragmented 0.02
   dedust simulate -o - --sites 1 --phenomena mirrors,glued-slug | head
+  dedust simulate -o sites --lies canonical-to-home,soft-error
 
 DIR/DOMAIN.jsonl is for learners and has a line {"url":..,"cluster":..} per URL, in the order a crawler might meet them. DIR/DOMAIN.truth.jsonl has {"url":..,"page":..}, in the same order: the page, where `cluster` is what a hash of its content would say. All domains are reserved for examples. The same options give the same bytes.
 
@@ -150,11 +162,24 @@ Profiles:
 Phenomena:
 "#,
     );
-    let width = Phenomenon::ALL.map(|phenomenon| phenomenon.name().len()).into_iter().max().unwrap_or(0);
-    for phenomenon in Phenomenon::ALL {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {:<width$}  {}", phenomenon.name(), phenomenon.description());
-    }
+    push_list(&mut text, &Phenomenon::ALL.map(|phenomenon| (phenomenon.name(), phenomenon.description())));
+    text.push_str(
+        r#"
+With --lies there are no labels. A line of DIR/DOMAIN.jsonl has what a crawler sees, "status", "title", "text_digest", "simhash", "words", "canonical" and "redirect", and these lie on each site in all of the ways that are named. Every site also has honest duplicates: with and without TLS and www, tracking parameters, session ids. Whoever believes the lies merges pages that differ, which the truth shows.
+
+Lies:
+"#,
+    );
+    push_list(&mut text, &Lie::ALL.map(|lie| (lie.name(), lie.description())));
     text.truncate(text.trim_end().len());
     text
+}
+
+/// Appends a line for each name and what is said of it.
+fn push_list(text: &mut String, entries: &[(&str, &str)]) {
+    let width = entries.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, description) in entries {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {name:<width$}  {description}");
+    }
 }

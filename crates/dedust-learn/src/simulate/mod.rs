@@ -4,7 +4,7 @@ Makes synthetic sites whose pages are known, to measure learners on.
 A [`SiteSpec`] says how large a site is, in which ways ([`Phenomenon`]) its pages have many URLs, and how wrong the
 labels are ([`Noise`]). [`Site::new`] plans it, and then gives rows of a URL, the page it leads to, and the label that a
 hash of the content would give it. A [`Profile`] specifies many sites, such as those of the WWW 2010 paper on pattern
-trees.
+trees. A [`LyingSite`] has no labels but what a crawler sees, titles, texts and links, which lie ([`Lie`]).
 
 ```
 use dedust_learn::simulate::{Phenomenon, Site, SiteSpec};
@@ -26,6 +26,7 @@ makes no page contents; all domains of profiles are reserved for examples.
 mod chance;
 mod forms;
 mod layout;
+mod lies;
 mod phenomenon;
 mod profile;
 mod site;
@@ -33,6 +34,7 @@ mod spec;
 mod statistics;
 mod text;
 
+pub use lies::{ERROR_CONTENT, Lie, Lies, LyingRow, LyingSite, LyingSpec, UnknownLie};
 pub use phenomenon::{Phenomena, Phenomenon, UnknownPhenomenon};
 pub use profile::{Profile, UnknownProfile};
 pub use site::{Row, Site};

@@ -1,0 +1,84 @@
+/*!
+`dedust simulate --lies`: synthetic sites whose titles, texts and links lie about their pages.
+*/
+
+use std::io;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use dedust_learn::simulate::{InvalidSiteSpec, Lies, LyingSite, LyingSpec};
+use rayon::prelude::*;
+
+use crate::ExitStatus;
+use crate::args::SimulateArgs;
+use crate::cmd::simulate::{prepare, progress_bar, write_files};
+use crate::number::{count, percent};
+use crate::printer::Printer;
+use crate::table::Table;
+
+/// Sites, and URLs per site, if nothing is said.
+const DEFAULT_SITES: u32 = 20;
+const DEFAULT_URLS: u64 = 4_000;
+
+/// Makes the sites, each with all of `lies`, and writes them.
+pub(super) fn run(lies: Lies, args: &SimulateArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    let sites = plan(lies, args).context("no such sites can be made")?;
+    let urls = sites.iter().map(LyingSite::urls).sum();
+    let pages: u64 = sites.iter().map(LyingSite::pages).sum();
+    let started = Instant::now();
+    let bar = progress_bar(printer, urls);
+    if args.output.as_os_str() == "-" {
+        for site in &sites {
+            site.write_json_lines(printer.data(), io::sink())?;
+            bar.inc(site.urls());
+        }
+    } else {
+        prepare(&args.output, args.force)?;
+        sites.par_iter().try_for_each(|site| {
+            write_files(site.spec().domain(), args, |observations, truth| {
+                site.write_json_lines(observations, truth)
+            })
+            .inspect(|()| bar.inc(site.urls()))
+        })?;
+    }
+    bar.finish_and_clear();
+    let seconds = started.elapsed().as_secs_f64();
+    for site in &sites {
+        printer.detail(format_args!(
+            "{}: {} URLs, {} pages, noise {}, {}",
+            site.spec().domain(),
+            count(site.urls()),
+            count(site.pages()),
+            site.spec().chosen_noise(),
+            site.spec().chosen_lies()
+        ));
+    }
+    let mut table = Table::new(&["lies", "sites", "URLs", "pages", "duplicates", "seconds", "URLs/s"]);
+    table.push([
+        lies.len().to_string(),
+        count(sites.len() as u64),
+        count(urls),
+        count(pages),
+        percent(1.0 - pages as f64 / urls.max(1) as f64),
+        format!("{seconds:.1}"),
+        count((urls as f64 / seconds) as u64),
+    ]);
+    printer.note(table);
+    Ok(ExitStatus::Success)
+}
+
+/// The sites, with pages that no two of them share.
+fn plan(lies: Lies, args: &SimulateArgs) -> Result<Vec<LyingSite>, InvalidSiteSpec> {
+    let urls = args.urls.unwrap_or(DEFAULT_URLS);
+    let mut first_page = 0;
+    let site = |number: u32| {
+        let spec = LyingSpec::new(format!("site-{number:04}.example"), urls)
+            .lies(lies)
+            .seed(args.seed.wrapping_mul(1_000_000).wrapping_add(u64::from(number)))
+            .first_page(first_page);
+        let site = LyingSite::new(spec)?;
+        first_page = site.page_end();
+        Ok(site)
+    };
+    (1..=args.sites.unwrap_or(DEFAULT_SITES)).map(site).collect()
+}
