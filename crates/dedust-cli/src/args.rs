@@ -117,6 +117,18 @@ pub(crate) struct LearnArgs {
     /// How much proof canonfd asks for
     #[arg(long, default_value = Mode::default().name(), value_parser = mode_parser(), long_help = help::MODE, hide_short_help = true)]
     pub(crate) mode: Mode,
+    /// Share of a site's pages, from 0 to 1, that one edit of canonfd may lose
+    #[arg(long, value_name = "SHARE", default_value_t = 0.005, long_help = help::MAX_LOSS)]
+    pub(crate) max_loss: f64,
+    /// Take one site for another that shows the same pages, such as old.example=new.example; may be given again
+    #[arg(long, value_name = "SITE=SITE", value_parser = named_mirror, long_help = help::MIRROR, hide_short_help = true)]
+    pub(crate) mirror: Vec<(String, String)>,
+    /// Look for no sites that show the pages of another
+    #[arg(long, hide_short_help = true)]
+    pub(crate) no_mirrors: bool,
+    /// Take all hosts of a registrable domain to have one owner, so that what they show is enough to join them
+    #[arg(long, long_help = help::TRUST_HOSTS, hide_short_help = true)]
+    pub(crate) trust_hosts: bool,
     /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages; canonfd does so in mode paper
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub(crate) max_fpr: f64,
@@ -452,6 +464,17 @@ pub(crate) enum Drawing {
 
 fn methods_parser() -> PossibleValuesParser {
     PossibleValuesParser::new(std::iter::once("all").chain(Method::ALL.map(Method::name)))
+}
+
+/// Two registrable domains, the first of which shows the pages of the second.
+fn named_mirror(text: &str) -> Result<(String, String), String> {
+    let is_name = |name: &str| name.contains('.') && dedust::site_of(name.as_bytes()) == name.as_bytes();
+    match text.split_once('=') {
+        Some((mirror, original)) if is_name(mirror) && is_name(original) && mirror != original => {
+            Ok((mirror.to_lowercase(), original.to_lowercase()))
+        }
+        _ => Err("expected two registrable domains, such as old.example=new.example".to_owned()),
+    }
 }
 
 fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {

@@ -37,10 +37,30 @@ size       the size is the same: often wrong, so not part of `auto`"#;
 
 pub(crate) const MODE: &str = "How much proof canonfd asks for before it believes that two ways to write a URL mean the same page
 
-strict    at most 1 % of groups fail, by groups of URLs that had no part in finding the edit: 299 without a failure
+strict    at most 5 % of votes fail, and 2 % where much could be lost, by groups of URLs that had no part in finding the
+          edit and whatever is known of such edits elsewhere
 balanced  at most 5 % fail, by what is known of such edits beforehand and by what the site shows; up to 15 % for edits that are
           known to be right elsewhere or can do little harm
 paper     at most a share of --max-fpr fails, however little was seen, as in the published methods";
+
+/// What `--max-loss` means.
+pub(crate) const MAX_LOSS: &str = "Share of a site's pages, from 0 to 1, that one edit of canonfd may lose
+
+An edit that forgets values, such as dropping a parameter, must be proven well enough that with 95 % confidence it loses no more
+than this share of the site's pages. So an edit that joins many URLs needs more proof than one that joins few. Edits that are not
+proven are kept in the rule file as unproven, and are not applied.";
+
+/// What `--mirror` means.
+pub(crate) const MIRROR: &str = "Take one site for another that shows the same pages, such as old.example=new.example; may be given again
+
+Without this option a site is taken for another only if it says so itself, by redirects or canonical links under the same paths,
+and if its pages are seen to be the same: who copies a site does not own it.";
+
+/// What `--trust-hosts` means.
+pub(crate) const TRUST_HOSTS: &str = "Take all hosts of a registrable domain to have one owner, so that what they show is enough to join them
+
+By default a.example.org and b.example.org are joined only if they lead to each other by redirects or canonical links: on a domain
+that rents out names they belong to different people.";
 
 /// What `--variant` may be.
 pub(crate) const VARIANT: &str = "Which model seq2seq trains [default: copy]

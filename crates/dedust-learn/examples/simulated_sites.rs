@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use dedust::{Edit, Form, Normalizer, ParsedUrl};
 use dedust_learn::metrics::{Score, score};
 use dedust_learn::simulate::{Noise, Phenomena, Phenomenon, Row, Site, SiteSpec};
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, Method, SampleSize, Trainer};
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnSettings, Method, SampleSize, Trainer};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -113,13 +113,18 @@ fn examine(number: u64) -> Result {
     let seen = Site::new(spec_seen.noise(Noise { fake, fragmented })).expect("a valid site");
     let larger = Site::new(spec(number, URLS * TIMES_LARGER).0).expect("a valid site");
     let all = SampleSize::new(1.0, u64::MAX).expect("a share");
-    let mut crawl = CrawlStore::new(EvidenceKinds::AUTO, all).with_mirrors();
+    // Labels say nothing of who owns a host or a domain, so it is said here.
+    let domain = spec(number, URLS).0.domain().to_owned();
+    let mut crawl = CrawlStore::new(EvidenceKinds::AUTO, all)
+        .with_named_mirror(&domain.replace(".example", ".test"), &domain);
     visit(&seen, |row| {
         let label = row.label.to_string();
         let clues = Clues { cluster: Some(label.as_bytes()), ..Clues::default() };
         crawl.observe(row.url, &clues, None).expect("simulated URLs are valid");
     });
-    let trainer = Trainer::builder().method(Method::CanonFd).build().expect("defaults are valid");
+    let settings = LearnSettings::default().with_trusted_hosts(true);
+    let trainer = Trainer::builder().method(Method::CanonFd).settings(settings).build();
+    let trainer = trainer.expect("defaults are valid");
     let crawl = crawl.finish().expect("a crawl in memory");
     let rules = trainer.train_stored(&crawl, &()).expect("rules can be learned").rules;
     let normalizer = Normalizer::compile(&rules);

@@ -29,6 +29,7 @@ pub struct Corpus {
     pub(crate) sizes: Vec<Option<(u64, u64)>>,
     pub(crate) contents: Vec<Content>,
     pub(crate) likeness: Likeness,
+    pub(crate) has_clusters: bool,
     /// What stands before the site in the names of hosts that lead to each other, apart from `www`.
     pub(crate) declared_hosts: BTreeSet<Box<str>>,
     pub(crate) kinds: Vec<EvidenceKinds>,
@@ -101,6 +102,11 @@ impl Corpus {
     /// labels differ too.
     pub fn are_different(&self, row: u32, other: u32) -> bool {
         self.relation(row, other) == Relation::Different
+    }
+
+    /// Whether pages are known by labels that came with the crawl.
+    pub(crate) fn has_clusters(&self) -> bool {
+        self.has_clusters
     }
 
     /// What the pages of two rows with different labels say of each other.

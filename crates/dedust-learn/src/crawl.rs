@@ -245,6 +245,7 @@ impl SiteCrawl {
             sizes: row_sizes,
             contents: row_contents,
             likeness: labels.likeness(),
+            has_clusters: labels.has_clusters(),
             declared_hosts: host_links
                 .into_iter()
                 .filter(|(_, links)| *links >= MIN_HOST_LINKS)

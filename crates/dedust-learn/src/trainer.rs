@@ -58,6 +58,9 @@ pub enum InvalidSettings {
     /// Not a share.
     #[error("the false pair rate must be from 0 to 1, not {0}")]
     FalsePairRate(f64),
+    /// Not a share.
+    #[error("the share of pages that an edit may lose must be from 0 to 1, not {0}")]
+    MaxLoss(f64),
 }
 
 /// What was learned.
@@ -316,6 +319,9 @@ impl TrainerBuilder {
         let Self { method, settings } = self;
         if !(0.0..=1.0).contains(&settings.max_false_pair_rate) {
             return Err(InvalidSettings::FalsePairRate(settings.max_false_pair_rate));
+        }
+        if !(0.0..=1.0).contains(&settings.max_loss) {
+            return Err(InvalidSettings::MaxLoss(settings.max_loss));
         }
         if !settings.allow(method) {
             return Err(InvalidSettings::NoLearner(method));

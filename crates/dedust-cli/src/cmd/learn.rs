@@ -31,7 +31,10 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         )
         .into());
     }
-    let settings = translator::settings(args.max_fpr, args.seed, args.variant).with_mode(args.mode);
+    let settings = translator::settings(args.max_fpr, args.seed, args.variant)
+        .with_mode(args.mode)
+        .with_max_loss(args.max_loss)
+        .with_trusted_hosts(args.trust_hosts);
     translator::check(args.method, &settings)?;
     translator::check_variant(args.variant, &[args.method])?;
     #[cfg(feature = "seq2seq")]
@@ -116,8 +119,11 @@ fn read(
 ) -> anyhow::Result<StoredCrawl> {
     let held_bytes = args.memory as usize * 1_000_000;
     let mut store = CrawlStore::new(args.evidence, sample).spill_to(unfinished.folder(), held_bytes);
-    if args.method == Method::CanonFd {
+    if args.method == Method::CanonFd && !args.no_mirrors {
         store = store.with_mirrors();
+        for (mirror, original) in &args.mirror {
+            store = store.with_named_mirror(mirror, original);
+        }
     }
     read_all_of(&args.inputs, &args.host, printer, |observation| {
         let time = observation.time().map(str::as_bytes);

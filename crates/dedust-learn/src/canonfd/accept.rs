@@ -87,7 +87,9 @@ impl Mode {
 /// The share of failing votes that is put up with.
 const LIMIT: f64 = 0.05;
 /// The least that is put up with: so often labels are wrong anywhere.
-const LEAST_LIMIT: f64 = 0.01;
+const LEAST_LIMIT: f64 = 0.02;
+/// Pages that an edit may lose on any site: with less, nothing could be proven on a small one.
+const LEAST_LOSS: f64 = 2.0;
 /// The same for edits of a family, where wrong ones fail nearly always and right ones as often as labels are wrong, and
 /// for edits that can do little harm.
 const TRUSTED_LIMIT: f64 = 0.1;
@@ -120,6 +122,9 @@ pub(super) struct Noise {
     pub(super) proven: f64,
     /// The share of fetches of one page that differ slightly.
     pub(super) slight: f64,
+    /// Whether labels came with the crawl: then any that is likely to be wrong may be. What pages show is never wrong, but
+    /// may be shown elsewhere too.
+    pub(super) is_of_labels: bool,
     /// How many votes say so.
     pub(super) votes: u64,
 }
@@ -166,9 +171,10 @@ impl Standard {
             Mode::Strict | Mode::Balanced => !is_contested && family.doubt(against, all, limit) <= DOUBT,
             Mode::Paper => all > 0 && share <= self.max_false_rate,
         };
+        // Nor may it fail where it was chosen.
         let overall = votes.cast.tally(&self.noise);
         let is_proven =
-            is_proven && overall.against as f64 <= limit.max(self.max_false_rate) * overall.all as f64;
+            is_proven && (!candidate.is_chosen() || overall.against as f64 <= limit * overall.all as f64);
         if !is_proven {
             let could_be = self.mode != Mode::Paper && share <= limit;
             return Err(if could_be { Refusal::TooFewVotes } else { Refusal::Fails });
@@ -194,7 +200,8 @@ impl Standard {
         let Tally { all, against } = cast.tally(&self.noise);
         let share = against as f64 / all.max(1) as f64;
         let is_cheap = all >= MANY && share * votes.merged as f64 <= CHEAP * self.urls as f64;
-        let of_loss = (self.max_loss * self.pages as f64 / votes.merged as f64).clamp(LEAST_LIMIT, LIMIT);
+        let pages = (self.max_loss * self.pages as f64).max(LEAST_LOSS);
+        let of_loss = (pages / votes.merged as f64).clamp(LEAST_LIMIT, LIMIT);
         let limit = match is_harmless {
             _ if self.mode == Mode::Strict => of_loss,
             true if is_cheap => CHEAP_LIMIT,
@@ -203,6 +210,7 @@ impl Standard {
             true if against == 1 => CHEAP_LIMIT,
             _ if candidate.family.is_known() => TRUSTED_LIMIT,
             true => LIMIT,
+            false if self.noise.is_of_labels => LIMIT,
             false => of_loss,
         };
         // Where labels are provably wrong, others are that nobody can tell.

@@ -4,7 +4,7 @@ An edit before anything is known of it, and what can be told of it without askin
 
 use std::collections::BTreeMap;
 
-use dedust::{Change, PathPart, Spelling, Spot, Test, TokenKey, Value};
+use dedust::{Change, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
 
 /// An edit before anything is known of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -88,7 +88,7 @@ impl Draft {
                 matches!(self.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)))
                     || self.change.iter().any(|change| change.reads(key))
             }
-            Change::Path(parts) => is_shorter(parts) && self.keeps_segments(),
+            Change::Path(parts) => (is_shorter(parts) || is_fixed(parts)) && self.keeps_segments(),
             Change::Set { .. } | Change::Unrepeat | Change::UnrepeatParams => true,
             Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => false,
         })
@@ -97,7 +97,18 @@ impl Draft {
     /// Whether it takes away what other edits could have moved elsewhere: it is tried when nothing else is left.
     pub(super) fn is_late(&self) -> bool {
         self.forgets_path()
-            || matches!(self.change.as_slice(), [Change::Fold { to: Spelling::Lowercase, .. }])
+    }
+
+    /// Whether it computes numbers.
+    pub(super) fn counts(&self) -> bool {
+        let is_counted = |source: &Source| source.count.is_some();
+        self.change.iter().any(|change| match change {
+            Change::Set { to, .. } => to.iter().any(is_counted),
+            Change::Path(parts) => {
+                parts.iter().any(|part| matches!(part, PathPart::Value { from, .. } if is_counted(from)))
+            }
+            _ => false,
+        })
     }
 
     /// Whether it writes values elsewhere, or in another way, and forgets none: pages that it brings together have the same
@@ -146,8 +157,15 @@ impl Draft {
             matches!(self.when.get(&Spot::Key(key.clone())), Some(Test::Is(_)))
                 || self.change.iter().any(|change| change.reads(&key))
         };
-        !reads_segments || depth.is_none_or(|depth| (0..depth).all(is_kept))
+        let is_fixed_path =
+            self.change.iter().any(|change| matches!(change, Change::Path(parts) if is_fixed(parts)));
+        !reads_segments || depth.map_or(!is_fixed_path, |depth| (0..depth).all(is_kept))
     }
+}
+
+/// Whether a path has fixed segments only.
+fn is_fixed(parts: &[PathPart]) -> bool {
+    parts.iter().all(|part| matches!(part, PathPart::Text(_)))
 }
 
 /// Whether a path keeps all that varies, and has fewer fixed segments than it had.

@@ -93,7 +93,11 @@ impl<'c> Search<'c> {
                 .pairs_with(|key, value| matches!(key, TokenKey::QueryParam(_)) && is_volatile(value)),
             table,
             proof,
-            noise: Noise { slight: corpus.slight_noise(), ..Noise::default() },
+            noise: Noise {
+                slight: corpus.slight_noise(),
+                is_of_labels: corpus.has_clusters(),
+                ..Noise::default()
+            },
             accepted: Vec::new(),
             edits: Vec::new(),
             refused: FxHashMap::default(),
@@ -147,14 +151,11 @@ impl<'c> Search<'c> {
             }
             least.add(&cast);
         }
-        // The least of several is less than their mean. Where few of the votes against them can be shown to be wrong, it is the
-        // edits that are wrong, not the labels.
-        Noise {
-            wrong: (1.5 * least.contested_share()).min(2.0 * least.disbelieved_share()),
-            proven: least.disbelieved_share(),
-            slight: self.noise.slight,
-            votes: least.all(),
-        }
+        // The least of several is less than their mean.
+        let wrong = 1.5 * least.contested_share();
+        // Where few of the votes against them can be shown to be wrong, it is the edits that are wrong, not the labels.
+        let shown = if self.noise.is_of_labels { 1.0 } else { 2.0 * least.disbelieved_share() };
+        Noise { wrong: wrong.min(shown), proven: least.disbelieved_share(), votes: least.all(), ..self.noise }
     }
 
     /// Tries candidates and makes those that are believed, those that join most first; whether any was.
@@ -178,7 +179,12 @@ impl<'c> Search<'c> {
         // What is sure comes first: it may leave what is not with nothing but failures.
         believed.sort_by_key(|judged| {
             let Tally { all, against, .. } = judged.votes.cast.tally(&self.noise);
-            (against * DOUBTFUL > all, Reverse(judged.votes.merged), judged.candidate.draft.when.len())
+            let Votes { merged, idle, .. } = judged.votes;
+            let Draft { when, .. } = &judged.candidate.draft;
+            // Of two that join as much, the one that changes less for nothing, and in a simpler way.
+            let is_counted = judged.candidate.draft.counts();
+            let tests = when.values().filter(|test| **test != Test::Absent).count();
+            (against * DOUBTFUL > all, Reverse(merged), idle, is_counted, tests)
         });
         let mut seen = FxHashSet::default();
         for judged in believed {
@@ -190,7 +196,7 @@ impl<'c> Search<'c> {
             let again = if self.accepted.len() == before {
                 judged
             } else {
-                let votes = count(&self.table, &joined(&self.table, &moves), judged.candidate.trust());
+                let votes = self.count(&moves, &judged.candidate);
                 self.judge(judged.candidate, votes)
             };
             if again.refusal.is_none() {
@@ -273,10 +279,16 @@ impl<'c> Search<'c> {
         let key = (draft.clone(), candidate.trust());
         let known = lock().get(&key).copied();
         known.unwrap_or_else(|| {
-            let votes = count(&self.table, &joined(&self.table, &self.table.moves(draft)), candidate.trust());
+            let votes = self.count(&self.table.moves(draft), candidate);
             lock().insert(key, votes);
             votes
         })
+    }
+
+    /// The votes on an edit that moves these rows.
+    fn count(&self, moves: &[(u32, u64)], candidate: &Candidate) -> Votes {
+        let votes = count(&self.table, &joined(&self.table, moves), candidate.trust());
+        Votes { idle: moves.len() as u64 - votes.joined, ..votes }
     }
 
     /// What edits are measured by now.

@@ -41,6 +41,9 @@ pub(super) struct Votes {
     pub(super) pages: u64,
     /// Places that would be joined to others.
     pub(super) merged: u64,
+    /// URLs that would be changed and joined to others, and URLs that would be changed for nothing.
+    pub(super) joined: u64,
+    pub(super) idle: u64,
     /// Groups that vote and are held out.
     pub(super) held_out: u64,
     /// Those of them that hold more than one page.
@@ -91,7 +94,8 @@ impl Ballot {
     /// elsewhere too may be a duplicate that was not brought together yet, and pages that differ slightly may be two.
     pub(super) fn tally(&self, noise: &Noise) -> Tally {
         let quota = |share: f64| (share * self.all() as f64) as u64;
-        let disbelieved = self.disbelieved.min(quota(noise.wrong));
+        let disbelieved =
+            self.disbelieved.min(if noise.is_of_labels { u64::MAX } else { quota(noise.wrong) });
         let loose = ((disbelieved as f64 * LIKELY_WRONG) as u64).min(self.loose);
         let slight = self.slight.min(quota(noise.slight));
         let against =
@@ -151,6 +155,8 @@ pub(super) struct Group {
     place: u64,
     /// Its parts.
     parts: usize,
+    /// URLs that would come there.
+    coming: usize,
     /// Those that say something, sorted.
     voices: Vec<Voice>,
     /// Those that say something and are not believed.
@@ -228,7 +234,8 @@ pub(super) fn joined(table: &Table<'_>, moves: &[(u32, u64)]) -> Vec<Group> {
         let count = parts.clone().count();
         let mut voices: Vec<Voice> = parts.filter_map(majority).collect();
         voices.sort_unstable();
-        groups.push(Group { place, parts: count, voices, disbelieved: 0 });
+        let coming = coming.len();
+        groups.push(Group { place, parts: count, coming, voices, disbelieved: 0 });
     }
     silence(&mut groups);
     misplace(table, moves, &mut groups);
@@ -346,6 +353,7 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group], trust: Trust) -> Votes 
     let mut pages: FxHashSet<u32> = FxHashSet::default();
     for group in groups {
         votes.merged += group.parts as u64 - 1;
+        votes.joined += group.coming as u64;
         let mut cast = Ballot { disbelieved: group.disbelieved as u64, ..Ballot::default() };
         let sides = group.sides(corpus, trust);
         if sides.are_several() {

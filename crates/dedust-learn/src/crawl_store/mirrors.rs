@@ -219,8 +219,12 @@ impl Mirrors {
             let number = |name: &str| sites.iter().zip(0..).find(|(site, _)| site.name == name);
             let (Some((_, mirror)), Some((_, of))) = (number(mirror), number(original)) else { continue };
             let votes = Votes::count(of_site(mirror), of_site(of), sites[of as usize].name_hash());
-            let relation = votes.judge(of, of_site(mirror), &sections);
-            relations.push((mirror, relation.unwrap_or_else(|| MirrorSite::named(of))));
+            match votes.judge(of, of_site(mirror), &sections) {
+                Some(relation) => relations.push((mirror, relation)),
+                // Whoever names a pair knows more than was seen, unless what was seen says otherwise.
+                None if votes.differing() == 0 => relations.push((mirror, MirrorSite::named(of))),
+                None => {}
+            }
         }
         let scaled = |(mirror, relation): (u32, MirrorSite)| {
             let covered = (relation.covered << self.level).min(sites[mirror as usize].rows);
@@ -293,6 +297,11 @@ impl Votes {
         self.shared += 1;
         self.alike += u64::from(one.iter().any(|a| other.iter().any(|b| is_alike(a, b))));
         true
+    }
+
+    /// Paths under which the two show different pages.
+    fn differing(&self) -> u64 {
+        self.doubtful + self.sections.values().map(|[_, failures]| failures).sum::<u64>()
     }
 
     /// Whether the site itself says that its pages are those of the other.

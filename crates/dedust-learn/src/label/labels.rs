@@ -17,6 +17,7 @@ pub struct Labels {
     label_by_row: Vec<u32>,
     kinds_by_row: Vec<EvidenceKinds>,
     size_by_label: Vec<u32>,
+    has_clusters: bool,
     contents: Vec<Content>,
     likeness: Likeness,
 }
@@ -49,7 +50,14 @@ impl Labels {
             size_by_label[*label as usize] += 1;
             *row_label = *label;
         }
-        Labels { label_by_row, kinds_by_row: ties.into_kinds(), size_by_label, contents, likeness }
+        Labels {
+            label_by_row,
+            kinds_by_row: ties.into_kinds(),
+            size_by_label,
+            has_clusters,
+            contents,
+            likeness,
+        }
     }
 
     /// The cluster of a row; `None` if unknown or if there is no such row.
@@ -70,6 +78,11 @@ impl Labels {
     /// What was seen at each row; once.
     pub(crate) fn take_contents(&mut self) -> Vec<Content> {
         std::mem::take(&mut self.contents)
+    }
+
+    /// Whether some labels came with the crawl.
+    pub(crate) fn has_clusters(&self) -> bool {
+        self.has_clusters
     }
 
     /// How much fetches of one page differ on the site.
