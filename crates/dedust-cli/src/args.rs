@@ -118,7 +118,7 @@ pub(crate) struct LearnArgs {
     #[arg(long, default_value = Mode::default().name(), value_parser = mode_parser(), long_help = help::MODE, hide_short_help = true)]
     pub(crate) mode: Mode,
     /// Share of a site's pages, from 0 to 1, that one edit of canonfd may lose
-    #[arg(long, value_name = "SHARE", default_value_t = 0.005, long_help = help::MAX_LOSS)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.005, long_help = help::MAX_LOSS, hide_short_help = true)]
     pub(crate) max_loss: f64,
     /// Take one site for another that shows the same pages, such as old.example=new.example; may be given again
     #[arg(long, value_name = "SITE=SITE", value_parser = named_mirror, long_help = help::MIRROR, hide_short_help = true)]

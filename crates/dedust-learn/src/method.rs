@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use dedust::{Edit, RefusedEdit, Rule, Substitution};
+use dedust::{Edit, Promise, RefusedEdit, Rule, Substitution};
 
 use crate::canonfd::{Mode, Proof, learn_canonfd};
 use crate::corpus::Corpus;
@@ -124,6 +124,8 @@ pub struct Learned {
     pub edits: Vec<Edit>,
     /// Edits that were considered and not believed, those with most votes first.
     pub refused: Vec<RefusedEdit>,
+    /// What the rules are expected to lose at most, if the method says so.
+    pub promise: Option<Promise>,
     /// Candidates before any check.
     pub raw_rules: usize,
     /// Candidates that merged few enough different pages.

@@ -43,6 +43,7 @@ pub fn rule_evidence(
             .into_iter()
             .map(|(row, duplicate)| Example { url: text(row), duplicate: text(duplicate) })
             .collect(),
+        trust: None,
         verdict: None,
     }
 }

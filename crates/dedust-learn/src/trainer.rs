@@ -191,6 +191,7 @@ impl Trainer {
             pages: corpus.page_count() as u64,
             raw_rules: learned.raw_rules as u64,
             qualified_rules: learned.qualified_rules as u64,
+            promise: learned.promise,
         };
         let rules = SiteRules::new(summary, learned.rules)
             .and_then(|rules| rules.with_substitutions(learned.substitutions))

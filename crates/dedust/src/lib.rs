@@ -48,8 +48,8 @@ pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
 pub use rule::{
     Area, Atom, Change, Count, Edit, Evidence, Example, FORMAT_VERSION, MAX_PASSES, Mapped, Mirror, Op,
-    OtherParams, Outcome, Part, PathPart, RefusedEdit, Rewrite, Rule, RuleSet, SiteRules, SiteSummary,
-    Source, Spelling, Spot, Substitution, Test, Verdict, find_cycle,
+    OtherParams, Outcome, Part, PathPart, Promise, RefusedEdit, Rewrite, Rule, RuleSet, SiteRules,
+    SiteSummary, Source, Spelling, Spot, Substitution, Test, Trust, Verdict, find_cycle,
 };
 pub use url::{
     ParamName, ParsedUrl, RawKey, RawValue, TokenKey, Value, extension, first_segment, has_subdomains,

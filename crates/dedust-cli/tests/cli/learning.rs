@@ -57,8 +57,13 @@ fn the_report_for_programs_goes_to_stdout() {
 
 /// Forty products that two domains show, and one page of its own for each.
 fn two_domains() -> String {
-    let product =
-        |page: u32, site: &str| format!("{{\"url\":\"http://{site}/p/{page}\",\"digest\":\"{page}\"}}\n");
+    // The outlet says that its pages are those of the shop.
+    let product = |page: u32, site: &str| {
+        let canonical = format!("http://www.shop.example/p/{page}");
+        format!(
+            "{{\"url\":\"http://{site}/p/{page}\",\"digest\":\"{page}\",\"canonical\":\"{canonical}\"}}\n"
+        )
+    };
     let own = |site: &str| format!("{{\"url\":\"http://{site}/\",\"digest\":\"home of {site}\"}}\n");
     let products =
         (0..40).flat_map(|page| [product(page, "www.shop.example"), product(page, "www.outlet.example")]);

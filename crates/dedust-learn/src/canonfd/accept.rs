@@ -113,6 +113,9 @@ const MIN_PAGES: u64 = 5;
 /// would matter if there were anything to show.
 const MAX_GROUPS_PER_PAGE: u64 = 4;
 
+/// Votes that are told to be missing, at most.
+const MAX_MISSING: u64 = 2_000;
+
 /// How many labels of a site are wrong.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Noise {
@@ -158,13 +161,7 @@ impl Standard {
         let Tally { all, against } = cast.tally(&self.noise);
         let share = against as f64 / all.max(1) as f64;
         let limit = self.limit(candidate, votes, is_harmless);
-        let family = match self.mode {
-            // What is known of other sites proves nothing.
-            Mode::Strict => Family::Other,
-            // Nor is it known of the place that was chosen.
-            _ if candidate.is_chosen() => candidate.family.chosen(),
-            _ => candidate.family,
-        };
+        let family = self.family(candidate);
         let is_contested =
             all >= SOME && cast.contested_share() > MAX_CONTESTED.max(0.1 + 1.2 * self.noise.wrong);
         let is_proven = match self.mode {
@@ -191,6 +188,43 @@ impl Standard {
             return Err(Refusal::TooFewPages);
         }
         Ok(())
+    }
+
+    /// What is known of an edit before the site has said anything.
+    fn family(&self, candidate: &Candidate) -> Family {
+        match self.mode {
+            // What is known of other sites proves nothing.
+            Mode::Strict => Family::Other,
+            // Nor is it known of the place that was chosen.
+            _ if candidate.is_chosen() => candidate.family.chosen(),
+            _ => candidate.family,
+        }
+    }
+
+    /// How well an edit that is believed is known to be right.
+    pub(super) fn trust(&self, candidate: &Candidate, votes: &Votes, is_harmless: bool) -> dedust::Trust {
+        let Tally { all, against } = deciding(self.mode, candidate, votes).tally(&self.noise);
+        let limit = self.limit(candidate, votes, is_harmless);
+        match Family::Other.doubt(against, all, limit) <= DOUBT {
+            true => dedust::Trust::Proven,
+            false => dedust::Trust::Likely,
+        }
+    }
+
+    /// Mean and variance of the pages that an edit is expected to lose.
+    pub(super) fn loss(&self, candidate: &Candidate, votes: &Votes) -> (f64, f64) {
+        let Tally { all, against } = deciding(self.mode, candidate, votes).tally(&self.noise);
+        let (mean, variance) = self.family(candidate).failure_rate(against, all);
+        let merged = votes.merged as f64;
+        (merged * mean, merged * merged * variance)
+    }
+
+    /// Votes that are missing before an edit with too few would be believed.
+    pub(super) fn missing(&self, candidate: &Candidate, votes: &Votes, is_harmless: bool) -> Option<u64> {
+        let Tally { all, against } = deciding(self.mode, candidate, votes).tally(&self.noise);
+        let limit = self.limit(candidate, votes, is_harmless);
+        let family = self.family(candidate);
+        (1..=MAX_MISSING).find(|more| family.doubt(against, all + more, limit) <= DOUBT)
     }
 
     /// The share of votes that may be against an edit. What forgets values may not lose more than its part of the pages: an

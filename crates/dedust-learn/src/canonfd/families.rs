@@ -100,6 +100,13 @@ impl Family {
         }
     }
 
+    /// Mean and variance of the share of groups in which the edit fails, after `failed` of `groups`.
+    pub(super) fn failure_rate(self, failed: u64, groups: u64) -> (f64, f64) {
+        let (a, b) = self.prior();
+        let (a, b) = (a + failed as f64, b + (groups - failed) as f64);
+        (a / (a + b), a * b / ((a + b) * (a + b) * (a + b + 1.0)))
+    }
+
     /// The chance that the edit fails in more than a share `limit` of groups, after `failed` of `groups`.
     pub(super) fn doubt(self, failed: u64, groups: u64, limit: f64) -> f64 {
         let (a, b) = self.prior();

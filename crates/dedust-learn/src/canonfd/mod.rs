@@ -32,6 +32,7 @@ pub fn learn_canonfd(corpus: &Corpus, proof: Proof) -> Learned {
         raw_rules: search.tried,
         qualified_rules: search.accepted.len(),
         refused: write::write_refused(&search),
+        promise: Some(search.promise()),
         edits: search.edits,
         ..Learned::default()
     }

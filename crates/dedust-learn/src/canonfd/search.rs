@@ -10,7 +10,7 @@ Finds edits that do not change which page is meant, each judged in the light of 
 use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
 
-use dedust::{Change, Edit, Spot, Test, TokenKey, Value};
+use dedust::{Change, Edit, Promise, Spot, Test, TokenKey, Value};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -34,6 +34,8 @@ const MIN_AGREEING: u64 = 30;
 const DOUBTFUL: u64 = 20;
 /// Votes that tell whether a rare part of an edit fails.
 const SOME: u64 = 10;
+/// Of a normal distribution, 95 % is below so many standard deviations above the mean.
+const NORMAL_95: f64 = 1.645;
 /// Votes that are enough to tell.
 const ENOUGH: u64 = 300;
 
@@ -200,7 +202,11 @@ impl<'c> Search<'c> {
                 self.judge(judged.candidate, votes)
             };
             if again.refusal.is_none() {
-                self.edits.push(write_edit(&self.table, &again, &moves, &self.noise));
+                let harmless = self.is_harmless(&again.candidate);
+                let trust = self.standard().trust(&again.candidate, &again.votes, harmless);
+                let mut edit = write_edit(&self.table, &again, &moves, &self.noise);
+                edit.evidence.trust = Some(trust);
+                self.edits.push(edit);
                 self.table.apply(&again.candidate.draft, &moves);
                 self.votes = Mutex::default();
                 self.refused.remove(&again.candidate.draft);
@@ -292,16 +298,32 @@ impl<'c> Search<'c> {
     }
 
     /// What edits are measured by now.
-    fn standard(&self) -> Standard {
+    pub(super) fn standard(&self) -> Standard {
         let corpus = self.table.corpus();
         let Proof { mode, max_loss, max_false_rate, .. } = self.proof;
         let (urls, pages) = (corpus.len(), corpus.page_count());
         Standard { mode, max_loss, max_false_rate, urls, pages, noise: self.noise }
     }
 
+    /// Whether an edit only says the same in another way, and nothing speaks against that.
+    pub(super) fn is_harmless(&self, candidate: &Candidate) -> bool {
+        !candidate.is_suspect && candidate.draft.is_harmless() && !self.has_default(&candidate.draft)
+    }
+
+    /// What the edits that were made are expected to lose at most: the sum of what each is expected to, and as much more as
+    /// chance allows.
+    pub(super) fn promise(&self) -> Promise {
+        let standard = self.standard();
+        let losses = self.accepted.iter().map(|judged| standard.loss(&judged.candidate, &judged.votes));
+        let (mean, variance) =
+            losses.fold((0.0, 0.0), |sum: (f64, f64), loss| (sum.0 + loss.0, sum.1 + loss.1));
+        let pages = standard.pages as u64;
+        let lost = (mean + NORMAL_95 * variance.sqrt()).ceil() as u64;
+        Promise { lost: lost.min(pages), pages }
+    }
+
     fn judge(&self, candidate: Candidate, votes: Votes) -> Judged {
-        let harmless =
-            !candidate.is_suspect && candidate.draft.is_harmless() && !self.has_default(&candidate.draft);
+        let harmless = self.is_harmless(&candidate);
         let mut refusal = self.standard().judge(&candidate, &votes, harmless).err();
         // Of several changes at once, each must hold by itself: the votes may all be about one of them.
         if refusal.is_none()

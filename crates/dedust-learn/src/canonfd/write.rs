@@ -16,7 +16,7 @@ use crate::metrics::PairCounts;
 use crate::rule_evidence::rule_evidence;
 
 /// Refused edits that are remembered.
-const REFUSED: usize = 120;
+const REFUSED: usize = 20;
 
 /// The edits that were not believed and had most votes.
 pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
@@ -30,7 +30,16 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
         (Reverse(judged.votes.agreeing), format!("{:?}", judged.candidate.draft))
     });
     refused.truncate(REFUSED);
+    let standard = search.standard();
+    let missing = |judged: &Judged, refusal: Refusal| match refusal {
+        Refusal::TooFewVotes => {
+            let Judged { candidate, votes, .. } = judged;
+            standard.missing(candidate, votes, search.is_harmless(candidate))
+        }
+        _ => None,
+    };
     let written = |(judged, refusal): (&Judged, Refusal)| RefusedEdit {
+        missing: missing(judged, refusal),
         when: judged.candidate.draft.when.clone(),
         change: judged.candidate.draft.change.clone(),
         reason: refusal.reason().into(),

@@ -149,6 +149,7 @@ fn deploy(
         at_start: rule.from.first() == Some(&START),
         at_end: rule.from.last() == Some(&END),
         evidence: Evidence {
+            trust: None,
             verdict: None,
             urls: store.count_changed(rule.from) as u64,
             support_pairs: tested,

@@ -272,6 +272,10 @@ pub struct RefusedEdit {
     pub votes: u64,
     /// Those of them against it.
     pub against: u64,
+    /// Votes for it that are missing before it would be applied, with no more against it. `None` where votes would not help:
+    /// it was seen to fail, or always shows the same few pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<u64>,
 }
 
 /// Reads like a sentence: on `/viewtopic.php`, `sid` does not matter.

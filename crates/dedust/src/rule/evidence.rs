@@ -31,9 +31,41 @@ pub struct Evidence {
     /// Some URLs it covers, each with a duplicate that it brings to the same form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Example>,
+    /// How well an edit is known to be right, if its learner says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
     /// What fetching pages said about the rule, if that was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
+}
+
+/// How well an edit is known to be right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// By what the site showed.
+    Proven,
+    /// By what the site showed and by what is known of such edits on most sites.
+    Likely,
+}
+
+impl Trust {
+    /// The name in rule files and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::Likely => "likely",
+        }
+    }
+}
+
+/// How many pages the rules of a site are expected to merge wrongly at most, with 95 % confidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Promise {
+    /// At most so many of them.
+    pub lost: u64,
+    /// Pages of the site that were seen.
+    pub pages: u64,
 }
 
 /// Two URLs of one page that a rule brings together.

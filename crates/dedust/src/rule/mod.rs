@@ -16,7 +16,7 @@ mod verdict;
 
 pub use atom::Atom;
 pub use edit::{Area, Change, Count, Edit, PathPart, RefusedEdit, Source, Spelling, Spot, Test};
-pub use evidence::{Evidence, Example};
+pub use evidence::{Evidence, Example, Promise, Trust};
 pub(crate) use file::each_site;
 pub use file::{FORMAT_VERSION, LoadRulesError};
 pub use mirror::Mirror;

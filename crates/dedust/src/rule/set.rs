@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Change, Edit, Mirror, Op, Part, PathPart, RefusedEdit, Rule, Source, Spot, Substitution};
+use super::{
+    Change, Edit, Mirror, Op, Part, PathPart, Promise, RefusedEdit, Rule, Source, Spot, Substitution,
+};
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::url::{ParamName, TokenKey, Value, has_subdomains};
 
@@ -43,6 +45,9 @@ pub struct SiteSummary {
     pub raw_rules: u64,
     /// Rules that passed the check for false merges.
     pub qualified_rules: u64,
+    /// What the rules are expected to lose at most, if their learner says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promise: Option<Promise>,
 }
 
 /// The most that a segment of an exception may have.

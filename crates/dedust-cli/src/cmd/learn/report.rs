@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
 
-use dedust::Evidence;
+use dedust::{Evidence, Promise};
 use dedust_learn::{EvidenceKinds, SiteReport, Training};
 use serde::Serialize;
 
@@ -152,6 +152,14 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
                 report.site
             ));
         } else {
+            if let Some(Promise { lost, pages }) = site.summary().promise {
+                printer.note(format_args!(
+                    "\n{}: at most {} of {} are expected to be merged wrongly, 95 % confidence",
+                    report.site,
+                    count(lost),
+                    counted(pages, "page", "pages"),
+                ));
+            }
             printer.note(format_args!(
                 "\nedits of {}, made one after the other; bounds are by groups held out, at 95 %:",
                 report.site
@@ -166,7 +174,8 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
         });
         let edits = site.edits().iter().enumerate().map(|(index, edit)| {
             let only = if edit.fetchable { "" } else { " (in keys only)" };
-            (format!("  edit {index}: {edit}{only}"), &edit.evidence)
+            let trust = edit.evidence.trust.map_or(String::new(), |trust| format!("[{}] ", trust.name()));
+            (format!("  edit {index}: {trust}{edit}{only}"), &edit.evidence)
         });
         let mirror = site.mirror().map(|mirror| {
             let only = if mirror.fetchable { "" } else { " (in keys only)" };
