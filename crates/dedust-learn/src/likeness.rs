@@ -8,8 +8,8 @@ differences are, and how often they occur, is a property of the site. It is esti
 - *Different*: URLs of one template (the same path and the same parameter names, or the same directory) that differ in
   something else, and whose texts are not equal. Some of them are one page after all, which makes the estimate careful.
 
-Let S(d) be the share of *same* pairs whose texts differ by at least d, and F(d) the share of *different* pairs that differ
-by at most d; titles must be equal in both. A difference d is *slight* where S(d) >= F(d), so that a page misses itself at
+Let S(d) be the share of *same* pairs with equal titles whose texts differ by at least d, and F(d) the share of *different*
+pairs that differ by at most d. A difference d between pages with equal titles is *slight* where S(d) >= F(d), so that a page misses itself at
 least as often as two pages are taken for one, or where F(d) <= 5 %, so that different pages are hardly ever so alike. It
 counts as *equal*, which means that it shows one page, where S(d) >= 10 F(d). Pairs with one canonical link are not taken for
 different pages.
@@ -201,22 +201,19 @@ fn limits(
     different: &[[&Entry; 2]],
     distance: impl Fn(&[&Entry; 2]) -> Option<u32>,
 ) -> (Limits, f64) {
+    // Whatever their titles: there may be no different pages with equal ones.
+    let mut different: Vec<u32> = different.iter().filter_map(|pair| Some(distance(pair)?.max(1))).collect();
+    if different.len() < MIN_DIFFERENT {
+        return (Limits::default(), 0.0);
+    }
+    different.sort_unstable();
+    let far = different[different.len() / 4];
     // `None` where the titles differ: that is no matter of distance.
     let compared = |pair: &[&Entry; 2]| {
         let distance = distance(pair)?;
         Some((pair[0].page.title == pair[1].page.title).then_some(distance.max(1)))
     };
-    let mut different: Vec<Option<u32>> = different.iter().filter_map(compared).collect();
-    if different.len() < MIN_DIFFERENT {
-        return (Limits::default(), 0.0);
-    }
-    different.sort_unstable_by_key(|distance| distance.unwrap_or(u32::MAX));
-    let far = different[different.len() / 4];
-    let is_far = |distance: Option<u32>| match (distance, far) {
-        (Some(distance), Some(far)) => distance >= far,
-        (Some(_), None) => false,
-        (None, _) => true,
-    };
+    let is_far = |distance: Option<u32>| distance.is_none_or(|distance| distance >= far);
     // Pairs that differ in the same names, and what was found of them: nothing where the texts are equal.
     let mut by_names: FxHashMap<u64, Vec<Option<Option<u32>>>> = FxHashMap::default();
     for pair in same {
@@ -227,10 +224,8 @@ fn limits(
         let far = pairs.iter().flatten().filter(|distance| is_far(**distance)).count();
         FAR_PAIRS * far <= pairs.len()
     });
-    let mistaken = |most: u32| {
-        let near = different.iter().filter(|distance| distance.is_some_and(|distance| distance <= most));
-        near.count() as f64 / different.len() as f64
-    };
+    let mistaken =
+        |most: u32| different.partition_point(|distance| *distance <= most) as f64 / different.len() as f64;
     // All shares are monotonous: beyond the first distance that does not pass none does.
     let largest = |passes: &dyn Fn(u32) -> bool| {
         (1..=MAX_DISTANCE).find(|distance| !passes(*distance)).map_or(MAX_DISTANCE, |first| first - 1)

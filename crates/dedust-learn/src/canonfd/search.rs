@@ -91,8 +91,12 @@ impl<'c> Search<'c> {
     pub(super) fn new(corpus: &'c Corpus, proof: Proof) -> Self {
         let table = Table::new(corpus);
         Self {
-            volatile: table
-                .pairs_with(|key, value| matches!(key, TokenKey::QueryParam(_)) && is_volatile(value)),
+            // A word in a campaign's name says nothing of the page.
+            volatile: table.pairs_with(|key, value| {
+                matches!(key, TokenKey::QueryParam(_))
+                    && !Family::of_drop(key).is_known()
+                    && is_volatile(value)
+            }),
             table,
             proof,
             noise: Noise {
