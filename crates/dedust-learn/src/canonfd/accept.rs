@@ -241,7 +241,7 @@ impl Standard {
             true if is_cheap => CHEAP_LIMIT,
             true if against == 0 => TRUSTED_LIMIT,
             // One label may always be wrong.
-            true if against == 1 => CHEAP_LIMIT,
+            true if against == 1 && self.noise.is_of_labels => CHEAP_LIMIT,
             _ if candidate.family.is_known() => TRUSTED_LIMIT,
             true => LIMIT,
             false if self.noise.is_of_labels => LIMIT,

@@ -23,6 +23,10 @@ const MAX_SUSPECT: f64 = 0.25;
 const MIN_VOLATILE: u64 = 3;
 /// Groups that must fail for a segment deep in the path to be an exception.
 const MIN_FAR_FAILURES: u64 = 5;
+/// Sections of a site; where there are more, they are names of pages.
+const MAX_SECTIONS: usize = 50;
+/// URLs of a section that an edit would change, so that something could have been seen there.
+const MIN_SECTION_URLS: u64 = 3;
 /// Exceptions that an edit may have.
 const MAX_EXCEPTIONS: usize = 3;
 
@@ -39,7 +43,7 @@ impl Search<'_> {
         }
         let against = judged.votes.cast.tally(&self.noise).against;
         let is_settled = match judged.refusal {
-            None => against < 1 && self.volatile.is_empty(),
+            None => against < 1 && self.volatile.is_empty() && !judged.candidate.reaches_far(),
             Some(Refusal::Fails | Refusal::TooFewVotes) => {
                 against == 0 || judged.votes.agreeing < 3 || 10 * judged.votes.agreeing < against
             }
@@ -164,7 +168,10 @@ impl Search<'_> {
     /// The edit without pages that show something else from one visit to the next and were not seen to agree.
     fn without_unproven(&self, judged: Judged) -> Option<Judged> {
         let tally = self.tally(&judged.candidate, true);
-        let unproven = self.unproven(&judged.candidate.draft, &tally);
+        let mut unproven = self.unproven(&judged.candidate.draft, &tally);
+        if judged.candidate.reaches_far() {
+            unproven.extend(self.unproven_sections(&judged.candidate.draft, &tally));
+        }
         if unproven.is_empty() {
             return Some(judged);
         }
@@ -234,6 +241,38 @@ impl Search<'_> {
             draft.when.get(&spot).is_some_and(|test| matches!(test, Test::Is(_)) && !is_value(test))
         };
         unseen.filter(|&pair| !asks_for_others(pair)).collect()
+    }
+}
+
+impl Search<'_> {
+    /// Sections of the site, by the first segment of the path, whose URLs an edit would change though nothing was seen there
+    /// that speaks for it; none where there are too many to tell sections from names of pages.
+    fn unproven_sections(&self, draft: &Draft, tally: &PairTally) -> Vec<u32> {
+        let mut moved: FxHashMap<u32, u64> = FxHashMap::default();
+        for (row, _) in self.table.moves(draft) {
+            let is_section = |pair: &&u32| *self.table.key_of(**pair) == TokenKey::PathSegment(0);
+            if let Some(&section) = self.table.row(row).iter().find(is_section) {
+                *moved.entry(section).or_default() += 1;
+            }
+        }
+        if moved.len() > MAX_SECTIONS {
+            return Vec::new();
+        }
+        let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with > 0);
+        let mut unproven: Vec<u32> = moved
+            .into_iter()
+            .filter(|(section, urls)| *urls >= MIN_SECTION_URLS && !is_seen(section))
+            .map(|(section, _)| section)
+            .collect();
+        unproven.sort_unstable();
+        unproven
+    }
+}
+
+impl Candidate {
+    /// Whether it forgets values everywhere, and nothing is known of such edits.
+    fn reaches_far(&self) -> bool {
+        self.draft.is_wide() && !self.family.is_known() && !self.draft.is_harmless()
     }
 }
 

@@ -55,11 +55,19 @@ impl Candidate {
         if self.family.is_known() || self.draft.is_move() { Trust::Claimed } else { Trust::Usual }
     }
 
-    /// Whether it was chosen from many of its kind for what was seen to happen: it asks for certain values, other than the
-    /// names of index files.
+    /// Whether it was chosen from many of its kind for what was seen to happen: it speaks of certain values, other than those
+    /// that are known to mean nothing and the names of index files.
     pub(super) fn is_chosen(&self) -> bool {
-        let is_index = self.family == Family::Spelling && matches!(*self.draft.change, [Change::Path(_)]);
-        !is_index && self.draft.when.values().any(|test| matches!(test, Test::Is(_) | Test::OneOf(_)))
+        let Draft { when, change } = &self.draft;
+        let is_index = self.family == Family::Spelling && matches!(**change, [Change::Path(_)]);
+        // One value for another: there are many pairs of them, and each key has one default.
+        let maps = |change: &Change| match change {
+            Change::Map { values, .. } => values.iter().any(|mapped| mapped.becomes.is_some()),
+            _ => false,
+        };
+        !is_index
+            && (when.values().any(|test| matches!(test, Test::Is(_) | Test::OneOf(_)))
+                || (!self.family.is_known() && change.iter().any(maps)))
     }
 }
 
