@@ -51,7 +51,7 @@ struct SiteCrawl {
     /// Smallest and largest response, by row.
     sizes: Vec<Option<(u64, u64)>>,
     /// How many pages of a host lead to the same path of another host of the site.
-    host_links: BTreeMap<(Box<[u8]>, Box<[u8]>), u64>,
+    host_links: BTreeMap<[Box<[u8]>; 2], u64>,
     latest: Option<Box<[u8]>>,
 }
 
@@ -148,16 +148,17 @@ pub(crate) fn resolve<'b>(
 }
 
 /// The hosts of a URL and of a link from it to the same path of another host, apart from `www`.
-fn declared_hosts(url: &[u8], target: &[u8]) -> Option<(Box<[u8]>, Box<[u8]>)> {
-    let parts = |url: &'_ [u8]| {
-        let start = url.windows(3).position(|window| window == b"://")? + 3;
-        let length = url[start..].iter().position(|byte| b"/?#:".contains(byte)).unwrap_or(url.len() - start);
-        let (host, rest) = url[start..].split_at(length);
-        Some((Box::from(host.strip_prefix(b"www.").unwrap_or(host)), Box::from(rest)))
-    };
-    let ((host, path), (other, other_path)): ((Box<[u8]>, Box<[u8]>), (Box<[u8]>, Box<[u8]>)) =
-        (parts(url)?, parts(target)?);
-    (host != other && path == other_path).then_some((host, other))
+fn declared_hosts(url: &[u8], target: &[u8]) -> Option<[Box<[u8]>; 2]> {
+    let [(host, path), (other, other_path)] = [host_and_path(url)?, host_and_path(target)?];
+    (host != other && path == other_path).then(|| [host.into(), other.into()])
+}
+
+/// The host of a URL without `www`, and what follows it.
+fn host_and_path(url: &[u8]) -> Option<(&[u8], &[u8])> {
+    let start = url.windows(3).position(|window| window == b"://")? + 3;
+    let length = url[start..].iter().position(|byte| b"/?#:".contains(byte)).unwrap_or(url.len() - start);
+    let (host, rest) = url[start..].split_at(length);
+    Some((host.strip_prefix(b"www.").unwrap_or(host), rest))
 }
 
 impl SiteCrawl {
@@ -249,7 +250,7 @@ impl SiteCrawl {
             declared_hosts: host_links
                 .into_iter()
                 .filter(|(_, links)| *links >= MIN_HOST_LINKS)
-                .flat_map(|((from, to), _)| [from, to])
+                .flat_map(|(hosts, _)| hosts)
                 .filter_map(|host| Some(String::from_utf8_lossy(host.strip_suffix(name)?).into()))
                 .collect(),
             kinds,

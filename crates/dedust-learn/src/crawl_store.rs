@@ -321,6 +321,11 @@ impl StoredCrawl {
         self.sites.iter().map(|site| site.rows).sum()
     }
 
+    /// The observations of all sites that are no mirrors.
+    pub fn rows_of_originals(&self) -> u64 {
+        self.sites.iter().filter(|site| site.mirror.is_none()).map(|site| site.rows).sum()
+    }
+
     /// The observations that are learned from.
     pub fn sampled_rows(&self) -> u64 {
         self.sites.iter().filter(|site| site.mirror.is_none()).map(|site| self.sample.of(site.rows)).sum()

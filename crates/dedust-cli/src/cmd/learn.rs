@@ -95,8 +95,8 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
     }
     output.commit()?;
     unfinished.remove()?;
-    if crawl.sampled_rows() < crawl.rows() {
-        let all = counted(crawl.rows(), "URL", "URLs");
+    if crawl.sampled_rows() < crawl.rows_of_originals() {
+        let all = counted(crawl.rows_of_originals(), "URL", "URLs");
         printer.note(format_args!(
             "large sites were sampled: {} of {all} were learned from",
             count(crawl.sampled_rows())

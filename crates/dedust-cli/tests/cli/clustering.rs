@@ -76,34 +76,34 @@ fn pages_are_clustered_by_what_they_are_about() {
     exit 0
     --- stderr
     37 URLs, 13 pages, 24 duplicates
-    URLs tied by kind of evidence: main 36, redirect 2, shingles 36, simhash 36
+    URLs tied by kind of evidence: main 36, redirect 2
 
     largest clusters
-    title  URLs  paths                        evidence
-    No. 1     3      1  redirect+main+simhash+shingles
+    title  URLs  paths       evidence
+    No. 1     3      1  redirect+main
       http://wiki.example/1
-    No. 0     2      1           main+simhash+shingles
+    No. 0     2      1           main
       http://wiki.example/0
-    No. 2     2      1           main+simhash+shingles
+    No. 2     2      1           main
       http://wiki.example/2
-    No. 3     2      1           main+simhash+shingles
+    No. 3     2      1           main
       http://wiki.example/3
-    No. 4     2      1           main+simhash+shingles
+    No. 4     2      1           main
       http://wiki.example/4
-    No. 5     2      1           main+simhash+shingles
+    No. 5     2      1           main
       http://wiki.example/5
-    No. 6     2      1           main+simhash+shingles
+    No. 6     2      1           main
       http://wiki.example/6
-    No. 7     2      1           main+simhash+shingles
+    No. 7     2      1           main
       http://wiki.example/7
-    No. 8     2      1           main+simhash+shingles
+    No. 8     2      1           main
       http://wiki.example/8
-    No. 9     2      1           main+simhash+shingles
+    No. 9     2      1           main
       http://wiki.example/9
 
     suspected soft errors: one page under many paths
-    title   URLs  paths               evidence
-    Log in    12     12  main+simhash+shingles
+    title   URLs  paths  evidence
+    Log in    12     12      main
       http://wiki.example/0?do=login
 
     observations written to labelled.jsonl
@@ -212,7 +212,7 @@ fn the_report_for_programs_goes_to_stdout() {
     let run = sandbox.run(&["cluster", "crawl.warc", "-o", "labelled.jsonl", "--format", "json"]);
     let lines = String::from_utf8(run.stdout).unwrap();
     let (clusters, total) = lines.trim_end().rsplit_once('\n').unwrap();
-    assert_snapshot!(total, @r#"{"type":"total","urls":37,"labelled":37,"clusters":13,"duplicates":24,"evidence":{"main":36,"redirect":2,"shingles":36,"simhash":36},"suspects":1,"suspect_urls":12}"#);
+    assert_snapshot!(total, @r#"{"type":"total","urls":37,"labelled":37,"clusters":13,"duplicates":24,"evidence":{"main":36,"redirect":2},"suspects":1,"suspect_urls":12}"#);
     assert_eq!(clusters.matches("\"suspect\":true").count(), 1);
     assert!(clusters.contains("\"title\":\"Log in\""));
     let both = sandbox.dedust(&["cluster", "crawl.warc", "-o", "-", "--format", "json"]);

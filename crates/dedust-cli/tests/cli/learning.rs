@@ -31,8 +31,10 @@ fn the_report_shows_sites_and_rules() {
     news.example     1                 0      0           0   0.0 %  0.0000
     total          121                80      1          80  66.1 %  0.0000
 
+    shop.example: at most 2 of 40 pages are expected to be merged wrongly, 95 % confidence
+
     edits of shop.example, made one after the other; bounds are by groups held out, at 95 %:
-      edit 0: `sid` does not matter (in keys only)
+      edit 0: [proven] `sid` does not matter (in keys only)
         120 URLs covered, 0 of 16 groups failed: at most 17.1 % wrong
         e.g. http://www.shop.example/view?id=0&sid=0000000048d159e0
            = http://www.shop.example/view?id=0&sid=000000005b05b058

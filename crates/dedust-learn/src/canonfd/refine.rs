@@ -123,9 +123,7 @@ impl Search<'_> {
                 break;
             }
         }
-        let Some(best) = best.or_else(|| judged.refusal.is_none().then(|| judged.clone())) else {
-            return None;
-        };
+        let best = best.or_else(|| judged.refusal.is_none().then(|| judged.clone()))?;
         let best = match best.refusal {
             None => self.without_unproven(best)?,
             Some(_) => best,

@@ -60,8 +60,9 @@ impl Candidate {
     pub(super) fn is_chosen(&self) -> bool {
         let Draft { when, change } = &self.draft;
         let is_index = self.family == Family::Spelling && matches!(**change, [Change::Path(_)]);
-        // One value for another: there are many pairs of them, and each key has one default.
+        // One value for another: there are many pairs of them, while each key has one default, and hosts are few.
         let maps = |change: &Change| match change {
+            Change::Map { of: TokenKey::Scheme | TokenKey::Subdomain(_), .. } => false,
             Change::Map { values, .. } => values.iter().any(|mapped| mapped.becomes.is_some()),
             _ => false,
         };

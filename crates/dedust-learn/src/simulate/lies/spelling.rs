@@ -14,7 +14,7 @@ const SPELLINGS: u64 = 9;
 pub(super) fn spelling(section: Section, seed: u64, state: u64, copy: u64) -> u64 {
     let hash = mix_two(mix_two(seed, 0x7370_0000 | section as u64), state);
     let is_plain = match section {
-        Section::Items | Section::Articles => hash % 5 > 0,
+        Section::Items | Section::Articles => !hash.is_multiple_of(5),
         _ => true,
     };
     if copy == 0 && is_plain { 0 } else { 1 + ((hash >> 8) % SPELLINGS + copy) % SPELLINGS }
