@@ -113,6 +113,8 @@ const MIN_PAGES: u64 = 5;
 /// would matter if there were anything to show.
 const MAX_GROUPS_PER_PAGE: u64 = 4;
 
+/// Votes of groups held out that an edit needs which was chosen for what was seen.
+const MIN_CHOSEN: u64 = 10;
 /// Votes that are told to be missing, at most.
 const MAX_MISSING: u64 = 2_000;
 
@@ -168,6 +170,11 @@ impl Standard {
             Mode::Strict | Mode::Balanced => !is_contested && family.doubt(against, all, limit) <= DOUBT,
             Mode::Paper => all > 0 && share <= self.max_false_rate,
         };
+        // However much is put up with for wrong labels, a place that was chosen needs some votes that are its own.
+        let is_chosen = candidate.is_chosen() && candidate.family != Family::Login;
+        if self.mode != Mode::Paper && is_chosen && all < MIN_CHOSEN {
+            return Err(if is_contested { Refusal::Fails } else { Refusal::TooFewVotes });
+        }
         // Nor may it fail where it was chosen.
         let overall = votes.cast.tally(&self.noise);
         let is_proven =
