@@ -18,11 +18,10 @@ const SOME: Noise = Noise { fake: 0.05, fragmented: 0.02 };
 const MUCH: Noise = Noise { fake: 0.15, fragmented: 0.05 };
 const TOO_MUCH: Noise = Noise { fake: 0.3, fragmented: 0.1 };
 
-/// What can be learned from labels that are right: nothing where only the site's database knows, and little where every
-/// category of items shows an error page of its own, since each is a place that was chosen for what was seen there.
+/// What can be learned from labels that are right: nothing where only the site's database knows.
 fn learnable() -> Vec<Phenomenon> {
     let mut all = Phenomenon::ALL.to_vec();
-    all.retain(|phenomenon| !matches!(phenomenon, Phenomenon::DatabaseMapping | Phenomenon::SoftErrors));
+    all.retain(|&phenomenon| phenomenon != Phenomenon::DatabaseMapping);
     all
 }
 
@@ -95,7 +94,10 @@ fn every_phenomenon_is_learned_from_right_labels() {
 
 #[test]
 fn every_phenomenon_is_learned_from_some_wrong_labels() {
-    assert_eq!(missed(&one_in(5, learnable()), 2, SOME), [""; 0]);
+    let mut phenomena = learnable();
+    // Found on three sites of five: which items of a category show its error page has to be learned one by one.
+    phenomena.retain(|&phenomenon| phenomenon != Phenomenon::SoftErrors);
+    assert_eq!(missed(&one_in(5, phenomena), 2, SOME), [""; 0]);
 }
 
 /// Two thirds of them, at least.
