@@ -30,8 +30,8 @@ pub struct Corpus {
     pub(crate) contents: Vec<Content>,
     pub(crate) likeness: Likeness,
     pub(crate) has_clusters: bool,
-    /// What stands before the site in the names of hosts that lead to each other, apart from `www`.
-    pub(crate) declared_hosts: BTreeSet<Box<str>>,
+    /// Hosts that say that their pages are those of another, with that one, by what stands before the site in their names.
+    pub(crate) declared_hosts: BTreeSet<[Box<str>; 2]>,
     pub(crate) kinds: Vec<EvidenceKinds>,
     pub(crate) page_count: usize,
     pub(crate) labelled_count: usize,
@@ -114,11 +114,13 @@ impl Corpus {
         self.content(row).relation(self.content(other), &self.likeness)
     }
 
-    /// Whether a host, by the label that stands at some place of its name, leads to another host of the site or is led to
-    /// from one.
-    pub(crate) fn is_declared_host(&self, label: &str) -> bool {
+    /// Whether hosts with a label say that their pages are those of hosts with another label, or with none, in its place.
+    pub(crate) fn is_declared_host(&self, label: &str, becomes: Option<&str>) -> bool {
+        let has = |host: &str, label: &str| host.split('.').any(|other| other == label);
         label == "www"
-            || self.declared_hosts.iter().any(|prefix| prefix.split('.').any(|declared| declared == label))
+            || self.declared_hosts.iter().any(|[from, to]| {
+                has(from, label) && !has(to, label) && becomes.is_none_or(|becomes| has(to, becomes))
+            })
     }
 
     /// The share of pairs of fetches of one page that differ slightly.

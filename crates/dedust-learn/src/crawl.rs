@@ -5,8 +5,6 @@ The rows of a site are sorted by a hash of their URL before anything is numbered
 give the same corpus, number by number.
 */
 
-use std::collections::BTreeMap;
-
 use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, Value, site_of};
 use rustc_hash::FxHashMap;
@@ -14,11 +12,9 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::corpus::{Corpus, NO_LABEL, UrlList};
 use crate::evidence::EvidenceKinds;
+use crate::host_links::HostLinks;
 use crate::label::{Clues, LabelBuilder};
 use crate::rows::RowBuilder;
-
-/// Pages of a host that must lead to the same path of another before the two count as one site.
-const MIN_HOST_LINKS: u64 = 10;
 
 /// Observations of any number of sites.
 ///
@@ -50,8 +46,7 @@ struct SiteCrawl {
     urls: UrlList,
     /// Smallest and largest response, by row.
     sizes: Vec<Option<(u64, u64)>>,
-    /// How many pages of a host lead to the same path of another host of the site.
-    host_links: BTreeMap<[Box<[u8]>; 2], u64>,
+    host_links: HostLinks,
     latest: Option<Box<[u8]>>,
 }
 
@@ -96,6 +91,12 @@ impl Crawl {
         }
         if let Some(site) = sites.get_mut(name) {
             site.observe(parsed.as_bytes(), &clues, time);
+            let (is_canonical, is_redirect) = (clues.canonical.is_some(), clues.redirect.is_some());
+            for (_, target) in
+                [(is_canonical, canonical), (is_redirect, redirect)].iter().filter(|link| link.0)
+            {
+                site.host_links.observe(parsed, target);
+            }
         }
         Ok(())
     }
@@ -147,20 +148,6 @@ pub(crate) fn resolve<'b>(
     Some(buffer.as_bytes())
 }
 
-/// The hosts of a URL and of a link from it to the same path of another host, apart from `www`.
-fn declared_hosts(url: &[u8], target: &[u8]) -> Option<[Box<[u8]>; 2]> {
-    let [(host, path), (other, other_path)] = [host_and_path(url)?, host_and_path(target)?];
-    (host != other && path == other_path).then(|| [host.into(), other.into()])
-}
-
-/// The host of a URL without `www`, and what follows it.
-fn host_and_path(url: &[u8]) -> Option<(&[u8], &[u8])> {
-    let start = url.windows(3).position(|window| window == b"://")? + 3;
-    let length = url[start..].iter().position(|byte| b"/?#:".contains(byte)).unwrap_or(url.len() - start);
-    let (host, rest) = url[start..].split_at(length);
-    Some((host.strip_prefix(b"www.").unwrap_or(host), rest))
-}
-
 impl SiteCrawl {
     fn new(kinds: EvidenceKinds) -> Self {
         Self {
@@ -168,7 +155,7 @@ impl SiteCrawl {
             rows: FxHashMap::default(),
             urls: UrlList::default(),
             sizes: Vec::new(),
-            host_links: BTreeMap::new(),
+            host_links: HostLinks::default(),
             latest: None,
         }
     }
@@ -181,11 +168,6 @@ impl SiteCrawl {
             self.sizes.push(None);
         }
         self.labels.observe(row, url, clues);
-        for target in [clues.redirect, clues.canonical].into_iter().flatten() {
-            if let Some(hosts) = declared_hosts(url, target) {
-                *self.host_links.entry(hosts).or_default() += 1;
-            }
-        }
         // The size of an error page says nothing about the page.
         let is_success = clues.status.is_none_or(|status| (200..300).contains(&status));
         if let Some(size) = clues.size.filter(|_| is_success) {
@@ -247,12 +229,7 @@ impl SiteCrawl {
             contents: row_contents,
             likeness: labels.likeness(),
             has_clusters: labels.has_clusters(),
-            declared_hosts: host_links
-                .into_iter()
-                .filter(|(_, links)| *links >= MIN_HOST_LINKS)
-                .flat_map(|(hosts, _)| hosts)
-                .filter_map(|host| Some(String::from_utf8_lossy(host.strip_suffix(name)?).into()))
-                .collect(),
+            declared_hosts: host_links.declared(name),
             kinds,
             page_count: renumbered.len(),
             labelled_count,

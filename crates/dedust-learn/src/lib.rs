@@ -25,6 +25,7 @@ mod evaluate;
 mod evidence;
 mod fanout;
 mod fitting;
+mod host_links;
 mod interner;
 mod known_names;
 mod label;

@@ -52,6 +52,44 @@ fn a_copy_on_the_same_hoster_does_not_take_over_its_victim() {
 }
 
 #[test]
+fn a_host_cannot_speak_for_the_one_that_it_copies() {
+    // Every copied page names its original, which may rewrite the copy but never the original.
+    let pages = (0..200).flat_map(|n| {
+        let victim = format!("http://victim.hoster.example/p/{n}");
+        let copy = Page {
+            url: format!("http://evil.hoster.example/p/{n}"),
+            text: format!("page {n}"),
+            canonical: Some(victim.clone()),
+        };
+        [page(victim, format!("page {n}")), copy]
+    });
+    let normalizer = learned(pages, LearnSettings::default());
+    let url = "http://victim.hoster.example/p/777";
+    assert_eq!(key(&normalizer, url), url);
+}
+
+#[test]
+fn errors_beside_pages_speak_against_an_edit() {
+    // `v` shows the same page or an error, and is needed where it gives an error without.
+    let seen = |status: u16| {
+        let mut crawl = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());
+        for n in 0..120 {
+            let text = format!("page {n}");
+            let found = Clues { text_digest: Some(text.as_bytes()), status: Some(200), ..Clues::default() };
+            let other = if n % 3 == 0 { Clues { status: Some(status), ..Clues::default() } } else { found };
+            crawl.observe(format!("http://shop.example/p/{n}?v=1").as_bytes(), &found, None).unwrap();
+            crawl.observe(format!("http://shop.example/p/{n}?v=2").as_bytes(), &found, None).unwrap();
+            crawl.observe(format!("http://shop.example/p/{n}?v=3").as_bytes(), &other, None).unwrap();
+        }
+        let training =
+            Trainer::builder().build().unwrap().train_stored(&crawl.finish().unwrap(), &()).unwrap();
+        key(&Normalizer::compile(&training.rules), "http://shop.example/p/777?v=3")
+    };
+    assert_eq!(seen(404), "http://shop.example/p/777?v=3");
+    assert_eq!(seen(503), "http://shop.example/p/777", "an error that passes says nothing");
+}
+
+#[test]
 fn five_thousand_pages_weigh_more_than_one_group() {
     let noise = (0..1_500).flat_map(|n| {
         ["x", "y"].map(|id| page(format!("http://shop.example/p/{n}?id={id}{n}"), format!("page {n}")))

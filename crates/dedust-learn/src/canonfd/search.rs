@@ -256,18 +256,20 @@ impl<'c> Search<'c> {
             .any(|(key, value)| made.iter().any(|(other, made)| key == other && value != made))
     }
 
-    /// Whether it leaves hosts apart that do not say themselves that they are one: who copies a page does not own it.
+    /// Whether every host whose URLs it would rewrite says itself that its pages are those of another.
     fn may_join_hosts(&self, draft: &Draft) -> bool {
         let corpus = self.table.corpus();
-        let is_declared = |value: &Value| value.as_text().is_some_and(|label| corpus.is_declared_host(label));
+        let is_declared = |value: &Value, becomes: Option<&str>| {
+            value.as_text().is_some_and(|label| corpus.is_declared_host(label, becomes))
+        };
         self.proof.trusts_hosts
             || draft.change.iter().all(|change| match change {
                 Change::Map { of: TokenKey::Subdomain(_), values } => {
-                    values.iter().all(|mapped| is_declared(&mapped.is))
+                    values.iter().all(|mapped| is_declared(&mapped.is, mapped.becomes.as_deref()))
                 }
                 Change::Drop(Spot::Key(key @ TokenKey::Subdomain(_)))
                 | Change::Forget(Spot::Key(key @ TokenKey::Subdomain(_))) => {
-                    self.table.values_seen(key).all(is_declared)
+                    self.table.values_seen(key).all(|label| is_declared(label, None))
                 }
                 _ => true,
             })

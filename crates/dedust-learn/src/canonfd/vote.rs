@@ -5,7 +5,7 @@ Every group that an edit would join votes: the URLs at each place it joins speak
 those that agree with most are for the edit, the others against it. A large cluster counts little more than a small one,
 so that one page with a thousand URLs cannot outvote a site.
 
-Labels lie. One that contradicts its company again and again is that of an error page or of an empty list, and one
+URLs that answer with an error have a voice too, against a page. Labels lie. One that contradicts its company again and again is that of an error page or of an empty list, and one
 whose page stands elsewhere has been put on the wrong URL: neither is heard. Labels that differ do not contradict when
 the pages look alike. Two groups in five are held out when labels are
 silenced: the failure rate that is stated is theirs alone.
@@ -27,6 +27,9 @@ const MAX_ROWS_OF_LABEL: usize = 64;
 /// For each label that is provably wrong, so many more are likely to be: pages with a label of their own that should
 /// share one.
 const LIKELY_WRONG: f64 = 0.6;
+
+/// The label of all URLs that answer with an error which does not pass.
+const ERROR: u32 = NO_LABEL - 1;
 
 /// What groups that an edit would join say about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -164,9 +167,9 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// The label that most parts have, with a row that has it.
+    /// The label that most parts have, with a row that has it; errors have no page in common.
     fn leader(&self) -> Option<Voice> {
-        let runs = self.voices.chunk_by(|a, b| a.label == b.label);
+        let runs = self.voices.chunk_by(|a, b| a.label == b.label).filter(|run| run[0].label != ERROR);
         runs.max_by_key(|run| (run.len(), run.iter().map(|voice| voice.rows).sum::<u32>())).map(|run| run[0])
     }
 
@@ -212,7 +215,11 @@ impl Group {
 
 /// The groups that an edit would join which moves these rows.
 pub(super) fn joined(table: &Table<'_>, moves: &[(u32, u64)]) -> Vec<Group> {
-    let labels = table.corpus().labels();
+    let corpus = table.corpus();
+    let label = |row: u32| match corpus.labels()[row as usize] {
+        NO_LABEL if corpus.content(row).is_error() => ERROR,
+        label => label,
+    };
     let moved = RowSet::of(moves.iter().map(|(row, _)| *row), table.corpus().len());
     let mut groups = Vec::new();
     // Of those that would stand at a place.
@@ -224,8 +231,8 @@ pub(super) fn joined(table: &Table<'_>, moves: &[(u32, u64)]) -> Vec<Group> {
             continue;
         }
         rows.clear();
-        rows.extend(coming.iter().map(|&(_, row)| (table.place(row), labels[row as usize], row)));
-        rows.extend(staying.map(|row| (place, labels[row as usize], row)));
+        rows.extend(coming.iter().map(|&(_, row)| (table.place(row), label(row), row)));
+        rows.extend(staying.map(|row| (place, label(row), row)));
         if rows.iter().all(|row| row.0 == rows[0].0) {
             continue;
         }
@@ -286,7 +293,8 @@ fn silence(groups: &mut [Group]) {
         if group.is_incoherent() {
             continue;
         }
-        for run in group.voices.chunk_by(|a, b| a.label == b.label) {
+        let pages = group.voices.chunk_by(|a, b| a.label == b.label).filter(|run| run[0].label != ERROR);
+        for run in pages {
             let (agreeing, contradicting) = tally.entry(run[0].label).or_default();
             if 2 * run.len() > group.voices.len() {
                 *agreeing += 1;
@@ -324,6 +332,9 @@ fn misplace(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Group]) {
         }
         let here = group.place;
         group.believe_only(|voice| {
+            if voice.label == ERROR {
+                return true;
+            }
             let mut places: Vec<u64> = table
                 .rows_with_label(voice.label)
                 .iter()
@@ -346,6 +357,9 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group], trust: Trust) -> Votes 
     let label = |row: u32| corpus.labels()[row as usize];
     // No more than one URL at this place has the label, whatever others do: the label may be wrong.
     let is_alone = |row: u32| {
+        if label(row) == NO_LABEL {
+            return false;
+        }
         let rows = table.rows_with_label(label(row)).iter().take(MAX_ROWS_OF_LABEL);
         rows.filter(|&&other| table.place(other) == table.place(row)).count() == 1
     };
