@@ -16,10 +16,13 @@ const MIN_LINKS: u64 = 10;
 /// For each of them, the links that may lead to the host itself.
 const MAX_SELF_LINKS: f64 = 0.1;
 
+/// How many links lead to each host.
+type Targets = FxHashMap<Box<[u8]>, u64>;
+
 /// How many pages of each host lead to the same path of each other host, and of itself.
 #[derive(Debug, Default)]
 pub(crate) struct HostLinks {
-    by_source: FxHashMap<Box<[u8]>, FxHashMap<Box<[u8]>, u64>>,
+    by_source: FxHashMap<Box<[u8]>, Targets>,
 }
 
 impl HostLinks {
@@ -30,7 +33,7 @@ impl HostLinks {
         }
         let [from, to] = [source, target].map(|url| without_www(url.host()));
         if !self.by_source.contains_key(from) {
-            self.by_source.insert(from.into(), FxHashMap::default());
+            self.by_source.insert(from.into(), Targets::default());
         }
         let Some(links) = self.by_source.get_mut(from) else { return };
         match links.get_mut(to) {
