@@ -9,10 +9,10 @@ differences are, and how often they occur, is a property of the site. It is esti
   something else, and whose texts are not equal. Some of them are one page after all, which makes the estimate careful.
 
 Let S(d) be the share of *same* pairs with equal titles whose texts differ by at least d, and F(d) the share of *different*
-pairs that differ by at most d. A difference d between pages with equal titles is *slight* where S(d) >= F(d), so that a page misses itself at
-least as often as two pages are taken for one, or where F(d) <= 5 %, so that different pages are hardly ever so alike. It
-counts as *equal*, which means that it shows one page, where S(d) >= 10 F(d). Pairs with one canonical link are not taken for
-different pages.
+pairs that differ by at most d. A difference d between pages with equal titles is *slight* where S(d) >= F(d), so that a page
+misses itself at least as often as two pages are taken for one, or where F(d) <= 5 %, so that different pages are hardly ever
+so alike. It counts as *equal*, which means that it shows one page, where S(d) >= 10 F(d). Pairs with one canonical link are
+not taken for different pages.
 
 A slight difference is no proof of two pages, but no more slight differences are excused than fetches of one page show: the
 share of *same* pairs that differ slightly, or rather the upper end of its 95 % interval. Where many pairs were seen and none
@@ -38,7 +38,7 @@ const MAX_ENTRIES: usize = 1 << 16;
 /// Pairs of one page, and of one template, that are compared.
 const MAX_PAIRS_PER_PAGE: usize = 8;
 const MAX_PAIRS_PER_TEMPLATE: usize = 64;
-/// Pairs that must differ before anything is tolerated, and *different* pairs that must be known.
+/// *Same* pairs that must differ before S(d) is known, and *different* pairs that must be known.
 const MIN_DIFFERING: usize = 5;
 const MIN_DIFFERENT: usize = 20;
 /// A set of names is left out where more than one pair in so many is as far apart as different pages.
@@ -55,8 +55,9 @@ const MAX_DISTANCE: u32 = 64;
 /// What is compared of two observations. 0 stands for what is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PageText {
-    /// A hash of the text, or of the whole body where that is all that is known.
+    /// Hashes of the text, and of the whole body.
     pub(crate) text: u64,
+    pub(crate) body: u64,
     /// A hash of the title.
     pub(crate) title: u64,
     pub(crate) simhash: u64,
@@ -85,20 +86,31 @@ pub(crate) struct Limits {
 impl Likeness {
     /// Whether two pages with different texts differ slightly.
     pub(crate) fn is_slight(&self, one: &PageText, other: &PageText) -> bool {
-        differs_by_at_most(one, other, self.simhash.slight)
+        let is_known = one.simhash != 0 && other.simhash != 0 && self.simhash.slight > 0;
+        is_known
+            && one.title == other.title
+            && (one.simhash ^ other.simhash).count_ones() <= self.simhash.slight
     }
 }
 
-fn differs_by_at_most(one: &PageText, other: &PageText, bits: u32) -> bool {
-    bits > 0
-        && one.title == other.title
-        && one.simhash != 0
-        && other.simhash != 0
-        && (one.simhash ^ other.simhash).count_ones() <= bits
+impl PageText {
+    /// What was shown, by the best that is known of it.
+    pub(crate) fn shown(&self) -> u64 {
+        [self.text, self.body].into_iter().find(|hash| *hash != 0).unwrap_or(self.simhash)
+    }
+
+    /// Whether two pages show the same, by the best that is known of both: their texts, their bodies, or their fingerprints,
+    /// which are equal only with equal titles.
+    pub(crate) fn is_equal(&self, other: &Self) -> Option<bool> {
+        let both = |one: u64, other: u64| (one != 0 && other != 0).then_some(one == other);
+        both(self.text, other.text).or_else(|| both(self.body, other.body)).or_else(|| {
+            both(self.simhash, other.simhash).map(|is_equal| is_equal && self.title == other.title)
+        })
+    }
 }
 
 /// The distance of two sketches.
-pub(crate) fn sketch_distance(one: &Sketch, other: &Sketch) -> u32 {
+fn sketch_distance(one: &Sketch, other: &Sketch) -> u32 {
     ((1.0 - resemblance(one, other)) * f64::from(MAX_DISTANCE)).round() as u32
 }
 
@@ -133,7 +145,7 @@ impl LikenessBuilder {
         canonical: Option<&[u8]>,
         sketch: Option<&Sketch>,
     ) {
-        if page.text == 0 || (page.simhash == 0 && sketch.is_none()) {
+        if page.shown() == 0 || (page.simhash == 0 && sketch.is_none()) {
             return;
         }
         let UrlHashes { identity, template, names } = UrlHashes::of(url);
@@ -143,7 +155,7 @@ impl LikenessBuilder {
         let canonical = canonical.map_or(0, xxh3_64);
         let sketch = sketch.map(|sketch| Box::new(*sketch));
         let entry = Entry { identity, template, names, page, canonical, sketch };
-        let known = self.entries.entry((xxh3_64(url), page.text)).or_insert_with(|| entry.clone());
+        let known = self.entries.entry((xxh3_64(url), page.shown())).or_insert_with(|| entry.clone());
         // Whatever the order of the observations.
         if (entry.page, entry.canonical, &entry.sketch) < (known.page, known.canonical, &known.sketch) {
             *known = entry;
@@ -188,7 +200,7 @@ impl LikenessBuilder {
 }
 
 fn is_equal([one, other]: &[&Entry; 2]) -> bool {
-    one.page.text == other.page.text
+    one.page.is_equal(&other.page) == Some(true)
 }
 
 fn is_claimed([one, other]: &[&Entry; 2]) -> bool {
@@ -309,7 +321,7 @@ mod tests {
             let bits = if page % 10 < noisy { (1 << noise) - 1 } else { 0 };
             let url = format!("http://a.example/view?id={page}");
             let again = format!("{url}&{parameter}={}", 10_000_000 + page);
-            let text = PageText { text: 2 * page + 1, title: 7, simhash };
+            let text = PageText { text: 2 * page + 1, body: 0, title: 7, simhash };
             builder.observe(url.as_bytes(), text, None, None);
             let text = PageText { text: 2 * page + 1 + u64::from(bits > 0), simhash: simhash ^ bits, ..text };
             builder.observe(again.as_bytes(), text, None, None);
@@ -328,7 +340,7 @@ mod tests {
         let likeness = measured(6, 3, "utm_source");
         assert_eq!(likeness.simhash.equal, 6);
         assert_eq!(likeness.noise, MAX_NOISE, "three in ten, and no more is excused than this");
-        let page = PageText { text: 1, title: 7, simhash: 1 };
+        let page = PageText { text: 1, body: 0, title: 7, simhash: 1 };
         assert!(likeness.is_slight(&page, &PageText { text: 2, simhash: 0b111_1111, ..page }));
         assert!(!likeness.is_slight(&page, &PageText { text: 2, simhash: u64::MAX, ..page }));
         assert!(!likeness.is_slight(&page, &PageText { title: 8, ..page }), "another title is another page");
@@ -349,7 +361,7 @@ mod tests {
     fn where_different_pages_are_alike_nothing_is_slight() {
         let mut builder = LikenessBuilder::default();
         for page in 0..200u64 {
-            let text = PageText { text: page + 1, title: 7, simhash: 1 << 63 | 1 << (page % 3) };
+            let text = PageText { text: page + 1, body: 0, title: 7, simhash: 1 << 63 | 1 << (page % 3) };
             builder.observe(format!("http://a.example/list?facet={page}").as_bytes(), text, None, None);
         }
         assert_eq!(builder.finish().simhash, Limits::default());

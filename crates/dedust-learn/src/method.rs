@@ -60,19 +60,14 @@ pub struct LearnSettings {
     /// Candidates with a larger share of false pairs are dropped, by methods that know such a limit. Default: 0.05.
     pub max_false_pair_rate: f64,
     /// How much proof [`Method::CanonFd`] asks for.
-    pub mode: Mode,
-    /// The share of the pages of a site that one edit of [`Method::CanonFd`] may lose. Default: 0.005.
-    pub max_loss: f64,
-    /// Whether all hosts of a registrable domain are taken to have one owner, by [`Method::CanonFd`]. Default: no.
-    pub trusts_hosts: bool,
+    pub proof: Proof,
     /// The learner of [`Method::Seq2Seq`]. Default: none.
     pub seq2seq: Option<Arc<dyn Learner>>,
 }
 
 impl Default for LearnSettings {
     fn default() -> Self {
-        let Proof { mode, max_loss, max_false_rate, trusts_hosts } = Proof::default();
-        Self { max_false_pair_rate: max_false_rate, mode, max_loss, trusts_hosts, seq2seq: None }
+        Self { max_false_pair_rate: 0.05, proof: Proof::default(), seq2seq: None }
     }
 }
 
@@ -86,19 +81,19 @@ impl LearnSettings {
     /// The same with another measure of proof for [`Method::CanonFd`].
     #[must_use]
     pub fn with_mode(self, mode: Mode) -> Self {
-        Self { mode, ..self }
+        Self { proof: Proof { mode, ..self.proof }, ..self }
     }
 
     /// The same with another share of pages that one edit of [`Method::CanonFd`] may lose.
     #[must_use]
     pub fn with_max_loss(self, max_loss: f64) -> Self {
-        Self { max_loss, ..self }
+        Self { proof: Proof { max_loss, ..self.proof }, ..self }
     }
 
     /// The same where all hosts of a registrable domain are taken to have one owner, or not.
     #[must_use]
     pub fn with_trusted_hosts(self, trusts_hosts: bool) -> Self {
-        Self { trusts_hosts, ..self }
+        Self { proof: Proof { trusts_hosts, ..self.proof }, ..self }
     }
 
     /// The same with a learner for [`Method::Seq2Seq`].
@@ -176,12 +171,9 @@ impl Method {
 
     /// Learns rules for one site; none, if the method is one that the settings do not [allow](LearnSettings::allow).
     pub fn learn(self, corpus: &Corpus, settings: &LearnSettings, progress: &dyn Progress) -> Learned {
-        let &LearnSettings { max_false_pair_rate, mode, max_loss, trusts_hosts, ref seq2seq } = settings;
+        let &LearnSettings { max_false_pair_rate, proof, ref seq2seq } = settings;
         let selection = match self {
-            Self::CanonFd => {
-                let max_false_rate = max_false_pair_rate;
-                return learn_canonfd(corpus, Proof { mode, max_loss, max_false_rate, trusts_hosts });
-            }
+            Self::CanonFd => return learn_canonfd(corpus, proof, max_false_pair_rate),
             Self::TreeGraph => Selection::Graph,
             Self::TreeNaive => Selection::Naive(Nested::default()),
             Self::DustBuster => return dustbuster::learn(corpus, max_false_pair_rate),

@@ -321,8 +321,8 @@ impl TrainerBuilder {
         if !(0.0..=1.0).contains(&settings.max_false_pair_rate) {
             return Err(InvalidSettings::FalsePairRate(settings.max_false_pair_rate));
         }
-        if !(0.0..=1.0).contains(&settings.max_loss) {
-            return Err(InvalidSettings::MaxLoss(settings.max_loss));
+        if !(0.0..=1.0).contains(&settings.proof.max_loss) {
+            return Err(InvalidSettings::MaxLoss(settings.proof.max_loss));
         }
         if !settings.allow(method) {
             return Err(InvalidSettings::NoLearner(method));

@@ -6,6 +6,8 @@ small share of cases must be at most 5 %, and the groups that agree must show se
 show proves little. The failure rate that is stated comes from the groups that are held out, and from nothing else.
 */
 
+use dedust::Trust;
+
 use super::families::Family;
 use super::search::Candidate;
 use super::vote::{Ballot, Tally, Votes};
@@ -32,8 +34,6 @@ pub struct Proof {
     pub mode: Mode,
     /// The share of the pages of a site that one edit may lose. Default: 0.005.
     pub max_loss: f64,
-    /// In [`Mode::Paper`], the share of votes that may be against an edit. Default: 0.05.
-    pub max_false_rate: f64,
     /// Whether all hosts of a registrable domain are taken to have one owner, so that what they show is enough to join them.
     /// Otherwise hosts are joined only if they lead to each other. Default: no.
     pub trusts_hosts: bool,
@@ -41,7 +41,7 @@ pub struct Proof {
 
 impl Default for Proof {
     fn default() -> Self {
-        Self { mode: Mode::default(), max_loss: 0.005, max_false_rate: 0.05, trusts_hosts: false }
+        Self { mode: Mode::default(), max_loss: 0.005, trusts_hosts: false }
     }
 }
 
@@ -86,36 +86,35 @@ impl Mode {
 
 /// The share of failing votes that is put up with.
 const LIMIT: f64 = 0.05;
-/// The least that is put up with: so often labels are wrong anywhere.
+/// The same for edits that forget values and join many URLs, at least: so often labels are wrong anywhere.
 const LEAST_LIMIT: f64 = 0.02;
-/// Pages that an edit may lose on any site: with less, nothing could be proven on a small one.
+/// Pages that such an edit may lose on any site: with less, nothing could be proven on a small one.
 const LEAST_LOSS: f64 = 2.0;
 /// The same for edits of a family, where wrong ones fail nearly always and right ones as often as labels are wrong, and
 /// for edits that can do little harm.
 const TRUSTED_LIMIT: f64 = 0.1;
 /// The same for edits with many votes that lose next to nothing where they fail: pages that changed between two fetches.
 const CHEAP_LIMIT: f64 = 0.15;
-/// Many votes.
-const MANY: u64 = 100;
+/// Votes from which on that can be told.
+const MIN_CHEAP_VOTES: u64 = 100;
 /// Next to nothing, as a share of the URLs of a site.
 const CHEAP: f64 = 0.001;
 /// The most that is put up with on top of that for wrong labels.
 const MAX_NOISE: f64 = 0.15;
-/// More voices against an edit than this are not all mistaken, unless more labels than that are wrong everywhere.
+/// More votes against an edit than this are not all mistaken, unless more labels than that are wrong everywhere.
 const MAX_CONTESTED: f64 = 0.3;
 /// Votes from which on that can be told.
-const SOME: u64 = 20;
-/// The chance of being wrong about that.
+const MIN_CONTESTED_VOTES: u64 = 20;
+/// The chance that an edit fails more often than it may.
 const DOUBT: f64 = 0.05;
 /// Pages that must agree, for an edit without a family.
 const MIN_PAGES: u64 = 5;
 /// Agreeing groups for each page that they show. More than that is one empty page, shown for every value of a key that
 /// would matter if there were anything to show.
 const MAX_GROUPS_PER_PAGE: u64 = 4;
-
 /// Votes of groups held out that an edit needs which was chosen for what was seen.
-const MIN_CHOSEN: u64 = 10;
-/// Votes that are told to be missing, at most.
+const MIN_CHOSEN_VOTES: u64 = 10;
+/// Votes that are said to be missing, at most.
 const MAX_MISSING: u64 = 2_000;
 
 /// How many labels of a site are wrong.
@@ -137,9 +136,7 @@ pub(super) struct Noise {
 /// What edits of a site are measured by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standard {
-    pub(super) mode: Mode,
-    /// The share of the site's pages that one edit may lose.
-    pub(super) max_loss: f64,
+    pub(super) proof: Proof,
     /// In [`Mode::Paper`], the share of votes that may be against an edit.
     pub(super) max_false_rate: f64,
     /// URLs and pages of the site.
@@ -148,111 +145,60 @@ pub(super) struct Standard {
     pub(super) noise: Noise,
 }
 
+/// An edit and its votes, as a [`Standard`] sees them.
+pub(super) struct Case<'a> {
+    standard: &'a Standard,
+    candidate: &'a Candidate,
+    votes: &'a Votes,
+    /// The votes that decide. What was chosen for what it was seen to do is proven by what it was not seen to do.
+    cast: &'a Ballot,
+    tally: Tally,
+    /// What is known of the edit before the site has said anything.
+    family: Family,
+    /// The share of votes that may be against it.
+    limit: f64,
+}
+
 impl Standard {
-    /// Judges an edit by its votes.
-    pub(super) fn judge(
-        &self,
-        candidate: &Candidate,
-        votes: &Votes,
+    /// An edit that is to be judged.
+    pub(super) fn case<'a>(
+        &'a self,
+        candidate: &'a Candidate,
+        votes: &'a Votes,
         is_harmless: bool,
-    ) -> Result<(), Refusal> {
-        if votes.merged == 0 {
-            return Err(Refusal::JoinsNothing);
-        }
-        let cast = deciding(self.mode, candidate, votes);
-        let Tally { all, against } = cast.tally(&self.noise);
-        let share = against as f64 / all.max(1) as f64;
-        let limit = self.limit(candidate, votes, is_harmless);
-        let family = self.family(candidate);
-        let is_contested =
-            all >= SOME && cast.contested_share() > MAX_CONTESTED.max(0.1 + 1.2 * self.noise.wrong);
-        let is_proven = match self.mode {
-            Mode::Strict | Mode::Balanced => !is_contested && family.doubt(against, all, limit) <= DOUBT,
-            Mode::Paper => all > 0 && share <= self.max_false_rate,
-        };
-        // However much is put up with for wrong labels, a place that was chosen needs some votes that are its own.
-        let is_chosen = candidate.is_chosen() && candidate.family != Family::Login;
-        if self.mode != Mode::Paper && is_chosen && all < MIN_CHOSEN {
-            return Err(if is_contested { Refusal::Fails } else { Refusal::TooFewVotes });
-        }
-        // Nor may it fail where it was chosen.
-        let overall = votes.cast.tally(&self.noise);
-        let is_proven =
-            is_proven && (!candidate.is_chosen() || overall.against as f64 <= limit * overall.all as f64);
-        if !is_proven {
-            let could_be = self.mode != Mode::Paper && share <= limit;
-            return Err(if could_be { Refusal::TooFewVotes } else { Refusal::Fails });
-        }
-        let min_pages = match candidate.family {
-            Family::Other | Family::Relevant => MIN_PAGES,
-            Family::Login => 1,
-            Family::Referral => 3,
-            _ => 2,
-        };
-        let are_few = votes.pages < min_pages
-            || (!candidate.family.is_known() && votes.agreeing > MAX_GROUPS_PER_PAGE * votes.pages);
-        if self.mode != Mode::Paper && are_few {
-            return Err(Refusal::TooFewPages);
-        }
-        Ok(())
-    }
-
-    /// What is known of an edit before the site has said anything.
-    fn family(&self, candidate: &Candidate) -> Family {
-        match self.mode {
+    ) -> Case<'a> {
+        let is_strict = self.proof.mode == Mode::Strict;
+        let is_chosen = candidate.is_chosen();
+        let cast = if is_chosen || is_strict { &votes.held_out_cast } else { &votes.cast };
+        let family = match () {
             // What is known of other sites proves nothing.
-            Mode::Strict => Family::Other,
+            () if is_strict => Family::Other,
             // Nor is it known of the place that was chosen.
-            _ if candidate.is_chosen() => candidate.family.chosen(),
-            _ => candidate.family,
-        }
-    }
-
-    /// How well an edit that is believed is known to be right.
-    pub(super) fn trust(&self, candidate: &Candidate, votes: &Votes, is_harmless: bool) -> dedust::Trust {
-        let Tally { all, against } = deciding(self.mode, candidate, votes).tally(&self.noise);
-        let limit = self.limit(candidate, votes, is_harmless);
-        match Family::Other.doubt(against, all, limit) <= DOUBT {
-            true => dedust::Trust::Proven,
-            false => dedust::Trust::Likely,
-        }
-    }
-
-    /// Mean and variance of the pages that an edit is expected to lose.
-    pub(super) fn loss(&self, candidate: &Candidate, votes: &Votes) -> (f64, f64) {
-        let Tally { all, against } = deciding(self.mode, candidate, votes).tally(&self.noise);
-        let (mean, variance) = self.family(candidate).failure_rate(against, all);
-        let merged = votes.merged as f64;
-        (merged * mean, merged * merged * variance)
-    }
-
-    /// Votes that are missing before an edit with too few would be believed.
-    pub(super) fn missing(&self, candidate: &Candidate, votes: &Votes, is_harmless: bool) -> Option<u64> {
-        let Tally { all, against } = deciding(self.mode, candidate, votes).tally(&self.noise);
-        let limit = self.limit(candidate, votes, is_harmless);
-        let family = self.family(candidate);
-        (1..=MAX_MISSING).find(|more| family.doubt(against, all + more, limit) <= DOUBT)
+            () if is_chosen => candidate.family.chosen(),
+            () => candidate.family,
+        };
+        let limit = self.limit(candidate, votes, cast, is_harmless);
+        Case { standard: self, candidate, votes, cast, tally: cast.tally(&self.noise), family, limit }
     }
 
     /// The share of votes that may be against an edit. What forgets values may not lose more than its part of the pages: an
     /// edit that joins many URLs needs more proof than one that joins few.
-    fn limit(&self, candidate: &Candidate, votes: &Votes, is_harmless: bool) -> f64 {
-        let cast = deciding(self.mode, candidate, votes);
+    fn limit(&self, candidate: &Candidate, votes: &Votes, cast: &Ballot, is_harmless: bool) -> f64 {
         let Tally { all, against } = cast.tally(&self.noise);
-        let share = against as f64 / all.max(1) as f64;
-        let is_cheap = all >= MANY && share * votes.merged as f64 <= CHEAP * self.urls as f64;
-        let pages = (self.max_loss * self.pages as f64).max(LEAST_LOSS);
-        let of_loss = (pages / votes.merged as f64).clamp(LEAST_LIMIT, LIMIT);
+        let merged = votes.merged as f64;
+        let lost = against as f64 / all.max(1) as f64 * merged;
+        let is_cheap = all >= MIN_CHEAP_VOTES && lost <= CHEAP * self.urls as f64;
+        let pages = (self.proof.max_loss * self.pages as f64).max(LEAST_LOSS);
+        let of_loss = (pages / merged).clamp(LEAST_LIMIT, LIMIT);
         let limit = match is_harmless {
-            _ if self.mode == Mode::Strict => of_loss,
+            _ if self.proof.mode == Mode::Strict => of_loss,
             true if is_cheap => CHEAP_LIMIT,
             true if against == 0 => TRUSTED_LIMIT,
             // One label may always be wrong.
             true if against == 1 && self.noise.is_of_labels => CHEAP_LIMIT,
             _ if candidate.family.is_known() => TRUSTED_LIMIT,
-            true => LIMIT,
-            false if self.noise.is_of_labels => LIMIT,
-            false => of_loss,
+            false if !self.noise.is_of_labels => of_loss,
+            _ => LIMIT,
         };
         // Where labels are provably wrong, others are that nobody can tell.
         let proven = cast.disbelieved_share().max(self.noise.proven);
@@ -260,7 +206,61 @@ impl Standard {
     }
 }
 
-/// The votes that decide. What was chosen for what it was seen to do is proven by what it was not seen to do.
-fn deciding<'v>(mode: Mode, candidate: &Candidate, votes: &'v Votes) -> &'v Ballot {
-    if candidate.is_chosen() || mode == Mode::Strict { &votes.held_out_cast } else { &votes.cast }
+impl Case<'_> {
+    /// Whether the edit is believed.
+    pub(super) fn judge(&self) -> Result<(), Refusal> {
+        let Standard { proof: Proof { mode, .. }, max_false_rate, noise, .. } = self.standard;
+        if self.votes.merged == 0 {
+            return Err(Refusal::JoinsNothing);
+        }
+        let Tally { all, against } = self.tally;
+        let share = against as f64 / all.max(1) as f64;
+        if *mode == Mode::Paper {
+            return if all > 0 && share <= *max_false_rate { Ok(()) } else { Err(Refusal::Fails) };
+        }
+        let max_contested = MAX_CONTESTED.max(0.1 + 1.2 * noise.wrong);
+        let is_contested = all >= MIN_CONTESTED_VOTES && self.cast.contested_share() > max_contested;
+        let is_proven = !is_contested && self.family.doubt(against, all, self.limit) <= DOUBT;
+        if !is_proven || !self.holds_where_chosen() {
+            return Err(if share <= self.limit { Refusal::TooFewVotes } else { Refusal::Fails });
+        }
+        let min_pages = match self.candidate.family {
+            Family::Other | Family::Relevant => MIN_PAGES,
+            Family::Login => 1,
+            Family::Referral => 3,
+            _ => 2,
+        };
+        let Votes { pages, agreeing, .. } = *self.votes;
+        let is_one_page = !self.candidate.family.is_known() && agreeing > MAX_GROUPS_PER_PAGE * pages;
+        if pages < min_pages || is_one_page { Err(Refusal::TooFewPages) } else { Ok(()) }
+    }
+
+    /// Whether an edit that was chosen has votes of its own, however much is put up with for wrong labels, and does not fail
+    /// in the groups by which it was chosen.
+    fn holds_where_chosen(&self) -> bool {
+        let overall = self.votes.cast.tally(&self.standard.noise);
+        let is_seen = self.tally.all >= MIN_CHOSEN_VOTES || self.candidate.family == Family::Login;
+        !self.candidate.is_chosen() || (is_seen && overall.against as f64 <= self.limit * overall.all as f64)
+    }
+
+    /// How well an edit that is believed is known to be right.
+    pub(super) fn trust(&self) -> Trust {
+        let Tally { all, against } = self.tally;
+        let is_proven = Family::Other.doubt(against, all, self.limit) <= DOUBT;
+        if is_proven { Trust::Proven } else { Trust::Likely }
+    }
+
+    /// Mean and variance of the pages that the edit is expected to lose.
+    pub(super) fn loss(&self) -> (f64, f64) {
+        let (mean, variance) = self.family.failure_rate(self.tally.against, self.tally.all);
+        let merged = self.votes.merged as f64;
+        (merged * mean, merged * merged * variance)
+    }
+
+    /// Votes that are missing before an edit with too few would be believed.
+    pub(super) fn missing(&self) -> Option<u64> {
+        let Tally { all, against } = self.tally;
+        let least = if self.candidate.is_chosen() { MIN_CHOSEN_VOTES.saturating_sub(all).max(1) } else { 1 };
+        (least..=MAX_MISSING).find(|more| self.family.doubt(against, all + more, self.limit) <= DOUBT)
+    }
 }

@@ -24,9 +24,10 @@ pub use accept::{Mode, Proof, Refusal};
 use crate::corpus::Corpus;
 use crate::method::Learned;
 
-/// Learns edits for one site.
-pub fn learn_canonfd(corpus: &Corpus, proof: Proof) -> Learned {
-    let mut search = search::Search::new(corpus, proof);
+/// Learns edits for one site. In [`Mode::Paper`], edits with a larger share of votes against them than
+/// `max_false_rate` are refused.
+pub fn learn_canonfd(corpus: &Corpus, proof: Proof, max_false_rate: f64) -> Learned {
+    let mut search = search::Search::new(corpus, proof, max_false_rate);
     search.run();
     Learned {
         raw_rules: search.tried,

@@ -52,11 +52,10 @@ impl Search<'_> {
         if is_settled {
             return vec![judged];
         }
-        let tally = self.tally(&judged.candidate, false);
         let mut results: Vec<Judged> = self.with_exceptions(&judged).into_iter().collect();
         let is_refused = |results: &[Judged]| results.iter().all(|result| result.refusal.is_some());
         if judged.refusal.is_some() && is_refused(&results) {
-            results.extend(self.in_contexts(&judged, &tally));
+            results.extend(self.in_contexts(&judged));
         }
         if is_refused(&results) {
             results.push(judged);
@@ -81,12 +80,15 @@ impl Search<'_> {
     fn tally(&self, candidate: &Candidate, with_held_out: bool) -> PairTally {
         let mut tally = PairTally::default();
         for group in joined(&self.table, &self.table.moves(&candidate.draft)) {
-            let sides = group.sides(self.table.corpus(), candidate.trust());
+            let sides = group.sides(self.table.corpus(), candidate.slight_votes());
             if !sides.are_several() || (!with_held_out && group.is_held_out()) {
                 continue;
             }
-            let Sides { with, against, .. } = sides;
+            let Sides { with, slight, against } = sides;
             let mut company = FxHashSet::default();
+            if against.is_empty() && !slight.is_empty() {
+                continue;
+            }
             if against.is_empty() {
                 company.extend(with.iter().flat_map(|&row| self.table.row(row)).copied());
                 company.iter().for_each(|&pair| tally.entry(pair).or_default().0 += 1);
@@ -181,9 +183,10 @@ impl Search<'_> {
     }
 
     /// An edit that fails, where one more thing is true of a URL.
-    fn in_contexts(&self, judged: &Judged, tally: &PairTally) -> Vec<Judged> {
+    fn in_contexts(&self, judged: &Judged) -> Vec<Judged> {
         let Judged { candidate, votes, .. } = judged;
-        let mut contexts: Vec<(u64, u32)> = tally
+        let mut contexts: Vec<(u64, u32)> = self
+            .tally(candidate, false)
             .iter()
             .filter(|(_, (with, against))| *with >= 3 && 10 * against <= *with)
             .map(|(pair, (with, _))| (*with, *pair))
@@ -213,7 +216,7 @@ impl Search<'_> {
         let mut tally = PairTally::default();
         for candidate in offered.iter().filter(|candidate| candidate.family.is_known()) {
             for group in joined(&self.table, &self.table.moves(&candidate.draft)) {
-                let sides = group.sides(self.table.corpus(), candidate.trust());
+                let sides = group.sides(self.table.corpus(), candidate.slight_votes());
                 let Some(&first) = sides.with.first().filter(|_| sides.are_several()) else { continue };
                 for pair in pairs.iter().filter(|pair| self.table.row(first).contains(pair)) {
                     let (agreeing, contradicting) = tally.entry(*pair).or_default();
@@ -235,14 +238,11 @@ impl Search<'_> {
         // Seen or not, an edit will meet such pages unless it asks for others.
         let asks_for_others = |pair: u32| {
             let (spot, value) = self.test(pair);
-            let is_value = |test: &Test| matches!(test, Test::Is(other) if *other == value);
-            draft.when.get(&spot).is_some_and(|test| matches!(test, Test::Is(_)) && !is_value(test))
+            matches!(draft.when.get(&spot), Some(Test::Is(other)) if *other != value)
         };
         unseen.filter(|&pair| !asks_for_others(pair)).collect()
     }
-}
 
-impl Search<'_> {
     /// Sections of the site, by the first segment of the path, whose URLs an edit would change though nothing was seen there
     /// that speaks for it; none where there are too many to tell sections from names of pages.
     fn unproven_sections(&self, draft: &Draft, tally: &PairTally) -> Vec<u32> {
@@ -264,13 +264,6 @@ impl Search<'_> {
             .collect();
         unproven.sort_unstable();
         unproven
-    }
-}
-
-impl Candidate {
-    /// Whether it forgets values everywhere, and nothing is known of such edits.
-    fn reaches_far(&self) -> bool {
-        self.draft.is_wide() && !self.family.is_known() && !self.draft.is_harmless()
     }
 }
 

@@ -18,7 +18,7 @@ use super::accept::{Noise, Proof, Refusal, Standard};
 use super::draft::Draft;
 use super::families::{Family, is_volatile};
 use super::table::Table;
-use super::vote::{Ballot, Tally, Trust, Votes, count, joined};
+use super::vote::{Ballot, SlightVotes, Tally, Votes, count, joined};
 use super::write::write_edit;
 use crate::corpus::Corpus;
 
@@ -50,9 +50,15 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// What small differences between texts are taken for: what is known of the edit is a claim that it is right.
-    pub(super) fn trust(&self) -> Trust {
-        if self.family.is_known() || self.draft.is_move() { Trust::Claimed } else { Trust::Usual }
+    /// What pages that differ slightly do: what is known of the edit is a claim that it is right.
+    pub(super) fn slight_votes(&self) -> SlightVotes {
+        let is_claimed = self.family.is_known() || self.draft.is_move();
+        if is_claimed { SlightVotes::Abstain } else { SlightVotes::Count }
+    }
+
+    /// Whether it forgets values everywhere, and nothing is known of such edits.
+    pub(super) fn reaches_far(&self) -> bool {
+        self.draft.is_wide() && !self.family.is_known() && !self.draft.is_harmless()
     }
 
     /// Whether it was chosen from many of its kind for what was seen to happen: it speaks of certain values, other than those
@@ -83,6 +89,7 @@ pub(super) struct Judged {
 pub(super) struct Search<'c> {
     pub(super) table: Table<'c>,
     proof: Proof,
+    max_false_rate: f64,
     pub(super) noise: Noise,
     /// Pairs of pages that show something else from one visit to the next.
     pub(super) volatile: Vec<u32>,
@@ -93,11 +100,11 @@ pub(super) struct Search<'c> {
     pub(super) refused: FxHashMap<Draft, Judged>,
     pub(super) tried: usize,
     /// Votes that were counted since the last edit was made.
-    votes: Mutex<FxHashMap<(Draft, Trust), Votes>>,
+    votes: Mutex<FxHashMap<(Draft, SlightVotes), Votes>>,
 }
 
 impl<'c> Search<'c> {
-    pub(super) fn new(corpus: &'c Corpus, proof: Proof) -> Self {
+    pub(super) fn new(corpus: &'c Corpus, proof: Proof, max_false_rate: f64) -> Self {
         let table = Table::new(corpus);
         Self {
             // A word in a campaign's name says nothing of the page.
@@ -108,6 +115,7 @@ impl<'c> Search<'c> {
             }),
             table,
             proof,
+            max_false_rate,
             noise: Noise {
                 slight: corpus.slight_noise(),
                 is_of_labels: corpus.has_clusters(),
@@ -129,12 +137,11 @@ impl<'c> Search<'c> {
                 self.noise = self.estimate_noise();
             }
             let before = self.accepted.len();
-            let (known, _): (Vec<_>, Vec<_>) = self.offered().into_iter().partition(is_known);
-            self.take(known);
+            self.take(self.offered().into_iter().filter(is_known).collect());
             // All others together, so that those that join most come first: a small edit that is a little wrong must not
             // stand in the way of a large one that is right.
-            let (_, offered): (Vec<_>, Vec<_>) = self.offered().into_iter().partition(is_known);
-            let candidates = offered.into_iter().chain(first(self.suggested()));
+            let offered = self.offered().into_iter().filter(|candidate| !is_known(candidate));
+            let candidates = offered.chain(first(self.suggested()));
             let (late, candidates) = candidates.partition(|candidate| candidate.draft.is_late());
             self.take(candidates);
             if self.accepted.len() == before {
@@ -216,10 +223,8 @@ impl<'c> Search<'c> {
             };
             if again.refusal.is_none() {
                 let harmless = self.is_harmless(&again.candidate);
-                let trust = self.standard().trust(&again.candidate, &again.votes, harmless);
-                let mut edit = write_edit(&self.table, &again, &moves, &self.noise);
-                edit.evidence.trust = Some(trust);
-                self.edits.push(edit);
+                let trust = self.standard().case(&again.candidate, &again.votes, harmless).trust();
+                self.edits.push(write_edit(&self.table, &again, &moves, &self.noise, trust));
                 self.table.apply(&again.candidate.draft, &moves);
                 self.votes = Mutex::default();
                 self.refused.remove(&again.candidate.draft);
@@ -297,7 +302,7 @@ impl<'c> Search<'c> {
     fn votes_on(&self, candidate: &Candidate) -> Votes {
         let lock = || self.votes.lock().unwrap_or_else(PoisonError::into_inner);
         let Candidate { draft, .. } = candidate;
-        let key = (draft.clone(), candidate.trust());
+        let key = (draft.clone(), candidate.slight_votes());
         let known = lock().get(&key).copied();
         known.unwrap_or_else(|| {
             let votes = self.count(&self.table.moves(draft), candidate);
@@ -308,16 +313,15 @@ impl<'c> Search<'c> {
 
     /// The votes on an edit that moves these rows.
     fn count(&self, moves: &[(u32, u64)], candidate: &Candidate) -> Votes {
-        let votes = count(&self.table, &joined(&self.table, moves), candidate.trust());
+        let votes = count(&self.table, &joined(&self.table, moves), candidate.slight_votes());
         Votes { idle: moves.len() as u64 - votes.joined, ..votes }
     }
 
     /// What edits are measured by now.
     pub(super) fn standard(&self) -> Standard {
         let corpus = self.table.corpus();
-        let Proof { mode, max_loss, max_false_rate, .. } = self.proof;
         let (urls, pages) = (corpus.len(), corpus.page_count());
-        Standard { mode, max_loss, max_false_rate, urls, pages, noise: self.noise }
+        Standard { proof: self.proof, max_false_rate: self.max_false_rate, urls, pages, noise: self.noise }
     }
 
     /// Whether an edit only says the same in another way, and nothing speaks against that.
@@ -329,7 +333,9 @@ impl<'c> Search<'c> {
     /// chance allows.
     pub(super) fn promise(&self) -> Promise {
         let standard = self.standard();
-        let losses = self.accepted.iter().map(|judged| standard.loss(&judged.candidate, &judged.votes));
+        let losses = self.accepted.iter().map(|Judged { candidate, votes, .. }| {
+            standard.case(candidate, votes, self.is_harmless(candidate)).loss()
+        });
         let (mean, variance) =
             losses.fold((0.0, 0.0), |sum: (f64, f64), loss| (sum.0 + loss.0, sum.1 + loss.1));
         let pages = standard.pages as u64;
@@ -339,7 +345,7 @@ impl<'c> Search<'c> {
 
     fn judge(&self, candidate: Candidate, votes: Votes) -> Judged {
         let harmless = self.is_harmless(&candidate);
-        let mut refusal = self.standard().judge(&candidate, &votes, harmless).err();
+        let mut refusal = self.standard().case(&candidate, &votes, harmless).judge().err();
         // Of several changes at once, each must hold by itself: the votes may all be about one of them.
         if refusal.is_none()
             && candidate.draft.change.len() > 1

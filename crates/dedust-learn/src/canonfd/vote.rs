@@ -115,14 +115,13 @@ impl Ballot {
     }
 }
 
-/// What small differences between texts are taken for.
+/// What pages that differ slightly do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Trust {
-    /// Differences, unless fetches of one page differ by as much on this site.
-    Usual,
-    /// The same page, as long as different pages of the site are hardly ever so alike: most edits of this kind are right on
-    /// most sites, and pages repeat their own URL in their text.
-    Claimed,
+pub(super) enum SlightVotes {
+    /// They vote against an edit, beyond what fetches of one page differ by.
+    Count,
+    /// They say nothing: most edits of this kind are right on most sites, and pages repeat their own URL in their text.
+    Abstain,
 }
 
 /// The rows of a group, one for each part that says something.
@@ -174,7 +173,7 @@ impl Group {
     }
 
     /// What its parts say, one row for each.
-    pub(super) fn sides(&self, corpus: &Corpus, trust: Trust) -> Sides {
+    pub(super) fn sides(&self, corpus: &Corpus, slight: SlightVotes) -> Sides {
         let Some(leader) = self.leader() else { return Sides::default() };
         let mut sides = Sides::default();
         for voice in &self.voices {
@@ -182,11 +181,11 @@ impl Group {
                 sides.with.push(voice.row);
                 continue;
             }
-            match (corpus.relation(leader.row, voice.row), trust) {
+            match (corpus.relation(leader.row, voice.row), slight) {
                 (Relation::Same, _) => sides.with.push(voice.row),
-                (Relation::Slight, Trust::Usual) => sides.slight.push(voice.row),
+                (Relation::Slight, SlightVotes::Count) => sides.slight.push(voice.row),
                 (Relation::Different, _) => sides.against.push(voice.row),
-                (Relation::Slight, Trust::Claimed) | (Relation::Unknown, _) => {}
+                (Relation::Slight, SlightVotes::Abstain) | (Relation::Unknown, _) => {}
             }
         }
         sides
@@ -352,7 +351,7 @@ fn misplace(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Group]) {
 }
 
 /// Counts votes.
-pub(super) fn count(table: &Table<'_>, groups: &[Group], trust: Trust) -> Votes {
+pub(super) fn count(table: &Table<'_>, groups: &[Group], slight: SlightVotes) -> Votes {
     let corpus = table.corpus();
     let label = |row: u32| corpus.labels()[row as usize];
     // No more than one URL at this place has the label, whatever others do: the label may be wrong.
@@ -369,7 +368,7 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group], trust: Trust) -> Votes 
         votes.merged += group.parts as u64 - 1;
         votes.joined += group.coming as u64;
         let mut cast = Ballot { disbelieved: group.disbelieved as u64, ..Ballot::default() };
-        let sides = group.sides(corpus, trust);
+        let sides = group.sides(corpus, slight);
         if sides.are_several() {
             let Sides { with, slight, against } = sides;
             let mut labels: Vec<u32> = against.iter().map(|&row| label(row)).collect();

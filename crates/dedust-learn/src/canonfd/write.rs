@@ -4,7 +4,7 @@ Believed edits as they are written into a rule file: with their evidence, and wh
 
 use std::cmp::Reverse;
 
-use dedust::{Change, Edit, RefusedEdit};
+use dedust::{Change, Edit, Evidence, RefusedEdit, Trust};
 
 use super::accept::{Noise, Refusal};
 use super::draft::Draft;
@@ -34,7 +34,7 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
     let missing = |judged: &Judged, refusal: Refusal| match refusal {
         Refusal::TooFewVotes => {
             let Judged { candidate, votes, .. } = judged;
-            standard.missing(candidate, votes, search.is_harmless(candidate))
+            standard.case(candidate, votes, search.is_harmless(candidate)).missing()
         }
         _ => None,
     };
@@ -50,7 +50,13 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
 }
 
 /// An edit that is believed and not made yet, and moves these rows.
-pub(super) fn write_edit(table: &Table<'_>, judged: &Judged, moves: &[(u32, u64)], noise: &Noise) -> Edit {
+pub(super) fn write_edit(
+    table: &Table<'_>,
+    judged: &Judged,
+    moves: &[(u32, u64)],
+    noise: &Noise,
+    trust: Trust,
+) -> Edit {
     let corpus = table.corpus();
     let tally = judged.votes.cast.tally(noise);
     let Judged { candidate, votes, .. } = judged;
@@ -81,7 +87,10 @@ pub(super) fn write_edit(table: &Table<'_>, judged: &Judged, moves: &[(u32, u64)
         when: candidate.draft.when.clone(),
         change: candidate.draft.change.clone(),
         fetchable: writes_all(&candidate.draft) && seen >= 3 && 10 * seen >= pages,
-        evidence: rule_evidence(corpus, moves.len(), &counts, kinds, examples),
+        evidence: Evidence {
+            trust: Some(trust),
+            ..rule_evidence(corpus, moves.len(), &counts, kinds, examples)
+        },
     }
 }
 

@@ -11,8 +11,6 @@ use crate::likeness::{Likeness, PageText, identity_of};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Content {
     page: PageText,
-    /// A hash of the body; 0 for none.
-    body: u64,
     /// Hashes of the URL that it redirects to: of all of it, and of what is left without scheme, `www` and known noise.
     redirect: u64,
     destination: u64,
@@ -81,8 +79,7 @@ impl Content {
             }
             None | Some(200..=299) => {
                 content.page = PageText::of(clues);
-                content.body = hash_digest(clues.digest).unwrap_or_default();
-                if content.page.text != 0 || content.body != 0 {
+                if content.page.shown() != 0 {
                     content.outcome = Outcome::Page;
                 }
             }
@@ -92,17 +89,16 @@ impl Content {
     }
 
     fn what(&self) -> (Outcome, u64, u64) {
-        let text = if self.page.text != 0 { self.page.text } else { self.body };
-        (self.outcome, text, self.destination)
+        (self.outcome, self.page.shown(), self.destination)
     }
 
-    fn rank(&self) -> (PageText, u64, u64) {
-        (self.page, self.body, self.redirect)
+    fn rank(&self) -> (PageText, u64) {
+        (self.page, self.redirect)
     }
 
     /// Whether the fingerprint is all that is known of its text.
     pub(super) fn is_known_by_fingerprint(&self) -> bool {
-        self.page.text == self.page.simhash && self.body == 0
+        self.page.text == 0 && self.page.body == 0
     }
 
     /// Whether there is no such page.
@@ -138,20 +134,12 @@ impl Content {
             return Relation::Unknown;
         }
         match (self.outcome, other.outcome) {
-            (Page, Page) => {
-                let (one, two) = (&self.page, &other.page);
-                let texts = if one.text != 0 && two.text != 0 {
-                    (one.text, two.text)
-                } else {
-                    (self.body, other.body)
-                };
-                match texts {
-                    (0, _) | (_, 0) => Relation::Unknown,
-                    (one, two) if one == two => Relation::Same,
-                    _ if likeness.is_slight(one, two) => Relation::Slight,
-                    _ => Relation::Different,
-                }
-            }
+            (Page, Page) => match self.page.is_equal(&other.page) {
+                None => Relation::Unknown,
+                Some(true) => Relation::Same,
+                Some(false) if likeness.is_slight(&self.page, &other.page) => Relation::Slight,
+                Some(false) => Relation::Different,
+            },
             (Redirect, Redirect) if self.destination == other.destination => Relation::Same,
             (Redirect, Redirect) | (Error, Page | Redirect) | (Page | Redirect, Error) => Relation::Different,
             _ => Relation::Unknown,
@@ -160,12 +148,15 @@ impl Content {
 }
 
 impl PageText {
-    /// What is compared of an observation. Where no hash of the text is known, its fingerprint takes its place.
+    /// What is compared of an observation.
     pub(super) fn of(clues: &Clues<'_>) -> Self {
-        let simhash = clues.simhash.unwrap_or_default();
         let main = clues.main.map(|main| xxh3_64(main.digest));
-        let text = hash_digest(clues.text_digest).or(main).or(clues.simhash.map(|_| simhash));
-        Self { text: text.unwrap_or_default(), title: hash_text(clues.title).unwrap_or_default(), simhash }
+        Self {
+            text: hash_digest(clues.text_digest).or(main).unwrap_or_default(),
+            body: hash_digest(clues.digest).unwrap_or_default(),
+            title: hash_text(clues.title).unwrap_or_default(),
+            simhash: clues.simhash.unwrap_or_default(),
+        }
     }
 }
 
@@ -204,6 +195,22 @@ mod tests {
             relation(Clues { text_digest: None, ..page(b"", b"1") }, page(b"2", b"1")),
             Relation::Same
         );
+    }
+
+    #[test]
+    fn fingerprints_are_compared_where_nothing_else_is_known() {
+        let page = |title: &'static [u8], simhash| Clues {
+            title: Some(title),
+            simhash: Some(simhash),
+            ..Clues::default()
+        };
+        assert_eq!(relation(page(b"t", 7), page(b"t", 7)), Relation::Same);
+        assert_eq!(
+            relation(page(b"t", 7), page(b"u", 7)),
+            Relation::Different,
+            "another title is another page"
+        );
+        assert_eq!(relation(page(b"t", 7), page(b"t", u64::MAX)), Relation::Different);
     }
 
     #[test]
