@@ -117,6 +117,8 @@ pub struct Learned {
     pub substitutions: Vec<Substitution>,
     /// Edits in the order in which they are to be made, in place of rules.
     pub edits: Vec<Edit>,
+    /// The hosts on which the edits hold, without `www`, sorted; empty for all.
+    pub hosts: Vec<Box<str>>,
     /// Edits that were considered and not believed, those with most votes first.
     pub refused: Vec<RefusedEdit>,
     /// What the rules are expected to lose at most, if the method says so.

@@ -196,7 +196,7 @@ impl Trainer {
         let rules = SiteRules::new(summary, learned.rules)
             .and_then(|rules| rules.with_substitutions(learned.substitutions))
             .and_then(|rules| rules.with_edits(learned.edits))
-            .map(|rules| rules.with_refused(learned.refused))
+            .map(|rules| rules.with_refused(learned.refused).with_hosts(learned.hosts))
             .map_err(refused)?;
         let mut alone = RuleSet::new(self.method.name());
         alone.insert(corpus.site(), rules.clone()).map_err(refused)?;

@@ -68,6 +68,39 @@ fn a_host_cannot_speak_for_the_one_that_it_copies() {
     assert_eq!(key(&normalizer, url), url);
 }
 
+/// Pages of a wiki that ignores the case of letters in its paths, met in both spellings.
+fn case_blind(host: &str) -> impl Iterator<Item = Page> {
+    (0..100).flat_map(move |n| {
+        let shown = format!("{host} {n}");
+        ["Page", "page"].map(|name| page(format!("http://{host}/{name}{n}"), shown.clone()))
+    })
+}
+
+#[test]
+fn an_edit_holds_on_the_host_that_showed_it() {
+    let git = (0..100).map(|n| page(format!("http://git.corp.example/File{n}"), format!("file {n}")));
+    let normalizer = learned(case_blind("wiki.corp.example").chain(git), LearnSettings::default());
+    assert_eq!(key(&normalizer, "http://wiki.corp.example/Page777"), "http://wiki.corp.example/page777");
+    assert_eq!(
+        key(&normalizer, "http://www.wiki.corp.example/Page777"),
+        "http://www.wiki.corp.example/page777"
+    );
+    for url in
+        ["http://git.corp.example/File7", "http://newapp.corp.example/Page7", "http://corp.example/Page7"]
+    {
+        assert_eq!(key(&normalizer, url), url);
+    }
+}
+
+#[test]
+fn an_edit_that_three_hosts_agree_on_holds_on_all() {
+    let two = || case_blind("a.corp.example").chain(case_blind("b.corp.example"));
+    let url = "http://d.corp.example/Page777";
+    assert_eq!(key(&learned(two(), LearnSettings::default()), url), url);
+    let three = two().chain(case_blind("c.corp.example"));
+    assert_eq!(key(&learned(three, LearnSettings::default()), url), "http://d.corp.example/page777");
+}
+
 #[test]
 fn errors_beside_pages_speak_against_an_edit() {
     // `v` shows the same page or an error, and is needed where it gives an error without.

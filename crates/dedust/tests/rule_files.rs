@@ -163,3 +163,41 @@ fn sites_that_are_too_large_are_named() {
         assert_eq!(normalizer.site_count(), 1);
     }
 }
+
+#[test]
+fn rules_hold_on_the_hosts_that_are_named() {
+    let file = |hosts: &str| {
+        format!(
+            r#"{{"version": 1, "method": "by hand", "sites": {{"corp.example": {{"hosts": [{hosts}], "edits": [
+                {{"change": [{{"map": {{"of": "sub_1", "values": [{{"is": "www"}}]}}}}], "fetchable": true,
+                  "evidence": {{"urls": 9, "support_pairs": 9, "false_pairs": 0, "groups": 9, "failed_groups": 0, "failure_bound": 0.1, "kinds": []}}}},
+                {{"change": [{{"drop": "q.x"}}], "fetchable": true,
+                  "evidence": {{"urls": 9, "support_pairs": 9, "false_pairs": 0, "groups": 9, "failed_groups": 0, "failure_bound": 0.1, "kinds": []}}}}
+            ]}}}}}}"#
+        )
+    };
+    let rules = RuleSet::load(file(r#""a.corp.example", "b.c.corp.example""#).as_bytes()).unwrap();
+    let normalizer = Normalizer::compile(&rules);
+    assert_eq!(normalizer.site_count(), 1);
+    for (url, canonical) in [
+        ("http://www.a.corp.example/p?x=1", "http://a.corp.example/p"),
+        ("http://a.corp.example/p?x=1&y=2", "http://a.corp.example/p?y=2"),
+        ("http://b.c.corp.example/p?x=1", "http://b.c.corp.example/p"),
+    ] {
+        assert_eq!(normalizer.normalize(url).unwrap().to_string(), canonical);
+        assert_eq!(normalizer.normalize(canonical).unwrap().to_string(), canonical);
+        assert_eq!(normalizer.key(url).unwrap(), normalizer.key(canonical).unwrap());
+    }
+    for other in ["http://corp.example/p?x=1", "http://d.a.corp.example/p?x=1", "http://c.corp.example/p?x=1"]
+    {
+        assert_eq!(normalizer.normalize(other).unwrap().to_string(), other);
+    }
+    let mut saved = Vec::new();
+    rules.save(&mut saved).unwrap();
+    assert_eq!(RuleSet::load(&*saved).unwrap(), rules);
+
+    for foreign in ["evil.example", "acorp.example", "www.a.corp.example", "A.corp.example"] {
+        let refused = RuleSet::load(file(&format!("\"{foreign}\"")).as_bytes()).unwrap_err();
+        assert!(matches!(refused, LoadRulesError::InvalidSite { .. }), "{foreign}: {refused}");
+    }
+}

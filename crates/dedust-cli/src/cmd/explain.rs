@@ -37,6 +37,9 @@ enum Record<'a> {
         mirror: Option<&'a str>,
         /// How many rules that site has.
         site_rules: usize,
+        /// The hosts on which they hold, with and without `www`; empty for all.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        hosts: &'a [Box<str>],
         /// What was replaced as text first, in words; mostly nothing.
         substitutions: Vec<String>,
         /// The rule that covers the URL.
@@ -44,9 +47,9 @@ enum Record<'a> {
         /// The edits that changed it, in order.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         edits: Vec<EditRecord<'a>>,
-        /// Edits that would have changed it and were not believed, with the reason.
+        /// Edits that would have changed it and were not believed.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        refused: Vec<(String, &'a str)>,
+        refused: Vec<RefusedRecord<'a>>,
         /// Its place in the site's list where no more is known: compiled rules hold no text.
         #[serde(skip_serializing_if = "Option::is_none")]
         compiled_rule: Option<usize>,
@@ -77,6 +80,21 @@ struct EditRecord<'a> {
     evidence: &'a Evidence,
 }
 
+/// An edit that was not believed, for people who read JSON.
+#[derive(Debug, Serialize)]
+struct RefusedRecord<'a> {
+    /// What it would do, in words.
+    edit: String,
+    /// Why it is not made.
+    reason: &'a str,
+    /// Votes on it, and those of them against it.
+    votes: u64,
+    against: u64,
+    /// Votes for it that are missing, if votes would help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<u64>,
+}
+
 /// A rule, for people who read JSON.
 #[derive(Debug, Serialize)]
 struct RuleRecord<'a> {
@@ -92,12 +110,17 @@ struct RuleRecord<'a> {
     evidence: &'a Evidence,
 }
 
+/// Hosts that are named to people.
+const SHOWN_HOSTS: usize = 5;
+
 /// A URL with all there is to say about it.
 struct Case<'a> {
     input: &'a str,
     site: String,
     explanation: Explanation,
     site_rules: usize,
+    /// The hosts on which they hold; empty for all.
+    hosts: &'a [Box<str>],
     /// Those of them that are not applied.
     refuted_rules: usize,
     /// Why the URL is taken for one of another site, if it is.
@@ -152,6 +175,13 @@ pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<E
     Ok(status)
 }
 
+impl<'a> RefusedRecord<'a> {
+    fn new(refused: &'a RefusedEdit) -> Self {
+        let RefusedEdit { reason, votes, against, missing, .. } = refused;
+        Self { edit: refused.to_string(), reason, votes: *votes, against: *against, missing: *missing }
+    }
+}
+
 impl<'a> Case<'a> {
     fn new(
         input: &'a str,
@@ -175,6 +205,7 @@ impl<'a> Case<'a> {
                 .and_then(|(rules, name)| rules.site(name)?.mirror()),
             refused: known.map_or_else(Vec::new, |site| refused_for(&explanation, site)),
             site_rules: known.map_or(0, |site| site.len()),
+            hosts: known.map_or(&[], |site| site.hosts()),
             refuted_rules: known.map_or(0, refuted_rules),
             is_compiled: rules.is_none(),
             site,
@@ -190,6 +221,7 @@ impl<'a> Case<'a> {
             site: &self.site,
             mirror: self.explanation.mirror.as_deref(),
             site_rules: self.site_rules,
+            hosts: self.hosts,
             substitutions: self.substitutions.iter().map(|&text| words::substitution(text)).collect(),
             rule: self.rule.map(|(index, rule)| RuleRecord {
                 index,
@@ -208,7 +240,7 @@ impl<'a> Case<'a> {
                     evidence: &edit.evidence,
                 })
                 .collect(),
-            refused: self.refused.iter().map(|edit| (edit.to_string(), &*edit.reason)).collect(),
+            refused: self.refused.iter().map(|edit| RefusedRecord::new(edit)).collect(),
             compiled_rule: self.explanation.rule.filter(|_| self.is_compiled),
             key: key.to_string(),
             canonical: canonical.to_string(),
@@ -221,6 +253,9 @@ impl<'a> Case<'a> {
         let mut line = |name: &str, text: &str| printer.line(format_args!("  {name:<9}  {text}"));
         line("safe form", &safe.to_string())?;
         line("site", &self.site_in_words())?;
+        if let Some(hosts) = self.hosts_in_words() {
+            line("hosts", &hosts)?;
+        }
         if let Some(name) = &self.explanation.mirror {
             line("mirror", &format!("{name} shows the pages of {}", self.site))?;
         }
@@ -265,7 +300,11 @@ impl<'a> Case<'a> {
             line("refused", &refused.to_string())?;
             let votes =
                 format!("{} of {} against", count(refused.against), counted(refused.votes, "vote", "votes"));
-            line("", &format!("{}: {votes}", refused.reason))?;
+            let missing = match refused.missing {
+                Some(missing) => format!(", {} more would prove it", count(missing)),
+                None => String::new(),
+            };
+            line("", &format!("{}: {votes}{missing}", refused.reason))?;
         }
         line("key", &key.to_string())?;
         line("canonical", &canonical.to_string())?;
@@ -289,13 +328,34 @@ impl<'a> Case<'a> {
         }
     }
 
+    /// Where the edits of the site hold, if it has any.
+    fn hosts_in_words(&self) -> Option<String> {
+        let has_edits = !self.is_compiled && self.site_rules > 0 && self.rule.is_none();
+        match self.hosts {
+            [] => None,
+            hosts => has_edits.then(|| {
+                let shown: Vec<String> =
+                    hosts.iter().take(SHOWN_HOSTS).map(|host| host.to_string()).collect();
+                match hosts.len().saturating_sub(SHOWN_HOSTS) {
+                    0 => format!("its rules hold where they were seen to: on {}", words::list(&shown)),
+                    more => format!(
+                        "its rules hold where they were seen to: on {} and {more} more",
+                        shown.join(", ")
+                    ),
+                }
+            }),
+        }
+    }
+
     fn why_no_rule(&self) -> String {
         if let Some(place) = self.explanation.rule {
             return format!(
                 "{place}, counted from 0; compiled rules say no more, the rule file they were made from does"
             );
         }
-        if self.explanation.mirror.is_some() {
+        if self.explanation.site.is_none() && !self.hosts.is_empty() {
+            "none: nothing was learned of this host, and too few others agree to speak for it".into()
+        } else if self.explanation.mirror.is_some() {
             format!("none of {} covers it", self.site)
         } else if self.site_rules == 0 && self.explanation.site.is_none() {
             "none: only the safe normalization applies, which never changes the page".into()
@@ -320,7 +380,7 @@ impl<'a> Case<'a> {
 fn refused_for<'a>(explanation: &Explanation, site: &'a SiteRules) -> Vec<&'a RefusedEdit> {
     let url = ParsedUrl::parse(explanation.safe.as_bytes()).ok().filter(|_| explanation.mirror.is_none());
     let Some(url) = url else { return Vec::new() };
-    let domain_len = explanation.site.as_ref().map_or(0, |site| site.len());
+    let Some(domain_len) = explanation.site.as_ref().map(|site| site.len()) else { return Vec::new() };
     let mut form = Form::default();
     let would_change = |refused: &&RefusedEdit| {
         let edit = Edit {

@@ -36,6 +36,11 @@ type PairTally = FxHashMap<u32, (u64, u64)>;
 impl Search<'_> {
     /// The candidate if it is believed; if not, it and what is believed of it under a condition.
     pub(super) fn judged(&self, candidate: Candidate) -> Vec<Judged> {
+        self.refined(candidate).into_iter().filter_map(|judged| self.on_proven_hosts(judged)).collect()
+    }
+
+    /// Likewise, on whatever hosts.
+    fn refined(&self, candidate: Candidate) -> Vec<Judged> {
         let judged = self.vote(candidate);
         let parts = self.believed_parts(&judged);
         if !parts.is_empty() {

@@ -99,6 +99,8 @@ pub(super) struct Search<'c> {
     /// Edits that were not, as they were last judged.
     pub(super) refused: FxHashMap<Draft, Judged>,
     pub(super) tried: usize,
+    /// Whether all edits so far hold on hosts that nobody has visited.
+    pub(super) holds_everywhere: bool,
     /// Votes that were counted since the last edit was made.
     votes: Mutex<FxHashMap<(Draft, SlightVotes), Votes>>,
 }
@@ -125,6 +127,7 @@ impl<'c> Search<'c> {
             edits: Vec::new(),
             refused: FxHashMap::default(),
             tried: 0,
+            holds_everywhere: true,
             votes: Mutex::default(),
         }
     }
@@ -224,6 +227,7 @@ impl<'c> Search<'c> {
             if again.refusal.is_none() {
                 let harmless = self.is_harmless(&again.candidate);
                 let trust = self.standard().case(&again.candidate, &again.votes, harmless).trust();
+                self.holds_everywhere &= self.holds_on_all_hosts(&again.candidate);
                 self.edits.push(write_edit(&self.table, &again, &moves, &self.noise, trust));
                 self.table.apply(&again.candidate.draft, &moves);
                 self.votes = Mutex::default();

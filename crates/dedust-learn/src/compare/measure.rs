@@ -74,11 +74,12 @@ pub(super) fn learn(
     let started = ThreadTime::now();
     let learned = site.corpus().map_or_else(Learned::default, |corpus| method.learn(corpus, settings, &()));
     let seconds = started.elapsed().as_secs_f64();
-    let Learned { rules, substitutions, edits, raw_rules, qualified_rules, .. } = learned;
+    let Learned { rules, substitutions, edits, hosts, raw_rules, qualified_rules, .. } = learned;
     let deployed = (rules.len() + substitutions.len() + edits.len()) as u64;
     let rules = SiteRules::new(SiteSummary::default(), rules)
         .and_then(|rules| rules.with_substitutions(substitutions))
         .and_then(|rules| rules.with_edits(edits))
+        .map(|rules| rules.with_hosts(hosts))
         .map_err(|source| RefusedRules { site: site.site().into(), method, source })?;
     let counts = RuleCounts { raw: raw_rules as u64, qualified: qualified_rules as u64, deployed };
     Ok(LearnedSite { rules, counts, seconds })

@@ -68,7 +68,10 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
                 weight: site.summary().urls,
                 rules: count as u64,
             };
-            builder.insert(domain.as_bytes(), facts, &program);
+            match site.hosts() {
+                [] => builder.insert(domain.as_bytes(), facts, &program),
+                hosts => builder.insert_hosts(domain.as_bytes(), hosts, facts, &program),
+            }
         }
         Err(TooLarge) => builder.leave_out(domain.as_bytes()),
     }

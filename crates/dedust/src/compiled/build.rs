@@ -49,6 +49,7 @@ pub(crate) struct SiteFacts {
 pub(crate) struct ImageBuilder {
     method: Box<str>,
     rules: u64,
+    sites: u64,
     /// All shapes and programs, one after the other, and where each lies.
     shapes: Pile,
     programs: Pile,
@@ -69,6 +70,8 @@ struct Pile {
 struct Domain {
     flags: u32,
     weight: u64,
+    /// The length of the name of its site, with which it ends.
+    site_len: u8,
     /// The numbers of its shape and of its program.
     program: Option<(u32, u32)>,
 }
@@ -97,12 +100,46 @@ impl ImageBuilder {
 
     /// Adds a site. One that is too large is left out: leaving URLs alone is always safe.
     pub(crate) fn insert(&mut self, domain: &[u8], facts: SiteFacts, compiled: &CompiledSite) {
-        let SiteFacts { with_subdomains, weight, rules } = facts;
-        let CompiledSite { shape, site } = compiled;
-        if domain.len() > MAX_DOMAIN_BYTES || site.len() >= MAX_SITE_BYTES {
+        if domain.len() > MAX_DOMAIN_BYTES || compiled.site.len() >= MAX_SITE_BYTES {
             self.leave_out(domain);
             return;
         }
+        self.rules += facts.rules;
+        self.sites += 1;
+        self.insert_domain(domain, domain.len(), facts, compiled);
+    }
+
+    /// Adds a site whose rules hold on these hosts alone, with and without `www`.
+    pub(crate) fn insert_hosts(
+        &mut self,
+        domain: &[u8],
+        hosts: &[Box<str>],
+        facts: SiteFacts,
+        compiled: &CompiledSite,
+    ) {
+        if compiled.site.len() >= MAX_SITE_BYTES {
+            self.leave_out(domain);
+            return;
+        }
+        self.rules += facts.rules;
+        self.sites += 1;
+        let facts = SiteFacts { with_subdomains: false, ..facts };
+        for host in hosts {
+            for host in [host.to_string(), format!("www.{host}")] {
+                if host.len() <= MAX_DOMAIN_BYTES {
+                    self.insert_domain(host.as_bytes(), domain.len(), facts, compiled);
+                }
+            }
+        }
+    }
+
+    fn insert_domain(
+        &mut self,
+        domain: &[u8],
+        site_len: usize,
+        SiteFacts { with_subdomains, weight, .. }: SiteFacts,
+        CompiledSite { shape, site }: &CompiledSite,
+    ) {
         let shape_number = self.shapes.number(xxh3_128(shape), shape);
         let mut hash = Xxh3::new();
         hash.update(&shape_number.to_le_bytes());
@@ -113,9 +150,9 @@ impl ImageBuilder {
         *entry = Domain {
             flags: entry.flags & HAS_LONGER | flags,
             weight,
+            site_len: site_len as u8,
             program: Some((shape_number, program)),
         };
-        self.rules += rules;
         let mut start = last_labels(domain, 0, domain.len());
         while start > 0 {
             self.domains.entry(domain[start..].into()).or_default().flags |= HAS_LONGER;
@@ -157,9 +194,9 @@ impl ImageBuilder {
 
     pub(crate) fn finish(mut self) -> Image {
         self.add_mirrors();
-        let sites = self.domains.values().filter(|domain| domain.program.is_some()).count() as u64;
         // Three of four entries are taken, and one is always free.
-        let groups = if sites == 0 { 0 } else { (self.domains.len() * 4 / 3 / GROUP + 1) as u32 };
+        let groups =
+            if self.domains.is_empty() { 0 } else { (self.domains.len() * 4 / 3 / GROUP + 1) as u32 };
         let mut table = vec![(0u32, 0u32); groups as usize * GROUP];
         let mut body = vec![0; groups as usize * GROUP_BYTES];
         let mut shape_places: FxHashMap<u32, u32> = FxHashMap::default();
@@ -168,7 +205,7 @@ impl ImageBuilder {
             self.domains.iter().map(|(domain, facts)| (&**domain, facts)).collect();
         // Stable, so that sites of the same weight stay in the order of their names.
         domains.sort_by_key(|(_, facts)| std::cmp::Reverse(facts.weight));
-        for (domain, Domain { flags, program, .. }) in domains {
+        for (domain, Domain { flags, program, site_len, .. }) in domains {
             let (mut first, mut second, mut site): (u32, u32, &[u8]) = (0, 0, &[]);
             if let Some((shape, program)) = *program {
                 let shape = *shape_places.entry(shape).or_insert_with(|| {
@@ -192,6 +229,7 @@ impl ImageBuilder {
             body.put_u32(first);
             body.put_u32(second);
             body.put_u8(domain.len() as u8);
+            body.put_u8(*site_len);
             body.extend_from_slice(domain);
             body.extend_from_slice(site);
             let hash = hash_of(domain, 0, domain.len());
@@ -209,7 +247,7 @@ impl ImageBuilder {
             }
         }
         body.resize(body.len() + PADDING, 0);
-        let facts = Facts { groups, sites, rules: self.rules, method: self.method };
+        let facts = Facts { groups, sites: self.sites, rules: self.rules, method: self.method };
         Image::new(Body::Memory(body.into()), facts)
     }
 }

@@ -30,7 +30,7 @@ use super::{Body, Facts, Image};
 /// No text starts like this.
 const MAGIC: [u8; 8] = *b"\x89dedust\n";
 /// The format this build writes, and the only one it reads.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 const BLOCK_BYTES: usize = 4096;
 const HEADER_BYTES: usize = 4096;
 const SUM_BYTES: usize = 4;

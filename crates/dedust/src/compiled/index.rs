@@ -35,8 +35,8 @@ pub(super) const GROUP: usize = 8;
 pub(super) const GROUP_BYTES: usize = 8 * GROUP;
 const PLACES_AT: usize = 4 * GROUP;
 /// Place of the shape, or of the record of a site with the same program; length of the program and a flag; length of the
-/// domain.
-pub(super) const RECORD_BYTES: usize = 9;
+/// domain, and of the name of its site, with which it ends.
+pub(super) const RECORD_BYTES: usize = 10;
 /// The flag of a record that has no program of its own.
 pub(super) const IS_ALIAS: u32 = 1 << 31;
 /// Bytes that a place counts.
@@ -78,6 +78,7 @@ pub(super) struct SitePlace {
     length: u32,
     start: u16,
     has_longer: bool,
+    /// The length of the site's name.
     domain_len: u8,
     /// The place of its shape, and how long that is.
     shape: u32,
@@ -341,7 +342,7 @@ impl<'a> Index<'a> {
 
     #[inline(always)]
     fn site_at(&self, record: &[u8; RECORD_BYTES], found: Found) -> Option<SitePlace> {
-        let domain_len = found.domain_len as usize;
+        let (domain_len, site_len) = (found.domain_len as usize, record[9]);
         let (mut shape, mut length) = (u32_at(record, 0), u32_at(record, 4));
         let (mut place, mut start) = (found.place(), RECORD_BYTES + domain_len);
         if length & IS_ALIAS != 0 {
@@ -362,7 +363,7 @@ impl<'a> Index<'a> {
             start: start as u16,
             shape,
             shape_len,
-            domain_len: domain_len as u8,
+            domain_len: site_len.min(domain_len as u8),
             has_longer: (found.place_and_flags >> 32) as u32 & HAS_LONGER != 0,
         })
     }

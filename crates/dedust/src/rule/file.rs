@@ -28,6 +28,8 @@ A site has `rules` (and perhaps `substitutions`), or `edits`:
 ```
 Or it shows the pages of another, and has `"mirror": { "of": "example.org", "fetchable": true, "evidence": { "...": "..." } }`.
 
+With `"hosts": ["wiki.example.org"]` the rules of a site hold on these hosts alone, with and without `www`.
+
 A value `null` is a parameter without `=`; a key that a pattern does not name must be absent.
 */
 
@@ -108,6 +110,8 @@ struct Saved<'a> {
 #[derive(Serialize)]
 struct SavedSite<'a> {
     summary: &'a SiteSummary,
+    #[serde(skip_serializing_if = "<[Box<str>]>::is_empty")]
+    hosts: &'a [Box<str>],
     rules: &'a [Rule],
     #[serde(skip_serializing_if = "<[Substitution]>::is_empty")]
     substitutions: &'a [Substitution],
@@ -131,6 +135,8 @@ struct Loaded<'a> {
 struct LoadedSite<'a> {
     #[serde(default)]
     summary: SiteSummary,
+    #[serde(default)]
+    hosts: Vec<Box<str>>,
     #[serde(borrow, default)]
     rules: Vec<&'a RawValue>,
     #[serde(default)]
@@ -153,6 +159,7 @@ impl RuleSet {
                     site,
                     SavedSite {
                         summary: rules.summary(),
+                        hosts: rules.hosts(),
                         rules: rules.rules(),
                         substitutions: rules.substitutions(),
                         edits: rules.edits(),
@@ -187,7 +194,7 @@ impl RuleSet {
 
 impl LoadedSite<'_> {
     fn check(self, site: &str) -> Result<SiteRules, LoadRulesError> {
-        let Self { summary, rules, substitutions, edits, refused, mirror } = self;
+        let Self { summary, hosts, rules, substitutions, edits, refused, mirror } = self;
         let refuse = |source| LoadRulesError::InvalidSite { site: site.into(), source };
         if let Some(mirror) = mirror {
             let has_rules = !rules.is_empty() || !substitutions.is_empty() || !edits.is_empty();
@@ -220,7 +227,7 @@ impl LoadedSite<'_> {
         SiteRules::new(summary, rules)
             .and_then(|rules| rules.with_substitutions(substitutions))
             .and_then(|rules| rules.with_edits(edits))
-            .map(|rules| rules.with_refused(refused))
+            .map(|rules| rules.with_refused(refused).with_hosts(hosts))
             .map_err(refuse)
     }
 }

@@ -25,6 +25,7 @@ pub struct RuleSet {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteRules {
     summary: SiteSummary,
+    hosts: Vec<Box<str>>,
     rules: Vec<Rule>,
     substitutions: Vec<Substitution>,
     edits: Vec<Edit>,
@@ -119,6 +120,9 @@ pub enum InvalidSite {
     /// A site has both.
     #[error("a site can have rules and substitutions, or edits, but not both")]
     RulesAndEdits,
+    /// The rules are to hold on a host that is not of the site.
+    #[error("`{0}` is no host of the site, in lower case and without `www.`")]
+    Host(Box<str>),
     /// A mirror has rules of its own, or is no mirror of another site.
     #[error("a mirror has no rules of its own, and is one of another site that can have sub-domains too")]
     Mirror,
@@ -218,6 +222,13 @@ impl SiteRules {
         Self { refused, ..self }
     }
 
+    /// The same, but for these hosts of the site alone, with and without `www`, instead of all: sorted names, each with the
+    /// name of the site at its end.
+    #[must_use]
+    pub fn with_hosts(self, hosts: Vec<Box<str>>) -> Self {
+        Self { hosts, ..self }
+    }
+
     /// A site that shows the pages of another, and so has no rules of its own.
     pub fn mirror_of(summary: SiteSummary, mirror: Mirror) -> Result<Self, InvalidSite> {
         check_name(&mirror.of)?;
@@ -234,6 +245,11 @@ impl SiteRules {
     /// The site whose pages it shows, if it is a mirror.
     pub fn mirror(&self) -> Option<&Mirror> {
         self.mirror.as_ref()
+    }
+
+    /// The hosts on which the rules hold, with and without `www`; empty where they hold on all hosts of the site.
+    pub fn hosts(&self) -> &[Box<str>] {
+        &self.hosts
     }
 
     /// Edits that were considered and not believed, those with most votes first.
@@ -275,6 +291,13 @@ impl SiteRules {
 /// Whether a site of this name can have these rules.
 pub(super) fn check_site(site: &str, rules: &SiteRules) -> Result<(), InvalidSite> {
     check_name(site)?;
+    let is_host = |host: &str| {
+        let labels = host.strip_suffix(site).filter(|labels| labels.is_empty() || labels.ends_with('.'));
+        labels.is_some_and(|labels| !labels.starts_with("www.")) && check_name(host).is_ok()
+    };
+    if let Some(host) = rules.hosts.iter().find(|host| !is_host(host)) {
+        return Err(InvalidSite::Host(host.clone()));
+    }
     match &rules.mirror {
         Some(mirror) if *mirror.of == *site || !has_subdomains(site.as_bytes()) => Err(InvalidSite::Mirror),
         _ => Ok(()),

@@ -187,7 +187,8 @@ impl Sampler {
         let upto = |count: usize| {
             let mut alone = RuleSet::new("");
             let rules = SiteRules::new(SiteSummary::default(), Vec::new())?;
-            alone.insert(name, rules.with_edits(site.edits()[..count].to_vec())?)?;
+            let rules = rules.with_edits(site.edits()[..count].to_vec())?;
+            alone.insert(name, rules.with_hosts(site.hosts().to_vec()))?;
             Ok(Normalizer::compile(&alone))
         };
         let (before, after) = (upto(index)?, upto(index + 1)?);

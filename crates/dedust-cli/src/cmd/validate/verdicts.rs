@@ -36,7 +36,8 @@ pub(super) fn with_verdicts<'a>(
         let site = SiteRules::new(site.summary().clone(), rules)?
             .with_substitutions(substitutions)?
             .with_edits(edits)?
-            .with_refused(site.refused().to_vec());
+            .with_refused(site.refused().to_vec())
+            .with_hosts(site.hosts().to_vec());
         copy.insert(name, site)?;
     }
     Ok(copy)
