@@ -8,7 +8,7 @@ show proves little. The failure rate that is stated comes from the groups that a
 
 use dedust::Trust;
 
-use super::families::Family;
+use super::families::{Family, Prior};
 use super::search::Candidate;
 use super::vote::{Ballot, Tally, Votes};
 
@@ -133,6 +133,18 @@ pub(super) struct Noise {
     pub(super) votes: u64,
 }
 
+/// What an edit may do beside what it is to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Harm {
+    /// It only says the same in another way.
+    None,
+    /// It may forget what matters.
+    Possible,
+    /// It takes a value of a key for none, and other values of the key mostly seem to count as none too. So the value is no
+    /// default but one of many that may or may not matter, and this is known of them.
+    AsOthers(Prior),
+}
+
 /// What edits of a site are measured by.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standard {
@@ -154,19 +166,14 @@ pub(super) struct Case<'a> {
     cast: &'a Ballot,
     tally: Tally,
     /// What is known of the edit before the site has said anything.
-    family: Family,
+    prior: Prior,
     /// The share of votes that may be against it.
     limit: f64,
 }
 
 impl Standard {
     /// An edit that is to be judged.
-    pub(super) fn case<'a>(
-        &'a self,
-        candidate: &'a Candidate,
-        votes: &'a Votes,
-        is_harmless: bool,
-    ) -> Case<'a> {
+    pub(super) fn case<'a>(&'a self, candidate: &'a Candidate, votes: &'a Votes, harm: Harm) -> Case<'a> {
         let is_strict = self.proof.mode == Mode::Strict;
         let is_chosen = candidate.is_chosen();
         let cast = if is_chosen || is_strict { &votes.held_out_cast } else { &votes.cast };
@@ -177,8 +184,12 @@ impl Standard {
             () if is_chosen => candidate.family.chosen(),
             () => candidate.family,
         };
-        let limit = self.limit(candidate, votes, cast, is_harmless);
-        Case { standard: self, candidate, votes, cast, tally: cast.tally(&self.noise), family, limit }
+        let prior = match harm {
+            Harm::AsOthers(prior) => prior,
+            Harm::None | Harm::Possible => family.prior(),
+        };
+        let limit = self.limit(candidate, votes, cast, harm == Harm::None);
+        Case { standard: self, candidate, votes, cast, tally: cast.tally(&self.noise), prior, limit }
     }
 
     /// The share of votes that may be against an edit. What forgets values may not lose more than its part of the pages: an
@@ -200,6 +211,9 @@ impl Standard {
             false if !self.noise.is_of_labels => of_loss,
             _ => LIMIT,
         };
+        if !self.noise.is_of_labels {
+            return limit;
+        }
         // Where labels are provably wrong, others are that nobody can tell.
         let proven = cast.disbelieved_share().max(self.noise.proven);
         limit + (2.0 * proven).min(self.noise.wrong).min(MAX_NOISE)
@@ -220,7 +234,7 @@ impl Case<'_> {
         }
         let max_contested = MAX_CONTESTED.max(0.1 + 1.2 * noise.wrong);
         let is_contested = all >= MIN_CONTESTED_VOTES && self.cast.contested_share() > max_contested;
-        let is_proven = !is_contested && self.family.doubt(against, all, self.limit) <= DOUBT;
+        let is_proven = !is_contested && self.prior.doubt(against, all, self.limit) <= DOUBT;
         if !is_proven || !self.holds_where_chosen() {
             return Err(if share <= self.limit { Refusal::TooFewVotes } else { Refusal::Fails });
         }
@@ -246,13 +260,13 @@ impl Case<'_> {
     /// How well an edit that is believed is known to be right.
     pub(super) fn trust(&self) -> Trust {
         let Tally { all, against } = self.tally;
-        let is_proven = Family::Other.doubt(against, all, self.limit) <= DOUBT;
+        let is_proven = Family::Other.prior().doubt(against, all, self.limit) <= DOUBT;
         if is_proven { Trust::Proven } else { Trust::Likely }
     }
 
     /// Mean and variance of the pages that the edit is expected to lose.
     pub(super) fn loss(&self) -> (f64, f64) {
-        let (mean, variance) = self.family.failure_rate(self.tally.against, self.tally.all);
+        let (mean, variance) = self.prior.failure_rate(self.tally.against, self.tally.all);
         let merged = self.votes.merged as f64;
         (merged * mean, merged * merged * variance)
     }
@@ -261,6 +275,6 @@ impl Case<'_> {
     pub(super) fn missing(&self) -> Option<u64> {
         let Tally { all, against } = self.tally;
         let least = if self.candidate.is_chosen() { MIN_CHOSEN_VOTES.saturating_sub(all).max(1) } else { 1 };
-        (least..=MAX_MISSING).find(|more| self.family.doubt(against, all + more, self.limit) <= DOUBT)
+        (least..=MAX_MISSING).find(|more| self.prior.doubt(against, all + more, self.limit) <= DOUBT)
     }
 }

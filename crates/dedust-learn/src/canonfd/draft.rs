@@ -74,6 +74,25 @@ impl Draft {
         self.and(spot, Test::Not(vec![value]))
     }
 
+    /// Keys of which it takes a value for none, with the value; without one where it takes any.
+    pub(super) fn taken_for_none(&self) -> Vec<(&TokenKey, Option<&Value>)> {
+        let mut taken = Vec::new();
+        for change in &self.change {
+            match change {
+                Change::Map { of, values } => {
+                    let none = values.iter().filter(|mapped| mapped.becomes.is_none());
+                    taken.extend(none.map(|mapped| (of, Some(&mapped.is))));
+                }
+                Change::Drop(Spot::Key(key)) => match self.when.get(&Spot::Key(key.clone())) {
+                    Some(Test::Is(value)) => taken.push((key, Some(value))),
+                    _ => taken.push((key, None)),
+                },
+                _ => {}
+            }
+        }
+        taken
+    }
+
     /// Whether it concerns the whole site, perhaps with exceptions.
     pub(super) fn is_wide(&self) -> bool {
         self.when.values().all(|test| matches!(test, Test::Not(_)))

@@ -88,30 +88,69 @@ impl Family {
         }
     }
 
-    /// Beta parameters of the share of groups in which such an edit merges different pages.
-    fn prior(self) -> (f64, f64) {
-        match self {
+    /// What is known of such edits.
+    pub(super) fn prior(self) -> Prior {
+        let (failing, holding) = match self {
             Self::Tracking | Self::Session => (0.5, 50.0),
             Self::Return | Self::View | Self::Host | Self::Referral => (0.5, 30.0),
             Self::FirstPage | Self::Spelling => (0.5, 20.0),
             Self::Login => (0.5, 60.0),
             Self::Other => (0.5, 12.0),
             Self::Relevant => (1.0, 12.0),
-        }
+        };
+        Prior { failing, holding }
+    }
+}
+
+/// What is known of an edit before its votes: a Beta distribution of the share of groups in which it merges different pages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Prior {
+    failing: f64,
+    holding: f64,
+}
+
+impl Prior {
+    /// That of one of several edits of which these failed in so many of their groups. If all fail alike, so does this one;
+    /// if some always fail and some never, little is known of it.
+    pub(super) fn like(others: &[(u64, u64)], share: f64) -> Self {
+        let other = Family::Other.prior();
+        let correlation = correlation(others).clamp(0.0, 0.5);
+        let weight = (other.failing + other.holding).min(1.0 / correlation - 1.0);
+        let failing = (share * weight).max(other.failing.min(weight / 2.0));
+        Self { failing, holding: weight - failing }
     }
 
     /// Mean and variance of the share of groups in which the edit fails, after `failed` of `groups`.
     pub(super) fn failure_rate(self, failed: u64, groups: u64) -> (f64, f64) {
-        let (a, b) = self.prior();
-        let (a, b) = (a + failed as f64, b + (groups - failed) as f64);
+        let (a, b) = (self.failing + failed as f64, self.holding + (groups - failed) as f64);
         (a / (a + b), a * b / ((a + b) * (a + b) * (a + b + 1.0)))
     }
 
     /// The chance that the edit fails in more than a share `limit` of groups, after `failed` of `groups`.
     pub(super) fn doubt(self, failed: u64, groups: u64, limit: f64) -> f64 {
-        let (a, b) = self.prior();
-        let posterior = Beta::new(a + failed as f64, b + (groups - failed) as f64);
+        let posterior = Beta::new(self.failing + failed as f64, self.holding + (groups - failed) as f64);
         posterior.map_or(1.0, |beta| 1.0 - beta.cdf(limit))
+    }
+}
+
+/// How much groups of one edit have in common that those of several do not, by the moments of a beta-binomial distribution:
+/// 0 where all edits fail alike, 1 where each fails always or never.
+fn correlation(edits: &[(u64, u64)]) -> f64 {
+    let all: f64 = edits.iter().map(|&(_, groups)| groups as f64).sum();
+    let mean = edits.iter().map(|&(failed, _)| failed as f64).sum::<f64>() / all.max(1.0);
+    let variance = mean * (1.0 - mean);
+    let edits = edits
+        .iter()
+        .filter(|(_, groups)| *groups > 0)
+        .map(|&(failed, groups)| (failed as f64, groups as f64));
+    let free = edits.clone().count() as f64 - 1.0;
+    let spread: f64 = edits.clone().map(|(failed, groups)| groups * (failed / groups - mean).powi(2)).sum();
+    let squares: f64 = edits.map(|(_, groups)| groups * groups).sum();
+    let most = all - squares / all.max(1.0) - free;
+    if variance > 0.0 && free > 0.0 && most > 0.0 {
+        ((spread / variance - free) / most).clamp(0.0, 1.0)
+    } else {
+        0.0
     }
 }
 
@@ -148,8 +187,12 @@ mod tests {
 
     #[test]
     fn a_family_lowers_the_number_of_groups_needed() {
-        let needed = |family: Family| (0..200).find(|&groups| family.doubt(0, groups, 0.05) <= 0.05).unwrap();
-        assert_eq!(needed(Family::Other), 26);
-        assert!(needed(Family::Host) < 10 && needed(Family::Tracking) == 0);
+        let needed = |prior: Prior| (0..200).find(|&groups| prior.doubt(0, groups, 0.05) <= 0.05).unwrap();
+        assert_eq!(needed(Family::Other.prior()), 26);
+        assert!(needed(Family::Host.prior()) < 10 && needed(Family::Tracking.prior()) == 0);
+        let alike = [(4, 20), (5, 25), (3, 15)];
+        assert!(needed(Prior::like(&alike, 0.2)) > 90, "others that fail raise it");
+        let unlike = [(0, 20), (12, 12), (0, 28)];
+        assert!(needed(Prior::like(&unlike, 0.2)) < 60, "unless some always fail and some never");
     }
 }

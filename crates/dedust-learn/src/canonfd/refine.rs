@@ -48,7 +48,7 @@ impl Search<'_> {
         }
         let against = judged.votes.cast.tally(&self.noise).against;
         let is_settled = match judged.refusal {
-            None => against < 1 && self.volatile.is_empty() && !judged.candidate.reaches_far(),
+            None => against < 1 && self.volatile.is_empty() && !self.reaches_far(&judged.candidate),
             Some(Refusal::Fails | Refusal::TooFewVotes) => {
                 against == 0 || judged.votes.agreeing < 3 || 10 * judged.votes.agreeing < against
             }
@@ -157,7 +157,8 @@ impl Search<'_> {
             let explained = against as f64 - share * (with + against) as f64;
             (is_likely || is_frequent).then(|| ((1000.0 * explained) as i64, self.table.count(pair)))
         };
-        let tally = self.tally(candidate, true);
+        // What was chosen is proven by the groups that are held out, so they have no part in this choice either.
+        let tally = self.tally(candidate, !candidate.is_chosen());
         let ranked = tally.iter().filter_map(|(&pair, &votes)| Some((rank(pair, votes)?, Reverse(pair))));
         let (_, Reverse(pair)) = ranked.max()?;
         let (spot, value) = self.test(pair);
@@ -174,7 +175,7 @@ impl Search<'_> {
     fn without_unproven(&self, judged: Judged) -> Option<Judged> {
         let tally = self.tally(&judged.candidate, true);
         let mut unproven = self.unproven(&judged.candidate.draft, &tally);
-        if judged.candidate.reaches_far() {
+        if self.reaches_far(&judged.candidate) {
             unproven.extend(self.unproven_sections(&judged.candidate.draft, &tally));
         }
         if unproven.is_empty() {

@@ -14,9 +14,9 @@ use dedust::{Change, Edit, Promise, Spot, Test, TokenKey, Value};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::accept::{Noise, Proof, Refusal, Standard};
+use super::accept::{Harm, Noise, Proof, Refusal, Standard};
 use super::draft::Draft;
-use super::families::{Family, is_volatile};
+use super::families::{Family, Prior, is_volatile};
 use super::table::Table;
 use super::vote::{Ballot, SlightVotes, Tally, Votes, count, joined};
 use super::write::write_edit;
@@ -36,6 +36,8 @@ const DOUBTFUL: u64 = 20;
 const SOME: u64 = 10;
 /// Of a normal distribution, 95 % is below so many standard deviations above the mean.
 const NORMAL_95: f64 = 1.645;
+/// Other values of a key that are asked.
+const MAX_OTHERS: usize = 30;
 /// Votes that are enough to tell.
 const ENOUGH: u64 = 300;
 
@@ -54,11 +56,6 @@ impl Candidate {
     pub(super) fn slight_votes(&self) -> SlightVotes {
         let is_claimed = self.family.is_known() || self.draft.is_move();
         if is_claimed { SlightVotes::Abstain } else { SlightVotes::Count }
-    }
-
-    /// Whether it forgets values everywhere, and nothing is known of such edits.
-    pub(super) fn reaches_far(&self) -> bool {
-        self.draft.is_wide() && !self.family.is_known() && !self.draft.is_harmless()
     }
 
     /// Whether it was chosen from many of its kind for what was seen to happen: it speaks of certain values, other than those
@@ -225,8 +222,8 @@ impl<'c> Search<'c> {
                 self.judge(judged.candidate, votes)
             };
             if again.refusal.is_none() {
-                let harmless = self.is_harmless(&again.candidate);
-                let trust = self.standard().case(&again.candidate, &again.votes, harmless).trust();
+                let harm = self.harm(&again.candidate);
+                let trust = self.standard().case(&again.candidate, &again.votes, harm).trust();
                 self.holds_everywhere &= self.holds_on_all_hosts(&again.candidate);
                 self.edits.push(write_edit(&self.table, &again, &moves, &self.noise, trust));
                 self.table.apply(&again.candidate.draft, &moves);
@@ -241,28 +238,10 @@ impl<'c> Search<'c> {
     /// Whether a value counts as none of a key of which another value does so already. A key has one default: if it has
     /// two, it does not matter at all, which is more to prove.
     fn has_default(&self, draft: &Draft) -> bool {
-        let defaults = |draft: &Draft| -> Vec<(TokenKey, Option<Value>)> {
-            let mut found = Vec::new();
-            for change in &draft.change {
-                match change {
-                    Change::Map { of, values } => {
-                        let none = values.iter().filter(|mapped| mapped.becomes.is_none());
-                        found.extend(none.map(|mapped| (of.clone(), Some(mapped.is.clone()))));
-                    }
-                    Change::Drop(Spot::Key(key)) => match draft.when.get(&Spot::Key(key.clone())) {
-                        Some(Test::Is(value)) => found.push((key.clone(), Some(value.clone()))),
-                        _ => found.push((key.clone(), None)),
-                    },
-                    _ => {}
-                }
-            }
-            found
-        };
-        let made: Vec<(TokenKey, Option<Value>)> =
-            self.accepted.iter().flat_map(|judged| defaults(&judged.candidate.draft)).collect();
-        defaults(draft)
-            .iter()
-            .any(|(key, value)| made.iter().any(|(other, made)| key == other && value != made))
+        let made: Vec<(&TokenKey, Option<&Value>)> =
+            self.accepted.iter().flat_map(|judged| judged.candidate.draft.taken_for_none()).collect();
+        let is_another = |(key, value)| made.iter().any(|&(other, made)| key == other && value != made);
+        draft.taken_for_none().into_iter().any(is_another)
     }
 
     /// Whether every host whose URLs it would rewrite says itself that its pages are those of another.
@@ -328,9 +307,46 @@ impl<'c> Search<'c> {
         Standard { proof: self.proof, max_false_rate: self.max_false_rate, urls, pages, noise: self.noise }
     }
 
-    /// Whether an edit only says the same in another way, and nothing speaks against that.
-    pub(super) fn is_harmless(&self, candidate: &Candidate) -> bool {
-        !candidate.is_suspect && candidate.draft.is_harmless() && !self.has_default(&candidate.draft)
+    /// What an edit may do beside what it is to do.
+    pub(super) fn harm(&self, candidate: &Candidate) -> Harm {
+        let Candidate { draft, family, is_suspect, .. } = candidate;
+        match self.prior_of_others(candidate) {
+            Some(prior) if !family.is_known() => Harm::AsOthers(prior),
+            _ if !is_suspect && draft.is_harmless() && !self.has_default(draft) => Harm::None,
+            _ => Harm::Possible,
+        }
+    }
+
+    /// Whether an edit forgets values everywhere, and nothing is known of such edits.
+    pub(super) fn reaches_far(&self, candidate: &Candidate) -> bool {
+        candidate.draft.is_wide() && !candidate.family.is_known() && self.harm(candidate) != Harm::None
+    }
+
+    /// Of an edit that takes a value for none: what is known of the same for other values of its key, where at most half of
+    /// the votes are against that.
+    fn prior_of_others(&self, candidate: &Candidate) -> Option<Prior> {
+        candidate.draft.taken_for_none().into_iter().find_map(|(key, value)| {
+            let value = value.filter(|_| self.table.values_of(key).values > 1)?;
+            let spot = Spot::Key(key.clone());
+            let tally = |test: Test| {
+                let change = vec![Change::Drop(spot.clone())];
+                let draft = Draft { when: [(spot.clone(), test)].into(), change };
+                let votes = self.votes_on(&Candidate { draft, ..candidate.clone() });
+                let Tally { all, against } = votes.cast.tally(&self.noise);
+                (against, all)
+            };
+            let (against, all) = tally(Test::Not(vec![value.clone()]));
+            if 2 * against > all {
+                return None;
+            }
+            let frequent = self.table.values_of(key).frequent.iter().map(|&pair| self.table.value_of(pair));
+            let others: Vec<(u64, u64)> = frequent
+                .filter(|other| *other != value)
+                .take(MAX_OTHERS)
+                .map(|other| tally(Test::Is(other.clone())))
+                .collect();
+            Some(Prior::like(&others, against as f64 / all.max(1) as f64))
+        })
     }
 
     /// What the edits that were made are expected to lose at most: the sum of what each is expected to, and as much more as
@@ -338,7 +354,7 @@ impl<'c> Search<'c> {
     pub(super) fn promise(&self) -> Promise {
         let standard = self.standard();
         let losses = self.accepted.iter().map(|Judged { candidate, votes, .. }| {
-            standard.case(candidate, votes, self.is_harmless(candidate)).loss()
+            standard.case(candidate, votes, self.harm(candidate)).loss()
         });
         let (mean, variance) =
             losses.fold((0.0, 0.0), |sum: (f64, f64), loss| (sum.0 + loss.0, sum.1 + loss.1));
@@ -348,8 +364,8 @@ impl<'c> Search<'c> {
     }
 
     fn judge(&self, candidate: Candidate, votes: Votes) -> Judged {
-        let harmless = self.is_harmless(&candidate);
-        let mut refusal = self.standard().case(&candidate, &votes, harmless).judge().err();
+        let harm = self.harm(&candidate);
+        let mut refusal = self.standard().case(&candidate, &votes, harm).judge().err();
         // Of several changes at once, each must hold by itself: the votes may all be about one of them.
         if refusal.is_none()
             && candidate.draft.change.len() > 1

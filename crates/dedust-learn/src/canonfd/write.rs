@@ -34,7 +34,7 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
     let missing = |judged: &Judged, refusal: Refusal| match refusal {
         Refusal::TooFewVotes => {
             let Judged { candidate, votes, .. } = judged;
-            standard.case(candidate, votes, search.is_harmless(candidate)).missing()
+            standard.case(candidate, votes, search.harm(candidate)).missing()
         }
         _ => None,
     };
