@@ -32,9 +32,11 @@ pub(crate) struct HeadLine {
     pub(super) is_head: fn(&[u8]) -> bool,
 }
 
-/// Searches a block, piece by piece.
+/// Searches blocks, one after the other and each piece by piece.
 pub(super) struct InnerHead {
     head_line: HeadLine,
+    /// Finds the start of the line.
+    finder: memmem::Finder<'static>,
     /// Bytes before those that are held, or before the current line.
     position: u64,
     state: State,
@@ -63,10 +65,17 @@ pub(super) struct Held {
 }
 
 impl InnerHead {
-    /// To search a block. If lengths are not believed, the block ends at the first head.
-    pub(super) fn new(head_line: HeadLine, believes_lengths: bool) -> Self {
-        let max_held_bytes = if believes_lengths { MAX_HELD_BYTES } else { 0 };
-        Self { head_line, position: 0, state: State::InLine(Vec::new()), max_held_bytes }
+    /// To search for lines like this.
+    pub(super) fn new(head_line: HeadLine) -> Self {
+        let finder = memmem::Finder::new(head_line.start);
+        Self { head_line, finder, position: 0, state: State::Elsewhere, max_held_bytes: 0 }
+    }
+
+    /// Starts with another block. If lengths are not believed, the block ends at the first head.
+    pub(super) fn start_block(&mut self, believes_lengths: bool) {
+        self.position = 0;
+        self.state = State::InLine(Vec::new());
+        self.max_held_bytes = if believes_lengths { MAX_HELD_BYTES } else { 0 };
     }
 
     /// Whether the block is not believed to go on.
@@ -75,8 +84,8 @@ impl InnerHead {
     }
 
     /// What is held at the end of the block, if there was a head or the beginning of one.
-    pub(super) fn into_held(self) -> Option<Held> {
-        match self.state {
+    pub(super) fn take_held(&mut self) -> Option<Held> {
+        match std::mem::replace(&mut self.state, State::Elsewhere) {
             State::Holding(held) => Some(held),
             State::InLine(line) if !line.is_empty() => {
                 let held = Held::new(&line, self.position).ok()?;
@@ -106,7 +115,7 @@ impl InnerHead {
     /// Moves on to a line that could be a head. Gives the bytes that are left.
     fn search<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let start = self.head_line.start;
-        let line_at = memmem::find(bytes, start).or_else(|| {
+        let line_at = self.finder.find(bytes).or_else(|| {
             // The line may begin in these bytes and go on in the next.
             let tail = bytes.len().saturating_sub(start.len() - 1);
             (tail..bytes.len()).find(|&at| start.starts_with(&bytes[at..]))
@@ -181,9 +190,10 @@ mod tests {
 
     /// Where a head is found in a block that comes in pieces of this length, and what is held.
     fn held(block: &str, piece: usize) -> Option<(u64, String)> {
-        let mut inner = InnerHead::new(HEAD, true);
+        let mut inner = InnerHead::new(HEAD);
+        inner.start_block(true);
         block.as_bytes().chunks(piece).for_each(|bytes| inner.push(bytes));
-        let held = inner.into_held().filter(|held| held.unfinished_line.is_none())?;
+        let held = inner.take_held().filter(|held| held.unfinished_line.is_none())?;
         let (position, len) = (held.position, held.len());
         let mut text = String::new();
         held.into_read().unwrap().read_to_string(&mut text).unwrap();

@@ -134,9 +134,13 @@ pub(crate) struct Archive {
 impl Archive {
     /// Continues `text`, of which `start` has been read before.
     pub(crate) fn new(format: ArchiveFormat, start: Vec<u8>, text: Text) -> Self {
+        let head_line = match format {
+            ArchiveFormat::Warc => warc::HEAD_LINE,
+            ArchiveFormat::Arc => arc::HEAD_LINE,
+        };
         Archive {
             format,
-            stream: Stream::new(start, text),
+            stream: Stream::new(start, text, head_line),
             line: Vec::new(),
             next_line: None,
             fields: Fields::default(),
@@ -352,7 +356,7 @@ impl Archive {
         let url = warc::target(&self.fields);
         let is_page = matches!(kind, RecordKind::Response | RecordKind::Resource | RecordKind::Revisit);
         self.length = len;
-        let block = Block::new(&mut self.stream, len, warc::MARK, warc::HEAD_LINE);
+        let block = Block::new(&mut self.stream, len, warc::MARK);
         if !is_page || !is_web(url) {
             whole(len, block.skip())?;
             return match (is_page, url) {
@@ -384,7 +388,7 @@ impl Archive {
         let is_about_file = self.line.starts_with(arc::FILE_MARK);
         self.counts.add(if is_about_file { RecordKind::Info } else { RecordKind::Response });
         self.length = head.length;
-        let block = Block::new(&mut self.stream, head.length, b"", arc::HEAD_LINE);
+        let block = Block::new(&mut self.stream, head.length, b"");
         if !is_web(head.url) {
             return whole(head.length, block.skip()).map(|()| false);
         }

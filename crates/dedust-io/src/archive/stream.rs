@@ -40,8 +40,8 @@ pub(crate) struct Stream {
     /// Uncompressed bytes before `buffer[start]`.
     offset: u64,
     failure: Option<io::Error>,
-    /// The block that is being read.
-    inner_head: Option<InnerHead>,
+    /// Searches the block that is being read.
+    inner_head: InnerHead,
     /// What is read again before `text` goes on, the next bytes last.
     replay: Vec<Box<dyn Read + Send>>,
     /// Bytes that were read again.
@@ -60,8 +60,8 @@ pub(crate) enum LineRead {
 }
 
 impl Stream {
-    /// Continues `text`, of which `start` has been read before.
-    pub(crate) fn new(start: Vec<u8>, text: Text) -> Self {
+    /// Continues `text`, of which `start` has been read before. Records start with `head_line`.
+    pub(crate) fn new(start: Vec<u8>, text: Text, head_line: HeadLine) -> Self {
         let (end, member) = (start.len(), text.member());
         Stream {
             text,
@@ -72,7 +72,7 @@ impl Stream {
             starts_member: true,
             offset: 0,
             failure: None,
-            inner_head: None,
+            inner_head: InnerHead::new(head_line),
             replay: Vec::new(),
             reread_bytes: 0,
             furthest: 0,
@@ -114,7 +114,7 @@ impl Stream {
 
     /// What was held of the last block, if there was the head of another record inside.
     pub(super) fn take_held(&mut self) -> Option<Held> {
-        self.inner_head.take()?.into_held()
+        self.inner_head.take_held()
     }
 
     /// Goes back to the first of the bytes held, which are the last ones read.
@@ -225,14 +225,8 @@ pub(crate) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// `head_line` is searched for inside.
-    pub(crate) fn new(
-        stream: &'a mut Stream,
-        len: u64,
-        next_record: &'static [u8],
-        head_line: HeadLine,
-    ) -> Self {
-        stream.inner_head = Some(InnerHead::new(head_line, stream.believes_lengths()));
+    pub(crate) fn new(stream: &'a mut Stream, len: u64, next_record: &'static [u8]) -> Self {
+        stream.inner_head.start_block(stream.believes_lengths());
         Block { stream, left: len, next_record }
     }
 
@@ -259,7 +253,7 @@ impl Read for Block<'_> {
 
 impl BufRead for Block<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.stream.inner_head.as_ref().is_some_and(InnerHead::ends_block) {
+        if self.stream.inner_head.ends_block() {
             return Ok(&[]);
         }
         self.stream.fill();
@@ -275,9 +269,7 @@ impl BufRead for Block<'_> {
 
     fn consume(&mut self, count: usize) {
         let Stream { inner_head, buffer, start, .. } = &mut *self.stream;
-        if let Some(inner_head) = inner_head {
-            inner_head.push(&buffer[*start..*start + count]);
-        }
+        inner_head.push(&buffer[*start..*start + count]);
         self.stream.consume(count);
         self.left -= count as u64;
     }
