@@ -1,5 +1,5 @@
 /*!
-Which addresses belong to the public internet, and a resolver that gives no others.
+Which addresses belong to the public internet, and a resolver that gives no others unless their host was named.
 
 Follows the special-purpose registries of IANA. Addresses that carry another address inside (mapped, translated,
 6to4, Teredo) are judged by that address or refused.
@@ -11,18 +11,54 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
+use crate::allowed_host::AllowedHosts;
+
+/// Where clouds tell their machines credentials: Amazon, Google, Microsoft and others (link-local), Amazon over IPv6,
+/// Alibaba, Oracle, and the second service of Microsoft, whose address looks like a public one.
+const METADATA_ADDRESSES: [IpAddr; 5] = [
+    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
+];
+
 /// Whether `address` is that of a host on the public internet: not private, loopback, link-local, shared by a
-/// carrier, multicast or reserved.
+/// carrier, multicast, reserved or the metadata service of a cloud.
 ///
 /// ```
 /// assert!(dedust_fetch::is_public("93.184.215.14".parse().unwrap()));
 /// assert!(!dedust_fetch::is_public("169.254.169.254".parse().unwrap()));
 /// ```
 pub fn is_public(address: IpAddr) -> bool {
-    match address {
+    match without_translation(address) {
+        address if METADATA_ADDRESSES.contains(&address) => false,
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),
     }
+}
+
+/// Whether `address` is reachable on the local link only, or belongs to the metadata service of a cloud.
+pub(crate) fn is_link_local_or_metadata(address: IpAddr) -> bool {
+    let address = without_translation(address);
+    let is_link_local = match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    };
+    is_link_local || METADATA_ADDRESSES.contains(&address)
+}
+
+/// The IPv4 address that an IPv6 address carries inside (mapped, translated or 6to4), or else the address itself.
+pub(crate) fn without_translation(address: IpAddr) -> IpAddr {
+    let IpAddr::V6(v6) = address else { return address };
+    let (high, low) = match v6.segments() {
+        [0, 0, 0, 0, 0, 0xffff, high, low] => (high, low),
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => (high, low),
+        [0x2002, high, low, ..] => (high, low),
+        _ => return address,
+    };
+    let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
+    IpAddr::V4(Ipv4Addr::new(a, b, c, d))
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
@@ -46,16 +82,9 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     )
 }
 
+/// Of an address that carries no other.
 fn is_public_v6(address: Ipv6Addr) -> bool {
-    let s = address.segments();
-    let embedded = |high: u16, low: u16| {
-        let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
-        is_public_v4(Ipv4Addr::new(a, b, c, d))
-    };
-    match s {
-        [0, 0, 0, 0, 0, 0xffff, high, low] => embedded(high, low),
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
-        [0x2002, high, low, ..] => embedded(high, low),
+    match address.segments() {
         // Teredo, benchmarks, ORCHID and other assignments of the protocol.
         [0x2001, 0..=0x1ff, ..] => false,
         [0x2001, 0xdb8, ..] => false,
@@ -68,7 +97,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 /// Resolves names as the system does, and drops addresses that are not allowed.
 #[derive(Debug)]
 pub(crate) struct CheckedResolver {
-    pub(crate) allows: fn(IpAddr) -> bool,
+    pub(crate) allowed_hosts: AllowedHosts,
 }
 
 /// A host has no address that may be connected to.
@@ -84,8 +113,9 @@ impl Resolver for CheckedResolver {
         timeout: NextTimeout,
     ) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let found = DefaultResolver::default().resolve(uri, config, timeout)?;
+        let name = uri.host().unwrap_or_default();
         let mut allowed = self.empty();
-        for address in found.iter().filter(|address| (self.allows)(address.ip())) {
+        for address in found.iter().filter(|address| self.allowed_hosts.allows(name, **address)) {
             allowed.push(*address);
         }
         if allowed.is_empty() { Err(ureq::Error::Other(Box::new(NotPublic))) } else { Ok(allowed) }
@@ -136,6 +166,7 @@ mod tests {
             "127.0.0.1",
             "127.255.255.254",
             "169.254.0.1",
+            "168.63.129.16",
             "169.254.169.254",
             "172.16.0.1",
             "172.31.255.255",

@@ -20,7 +20,10 @@ pub enum FetchError {
     /// What the site asks for is not known.
     #[error("robots.txt cannot be fetched")]
     NoRobots,
-    /// The host has no address on the public internet.
+    /// The site asks for more than is remembered of a site.
+    #[error("robots.txt has more than 5000 rules")]
+    LongRobots,
+    /// The host has no address on the public internet, and was not named as one that may be connected to nevertheless.
     #[error("private address")]
     PrivateAddress,
     /// An answer, but not a page.

@@ -5,19 +5,28 @@ Redirects are followed here, hop by hop, so that each is checked as the first UR
 for a URL that cannot exist is an error page, whatever its status.
 */
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::address::is_public;
+use crate::allowed_host::AllowedHosts;
 use crate::host::{Host, Origin};
+use crate::recent::Recent;
 use crate::robots::Robots;
 use crate::transport::{Answer, Limits, Transport};
-use crate::{FetchError, Fingerprint};
+use crate::{AllowedHost, FetchError, Fingerprint};
+
+/// Hosts whose pauses and failures are remembered. Far more than can be asked within the longest pause.
+const MAX_HOSTS: usize = 10_000;
+
+/// Origins whose robots.txt is kept; that of another is fetched again when it is needed.
+const MAX_ORIGINS: usize = 256;
+
+/// Longest URL that is fetched. Few servers accept more, and every rule of a robots.txt reads the whole URL.
+const MAX_URL_BYTES: usize = 16 << 10;
 
 /// Fetches pages. Shared by threads; requests to one host wait for each other.
 #[derive(Debug)]
@@ -26,8 +35,8 @@ pub struct Fetcher {
     limits: Limits,
     delay: Duration,
     max_redirects: u32,
-    hosts: Mutex<HashMap<String, Arc<Host>>>,
-    origins: Mutex<HashMap<String, Arc<Origin>>>,
+    hosts: Recent<Host>,
+    origins: Recent<Origin>,
     requests: AtomicU64,
 }
 
@@ -68,10 +77,11 @@ impl FetcherBuilder {
         self
     }
 
-    /// Whether addresses that are not public may be connected to. Default: no.
+    /// A host that may be connected to although its address is not public. Default: none. May be called for any number
+    /// of hosts.
     #[must_use]
-    pub fn allow_private(mut self, allow_private: bool) -> Self {
-        self.limits.allows = if allow_private { |_| true } else { is_public };
+    pub fn allow_host(mut self, host: AllowedHost) -> Self {
+        self.limits.allowed_hosts.push(host);
         self
     }
 
@@ -91,8 +101,8 @@ impl FetcherBuilder {
             limits,
             delay,
             max_redirects,
-            hosts: Mutex::default(),
-            origins: Mutex::default(),
+            hosts: Recent::new(MAX_HOSTS),
+            origins: Recent::new(MAX_ORIGINS),
             requests: AtomicU64::new(0),
         }
     }
@@ -107,7 +117,7 @@ impl Fetcher {
         let limits = Limits {
             timeout: Duration::from_secs(10),
             max_bytes: 5 << 20,
-            allows: is_public,
+            allowed_hosts: AllowedHosts::default(),
             user_agent: Self::USER_AGENT.into(),
         };
         FetcherBuilder { limits, delay: Duration::from_secs(1), max_redirects: 5 }
@@ -156,7 +166,7 @@ impl Fetcher {
 
     /// What `url` answers, once its host is free; a server in trouble is asked twice.
     fn ask(&self, url: &Url, delay: Duration) -> Result<Answer, FetchError> {
-        let host = entry(&self.hosts, url.host_str().unwrap_or_default());
+        let host = self.hosts.get(url.host_str().unwrap_or_default());
         let mut gate = host.enter()?;
         let mut is_second = false;
         loop {
@@ -177,7 +187,7 @@ impl Fetcher {
     }
 
     fn origin(&self, url: &Url) -> Arc<Origin> {
-        entry(&self.origins, &url.origin().ascii_serialization())
+        self.origins.get(&url.origin().ascii_serialization())
     }
 
     /// What the site of `url` lets us fetch; asked once.
@@ -216,6 +226,9 @@ impl Fetcher {
 }
 
 fn parse(url: &str) -> Result<Url, FetchError> {
+    if url.len() > MAX_URL_BYTES {
+        return Err(FetchError::BadUrl);
+    }
     let url = Url::parse(url).map_err(|_| FetchError::BadUrl)?;
     if matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(FetchError::Scheme) }
 }
@@ -227,44 +240,9 @@ fn target(url: &Url, answer: &Answer) -> Result<Url, FetchError> {
     parse(target.as_str())
 }
 
-fn entry<V: Default>(map: &Mutex<HashMap<String, Arc<V>>>, name: &str) -> Arc<V> {
-    let mut map = map.lock().unwrap_or_else(PoisonError::into_inner);
-    match map.get(name) {
-        Some(value) => value.clone(),
-        None => map.entry(name.to_owned()).or_default().clone(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io::{Read as _, Write as _};
-    use std::net::{IpAddr, Ipv4Addr, TcpListener};
-    use std::thread;
-
     use super::*;
-
-    #[test]
-    fn a_redirect_does_not_lead_to_an_address_that_is_not_allowed() {
-        let outside = TcpListener::bind("127.0.0.1:0").unwrap();
-        let inside = TcpListener::bind("127.0.0.3:0").unwrap();
-        inside.set_nonblocking(true).unwrap();
-        let url = format!("http://{}/", outside.local_addr().unwrap());
-        let target = format!("http://{}/", inside.local_addr().unwrap());
-        let serving = thread::spawn(move || {
-            for answer in ["404 None\r\n", &format!("302 Found\r\nLocation: {target}\r\n")] {
-                let (mut stream, _) = outside.accept().unwrap();
-                assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
-                write!(stream, "HTTP/1.1 {answer}Content-Length: 0\r\n\r\n").unwrap();
-            }
-        });
-        let mut builder = Fetcher::builder().delay(Duration::ZERO);
-        builder.limits.allows = |address| address == IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let fetcher = builder.build();
-        assert!(matches!(fetcher.fetch(&url), Err(FetchError::PrivateAddress)));
-        serving.join().unwrap();
-        assert_eq!(fetcher.requests(), 2);
-        assert_eq!(inside.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
-    }
 
     #[test]
     fn fetchers_are_shared_by_threads() {
@@ -278,7 +256,10 @@ mod tests {
         for url in ["ftp://a.example/", "file:///etc/passwd", "data:,x", "mailto:a@a.example"] {
             assert!(matches!(fetcher.fetch(url), Err(FetchError::Scheme)), "{url}");
         }
-        assert!(matches!(fetcher.fetch("not a URL"), Err(FetchError::BadUrl)));
+        let long = format!("http://a.example/{}", "x".repeat(MAX_URL_BYTES));
+        for url in ["not a URL", &long] {
+            assert!(matches!(fetcher.fetch(url), Err(FetchError::BadUrl)));
+        }
         assert_eq!(fetcher.requests(), 0);
     }
 }

@@ -16,8 +16,9 @@ println!("{}", if page.is_same_page(&other) { "same" } else { "different" });
 
 Polite: robots.txt is obeyed, a host sees one request at a time with a pause between two, and a host that does not
 answer is left alone. Safe to point at a list of URLs that strangers wrote: addresses that are not public are refused
-([`is_public`]) at the very place where the connection is made, for every hop of a redirect; size, time and the
-number of hops are bounded; no cookies, credentials or proxies are used.
+([`is_public`]) at the very place where the connection is made, for every hop of a redirect, unless their host was named
+([`AllowedHost`]); size, time, the number of hops and the rules of a robots.txt are bounded, and so is what is remembered
+of hosts; no cookies, credentials or proxies are used.
 
 The client is `ureq`: requests to a host must wait for each other anyhow, so that threads do, and no asynchronous
 runtime has to be built. Its resolver can be replaced, and the addresses it returns are those connected to, which
@@ -28,14 +29,17 @@ Knows nothing of rules and decides nothing about them.
 */
 
 mod address;
+mod allowed_host;
 mod error;
 mod fetcher;
 mod fingerprint;
 mod host;
+mod recent;
 mod robots;
 mod transport;
 
 pub use address::is_public;
+pub use allowed_host::{AllowedHost, ParseAllowedHostError};
 pub use error::FetchError;
 pub use fetcher::{Fetcher, FetcherBuilder};
 pub use fingerprint::Fingerprint;

@@ -6,7 +6,6 @@ addresses only.
 */
 
 use std::io::Read as _;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +15,7 @@ use url::Url;
 
 use crate::FetchError;
 use crate::address::{CheckedResolver, NotPublic};
+use crate::allowed_host::AllowedHosts;
 
 /// Longest pause that a host may ask for.
 const MAX_PAUSE: Duration = Duration::from_secs(60);
@@ -32,8 +32,8 @@ pub(crate) struct Transport {
 pub(crate) struct Limits {
     pub(crate) timeout: Duration,
     pub(crate) max_bytes: usize,
-    /// Which addresses may be connected to.
-    pub(crate) allows: fn(IpAddr) -> bool,
+    /// Which hosts may be connected to although their addresses are not public.
+    pub(crate) allowed_hosts: AllowedHosts,
     pub(crate) user_agent: String,
 }
 
@@ -64,7 +64,7 @@ impl Transport {
             .user_agent(limits.user_agent.clone())
             .accept("text/html,application/xhtml+xml,*/*;q=0.5")
             .build();
-        let resolver = CheckedResolver { allows: limits.allows };
+        let resolver = CheckedResolver { allowed_hosts: limits.allowed_hosts.clone() };
         Self {
             agent: ureq::Agent::with_parts(config, DefaultConnector::default(), resolver),
             max_bytes: limits.max_bytes,

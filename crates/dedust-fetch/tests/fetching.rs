@@ -16,8 +16,10 @@ use flate2::write::GzEncoder;
 
 use crate::server::{Reply, Server, document};
 
+/// May connect to servers of tests.
 fn builder() -> FetcherBuilder {
-    Fetcher::builder().allow_private(true).delay(Duration::ZERO).timeout(Duration::from_secs(20))
+    let builder = Fetcher::builder().delay(Duration::ZERO).timeout(Duration::from_secs(20));
+    ["127.0.0.1", "127.0.0.2"].iter().fold(builder, |builder, host| builder.allow_host(host.parse().unwrap()))
 }
 
 /// The numbers in a target: `/p?id=12&sid=3` is 12, 3.
@@ -76,6 +78,38 @@ fn private_addresses_are_never_connected_to() {
         assert!(matches!(outcome, Err(FetchError::PrivateAddress)), "{host}: {outcome:?}");
     }
     assert_eq!((server.requests().len(), fetcher.requests()), (0, 0));
+}
+
+#[test]
+fn redirects_lead_only_to_hosts_that_are_named() {
+    let unnamed = Server::start_on(Ipv4Addr::new(127, 0, 0, 3), |_| Reply::html(document(1, 1)));
+    let other_port = Server::start(|_| Reply::html(document(1, 1)));
+    let targets =
+        [unnamed.url("/"), other_port.url("/"), "http://169.254.169.254/latest/meta-data/".to_owned()];
+    let server = Server::start(move |target| match numbers(target)[..] {
+        [index] => Reply::redirect(&targets[index as usize]),
+        _ => Reply::status(404),
+    });
+    let host = server.url("").strip_prefix("http://").unwrap().parse().unwrap();
+    let fetcher = Fetcher::builder().delay(Duration::ZERO).allow_host(host).build();
+    for index in 0..3 {
+        let outcome = fetcher.fetch(&server.url(&format!("/{index}")));
+        assert!(matches!(outcome, Err(FetchError::PrivateAddress)), "{index}: {outcome:?}");
+    }
+    assert_eq!((unnamed.requests().len(), other_port.requests().len()), (0, 0));
+    // One robots.txt and three redirects: nothing else was connected to.
+    assert_eq!((server.requests().len(), fetcher.requests()), (4, 4));
+}
+
+#[test]
+fn a_named_host_does_not_open_its_addresses_to_other_names() {
+    let server = Server::start(|_| Reply::html(document(1, 1)));
+    let port = server.url("").rsplit(':').next().unwrap().to_owned();
+    let fetcher = Fetcher::builder().delay(Duration::ZERO).allow_host("localhost".parse().unwrap()).build();
+    let outcome = fetcher.check(&format!("http://127.0.0.1:{port}/"));
+    assert!(matches!(outcome, Err(FetchError::PrivateAddress)), "{outcome:?}");
+    assert!(fetcher.check(&format!("http://localhost:{port}/")).is_ok());
+    assert_eq!(server.requests(), ["/robots.txt"]);
 }
 
 #[test]

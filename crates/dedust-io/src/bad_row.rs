@@ -190,6 +190,16 @@ pub enum BadRowReason {
         /// Bytes that should be.
         expected: u64,
     },
+    /// The block of a record is shorter than it says, and others follow.
+    #[error(
+        "its length is {length}, but another record starts after {found} bytes (fetch or write the file again)"
+    )]
+    LengthTooLong {
+        /// Bytes that the record says it has.
+        length: u64,
+        /// Bytes before the next record.
+        found: u64,
+    },
     /// Compressed data end too early.
     #[error("cut off: its compressed data end before they are complete (fetch the file again)")]
     CutOff,

@@ -109,6 +109,19 @@ pub enum ReadError {
         /// What is wrong.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A page of a Parquet file would take too much memory.
+    #[error(
+        "{file}: {page}{} (write the table again with pages of 1 MiB and without such values)",
+        AfterRow(*row)
+    )]
+    OversizedPage {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// The last row that was delivered, counted from 1.
+        row: u64,
+        /// The page.
+        page: OversizedPage,
+    },
     /// What comes through a pipe could not be put into a temporary file, which this format needs.
     #[error("cannot put {file} into a temporary file (a table is best read from its own path)")]
     Spool {
@@ -197,6 +210,37 @@ impl fmt::Display for AfterRow {
             row => write!(f, " after row {row}, the rows up to there were read"),
         }
     }
+}
+
+/// A page of a Parquet file that is larger than is read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("row group {row_group}, column \"{column}\": {excess}")]
+#[non_exhaustive]
+pub struct OversizedPage {
+    /// Counted from 0.
+    pub row_group: usize,
+    /// The name of the column.
+    pub column: String,
+    /// What is too large.
+    pub excess: Excess,
+}
+
+/// What is too large about a page of a Parquet file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Excess {
+    /// The page itself, packed or unpacked.
+    #[error("a page of {0} bytes, expected at most 128 MiB")]
+    PageBytes(u64),
+    /// A page whose values repeat the beginnings of others.
+    #[error("a page of {0} bytes in the encoding DELTA_BYTE_ARRAY, expected at most 4 MiB")]
+    PrefixPageBytes(u64),
+    /// The values of a dictionary.
+    #[error("a dictionary of {0} values, expected one for every four of its bytes and at most 4194304")]
+    DictionaryValues(u64),
+    /// The lengths of the texts in a page.
+    #[error("a list of {0} lengths, expected one for every value of its page and at most 4194304")]
+    ListedValues(u64),
 }
 
 /// Formats that are recognised in order to be refused with a useful message.

@@ -4,23 +4,33 @@ Parquet files: the rows of a table whose columns are named as everywhere else.
 A file comes in, since Parquet is read from its end; rows go out in order. Of the columns only those known are read, page by
 page, so that neither the number of rows nor that of other columns costs memory. Columns may have any type that can hold
 their values: text or bytes, whole numbers of any width, floating point numbers that are whole, times.
+
+Memory is bounded by a few pages of each column: see [`limits`].
 */
+
+mod delta;
+mod limits;
 
 use std::fs::File;
 use std::sync::Arc;
 
-use ::parquet::file::reader::{FileReader as _, SerializedFileReader};
+use ::parquet::file::reader::FileReader as _;
 use ::parquet::record::Field;
 use ::parquet::record::reader::RowIter;
 use ::parquet::schema::types::{Type, TypePtr};
 
+use self::limits::{LimitedFile, Refusals};
 use crate::bad_row::{BadRowReason, Place};
 use crate::table::{Cell, TableRows, failure, fill, known_columns};
 use crate::{Column, Location, Observation, ReadError};
 
+/// Values of a column that are unpacked at a time. Each may be as long as its page.
+const BATCH_VALUES: usize = 64;
+
 /// Reads a Parquet file.
 pub(crate) struct Table {
     rows: RowIter<'static>,
+    refusals: Refusals,
     columns: Vec<Column>,
     /// Rows read.
     count: u64,
@@ -30,7 +40,8 @@ impl Table {
     /// Reads what the file says of itself.
     pub(crate) fn open(name: &Arc<str>, file: File) -> Result<Self, ReadError> {
         let damaged = |source| failure(name, 0, source);
-        let reader = SerializedFileReader::new(file).map_err(damaged)?;
+        let reader = LimitedFile::open(file).map_err(damaged)?;
+        let refusals = reader.refusals();
         let schema = reader.metadata().file_metadata().schema().clone();
         // Lists and structures are no values of ours.
         let fields: Vec<&TypePtr> = schema.get_fields().iter().filter(|field| field.is_primitive()).collect();
@@ -40,7 +51,8 @@ impl Table {
             .build()
             .map_err(damaged)?;
         let rows = RowIter::from_file_into(Box::new(reader)).project(Some(projection)).map_err(damaged)?;
-        Ok(Table { rows, columns: known.into_iter().map(|(_, column)| column).collect(), count: 0 })
+        let rows = rows.with_batch_size(BATCH_VALUES);
+        Ok(Table { rows, refusals, columns: known.into_iter().map(|(_, column)| column).collect(), count: 0 })
     }
 }
 
@@ -51,7 +63,12 @@ impl TableRows for Table {
         observation: &mut Observation,
     ) -> Result<Option<Result<(), BadRowReason>>, ReadError> {
         let Some(row) = self.rows.next() else { return Ok(None) };
-        let row = row.map_err(|source| failure(file, self.count, source))?;
+        let row = row.map_err(|source| match self.refusals.get() {
+            Some(page) => {
+                ReadError::OversizedPage { file: file.clone(), row: self.count, page: page.clone() }
+            }
+            None => failure(file, self.count, source),
+        })?;
         self.count += 1;
         let cells = self.columns.iter().zip(row.get_column_iter());
         let cells = cells.map(|(&column, (_, field))| (column, cell(field)));

@@ -5,14 +5,15 @@ A cell of whatever type comes in, and goes into the column of an [`Observation`]
 known, and that there must be URLs, is decided here once.
 */
 
+use std::cell::Cell as ThreadCell;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use crate::bad_row::{BadRowReason, Place, shorten, shorten_quoted};
 use crate::column::Kind;
 use crate::observation::WrongValue;
-use crate::{Column, Location, Observation, ReadError};
+use crate::{Column, Location, MAX_ROW_BYTES, Observation, ReadError};
 
 /// Rows of a table, in order.
 pub(crate) trait TableRows: Send {
@@ -71,6 +72,24 @@ pub(crate) fn failure(
     ReadError::Table { file: file.clone(), row, source: Box::new(source) }
 }
 
+thread_local! {
+    /// Whether this thread is within [`guarded`].
+    static IS_GUARDED: ThreadCell<bool> = const { ThreadCell::new(false) };
+}
+
+/// From now on, panics within [`guarded`] are not printed: they are reported as errors.
+fn silence_guarded_panics() {
+    static SILENCED: Once = Once::new();
+    SILENCED.call_once(|| {
+        let print = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !IS_GUARDED.get() {
+                print(panic);
+            }
+        }));
+    });
+}
+
 /// Runs what reads a table. The readers of tables are not ours, and some panic on damaged files: that ends reading with
 /// an error, as any other damage does.
 pub(crate) fn guarded<T>(
@@ -78,13 +97,18 @@ pub(crate) fn guarded<T>(
     row: u64,
     read: impl FnOnce() -> Result<T, ReadError>,
 ) -> Result<T, ReadError> {
+    silence_guarded_panics();
+    IS_GUARDED.set(true);
     // Nothing of a table is used after an error.
-    panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|payload| {
+    let outcome = panic::catch_unwind(AssertUnwindSafe(read));
+    IS_GUARDED.set(false);
+    outcome.unwrap_or_else(|payload| {
         let problem = payload
             .downcast_ref::<String>()
             .cloned()
             .or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()))
             .unwrap_or_default();
+        let problem = format!("the file is damaged, fetch or write it again ({problem})");
         Err(failure(file, row, io::Error::new(io::ErrorKind::InvalidData, problem)))
     })
 }
@@ -97,9 +121,14 @@ pub(crate) fn fill<'a>(
 ) -> Result<(), BadRowReason> {
     observation.start(place.location);
     let mut has_url = false;
+    let mut row_bytes = 0;
     for (column, cell) in cells {
         if matches!(cell, Cell::Null) {
             continue;
+        }
+        row_bytes += cell.len();
+        if row_bytes > MAX_ROW_BYTES {
+            return Err(BadRowReason::TooLong);
         }
         has_url |= column == Column::Url;
         if set(observation, column, &cell).is_err() {
@@ -142,6 +171,15 @@ fn set(observation: &mut Observation, column: Column, cell: &Cell<'_>) -> Result
 }
 
 impl Cell<'_> {
+    /// Bytes of a value that may have any number of them.
+    fn len(&self) -> usize {
+        match self {
+            Cell::Text(text) => text.len(),
+            Cell::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        }
+    }
+
     /// In words, for a message.
     fn shown(&self) -> String {
         match self {

@@ -255,6 +255,105 @@ fn a_wrong_length_costs_no_other_record() {
     assert_eq!(Reading::of_bytes(&members.concat()).short(), ["1".to_owned(), message, "3".to_owned()]);
 }
 
+/// The same record with another length.
+fn with_length(record: &[u8], len: u64) -> Vec<u8> {
+    let text = String::from_utf8(record.to_vec()).unwrap();
+    let (before, after) = text.split_once("Content-Length: ").unwrap();
+    format!("{before}Content-Length: {len}{}", &after[after.find('\r').unwrap()..]).into_bytes()
+}
+
+/// Bytes from the start of a record to its block.
+fn head_len(record: &[u8]) -> u64 {
+    record.windows(4).position(|end| end == b"\r\n\r\n").unwrap() as u64 + 4
+}
+
+#[test]
+fn a_length_that_is_too_long_swallows_no_record() {
+    let pages: Vec<Vec<u8>> =
+        (0..7).map(|number| page(&number.to_string(), "", &b"<p>text</p>\n".repeat(20))).collect();
+    let offset = pages[0].len();
+    let block_len = pages[1].len() as u64 - head_len(&pages[1]);
+    // Within the first line of the next record, behind it, within the next record, near the end of the file, far behind it.
+    let rest: u64 = pages[2..].iter().map(|page| page.len() as u64).sum();
+    for len in
+        [block_len + 3, block_len + 10, block_len + 300, block_len + rest - 20, 1 << 20, 1 << 40, u64::MAX]
+    {
+        let lying = with_length(&pages[1], len);
+        let whole = [&pages[0][..], &lying, &pages[2..].concat()].concat();
+        let message = format!(
+            "!record 2 at byte {offset}: its length is {len}, but another record starts after {block_len} bytes (fetch or \
+             write the file again), record skipped: http://a.example/1"
+        );
+        for bytes in [whole.clone(), gzip(&whole), zstd(&whole)] {
+            let reading = Reading::of_bytes(&bytes);
+            assert_eq!(reading.short(), ["0", &message, "2", "3", "4", "5", "6"]);
+            assert_eq!(reading.records.response, 7);
+        }
+    }
+}
+
+#[test]
+fn a_page_that_shows_records_is_one_page() {
+    let shown = [page("shown-1", "", b"<p>1</p>"), page("shown-2", "", b"<p>2</p>")].concat();
+    let body = [b"<pre>\r\n\r\n", &shown[..], b"</pre>\nWARC/1.0\r\n"].concat();
+    for body in [&body[..], &shown, b"\r\n\r\nWARC/1.0\r\n", b"WARC/1.0\r\n\r\n"] {
+        let record = page("about", "", body);
+        let resource = record_of_archive(body);
+        for whole in [
+            [&record[..], &page("next", "", b"x")].concat(),
+            [&resource[..], &page("next", "", b"x")].concat(),
+            [&page("about", "", b"x")[..], &page("next", "", body)].concat(),
+        ] {
+            for bytes in [whole.clone(), gzip(&whole)] {
+                assert_eq!(Reading::of_bytes(&bytes).short(), ["about", "next"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_behind_a_page_that_shows_records_is_not_blamed_on_it() {
+    let about = gzip(&page("about", "", b"<pre>\nWARC/1.0\r\n</pre>"));
+    let mut damaged = gzip(&page("damaged", "", b"<p>text</p>"));
+    damaged[12..20].fill(0xff);
+    let rows = Reading::of_bytes(&[&about[..], &damaged, &gzip(&page("next", "", b"x"))].concat()).short();
+    assert_eq!((rows[0].as_str(), rows[rows.len() - 1].as_str()), ("about", "next"), "{rows:?}");
+    assert!(
+        rows[1].starts_with(&format!("!record 2 at byte {}: cannot be decompressed (", about.len())),
+        "{rows:?}"
+    );
+}
+
+/// An archive within an archive.
+fn record_of_archive(archive: &[u8]) -> Vec<u8> {
+    let fields = "WARC-Target-URI: http://a.example/about\r\nContent-Type: application/warc\r\n";
+    record("resource", fields, archive)
+}
+
+#[test]
+fn a_length_that_is_too_long_swallows_no_record_of_an_older_archive() {
+    let page = |path: &str, len: usize, block: &str| {
+        format!("http://a.example/{path} 192.0.2.7 20080430204825 text/html {len}\n{block}\n")
+    };
+    let body = "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<p>text\nhttp://a.example/ is a link\n</p>";
+    let about = "filedesc://a.arc 192.0.2.7 20080430204825 text/plain 4\n1 0\n\n";
+    let honest: Vec<String> = (0..5).map(|number| page(&number.to_string(), body.len(), body)).collect();
+    for len in [body.len() + 30, 400, 1 << 40] {
+        let whole = [about, &honest[0], &page("1", len, body), &honest[2..].concat()].concat();
+        let message = format!(
+            "!record 3 at byte {}: its length is {len}, but another record starts after {} bytes (fetch or write the file \
+             again), record skipped: http://a.example/1 192.0.2.7 20080430204825 text/html {len}",
+            about.len() + honest[0].len(),
+            body.len() + 1
+        );
+        assert_eq!(Reading::of_bytes(whole.as_bytes()).short(), ["0", &message, "2", "3", "4"]);
+    }
+    // A page that shows a record.
+    let shown = format!("{body}\n{}", honest[0]);
+    let whole = [about, &page("about", shown.len(), &shown), &honest[1]].concat();
+    assert_eq!(Reading::of_bytes(whole.as_bytes()).short(), ["about", "1"]);
+}
+
 #[test]
 fn a_cut_archive_gives_its_records_and_says_where_it_ends() {
     let records: Vec<Vec<u8>> =

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use dedust::{Outcome, ParsedUrl, RuleSet, Verdict};
-use dedust_fetch::Fetcher;
+use dedust_fetch::{Fetcher, FetcherBuilder};
 use dedust_io::{Compression, OutputFile, WriteError};
 
 pub(crate) use self::args::ValidateArgs;
@@ -57,9 +57,8 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
         .timeout(args.timeout)
         .max_bytes(args.max_bytes)
         .max_redirects(args.max_redirects)
-        .allow_private(args.allow_private)
-        .user_agent(&args.user_agent)
-        .build();
+        .user_agent(&args.user_agent);
+    let fetcher = args.allow_host.iter().cloned().fold(fetcher, FetcherBuilder::allow_host).build();
     let bars = Validating::new(printer);
     let findings = Survey { fetcher: &fetcher, state: &state, limits, bars: &bars }.run(&sites)?;
     drop(bars);

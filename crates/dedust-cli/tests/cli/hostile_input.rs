@@ -25,6 +25,19 @@ fn learn_from(bytes: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
+fn a_table_on_which_its_reader_panics() {
+    let rows = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/readers/rows.parquet");
+    let mut bytes = std::fs::read(rows).unwrap();
+    bytes[440] = 0;
+    assert_snapshot!(learn_from(bytes), @r"
+    exit 2
+    --- stderr
+    error: cannot read crawl as a table, so no row was read
+      cause: the file is damaged, fetch or write it again (assertion failed: size <= src.len())
+    ");
+}
+
+#[test]
 fn a_cut_off_download() {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     gzip.write_all(shop().join("").as_bytes()).unwrap();

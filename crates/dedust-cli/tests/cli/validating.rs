@@ -62,11 +62,12 @@ fn urls(server: &Server, count: usize) -> String {
         .collect()
 }
 
-const FAST: [&str; 9] = [
+const FAST: [&str; 10] = [
     "validate",
     "rules.json",
     "urls.txt",
-    "--allow-private",
+    "--allow-host",
+    "127.0.0.1",
     "--delay",
     "0s",
     "--samples",
@@ -198,15 +199,18 @@ fn nothing_private_is_fetched_unless_allowed() {
 
 #[test]
 fn redirects_to_private_addresses_are_trouble_not_evidence() {
-    // The same server under another address stands for the inside of a network.
+    // A server under an address that is not named stands for the inside of a network.
     let inside = Server::start_on(Ipv4Addr::new(127, 0, 0, 3), |_| Reply::html(document(1, 1)));
-    let target = inside.url("/secret");
-    let (_server, sandbox) = setup(move |path| match path {
+    let targets = [inside.url("/secret"), "http://169.254.169.254/latest/meta-data/".to_owned()];
+    let (server, sandbox) = setup(move |path| match path {
         "/robots.txt" => Reply::status(404),
-        _ => Reply::redirect(&target),
+        _ => Reply::redirect(&targets[path.len() % 2]),
     });
-    let run = sandbox.run(&["validate", "rules.json", "urls.txt", "--delay", "0s", "--format", "json"]);
-    assert_eq!(outcomes(&records(&run)), [("unknown", 0, 0, 30); 3]);
+    let run = validate(&sandbox, &["--format", "json"]);
+    let records = records(&run);
+    assert_eq!(outcomes(&records), [("unknown", 0, 0, 30); 3]);
+    assert_eq!(records[0]["failures"]["private address"], 30);
+    assert!(server.requests().len() > 30, "the host that is named is asked");
     assert_eq!(inside.requests().len(), 0);
 }
 
@@ -242,7 +246,8 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
         "validate",
         "expected.json",
         "urls.txt",
-        "--allow-private",
+        "--allow-host",
+        "127.0.0.1",
         "--delay",
         "0s",
         "--samples",
@@ -325,7 +330,7 @@ fn sites_are_checked_side_by_side() {
     both["sites"]["127.0.0.2"] = other["sites"]["127.0.0.2"].clone();
     sandbox.write("rules.json", both.to_string());
     sandbox.write("urls.txt", urls(&one, 30) + &urls(&two, 30));
-    let records = records(&validate(&sandbox, &["--format", "json"]));
+    let records = records(&validate(&sandbox, &["--allow-host", "127.0.0.2", "--format", "json"]));
     assert_eq!(outcomes(&records), [("confirmed", 19, 0, 0); 6]);
     assert_eq!((one.max_active(), two.max_active()), (1, 1));
     let again = records.iter().map(|record| record["site"].as_str().unwrap_or("all")).collect::<Vec<_>>();
@@ -366,6 +371,13 @@ fn what_cannot_be_written_is_known_before_anything_is_fetched() {
 
     For more information, try '--help'.
     ");
+    assert_snapshot!(report(&validate(&sandbox, &["--allow-host", "http://a.example/"])), @r#"
+    exit 2
+    --- stderr
+    error: invalid value 'http://a.example/' for '--allow-host <HOST>': "http://a.example/" is not a host, expected a name or an address such as a.example, 10.0.0.7:8080 or [fd00::7]:80
+
+    For more information, try '--help'.
+    "#);
     assert_snapshot!(sandbox.dedust_with(&["validate", "-", "urls.txt"], sandbox.read("rules.json")), @r"
     exit 2
     --- stderr

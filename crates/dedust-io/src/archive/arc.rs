@@ -7,11 +7,17 @@ http://a.example/ 192.0.2.7 20080430204825 text/html 200 - - 4711 file.arc 11385
 ```
 */
 
+use super::inner_head::HeadLine;
+use super::is_web;
+
 /// What the first record starts with, which is about the file.
 pub(super) const FILE_MARK: &[u8] = b"filedesc:";
 
 /// What the others start with.
 pub(super) const EXAMPLE: &str = "http://a.example/ 192.0.2.7 20080430204825 text/html 11385";
+
+/// A whole line of a page.
+pub(super) const HEAD_LINE: HeadLine = HeadLine { start: b"\nhttp", is_head: is_first_line };
 
 /// The words that matter, and the length of the block.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,6 +26,11 @@ pub(super) struct ArcLine<'a> {
     pub(super) time: &'a [u8],
     pub(super) mime: &'a [u8],
     pub(super) length: u64,
+}
+
+/// Whether this is the first line of the record of a page.
+pub(super) fn is_first_line(line: &[u8]) -> bool {
+    split(line).is_some_and(|line| is_web(line.url))
 }
 
 /// Reads the line. URLs may hold spaces, so words are counted from the end.

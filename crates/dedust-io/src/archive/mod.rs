@@ -7,7 +7,8 @@ where the page may be read as text. One record is held at a time, of its body at
 - Responses, resources and revisits of `http` and `https` URLs are pages. What the crawler sent, found out or noted is
   passed over, and so is what it fetched by other protocols.
 - A record that is cut off, damaged or of the wrong length is a bad row, and reading goes on at the next: in the next
-  gzip member where records are compressed one by one, else at the next line that starts as a record does.
+  gzip member where records are compressed one by one, else at the next line that starts as a record does. Such lines
+  inside a block count only if no record starts where the block ends.
 
 Digests are as the archive has them (`WARC-Payload-Digest`), without the name of SHA-1, as in CDX files; nothing is
 hashed here.
@@ -15,12 +16,14 @@ hashed here.
 
 mod arc;
 mod http;
+mod inner_head;
 mod page;
 mod stream;
 mod warc;
 
-use std::io;
+use std::io::{self, BufRead as _, Read as _};
 
+use inner_head::{Held, MAX_HEAD_LINE_BYTES};
 use page::{HttpHead, Page};
 use stream::{Block, LineRead, Stream, read_line};
 
@@ -119,6 +122,8 @@ pub(crate) struct Archive {
     /// The current record, counted from 1.
     number: u64,
     offset: u64,
+    /// Bytes that its block is said to have.
+    length: u64,
     document: Document,
     has_document: bool,
     bad_body: Option<BadBodyReason>,
@@ -129,9 +134,13 @@ pub(crate) struct Archive {
 impl Archive {
     /// Continues `text`, of which `start` has been read before.
     pub(crate) fn new(format: ArchiveFormat, start: Vec<u8>, text: Text) -> Self {
+        let head_line = match format {
+            ArchiveFormat::Warc => warc::HEAD_LINE,
+            ArchiveFormat::Arc => arc::HEAD_LINE,
+        };
         Archive {
             format,
-            stream: Stream::new(start, text),
+            stream: Stream::new(start, text, head_line),
             line: Vec::new(),
             next_line: None,
             fields: Fields::default(),
@@ -139,6 +148,7 @@ impl Archive {
             counts: RecordCounts::default(),
             number: 0,
             offset: 0,
+            length: 0,
             document: Document::default(),
             has_document: false,
             bad_body: None,
@@ -197,7 +207,10 @@ impl Archive {
             }
             self.number += 1;
             let read = self.read_record(observation);
-            if let Some(failure) = self.stream.take_failure() {
+            // Not a failure behind the record, which is met when the next one is looked for.
+            let has_failed = self.stream.has_failed();
+            let read = self.check_length(read);
+            if let Some(failure) = has_failed.then(|| self.stream.take_failure()).flatten() {
                 return self.pass_over(failure);
             }
             match read {
@@ -259,10 +272,69 @@ impl Archive {
         }
     }
 
+    /// After a record with the head of another inside: goes back to that head unless a record starts where this one ends.
+    fn check_length(&mut self, read: Result<bool, BadRowReason>) -> Result<bool, BadRowReason> {
+        let Some(held) = self.stream.take_held() else { return read };
+        let found = held.position;
+        let is_whole = held.position + held.len() == self.length;
+        let mut behind = Vec::new();
+        if is_whole && self.is_end_of_record(&mut behind) {
+            return read;
+        }
+        // Where records are compressed by themselves, the next one is known by its member.
+        if !is_whole && self.stream.at_member_start() {
+            return read;
+        }
+        let is_head = held.unfinished_line.as_ref().is_none_or(|line| {
+            let rest = behind.split_inclusive(|&byte| byte == b'\n').next().unwrap_or_default();
+            self.is_mark(&[line, rest].concat())
+        });
+        self.go_back(if is_head { Some(held) } else { None }, &behind);
+        if !is_head {
+            return read;
+        }
+        self.has_document = false;
+        Err(BadRowReason::LengthTooLong { length: self.length, found })
+    }
+
+    /// Has the bytes held, if any, and those behind them read again.
+    fn go_back(&mut self, held: Option<Held>, behind: &[u8]) {
+        let held = match held {
+            Some(mut held) => held.push(behind).map(|()| held),
+            None => Held::new(behind, 0),
+        };
+        match held {
+            Ok(held) => self.stream.rewind(held),
+            Err(error) => self.stream.fail(error),
+        }
+    }
+
+    /// Whether a record, or nothing, follows where the block of one ended. What was read to find out is in `behind` if
+    /// not, else it is remembered.
+    fn is_end_of_record(&mut self, behind: &mut Vec<u8>) -> bool {
+        loop {
+            let (offset, line_start) = (self.stream.here(), behind.len());
+            let limit = (MAX_HEAD_LINE_BYTES - line_start.min(MAX_HEAD_LINE_BYTES)) as u64;
+            // A failure to read is kept by the stream.
+            let _ = self.stream.by_ref().take(limit).read_until(b'\n', behind);
+            let line = &behind[line_start..];
+            if line.is_empty() && limit > 0 {
+                return true;
+            }
+            if self.is_mark(line) {
+                self.next_line = Some((offset, line.to_vec()));
+                return true;
+            }
+            if limit == 0 || !line.trim_ascii().is_empty() {
+                return false;
+            }
+        }
+    }
+
     fn is_mark(&self, line: &[u8]) -> bool {
         match self.format {
             ArchiveFormat::Warc => line.starts_with(warc::MARK),
-            ArchiveFormat::Arc => arc::split(line).is_some_and(|line| is_web(line.url)),
+            ArchiveFormat::Arc => arc::is_first_line(line),
         }
     }
 
@@ -283,6 +355,7 @@ impl Archive {
         self.counts.add(kind);
         let url = warc::target(&self.fields);
         let is_page = matches!(kind, RecordKind::Response | RecordKind::Resource | RecordKind::Revisit);
+        self.length = len;
         let block = Block::new(&mut self.stream, len, warc::MARK);
         if !is_page || !is_web(url) {
             whole(len, block.skip())?;
@@ -314,6 +387,7 @@ impl Archive {
         };
         let is_about_file = self.line.starts_with(arc::FILE_MARK);
         self.counts.add(if is_about_file { RecordKind::Info } else { RecordKind::Response });
+        self.length = head.length;
         let block = Block::new(&mut self.stream, head.length, b"");
         if !is_web(head.url) {
             return whole(head.length, block.skip()).map(|()| false);
@@ -354,5 +428,42 @@ pub(crate) fn set_digest(observation: &mut Observation, digest: Option<&[u8]>) {
     let digest = digest.strip_prefix(b"sha1:").unwrap_or(digest);
     if !EMPTY_DIGESTS.iter().any(|empty| digest.eq_ignore_ascii_case(empty.as_bytes())) {
         set(observation, Column::Digest, Some(digest));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows and bad rows of an archive, and the bytes that were read more than once.
+    fn cost(bytes: &[u8]) -> (usize, usize, u64) {
+        let text = Text::from_read("a.warc", io::Cursor::new(bytes.to_vec())).unwrap();
+        let mut archive = Archive::new(ArchiveFormat::Warc, Vec::new(), text);
+        let mut observation = Observation::new();
+        let (mut good, mut bad) = (0, 0);
+        loop {
+            match archive.next(&mut observation).unwrap() {
+                NextRecord::Page => good += 1,
+                NextRecord::Bad(_) => bad += 1,
+                NextRecord::End => return (good, bad, archive.stream.reread_bytes),
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_that_are_all_too_long_cost_linear_time() {
+        let lying = |len: u64| {
+            format!(
+                "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\nContent-Length: {len}\r\n\r\nx\r\n\r\n"
+            )
+        };
+        for len in [300, 100_000, 1 << 40] {
+            let archive = lying(len).repeat(5_000);
+            let (good, bad, reread_bytes) = cost(archive.as_bytes());
+            assert_eq!((good, bad), (0, 5_000), "{len}");
+            // A few times the whole, then a small piece for each record.
+            let limit = 10 * archive.len() as u64 + 5_000 * (4 << 10);
+            assert!(reread_bytes < limit, "{len}: {reread_bytes} bytes of {}", archive.len());
+        }
     }
 }

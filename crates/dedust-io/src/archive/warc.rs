@@ -3,6 +3,7 @@ The head of a WARC record, versions 0.17 to 1.1 (ISO 28500).
 */
 
 use super::RecordKind;
+use super::inner_head::HeadLine;
 use super::stream::{LineRead, Stream, read_line};
 use crate::bad_row::BadRowReason;
 use crate::head::Fields;
@@ -10,8 +11,17 @@ use crate::head::Fields;
 /// What each record starts with.
 pub(super) const MARK: &[u8] = b"WARC/";
 
+/// The same as a whole line: `WARC/1.0`.
+pub(super) const HEAD_LINE: HeadLine = HeadLine { start: b"\nWARC/", is_head: is_first_line };
+
 /// Longest head, in bytes.
 const MAX_HEAD_BYTES: usize = 4 << 20;
+
+fn is_first_line(line: &[u8]) -> bool {
+    let version = line.strip_prefix(MARK).map(<[u8]>::trim_ascii_end).unwrap_or_default();
+    matches!(version, [major, b'.', minor @ ..] if major.is_ascii_digit()
+        && !minor.is_empty() && minor.iter().all(u8::is_ascii_digit))
+}
 
 /// Reads the fields after the first line of a record. Gives the length of its block.
 pub(super) fn read_fields(

@@ -5,7 +5,7 @@ Options of `dedust validate`, and the quantities they are given in.
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dedust_fetch::Fetcher;
+use dedust_fetch::{AllowedHost, Fetcher};
 
 use crate::args::ReportFormat;
 
@@ -19,7 +19,7 @@ For every rule, URLs of the list that it changes are fetched, each with the cano
 
 A rule is confirmed once all but the share --max-fail of --samples pairs were the same, refuted once that share of --samples were different, and unknown if fewer than 20 pairs could be compared. Verdicts are written into RULES; refuted rules stay there and are no longer applied. A verdict of unknown does not replace an earlier one that was not.
 
-robots.txt is obeyed, and hosts are asked one request at a time; sites are checked in parallel. Every finished pair is noted in the state file at once: after an interruption, the same command goes on where it stopped. The file is removed when all is done.
+Only public addresses are connected to, and hosts named with --allow-host. robots.txt is obeyed (a site whose file has more than 5000 rules for us is left alone), and hosts are asked one request at a time; sites are checked in parallel. Every finished pair is noted in the state file at once: after an interruption, the same command goes on where it stopped. The file is removed when all is done.
 
 With --format json, one line per rule, then one for all:
   {"type":"rule","site":"a.example","kind":"rule","index":0,"pattern":..,
@@ -55,9 +55,11 @@ pub(crate) struct ValidateArgs {
     /// Redirects to follow from one URL
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=20))]
     pub(crate) max_redirects: u32,
-    /// Connect to private and loopback addresses too
-    #[arg(long)]
-    pub(crate) allow_private: bool,
+    /// Connect to this host although its address is private; may be given more than once
+    ///
+    /// A name or an address, for one port if one is given: wiki.intranet.example, 10.0.0.7:8080, [fd00::7]:80. Every other private address stays refused, also where a redirect leads there. Link-local addresses and those of the metadata services of clouds have to be named by address.
+    #[arg(long, value_name = "HOST")]
+    pub(crate) allow_host: Vec<AllowedHost>,
     /// Our name for servers
     ///
     /// robots.txt is read for what stands before the first `/`.
