@@ -2,20 +2,23 @@
 Remembers which URL keys a crawl has seen: on disk, across runs, for billions of keys.
 
 [`SeenKey`]s come in, one at a time or in batches; whether each is new comes out. A key that was said to be new is in
-the operating system's hands before the answer is given, so that killing the process at any moment loses nothing.
+the operating system's hands before the answer is given, so that killing the process at any moment loses nothing. Keys
+are hashed with a secret of the set ([`KeyHasher`]), so that nobody outside can make a URL that is taken for another.
 
 ```
-use dedust_seen::{SeenKey, SeenSet};
+use dedust_seen::SeenSet;
 
 # let folder = tempfile::tempdir()?;
 # let folder = folder.path().join("seen");
+let url = b"http://a.example/p?id=1";
 let mut seen = SeenSet::open(&folder)?;
-assert!(seen.insert(SeenKey::of(b"http://a.example/p?id=1"))?);
-assert!(!seen.insert(SeenKey::of(b"http://a.example/p?id=1"))?);
+let key = seen.hasher().hash(url);
+assert!(seen.insert(key)?);
+assert!(!seen.insert(key)?);
 drop(seen);
 
 let mut seen = SeenSet::open(&folder)?;
-assert!(!seen.insert(SeenKey::of(b"http://a.example/p?id=1"))?);
+assert!(!seen.insert(seen.hasher().hash(url))?);
 assert_eq!(seen.stats().keys, 1);
 # Ok::<(), Box<dyn std::error::Error>>(())
 ```
@@ -47,17 +50,20 @@ finds keys of any kind, is several times slower here.
 
 mod background;
 mod bytes;
+mod check;
 mod error;
 mod folder;
 mod key;
 mod log;
+mod marker;
 mod merge;
 mod run;
 mod set;
 mod stats;
 mod view;
 
+pub use check::{Fault, FileReport, SeenReport, check, repair};
 pub use error::{Damage, SeenError};
-pub use key::SeenKey;
+pub use key::{KeyHasher, SeenKey};
 pub use set::{Durability, SeenOptions, SeenSet};
 pub use stats::SeenStats;
