@@ -33,7 +33,7 @@ pub enum SeenError {
         source: io::Error,
     },
     /// There is no set in this folder.
-    #[error("{} is no set of seen keys: it has no file {marker:?}", folder.display(), marker = crate::folder::MARKER)]
+    #[error("{} is no set of seen keys: it has no file {marker:?}", folder.display(), marker = crate::marker::NAME)]
     NoSet {
         /// The folder.
         folder: PathBuf,
@@ -45,7 +45,7 @@ pub enum SeenError {
         path: PathBuf,
     },
     /// The folder holds files, but not those of a set.
-    #[error("{} is no set of seen keys: it holds {found:?} and no file {marker:?}", folder.display(), marker = crate::folder::MARKER)]
+    #[error("{} is no set of seen keys: it holds {found:?} and no file {marker:?}", folder.display(), marker = crate::marker::NAME)]
     Foreign {
         /// The folder.
         folder: PathBuf,

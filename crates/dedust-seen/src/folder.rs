@@ -8,17 +8,14 @@ from a replacement that was not finished, and is removed. Every generation up to
 The marker file says that the folder is a set ([`crate::marker`]), and is locked by the process that has it open.
 */
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Damage, SeenError, failed};
-use crate::key::{KeyHasher, random_secret};
-use crate::marker::{self, Marker};
-
-/// The file that makes a folder a set.
-pub(crate) const MARKER: &str = "SEEN";
+use crate::key::KeyHasher;
+use crate::marker;
 
 const UNFINISHED: &str = ".tmp";
 const DAMAGED: &str = ".damaged";
@@ -74,43 +71,42 @@ impl Folder {
     /// Locks a folder, which is made a set if it is empty or not there.
     pub(crate) fn open(path: &Path) -> Result<Self, SeenError> {
         fs::create_dir_all(path).map_err(failed("create the folder", path))?;
-        let marker_path = path.join(MARKER);
-        if !marker_path.exists()
+        if !path.join(marker::NAME).exists()
             && let Some(found) = names_in(path)?.into_iter().next()
         {
             return Err(SeenError::Foreign { folder: path.to_owned(), found });
         }
-        let folder = Self::lock(path, File::options().create(true).truncate(false))?;
+        let folder = match marker::lock(path, File::options().create(true).truncate(false))? {
+            (marker, Some(hasher)) => Self::new(path, marker, hasher),
+            (marker, None) => Self::create(path, marker)?,
+        };
         folder.sync()?;
         Ok(folder)
     }
 
     /// Locks the folder of a set that is there, and changes nothing.
     pub(crate) fn open_existing(path: &Path) -> Result<Self, SeenError> {
-        if !path.join(MARKER).exists() {
-            return Err(SeenError::NoSet { folder: path.to_owned() });
+        let no_set = || SeenError::NoSet { folder: path.to_owned() };
+        if !path.join(marker::NAME).exists() {
+            return Err(no_set());
         }
-        Self::lock(path, &mut File::options())
+        let (marker, hasher) = marker::lock(path, &mut File::options())?;
+        Ok(Self::new(path, marker, hasher.ok_or_else(no_set)?))
     }
 
-    fn lock(path: &Path, options: &mut OpenOptions) -> Result<Self, SeenError> {
-        let marker_path = path.join(MARKER);
-        if marker_path.exists() {
-            check_is_file(&marker_path)?;
+    /// Makes a folder whose marker is blank a set.
+    fn create(path: &Path, marker: File) -> Result<Self, SeenError> {
+        // Keys that were hashed with a secret that is gone are of no use with another.
+        if names_in(path)?.iter().any(|name| span_of(name).is_some() || generation_of(name).is_some()) {
+            let path = path.join(marker::NAME);
+            return Err(SeenError::Damaged { path, offset: 0, damage: Damage::Length });
         }
-        let mut marker = private(options)
-            .read(true)
-            .write(true)
-            .open(&marker_path)
-            .map_err(failed("open", &marker_path))?;
-        marker.try_lock().map_err(|error| match error {
-            fs::TryLockError::WouldBlock => SeenError::InUse { folder: path.to_owned() },
-            fs::TryLockError::Error(source) => {
-                SeenError::Io { action: "lock", path: marker_path.clone(), source }
-            }
-        })?;
-        let hasher = read_marker(&mut marker, path)?;
-        Ok(Self { path: path.to_owned(), hasher, _marker: marker, syncs: AtomicU64::new(0) })
+        let hasher = marker::write(&marker, path)?;
+        Ok(Self::new(path, marker, hasher))
+    }
+
+    fn new(path: &Path, marker: File, hasher: KeyHasher) -> Self {
+        Self { path: path.to_owned(), hasher, _marker: marker, syncs: AtomicU64::new(0) }
     }
 
     /// What the keys of the set are hashed with.
@@ -250,52 +246,10 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Reads what a marker says, or writes it if nobody has. `folder` is where it is.
-fn read_marker(file: &mut File, folder: &Path) -> Result<KeyHasher, SeenError> {
-    let path = folder.join(MARKER);
-    let mut bytes = Vec::new();
-    file.take(marker::MAX_BYTES).read_to_end(&mut bytes).map_err(failed("read", &path))?;
-    let damaged = |damage| SeenError::Damaged { path: path.clone(), offset: 0, damage };
-    match marker::decode(&bytes) {
-        Marker::Set(hasher) => Ok(hasher),
-        Marker::Damaged => Err(damaged(Damage::Checksum)),
-        Marker::Unknown => {
-            let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
-            let found = String::from_utf8_lossy(line).into_owned();
-            Err(SeenError::UnsupportedVersion { folder: folder.to_owned(), found })
-        }
-        // Keys that were hashed with a secret that is gone are of no use with another.
-        Marker::Blank if has_keys(folder)? => Err(damaged(Damage::Length)),
-        Marker::Blank => {
-            let secret = random_secret()?;
-            write_marker(file, &marker::encode(secret)).map_err(failed("write", &path))?;
-            Ok(KeyHasher::with_secret(secret))
-        }
-    }
-}
-
-fn write_marker(file: &mut File, text: &str) -> io::Result<()> {
-    file.set_len(0)?;
-    file.rewind()?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
-}
-
-/// Only the owner may read a file that is made with these options: it holds a secret.
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options
-}
-
 /// Refuses what is no file of bytes: reading a pipe or a device may never end.
-fn check_is_file(path: &Path) -> Result<(), SeenError> {
+pub(crate) fn check_is_file(path: &Path) -> Result<(), SeenError> {
     let kind = fs::metadata(path).map_err(failed("read", path))?;
     if kind.is_file() { Ok(()) } else { Err(SeenError::NotAFile { path: path.to_owned() }) }
-}
-
-fn has_keys(folder: &Path) -> Result<bool, SeenError> {
-    Ok(names_in(folder)?.iter().any(|name| span_of(name).is_some() || generation_of(name).is_some()))
 }
 
 fn span_of(name: &str) -> Option<Span> {
@@ -361,7 +315,7 @@ mod tests {
     fn the_secret_is_for_the_owner_only() {
         let folder = tempfile::tempdir().unwrap();
         Folder::open(folder.path()).unwrap();
-        let metadata = fs::metadata(folder.path().join(MARKER)).unwrap();
+        let metadata = fs::metadata(folder.path().join(marker::NAME)).unwrap();
         #[cfg(unix)]
         assert_eq!(std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777, 0o600);
         assert!(metadata.len() > 0);

@@ -9,23 +9,33 @@ check 0123456789abcdef
 
 The check is of the bytes before it: with a secret that is wrong in one bit, every page would be new once more. Format 1 is
 the first line alone. Its keys are hashed without a secret.
+
+The process that has a set open holds a lock on this file.
 */
 
 use std::fmt::Write as _;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::key::{KeyHasher, SECRET_BYTES};
+use crate::error::{Damage, SeenError, failed};
+use crate::folder::check_is_file;
+use crate::key::{KeyHasher, SECRET_BYTES, random_secret};
+
+/// What the file is called.
+pub(crate) const NAME: &str = "SEEN";
 
 const FORMAT_1: &str = "dedust set of seen keys, format 1\n";
 const FORMAT_2: &str = "dedust set of seen keys, format 2\n";
 
 /// More than the length of any marker. What follows is not read.
-pub(crate) const MAX_BYTES: u64 = 256;
+const MAX_BYTES: u64 = 256;
 
 /// What a marker was found to say.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Marker {
+enum Marker {
     /// Nothing: whoever made it got no further.
     Blank,
     /// The folder is a set, whose keys are hashed by this.
@@ -36,8 +46,52 @@ pub(crate) enum Marker {
     Unknown,
 }
 
+/// Opens and locks the marker of a folder. Says what keys are hashed with, or nothing if the marker is blank.
+pub(crate) fn lock(folder: &Path, options: &mut OpenOptions) -> Result<(File, Option<KeyHasher>), SeenError> {
+    let path = folder.join(NAME);
+    if path.exists() {
+        check_is_file(&path)?;
+    }
+    let options = private(options).read(true).write(true);
+    let mut file = options.open(&path).map_err(failed("open", &path))?;
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => SeenError::InUse { folder: folder.to_owned() },
+        TryLockError::Error(source) => SeenError::Io { action: "lock", path: path.clone(), source },
+    })?;
+    let mut bytes = Vec::new();
+    (&mut file).take(MAX_BYTES).read_to_end(&mut bytes).map_err(failed("read", &path))?;
+    match decode(&bytes) {
+        Marker::Blank => Ok((file, None)),
+        Marker::Set(hasher) => Ok((file, Some(hasher))),
+        Marker::Damaged => Err(SeenError::Damaged { path, offset: 0, damage: Damage::Checksum }),
+        Marker::Unknown => {
+            let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            let found = String::from_utf8_lossy(line).into_owned();
+            Err(SeenError::UnsupportedVersion { folder: folder.to_owned(), found })
+        }
+    }
+}
+
+/// Writes the marker of a new set, with a random secret.
+pub(crate) fn write(mut file: &File, folder: &Path) -> Result<KeyHasher, SeenError> {
+    let secret = random_secret()?;
+    file.set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| file.write_all(encode(secret).as_bytes()))
+        .and_then(|()| file.sync_all())
+        .map_err(failed("write", &folder.join(NAME)))?;
+    Ok(KeyHasher::with_secret(secret))
+}
+
+/// Only the owner may read a file that is made with these options: it holds a secret.
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
 /// The text of a marker with this secret.
-pub(crate) fn encode(secret: [u8; SECRET_BYTES]) -> String {
+fn encode(secret: [u8; SECRET_BYTES]) -> String {
     let mut text = format!("{FORMAT_2}secret ");
     for byte in secret {
         let _ = write!(text, "{byte:02x}");
@@ -48,7 +102,7 @@ pub(crate) fn encode(secret: [u8; SECRET_BYTES]) -> String {
 }
 
 /// What the bytes of a marker say.
-pub(crate) fn decode(bytes: &[u8]) -> Marker {
+fn decode(bytes: &[u8]) -> Marker {
     if bytes.iter().all(|&byte| byte == 0) {
         return Marker::Blank;
     }

@@ -386,14 +386,14 @@ mod tests {
     fn a_damaged_run_is_repaired_and_keeps_its_other_keys() {
         let temporary = tempfile::tempdir().unwrap();
         let folder = Folder::open(temporary.path()).unwrap();
-        let all = keys(40);
+        let all = keys(8);
         let path = write(&folder, SPAN, &all).unwrap().path().to_owned();
         let whole = fs::read(&path).unwrap();
         for at in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[at] ^= 0x10;
             fs::write(&path, &bytes).unwrap();
-            assert_eq!(repair(&folder, SPAN).unwrap(), 40);
+            assert_eq!(repair(&folder, SPAN).unwrap(), 8);
             let run = Run::open(&folder, SPAN).unwrap();
             let lost = all.iter().filter(|&&key| !run.contains(key)).count();
             assert!(lost <= usize::from(at >= HEADER_BYTES), "byte {at}");

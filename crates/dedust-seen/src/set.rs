@@ -67,46 +67,37 @@ impl SeenOptions {
         let runs: Vec<Arc<Run>> = runs.collect::<Result<_, _>>()?;
         let run_keys: u64 = runs.iter().map(|run| run.len()).sum();
 
-        let mut cut_bytes = 0;
-        let mut read_log = |generation| {
-            let records = log::read(&folder.log(generation), generation)?;
-            cut_bytes += records.cut_bytes();
-            Ok::<_, SeenError>(records)
-        };
-        let (last, full) =
-            contents.logs.split_last().map_or((None, &[][..]), |(last, full)| (Some(*last), full));
-        let mut frozen = Vec::new();
-        for &generation in full {
-            let records = read_log(generation)?;
-            let keys: KeySet = records.keys.into_iter().collect();
-            frozen.push(Frozen { generation, keys, log_bytes: records.whole_bytes });
-        }
-        let frozen_keys: usize = frozen.iter().map(|table| table.keys.len()).sum();
+        let Logs { full, last, cut_bytes } = read_logs(&folder, &contents.logs)?;
+        let full_keys: usize = full.iter().map(|table| table.keys.len()).sum();
 
+        let first_generation = contents.runs.last().map_or(1, |span| span.last + 1);
+        let (generation, records) = last.unwrap_or_else(|| (first_generation, Records::default()));
         let mut recent = KeySet::with_capacity_and_hasher(self.recent_keys, Default::default());
-        let generation = last.unwrap_or_else(|| contents.runs.last().map_or(1, |span| span.last + 1));
-        let records = last.map_or_else(|| Ok(Records::default()), read_log)?;
         recent.extend(&records.keys);
-        let log = match last {
-            Some(_) if records.whole_bytes > 0 => {
-                Log::reopen(folder.log(generation), generation, records.whole_bytes)?
-            }
-            Some(_) => {
-                Folder::remove(&folder.log(generation))?;
-                self.create_log(&folder, generation)?
-            }
-            None => self.create_log(&folder, generation)?,
-        };
-        let keys = run_keys + (frozen_keys + recent.len()) as u64;
+        let log = self.open_log(&folder, generation, records.whole_bytes)?;
+
+        let keys = run_keys + (full_keys + recent.len()) as u64;
         let hasher = folder.hasher();
         let background = Background::start(folder, runs)?;
-        for table in frozen {
+        for table in full {
             background.write(table);
         }
         let disk = Disk { background, log, generation, options: self, has_failed: false };
         let figures =
             SeenStats { keys, unanswered_keys: records.unanswered, cut_bytes, ..SeenStats::default() };
         Ok(SeenSet { hasher, recent, disk: Some(disk), figures, hashes: Vec::new(), known: Vec::new() })
+    }
+
+    /// Opens the last log to append to its first `whole_bytes`; starts it if there are none.
+    fn open_log(self, folder: &Folder, generation: u64, whole_bytes: u64) -> Result<Log, SeenError> {
+        let path = folder.log(generation);
+        if whole_bytes > 0 {
+            return Log::reopen(path, generation, whole_bytes);
+        }
+        if path.exists() {
+            Folder::remove(&path)?;
+        }
+        self.create_log(folder, generation)
     }
 
     /// Starts the log of a generation. It outlives what an answer outlives.
@@ -117,6 +108,30 @@ impl SeenOptions {
         }
         Ok(log)
     }
+}
+
+/// What the logs of a set were found to hold.
+#[derive(Default)]
+struct Logs {
+    /// All but the last.
+    full: Vec<Frozen>,
+    /// The last, with its generation.
+    last: Option<(u64, Records)>,
+    /// Bytes that are no whole records.
+    cut_bytes: u64,
+}
+
+fn read_logs(folder: &Folder, generations: &[u64]) -> Result<Logs, SeenError> {
+    let mut logs = Logs::default();
+    for &generation in generations {
+        let records = log::read(&folder.log(generation), generation)?;
+        logs.cut_bytes += records.cut_bytes();
+        if let Some((generation, records)) = logs.last.replace((generation, records)) {
+            let keys = records.keys.into_iter().collect();
+            logs.full.push(Frozen { generation, keys, log_bytes: records.whole_bytes });
+        }
+    }
+    Ok(logs)
 }
 
 /// A set of keys that were seen, on disk or in memory.

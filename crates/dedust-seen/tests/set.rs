@@ -101,15 +101,16 @@ fn a_set_that_was_not_closed_says_so() {
 
 #[test]
 fn what_may_not_have_been_answered_is_still_known_when_a_log_is_full() {
-    for batches in [&[0..100][..], &[0..40, 40..140], &[0..100, 100..130]] {
+    for sizes in [&[100][..], &[40, 100], &[100, 30]] {
         let folder = tempfile::tempdir().unwrap();
         let mut set = small(folder.path());
-        for batch in batches {
-            ask(&mut set, batch.clone());
+        let mut next = 0;
+        for size in sizes {
+            ask(&mut set, next..next + size);
+            next += size;
         }
         drop(set);
-        let last = batches.last().unwrap();
-        assert_eq!(small(folder.path()).stats().unanswered_keys, Some(last.end - last.start), "{batches:?}");
+        assert_eq!(small(folder.path()).stats().unanswered_keys, sizes.last().copied(), "{sizes:?}");
     }
 }
 
@@ -335,6 +336,59 @@ fn the_last_log_is_cut_off_where_it_is_damaged() {
 }
 
 #[test]
+fn logs_before_the_last_are_cut_off_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut set = small(folder.path());
+    ask(&mut set, 0..50);
+    ask(&mut set, 50..60);
+    drop(set);
+    let path = folder.path().join("log-00000001");
+    let mut bytes = fs::read(&path).unwrap();
+    let last_record = 24 + 10 * 16;
+    let at = bytes.len() - 16;
+    bytes[at..].fill(0);
+    fs::write(&path, bytes).unwrap();
+    fs::write(folder.path().join("log-00000002"), [&b"dedustL1"[..], &2_u64.to_le_bytes()].concat()).unwrap();
+    let mut set = small(folder.path());
+    assert_eq!((set.stats().keys, set.stats().cut_bytes), (50, last_record));
+    assert!(ask(&mut set, 0..50).iter().all(|&is_new| !is_new));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// A loss of power leaves zeros in place of any pages that had not reached the disk, and may shorten the file.
+    #[test]
+    fn a_log_that_lost_pages_is_opened(
+        lost_pages in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+        lost_bytes in any::<prop::sample::Index>(),
+    ) {
+        const PAGE: usize = 512;
+        let folder = tempfile::tempdir().unwrap();
+        let mut set = SeenSet::open(folder.path()).unwrap();
+        for start in (0..1000).step_by(10) {
+            ask(&mut set, start..start + 10);
+        }
+        drop(set);
+        let path = folder.path().join("log-00000001");
+        let mut bytes = fs::read(&path).unwrap();
+        for page in lost_pages {
+            let start = page.index(bytes.len() / PAGE) * PAGE;
+            bytes[start..start + PAGE].fill(0);
+        }
+        bytes.truncate(bytes.len() - lost_bytes.index(PAGE));
+        fs::write(&path, &bytes).unwrap();
+        let mut set = SeenSet::open(folder.path()).unwrap();
+        let stats = set.stats();
+        prop_assert!(stats.cut_bytes > 0 && stats.keys < 1000);
+        // What is left are the keys that came first.
+        let is_new = ask(&mut set, 0..1000);
+        prop_assert_eq!(is_new.iter().position(|&is_new| is_new), Some(stats.keys as usize));
+        prop_assert_eq!(set.stats().keys, 1000);
+    }
+}
+
+#[test]
 fn any_file_of_a_set_can_be_repaired() {
     let (folder, files) = filled();
     let whole = bytes_of(&files);
@@ -401,6 +455,12 @@ fn where_there_is_no_set_nothing_is_checked_and_nothing_made() {
         assert!(matches!(dedust_seen::repair(&path), Err(SeenError::NoSet { .. })));
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    // A process was killed before it could write its marker.
+    fs::write(folder.path().join("SEEN"), "").unwrap();
+    assert!(matches!(dedust_seen::check(folder.path()), Err(SeenError::NoSet { .. })));
+    assert_eq!(fs::read(folder.path().join("SEEN")).unwrap(), b"");
+    SeenSet::open(folder.path()).unwrap();
+    assert!(dedust_seen::check(folder.path()).unwrap().is_keyed);
 }
 
 proptest! {
