@@ -4,13 +4,14 @@ What is remembered of a URL key: 128 bits of its hash, made with a secret.
 Whoever knows the hash function and its secret can make a URL whose hash is that of a page of someone else. Once that URL
 was seen, the page is taken for seen too. So each set has a random secret of its own.
 
-The function is SipHash-1-3 with 128 bits of output. SipHash is a family of keyed pseudorandom functions, published with
-security claims by Aumasson and Bernstein (INDOCRYPT 2012): without the 128-bit secret its hashes cannot be told from
-random numbers, even by someone who sees hashes of URLs of their choice. The variant with fewer rounds, 1-3, is the one of
-the hash tables of Rust and Python. It is made for our case, in which nobody outside sees any hash.
+The function is SipHash-1-3 with 128 bits of output. SipHash is a family of keyed pseudorandom functions with published
+security claims (Aumasson and Bernstein, INDOCRYPT 2012): of SipHash-2-4 they claim that whoever does not know the 128-bit
+secret cannot find it, nor tell hashes from random numbers, even if they see the hashes of texts of their choice. The
+variant 1-3 has fewer rounds. It is meant for hash tables, where nobody outside sees a hash, and is the one of Rust and
+Python. That is our case too: a site can learn at most that two of its URLs have the same hash.
 
-`cargo bench -p dedust-seen --bench hash` measures it beside the others that are functions of this kind: SipHash-2-4,
-HighwayHash and keyed BLAKE3 all take longer for a URL. XXH3 with a secret seed and aHash are faster, but are no such
+`cargo bench -p dedust-seen --bench hash` measures it beside other functions of this kind: SipHash-2-4, HighwayHash and
+keyed BLAKE3 all take longer for a URL. XXH3 with a secret seed and aHash are faster, but are no such
 functions: they claim a good distribution, and nothing against someone who looks for collisions.
 */
 
