@@ -1,7 +1,7 @@
 /*!
 Says whether the files of a set are as they were written, and repairs those that are not.
 
-A folder comes in, a [`SeenReport`] comes out. [`check`] changes nothing. [`repair`] keeps as many keys as it can: what it
+A folder comes in, a [`SeenReport`] comes out. [`check()`] changes nothing. [`repair()`] keeps as many keys as it can: what it
 gives up is new once more when it is asked for. A set whose marker file is damaged cannot be repaired: the secret is gone,
 and without it no key can be compared.
 */

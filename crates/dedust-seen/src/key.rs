@@ -11,8 +11,9 @@ variant 1-3 has fewer rounds. It is meant for hash tables, where nobody outside 
 Python. That is our case too: a site can learn at most that two of its URLs have the same hash.
 
 `cargo bench -p dedust-seen --bench hash` measures it beside other functions of this kind: SipHash-2-4, HighwayHash and
-keyed BLAKE3 all take longer for a URL. XXH3 with a secret seed and aHash are faster, but are no such
-functions: they claim a good distribution, and nothing against someone who looks for collisions.
+keyed BLAKE3 all take longer for a URL. Two are faster, but are no such functions. XXH3 with a secret seed claims nothing
+against someone who looks for collisions. aHash is meant to protect hash tables, but says itself that it is not
+cryptographic; its function may change from release to release, and its hashes have 64 bits.
 */
 
 use std::fmt;

@@ -42,7 +42,7 @@ A key that is in no hash table is looked for in the memory of each run, which sa
 whether it is there: no answer waits for the disk. Runs are written beside and renamed, and the name of a file says
 which logs it replaces: there is no list of files that could be wrong. After a loss of power a log may have lost its end,
 unless it was synced ([`Durability::Power`]): it is cut off at the first record that is not whole, and keys that are lost
-are new once more. [`check`] says whether any other file is damaged, and [`repair`] keeps what can be read.
+are new once more. [`check()`] says whether any other file is damaged, and [`repair()`] keeps what can be read.
 
 Memory is 6.4 bytes for a key and some 150 MB; while the largest runs are merged, up to twice as much.
 
