@@ -59,6 +59,8 @@ pub(crate) enum Command {
     Normalize(NormalizeArgs),
     /// Print only URLs of pages that were not met before
     Dedup(DedupArgs),
+    /// Check or repair the folder of `dedup --seen`
+    Seen(SeenArgs),
     /// Bring rules into a form that opens at once, for any number of sites
     Compile(CompileArgs),
     /// Tell how good rules are on URLs whose pages are known
@@ -255,6 +257,36 @@ pub(crate) struct DedupArgs {
     #[arg(long)]
     pub(crate) stats: bool,
     /// What a line of output is
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+/// What `seen` does.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::SEEN)]
+pub(crate) struct SeenArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: SeenCommand,
+}
+
+/// The verbs of `seen`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SeenCommand {
+    /// Read all files and say whether they are as they were written; changes nothing
+    Check(SeenFolderArgs),
+    /// Make a damaged folder usable again, and say what was lost
+    Repair(SeenFolderArgs),
+}
+
+/// Options of `seen check` and `seen repair`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::SEEN)]
+pub(crate) struct SeenFolderArgs {
+    /// The folder of `dedup --seen`
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// How the result is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
 }

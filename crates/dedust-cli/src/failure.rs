@@ -95,8 +95,13 @@ fn seen_remedy(error: &SeenError) -> Option<&'static str> {
         SeenError::UnsupportedVersion { .. } => {
             "use the version of dedust that wrote it, or start with a new folder"
         }
+        SeenError::NoSet { .. } => "name the folder of `dedust dedup --seen`",
+        SeenError::NotAFile { .. } => "remove it, or put back the file from a copy",
+        SeenError::Damaged { path, .. } if path.ends_with("SEEN") => {
+            "put this file back from a copy, or start with a new folder: all pages will be new once more"
+        }
         SeenError::Missing { .. } | SeenError::Damaged { .. } => {
-            "put the folder back from a copy, or start with a new one: all pages will be new once more"
+            "put the folder back from a copy, or keep what can be read: dedust seen repair DIR"
         }
         _ => return None,
     })

@@ -137,12 +137,39 @@ A URL is printed, as it came, if no URL with its key came before it: in this inp
 
 With --seen, what was printed is never printed again: the key is written before the URL is, so that nothing is forgotten when the command is killed. URLs that were being printed at that moment count as seen; the next run says how many they may be. Keys depend on the rules: pages whose key another rule file changes are met again. One process at a time may use DIR. It takes 16 bytes of disk and 6.4 bytes of memory for a URL; without --seen the set is in memory alone, in 20 to 40 bytes.
 
+The file SEEN in DIR holds a random secret that keys are hashed with, so that nobody can make a URL that is taken for the page of another site. Keep it private, and with the other files: without it the folder is of no use.
+
+After a loss of power without --sync, the end of the last log may be damaged. It is cut off with a warning, and URLs that were printed last may be printed once more. `dedust seen check DIR` tells what else may be wrong.
+
 With --format json, one object per new URL, and the figures of --stats as the last:
   {"type":"url","input":"http://a.example/p?id=1&sid=9",
    "key":"http://a.example/p?id=1&sid=*"}
   {"type":"stats","lines":9,"urls":8,"new":5,"bad":1,"seen":1205,
    "recent":5,"runs":2,"disk_bytes":21000,"index_bytes":7800,"merges":1}
 `seen` counts the keys of the set, `recent` those in memory and in logs; `runs` are the sorted files with the others, `merges` those of this run, `index_bytes` the memory they take."#;
+
+/// After the help of `seen` and its verbs.
+pub(crate) const SEEN: &str = r#"Examples:
+  dedust seen check seen                # after a crash, a full disk, a copy
+  dedust seen repair seen               # if the check found damage
+
+The folder holds the file SEEN, logs with the keys that came last, and runs, which are sorted files with all others. No other process may use it in the meantime. `check` prints a line for each file, and exits with 1 if one is damaged or missing. `repair` prints what it did, and does this:
+
+  the end of a log is damaged    cut off, as `dedup` does by itself
+  a log or a run is damaged      written again with the keys that can be read;
+                                 a copy of the damaged file is kept as
+                                 NAME.damaged, and can be removed
+  a log or a run is missing      replaced by an empty one
+
+A damaged run takes 16 bytes of memory for each of its keys while it is repaired. Keys that are lost are new once more: their URLs are printed a second time, and no URL is left out that was never printed. If the file SEEN itself is damaged, the secret in it is gone, and with it the use of all keys: put it back from a copy, or start with a new folder.
+
+A folder of format 1, of an earlier version of dedust, works as before, but its keys are hashed without a secret: whoever wants to can make URLs that hide pages of other sites. To leave it, put the URLs that were printed so far into a new folder:
+  dedust dedup rules.json printed.txt --seen new > /dev/null
+
+With --format json, one object per file, and the set as the last:
+  {"type":"file","name":"log-00000005","keys":1203,"fault":"tail","cut_bytes":412}
+  {"type":"set","keys":7341235,"keyed":true,"whole":false}
+`fault` is null, "tail", "damaged" or "missing"; `cut_bytes` counts the bytes at the end of a log that are cut off."#;
 
 /// After the help of `compile`.
 pub(crate) const COMPILE: &str = r#"Examples:

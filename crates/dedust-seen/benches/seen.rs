@@ -14,7 +14,7 @@ the worst case: a crawl meets most keys again soon. The set lies in the folder f
 
 use std::time::Instant;
 
-use dedust_seen::{SeenKey, SeenSet};
+use dedust_seen::SeenSet;
 
 const BATCH: u64 = 64 << 10;
 
@@ -45,10 +45,11 @@ fn main() {
 /// Asks for `count` keys and returns the seconds that the slowest batch took.
 fn ask(set: &mut SeenSet, name: &str, count: u64, number: impl Fn(u64) -> u64, expected: bool) -> f64 {
     let started = Instant::now();
+    let hasher = set.hasher();
     let (mut keys, mut is_new, mut worst) = (Vec::new(), Vec::new(), 0_f64);
     for start in (0..count).step_by(BATCH as usize) {
         keys.clear();
-        keys.extend((start..count.min(start + BATCH)).map(|at| SeenKey::of(&number(at).to_le_bytes())));
+        keys.extend((start..count.min(start + BATCH)).map(|at| hasher.hash(&number(at).to_le_bytes())));
         let asked = Instant::now();
         set.insert_batch(&keys, &mut is_new).unwrap();
         worst = worst.max(asked.elapsed().as_secs_f64());

@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use crate::error::SeenError;
 use crate::folder::{Folder, Span};
 use crate::merge;
-use crate::run::{Run, RunWriter};
+use crate::run::{self, Run};
 use crate::view::{Frozen, View};
 
 /// Full tables that may wait while another is written.
@@ -72,11 +72,7 @@ impl Shared {
         let mut keys: Vec<u128> = table.keys.iter().copied().collect();
         keys.sort_unstable();
         let span = Span { first: table.generation, last: table.generation };
-        let mut writer = RunWriter::create(&self.folder, span, keys.len() as u64)?;
-        for key in keys {
-            writer.push(key)?;
-        }
-        let run = Arc::new(writer.finish()?);
+        let run = Arc::new(run::write(&self.folder, span, &keys)?);
         self.change_view(|view| {
             view.frozen.retain(|other| other.generation != table.generation);
             view.runs.push(run);

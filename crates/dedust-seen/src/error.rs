@@ -26,8 +26,26 @@ pub enum SeenError {
         /// The set.
         folder: PathBuf,
     },
+    /// The system gives no random numbers, which a set needs for its secret.
+    #[error("cannot get random numbers from the system")]
+    NoRandomNumbers {
+        /// What the system says.
+        source: io::Error,
+    },
+    /// There is no set in this folder.
+    #[error("{} is no set of seen keys: it has no file {marker:?}", folder.display(), marker = crate::marker::NAME)]
+    NoSet {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A pipe, a device or a folder has the name of a file of the set. Reading it might never end.
+    #[error("{} is no regular file", path.display())]
+    NotAFile {
+        /// What is there.
+        path: PathBuf,
+    },
     /// The folder holds files, but not those of a set.
-    #[error("{} is no set of seen keys: it holds {found:?} and no file {marker:?}", folder.display(), marker = crate::folder::MARKER)]
+    #[error("{} is no set of seen keys: it holds {found:?} and no file {marker:?}", folder.display(), marker = crate::marker::NAME)]
     Foreign {
         /// The folder.
         folder: PathBuf,
@@ -35,7 +53,7 @@ pub enum SeenError {
         found: String,
     },
     /// Written by another release.
-    #[error("{} is a set of seen keys of another format: expected {expected:?}, found {found:?}", folder.display(), expected = crate::folder::MARKER_TEXT.trim_end())]
+    #[error("{} is a set of seen keys of another format: expected format 1 or 2, found {found:?}", folder.display())]
     UnsupportedVersion {
         /// The set.
         folder: PathBuf,

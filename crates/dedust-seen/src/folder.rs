@@ -5,21 +5,24 @@ A set is written in generations: keys are appended to the log of one until it is
 generations in a row, and its name says of which, so that a file whose generations are all in another one is left over
 from a replacement that was not finished, and is removed. Every generation up to the last must be there.
 
-The marker file says that the folder is a set, and is locked by the process that has it open.
+The marker file says that the folder is a set ([`crate::marker`]), and is locked by the process that has it open.
 */
 
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::{SeenError, failed};
-
-/// The file that makes a folder a set.
-pub(crate) const MARKER: &str = "SEEN";
-/// What is in it.
-pub(crate) const MARKER_TEXT: &str = "dedust set of seen keys, format 1\n";
+use crate::error::{Damage, SeenError, failed};
+use crate::key::KeyHasher;
+use crate::marker;
 
 const UNFINISHED: &str = ".tmp";
+const DAMAGED: &str = ".damaged";
+/// No set lives to see this generation. Names with a later one are not of ours.
+const MAX_GENERATION: u64 = 1 << 48;
+/// Most logs in a row that can be missed: a set has few at a time.
+const MAX_MISSING_LOGS: u64 = 64;
 
 /// Generations in a row, first and last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,8 +41,10 @@ impl Span {
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
+    hasher: KeyHasher,
     /// Held for its lock.
     _marker: File,
+    syncs: AtomicU64,
 }
 
 /// Files that hold the keys.
@@ -51,45 +56,62 @@ pub(crate) struct Contents {
     pub(crate) logs: Vec<u64>,
 }
 
+/// What the names in a folder say.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Survey {
+    /// Files that hold the keys, in order; with gaps where some are missing.
+    pub(crate) contents: Contents,
+    /// Generations before the last one whose file is missing, in order.
+    pub(crate) gaps: Vec<Span>,
+    /// Files whose keys another file holds, and unfinished ones.
+    leftovers: Vec<PathBuf>,
+}
+
 impl Folder {
     /// Locks a folder, which is made a set if it is empty or not there.
     pub(crate) fn open(path: &Path) -> Result<Self, SeenError> {
         fs::create_dir_all(path).map_err(failed("create the folder", path))?;
-        let marker_path = path.join(MARKER);
-        if !marker_path.exists()
+        if !path.join(marker::NAME).exists()
             && let Some(found) = names_in(path)?.into_iter().next()
         {
             return Err(SeenError::Foreign { folder: path.to_owned(), found });
         }
-        let mut marker = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&marker_path)
-            .map_err(failed("open", &marker_path))?;
-        marker.try_lock().map_err(|error| match error {
-            fs::TryLockError::WouldBlock => SeenError::InUse { folder: path.to_owned() },
-            fs::TryLockError::Error(source) => {
-                SeenError::Io { action: "lock", path: marker_path.clone(), source }
-            }
-        })?;
-        let mut text = Vec::new();
-        (&mut marker)
-            .take(MARKER_TEXT.len() as u64 + 1)
-            .read_to_end(&mut text)
-            .map_err(failed("read", &marker_path))?;
-        // An empty one was made by a process that got no further.
-        if text.is_empty() {
-            marker.write_all(MARKER_TEXT.as_bytes()).map_err(failed("write", &marker_path))?;
-            marker.sync_all().map_err(failed("write", &marker_path))?;
-        } else if text != MARKER_TEXT.as_bytes() {
-            let found = String::from_utf8_lossy(&text).trim_end().into();
-            return Err(SeenError::UnsupportedVersion { folder: path.to_owned(), found });
-        }
-        let folder = Self { path: path.to_owned(), _marker: marker };
+        let folder = match marker::lock(path, File::options().create(true).truncate(false))? {
+            (marker, Some(hasher)) => Self::new(path, marker, hasher),
+            (marker, None) => Self::create(path, marker)?,
+        };
         folder.sync()?;
         Ok(folder)
+    }
+
+    /// Locks the folder of a set that is there, and changes nothing.
+    pub(crate) fn open_existing(path: &Path) -> Result<Self, SeenError> {
+        let no_set = || SeenError::NoSet { folder: path.to_owned() };
+        if !path.join(marker::NAME).exists() {
+            return Err(no_set());
+        }
+        let (marker, hasher) = marker::lock(path, &mut File::options())?;
+        Ok(Self::new(path, marker, hasher.ok_or_else(no_set)?))
+    }
+
+    /// Makes a folder whose marker is blank a set.
+    fn create(path: &Path, marker: File) -> Result<Self, SeenError> {
+        // Keys that were hashed with a secret that is gone are of no use with another.
+        if names_in(path)?.iter().any(|name| span_of(name).is_some() || generation_of(name).is_some()) {
+            let path = path.join(marker::NAME);
+            return Err(SeenError::Damaged { path, offset: 0, damage: Damage::Length });
+        }
+        let hasher = marker::write(&marker, path)?;
+        Ok(Self::new(path, marker, hasher))
+    }
+
+    fn new(path: &Path, marker: File, hasher: KeyHasher) -> Self {
+        Self { path: path.to_owned(), hasher, _marker: marker, syncs: AtomicU64::new(0) }
+    }
+
+    /// What the keys of the set are hashed with.
+    pub(crate) fn hasher(&self) -> KeyHasher {
+        self.hasher
     }
 
     /// The folder itself.
@@ -109,9 +131,7 @@ impl Folder {
 
     /// Where a file is while it is written.
     pub(crate) fn unfinished(path: &Path) -> PathBuf {
-        let mut name = path.as_os_str().to_owned();
-        name.push(UNFINISHED);
-        name.into()
+        with_suffix(path, UNFINISHED)
     }
 
     /// Gives a file that is complete and on disk its name, for good.
@@ -125,53 +145,85 @@ impl Folder {
         fs::remove_file(path).map_err(failed("remove", path))
     }
 
+    /// Copies a damaged file before it is changed. The copy is no part of the set.
+    pub(crate) fn keep_damaged(path: &Path) -> Result<(), SeenError> {
+        fs::copy(path, Self::damaged(path)).map_err(failed("copy", path))?;
+        Ok(())
+    }
+
+    /// Where the copy of a damaged file is.
+    pub(crate) fn damaged(path: &Path) -> PathBuf {
+        with_suffix(path, DAMAGED)
+    }
+
     /// Names are on disk.
     pub(crate) fn sync(&self) -> Result<(), SeenError> {
         #[cfg(unix)]
         File::open(&self.path).and_then(|folder| folder.sync_all()).map_err(failed("write", &self.path))?;
+        self.syncs.fetch_add(1, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// How often names were put on disk since the folder was opened.
+    pub(crate) fn syncs(&self) -> u64 {
+        self.syncs.load(Ordering::Relaxed)
     }
 
     /// The files that hold the keys. Those that were left over are removed.
     pub(crate) fn contents(&self) -> Result<Contents, SeenError> {
+        let Survey { contents, gaps, leftovers } = self.survey()?;
+        if let Some(gap) = gaps.first() {
+            return Err(self.missing(gap.first));
+        }
+        leftovers.iter().try_for_each(|path| Self::remove(path))?;
+        Ok(contents)
+    }
+
+    /// Reads the names in the folder, and changes nothing.
+    pub(crate) fn survey(&self) -> Result<Survey, SeenError> {
         let (mut spans, mut logs) = (Vec::new(), Vec::new());
+        let mut survey = Survey::default();
         for name in names_in(&self.path)? {
+            let path = self.path.join(&name);
             if name.ends_with(UNFINISHED) {
-                Self::remove(&self.path.join(name))?;
-            } else if let Some(span) = span_of(&name) {
+                survey.leftovers.push(path);
+            } else if let Some(span) = span_of(&name).filter(|&span| self.run(span) == path) {
+                check_is_file(&path)?;
                 spans.push(span);
-            } else if let Some(generation) = name.strip_prefix("log-").and_then(|number| number.parse().ok())
-            {
+            } else if let Some(generation) = generation_of(&name).filter(|&number| self.log(number) == path) {
+                check_is_file(&path)?;
                 logs.push(generation);
             }
         }
         // The widest of those that start together comes first, and holds what the others hold.
         spans.sort_unstable_by_key(|span| (span.first, u64::MAX - span.last));
-        let mut runs: Vec<Span> = Vec::new();
+        let mut next = 1;
         for span in spans {
-            let next = runs.last().map_or(1, |run| run.last + 1);
             if span.last < next {
-                Self::remove(&self.run(span))?;
-            } else if span.first == next {
-                runs.push(span);
-            } else {
+                survey.leftovers.push(self.run(span));
+                continue;
+            }
+            if span.first < next {
                 return Err(self.missing(next));
             }
+            survey.gap(next, span.first);
+            survey.contents.runs.push(span);
+            next = span.last + 1;
         }
         logs.sort_unstable();
-        let mut next = runs.last().map_or(1, |run| run.last + 1);
-        let mut live = Vec::new();
         for generation in logs {
             if generation < next {
-                Self::remove(&self.log(generation))?;
-            } else if generation == next {
-                live.push(generation);
-                next += 1;
-            } else {
+                survey.leftovers.push(self.log(generation));
+                continue;
+            }
+            if !survey.contents.logs.is_empty() && generation - next > MAX_MISSING_LOGS {
                 return Err(self.missing(next));
             }
+            survey.gap(next, generation);
+            survey.contents.logs.push(generation);
+            next = generation + 1;
         }
-        Ok(Contents { runs, logs: live })
+        Ok(survey)
     }
 
     fn missing(&self, generation: u64) -> SeenError {
@@ -179,10 +231,36 @@ impl Folder {
     }
 }
 
+impl Survey {
+    /// Notes the generations from `next` up to `found`, which is there, as missing.
+    fn gap(&mut self, next: u64, found: u64) {
+        if next < found {
+            self.gaps.push(Span { first: next, last: found - 1 });
+        }
+    }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Refuses what is no file of bytes: reading a pipe or a device may never end.
+pub(crate) fn check_is_file(path: &Path) -> Result<(), SeenError> {
+    let kind = fs::metadata(path).map_err(failed("read", path))?;
+    if kind.is_file() { Ok(()) } else { Err(SeenError::NotAFile { path: path.to_owned() }) }
+}
+
 fn span_of(name: &str) -> Option<Span> {
     let (first, last) = name.strip_prefix("run-")?.split_once('-')?;
     let span = Span { first: first.parse().ok()?, last: last.parse().ok()? };
-    (1 <= span.first && span.first <= span.last).then_some(span)
+    (1 <= span.first && span.first <= span.last && span.last <= MAX_GENERATION).then_some(span)
+}
+
+fn generation_of(name: &str) -> Option<u64> {
+    let generation = name.strip_prefix("log-")?.parse().ok()?;
+    (1..=MAX_GENERATION).contains(&generation).then_some(generation)
 }
 
 /// Names in a folder, in order.
@@ -190,7 +268,7 @@ fn names_in(path: &Path) -> Result<Vec<String>, SeenError> {
     let entries = fs::read_dir(path).map_err(failed("read the folder", path))?;
     let mut names = entries
         .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
-        .collect::<Result<Vec<_>, std::io::Error>>()
+        .collect::<Result<Vec<_>, io::Error>>()
         .map_err(failed("read the folder", path))?;
     names.sort_unstable();
     Ok(names)
@@ -222,6 +300,25 @@ mod tests {
         let (contents, left) = contents_of(&["run-00000001-00000001.tmp", "notes.txt"]);
         assert_eq!(contents.unwrap(), Contents::default());
         assert_eq!(left, ["SEEN", "notes.txt"]);
+    }
+
+    #[test]
+    fn names_that_no_set_writes_are_left_alone() {
+        let names =
+            ["log-1", "log-+0000001", "log-18446744073709551615", "run-00000001-18446744073709551615"];
+        let (contents, left) = contents_of(&names);
+        assert_eq!(contents.unwrap(), Contents::default());
+        assert_eq!(left.len(), 1 + names.len());
+    }
+
+    #[test]
+    fn the_secret_is_for_the_owner_only() {
+        let folder = tempfile::tempdir().unwrap();
+        Folder::open(folder.path()).unwrap();
+        let metadata = fs::metadata(folder.path().join(marker::NAME)).unwrap();
+        #[cfg(unix)]
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777, 0o600);
+        assert!(metadata.len() > 0);
     }
 
     #[test]

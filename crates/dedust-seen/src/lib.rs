@@ -2,20 +2,23 @@
 Remembers which URL keys a crawl has seen: on disk, across runs, for billions of keys.
 
 [`SeenKey`]s come in, one at a time or in batches; whether each is new comes out. A key that was said to be new is in
-the operating system's hands before the answer is given, so that killing the process at any moment loses nothing.
+the operating system's hands before the answer is given, so that killing the process at any moment loses nothing. Keys
+are hashed with a secret of the set ([`KeyHasher`]), so that nobody outside can make a URL that is taken for another.
 
 ```
-use dedust_seen::{SeenKey, SeenSet};
+use dedust_seen::SeenSet;
 
 # let folder = tempfile::tempdir()?;
 # let folder = folder.path().join("seen");
+let url = b"http://a.example/p?id=1";
 let mut seen = SeenSet::open(&folder)?;
-assert!(seen.insert(SeenKey::of(b"http://a.example/p?id=1"))?);
-assert!(!seen.insert(SeenKey::of(b"http://a.example/p?id=1"))?);
+let key = seen.hasher().hash(url);
+assert!(seen.insert(key)?);
+assert!(!seen.insert(key)?);
 drop(seen);
 
 let mut seen = SeenSet::open(&folder)?;
-assert!(!seen.insert(SeenKey::of(b"http://a.example/p?id=1"))?);
+assert!(!seen.insert(seen.hasher().hash(url))?);
 assert_eq!(seen.stats().keys, 1);
 # Ok::<(), Box<dyn std::error::Error>>(())
 ```
@@ -37,7 +40,9 @@ insert -> recent keys (hash table) + log (appended before the answer)
 
 A key that is in no hash table is looked for in the memory of each run, which says for all practical purposes
 whether it is there: no answer waits for the disk. Runs are written beside and renamed, and the name of a file says
-which logs it replaces: there is no list of files that could be wrong.
+which logs it replaces: there is no list of files that could be wrong. After a loss of power a log may have lost its end,
+unless it was synced ([`Durability::Power`]): it is cut off at the first record that is not whole, and keys that are lost
+are new once more. [`check()`] says whether any other file is damaged, and [`repair()`] keeps what can be read.
 
 Memory is 6.4 bytes for a key and some 150 MB; while the largest runs are merged, up to twice as much.
 
@@ -47,17 +52,20 @@ finds keys of any kind, is several times slower here.
 
 mod background;
 mod bytes;
+mod check;
 mod error;
 mod folder;
 mod key;
 mod log;
+mod marker;
 mod merge;
 mod run;
 mod set;
 mod stats;
 mod view;
 
+pub use check::{Fault, FileReport, SeenReport, check, repair};
 pub use error::{Damage, SeenError};
-pub use key::SeenKey;
+pub use key::{KeyHasher, SeenKey};
 pub use set::{Durability, SeenOptions, SeenSet};
 pub use stats::SeenStats;

@@ -1,9 +1,10 @@
 /*!
 The keys of one generation in the order in which they came, appended batch by batch.
 
-A batch is one record, written at once. Whatever ends the process, the file ends with
-whole records, but for the last, which nobody was told of and which is cut off. A record of no keys says that the set
-was closed. Damage elsewhere is not repaired but reported: keys would be forgotten.
+A batch is one record, written at once. If the process is killed, the file ends with whole records, but for the last,
+which nobody was told of. After a loss of power any part of what was not synced may be gone. In both cases the log is cut
+off at the first record that is not whole. Keys that are cut off are new once more: a page may be fetched twice, but none
+is missed. A record of no keys says that the set was closed.
 
 ```text
 file    "dedustL1" generation:u64 record*
@@ -13,19 +14,24 @@ record  count:u64 check of count:u64 check of keys:u64 key:u128*        all litt
 The count has a check of its own, so that a record whose keys are not all there is told from one whose count is wrong.
 */
 
-use std::fs::{self, File};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::fs::File;
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::bytes::{keys_of, u64_of};
 use crate::error::{Damage, SeenError, failed};
+use crate::folder::Folder;
 use crate::key::KEY_BYTES;
+
+/// Most keys of a record.
+pub(crate) const MAX_RECORD_KEYS: usize = 256 << 10;
 
 const MAGIC: &[u8; 8] = b"dedustL1";
 const HEADER_BYTES: usize = 16;
 const RECORD_HEADER_BYTES: usize = 24;
+const READ_BYTES: usize = 64 << 10;
 
 /// A log that can be appended to.
 #[derive(Debug)]
@@ -43,28 +49,39 @@ pub(crate) struct Records {
     pub(crate) keys: Vec<u128>,
     /// Keys of the last record, unless the set was closed after it.
     pub(crate) unanswered: Option<u64>,
-    /// Up to the end of the last whole record.
+    /// Up to the end of the last whole record; 0 if there is no header either.
     pub(crate) whole_bytes: u64,
+    /// What follows the whole records.
+    pub(crate) tail: Option<Tail>,
+}
+
+/// Bytes at the end of a log that are no whole records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tail {
+    /// How many. Never 0.
+    pub(crate) bytes: u64,
+    /// What is wrong with the first of them.
+    pub(crate) damage: Damage,
+}
+
+impl Records {
+    /// Bytes that are no whole records.
+    pub(crate) fn cut_bytes(&self) -> u64 {
+        self.tail.map_or(0, |tail| tail.bytes)
+    }
 }
 
 impl Log {
     /// An empty log.
     pub(crate) fn create(path: PathBuf, generation: u64) -> Result<Self, SeenError> {
         let mut file = File::create_new(&path).map_err(failed("create", &path))?;
-        let mut header = MAGIC.to_vec();
-        header.extend_from_slice(&generation.to_le_bytes());
-        file.write_all(&header).map_err(failed("write", &path))?;
+        file.write_all(&header_of(generation)).map_err(failed("write", &path))?;
         Ok(Self { path, file, generation, bytes: HEADER_BYTES as u64, record: Vec::new() })
     }
 
-    /// Opens a log to append to it, after what `records` tells of.
-    pub(crate) fn reopen(path: PathBuf, generation: u64, records: &Records) -> Result<Self, SeenError> {
-        if records.whole_bytes < HEADER_BYTES as u64 {
-            fs::remove_file(&path).map_err(failed("remove", &path))?;
-            return Self::create(path, generation);
-        }
+    /// Opens a log to append to it, after `bytes` that are a header and whole records. All that follows is cut off.
+    pub(crate) fn reopen(path: PathBuf, generation: u64, bytes: u64) -> Result<Self, SeenError> {
         let mut file = File::options().write(true).open(&path).map_err(failed("open", &path))?;
-        let bytes = records.whole_bytes;
         file.set_len(bytes).map_err(failed("shorten", &path))?;
         file.seek(SeekFrom::Start(bytes)).map_err(failed("write", &path))?;
         Ok(Self { path, file, generation, bytes, record: Vec::new() })
@@ -111,52 +128,94 @@ pub(crate) fn sync(path: &Path) -> Result<(), SeenError> {
     }
 }
 
-/// Reads the log of a generation. Only the last log of a set may end within a record.
-pub(crate) fn read(path: &Path, generation: u64, is_last: bool) -> Result<Records, SeenError> {
-    let bytes = fs::read(path).map_err(failed("read", path))?;
-    let damaged = |at: usize, damage| SeenError::Damaged { path: path.to_owned(), offset: at as u64, damage };
+/// Reads the log of a generation, up to the first record that is not whole.
+pub(crate) fn read(path: &Path, generation: u64) -> Result<Records, SeenError> {
+    let file = File::open(path).map_err(failed("read", path))?;
+    let file_bytes = file.metadata().map_err(failed("read", path))?.len();
+    let mut input = BufReader::with_capacity(READ_BYTES, file);
+    // All zero if the file is shorter, and if nothing of it reached the disk before a loss of power.
+    let mut header = [0; HEADER_BYTES];
+    if file_bytes >= HEADER_BYTES as u64 {
+        input.read_exact(&mut header).map_err(failed("read", path))?;
+    }
     let mut records = Records::default();
-    // A process killed while it made the file, or a power loss before anything reached the disk.
-    if is_last && (bytes.len() < HEADER_BYTES || is_blank(&bytes)) {
-        return Ok(records);
+    let mut damage = None;
+    if header == [0; HEADER_BYTES] {
+        damage = Some(Damage::Length);
+    } else if header != header_of(generation) {
+        return Err(SeenError::Damaged { path: path.to_owned(), offset: 0, damage: Damage::Header });
+    } else {
+        records.whole_bytes = HEADER_BYTES as u64;
     }
-    if bytes.len() < HEADER_BYTES || !bytes.starts_with(MAGIC) || u64_of(&bytes[8..]) != generation {
-        return Err(damaged(0, Damage::Header));
+    let mut reader = Reader { input, generation, rest: file_bytes - records.whole_bytes, record: Vec::new() };
+    while damage.is_none() && reader.rest > 0 {
+        match reader.read_record(&mut records.keys).map_err(failed("read", path))? {
+            Ok(count) => records.unanswered = (count > 0).then_some(count),
+            Err(found) => damage = Some(found),
+        }
     }
-    let mut at = HEADER_BYTES;
-    while at < bytes.len() {
-        let rest = &bytes[at..];
-        // The end of a write that was cut off, or room for one that was not filled when the power failed.
-        let is_torn = rest.len() < RECORD_HEADER_BYTES || is_blank(rest);
-        if is_torn && is_last {
-            break;
-        } else if is_torn {
-            return Err(damaged(at, Damage::Length));
-        } else if checksum(generation, &rest[..8]) != u64_of(&rest[8..]) {
-            return Err(damaged(at, Damage::Checksum));
-        }
-        let key_bytes = u64_of(rest).saturating_mul(KEY_BYTES as u64);
-        if key_bytes > (rest.len() - RECORD_HEADER_BYTES) as u64 {
-            if is_last {
-                break;
-            }
-            return Err(damaged(at, Damage::Length));
-        }
-        let record_bytes = RECORD_HEADER_BYTES + key_bytes as usize;
-        let keys = &rest[RECORD_HEADER_BYTES..record_bytes];
-        if checksum(generation, keys) != u64_of(&rest[16..]) {
-            return Err(damaged(at, Damage::Checksum));
-        }
-        records.keys.extend(keys_of(keys));
-        records.unanswered = (!keys.is_empty()).then_some((keys.len() / KEY_BYTES) as u64);
-        at += record_bytes;
-    }
-    records.whole_bytes = at as u64;
+    records.whole_bytes = file_bytes - reader.rest;
+    records.tail = damage.filter(|_| reader.rest > 0).map(|damage| Tail { bytes: reader.rest, damage });
     Ok(records)
 }
 
-fn is_blank(bytes: &[u8]) -> bool {
-    bytes.iter().all(|&byte| byte == 0)
+/// Makes a log one that can be read to its end, and says what was found. If the header had to be written again, a copy
+/// of the file as it was is kept.
+pub(crate) fn repair(path: &Path, generation: u64) -> Result<Records, SeenError> {
+    let file = File::options().write(true).open(path).map_err(failed("open", path))?;
+    let records = match read(path, generation) {
+        Err(SeenError::Damaged { .. }) => {
+            Folder::keep_damaged(path)?;
+            (&file).write_all(&header_of(generation)).map_err(failed("write", path))?;
+            read(path, generation)?
+        }
+        records => records?,
+    };
+    file.set_len(records.whole_bytes).and_then(|()| file.sync_all()).map_err(failed("shorten", path))?;
+    Ok(records)
+}
+
+/// Reads one record after the other.
+struct Reader {
+    input: BufReader<File>,
+    generation: u64,
+    /// Bytes from the next record to the end of the file.
+    rest: u64,
+    /// Room for the keys of a record.
+    record: Vec<u8>,
+}
+
+impl Reader {
+    /// Adds the keys of the next record to `keys` and says how many they are, or what is wrong with the record.
+    fn read_record(&mut self, keys: &mut Vec<u128>) -> io::Result<Result<u64, Damage>> {
+        let Some(key_room) = self.rest.checked_sub(RECORD_HEADER_BYTES as u64) else {
+            return Ok(Err(Damage::Length));
+        };
+        let mut header = [0; RECORD_HEADER_BYTES];
+        self.input.read_exact(&mut header)?;
+        let [count, count_checksum, keys_checksum] = [0, 8, 16].map(|at| u64_of(&header[at..]));
+        if checksum(self.generation, &header[..8]) != count_checksum {
+            return Ok(Err(Damage::Checksum));
+        }
+        if count > MAX_RECORD_KEYS as u64 || count * KEY_BYTES as u64 > key_room {
+            return Ok(Err(Damage::Length));
+        }
+        self.record.resize(count as usize * KEY_BYTES, 0);
+        self.input.read_exact(&mut self.record)?;
+        if checksum(self.generation, &self.record) != keys_checksum {
+            return Ok(Err(Damage::Checksum));
+        }
+        keys.extend(keys_of(&self.record));
+        self.rest = key_room - self.record.len() as u64;
+        Ok(Ok(count))
+    }
+}
+
+fn header_of(generation: u64) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..8].copy_from_slice(MAGIC);
+    header[8..].copy_from_slice(&generation.to_le_bytes());
+    header
 }
 
 fn checksum(generation: u64, bytes: &[u8]) -> u64 {
@@ -165,6 +224,8 @@ fn checksum(generation: u64, bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn log_of(path: &Path, batches: &[&[u128]]) -> Vec<u8> {
@@ -186,31 +247,74 @@ mod tests {
         assert_eq!(whole.len(), second_end);
         for length in 0..=whole.len() {
             fs::write(&path, &whole[..length]).unwrap();
-            let records = read(&path, 7, true).unwrap();
+            let records = read(&path, 7).unwrap();
             let expected: &[u128] = match length {
                 _ if length >= second_end => &[1, 2, 3],
                 _ if length >= first_end => &[1, 2],
                 _ => &[],
             };
             assert_eq!(records.keys, expected);
+            assert_eq!(records.whole_bytes + records.cut_bytes(), length as u64);
+            if records.whole_bytes == 0 {
+                continue;
+            }
             // What is appended to it is found again.
-            let mut log = Log::reopen(path.clone(), 7, &records).unwrap();
+            let mut log = Log::reopen(path.clone(), 7, records.whole_bytes).unwrap();
             log.append([9].into_iter()).unwrap();
-            assert_eq!(read(&path, 7, false).unwrap().keys, [expected, &[9]].concat());
+            let records = read(&path, 7).unwrap();
+            assert_eq!((records.keys, records.tail), ([expected, &[9]].concat(), None));
         }
     }
 
     #[test]
-    fn any_changed_byte_is_noticed() {
+    fn a_log_is_cut_off_at_the_first_record_with_a_changed_byte() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
-        let whole = log_of(&path, &[&[1, 2], &[3]]);
+        let whole = log_of(&path, &[&[1, 2], &[3], &[4]]);
+        let ends = [72, 112, 152];
+        assert_eq!(whole.len(), ends[2]);
         for at in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[at] ^= 0x40;
             fs::write(&path, &bytes).unwrap();
-            assert!(read(&path, 7, true).is_err(), "byte {at}");
+            if at < HEADER_BYTES {
+                assert!(matches!(read(&path, 7), Err(SeenError::Damaged { .. })), "byte {at}");
+                continue;
+            }
+            let records = read(&path, 7).unwrap();
+            let whole_records = ends.iter().filter(|&&end| end <= at).count();
+            let keys: &[u128] = [&[][..], &[1, 2], &[1, 2, 3]][whole_records];
+            assert_eq!(records.keys, keys, "byte {at}");
+            assert_eq!(records.tail.unwrap().bytes, whole.len() as u64 - records.whole_bytes);
         }
+    }
+
+    #[test]
+    fn a_log_without_its_header_is_repaired() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let whole = log_of(&path, &[&[1, 2], &[3]]);
+        let mut bytes = whole.clone();
+        bytes[0] ^= 1;
+        *bytes.last_mut().unwrap() ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        let records = repair(&path, 7).unwrap();
+        assert_eq!((&*records.keys, records.cut_bytes()), (&[1, 2][..], 40));
+        assert_eq!(read(&path, 7).unwrap().tail, None);
+        assert_eq!(fs::read(folder.path().join("log.damaged")).unwrap(), bytes);
+    }
+
+    #[test]
+    fn a_record_of_any_length_takes_no_more_memory_than_one_that_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let count = (MAX_RECORD_KEYS as u64 + 1).to_le_bytes();
+        let bytes = [&header_of(7)[..], &count, &checksum(7, &count).to_le_bytes(), &[0; 8]].concat();
+        fs::write(&path, &bytes).unwrap();
+        // A terabyte of zeros, none of which is read.
+        File::options().write(true).open(&path).unwrap().set_len(1 << 40).unwrap();
+        let tail = read(&path, 7).unwrap().tail.unwrap();
+        assert_eq!((tail.damage, tail.bytes), (Damage::Length, (1 << 40) - HEADER_BYTES as u64));
     }
 
     #[test]
@@ -218,10 +322,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         log_of(&path, &[&[1, 2], &[3]]);
-        let records = read(&path, 7, true).unwrap();
+        let records = read(&path, 7).unwrap();
         assert_eq!(records.unanswered, Some(1));
-        Log::reopen(path.clone(), 7, &records).unwrap().close().unwrap();
-        assert_eq!(read(&path, 7, true).unwrap().unanswered, None);
+        Log::reopen(path.clone(), 7, records.whole_bytes).unwrap().close().unwrap();
+        assert_eq!(read(&path, 7).unwrap().unanswered, None);
     }
 
     #[test]
@@ -231,7 +335,7 @@ mod tests {
         let mut bytes = log_of(&path, &[&[1, 2]]);
         bytes.resize(bytes.len() + 4096, 0);
         fs::write(&path, &bytes).unwrap();
-        let records = read(&path, 7, true).unwrap();
-        assert_eq!(records.keys, [1, 2]);
+        let records = read(&path, 7).unwrap();
+        assert_eq!((&*records.keys, records.cut_bytes()), (&[1, 2][..], 4096));
     }
 }

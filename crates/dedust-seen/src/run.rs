@@ -16,7 +16,7 @@ header  "dedustR1" count:u64 check of keys:u64 check of header:u64
 */
 
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
@@ -217,6 +217,38 @@ impl Keys<'_> {
     }
 }
 
+/// Writes a damaged run again with all keys that its file has, and returns how many they are. A copy of the file as it was
+/// is kept.
+///
+/// Keys that were changed are kept too: they are hashes of no URL, and do no harm. All keys are in memory at a time.
+pub(crate) fn repair(folder: &Folder, span: Span) -> Result<u64, SeenError> {
+    let path = folder.run(span);
+    Folder::keep_damaged(&path)?;
+    let mut keys = read_unchecked(&path).map_err(failed("read", &path))?;
+    keys.sort_unstable();
+    keys.dedup();
+    write(folder, span, &keys).map(|run| run.len())
+}
+
+/// All whole keys of a file, whatever they are.
+fn read_unchecked(path: &Path) -> io::Result<Vec<u128>> {
+    let mut file = File::open(path)?;
+    let count = file.metadata()?.len().saturating_sub(HEADER_BYTES as u64) / KEY_BYTES as u64;
+    file.seek(SeekFrom::Start(HEADER_BYTES as u64))?;
+    let mut input = BufReader::with_capacity(BUFFER_KEYS * KEY_BYTES, file);
+    let mut key = [0; KEY_BYTES];
+    (0..count).map(|_| input.read_exact(&mut key).map(|()| u128::from_le_bytes(key))).collect()
+}
+
+/// Writes a run of keys that are in order.
+pub(crate) fn write(folder: &Folder, span: Span, keys: &[u128]) -> Result<Run, SeenError> {
+    let mut writer = RunWriter::create(folder, span, keys.len() as u64)?;
+    for &key in keys {
+        writer.push(key)?;
+    }
+    writer.finish()
+}
+
 /// Writes a run. It has its name when it is complete.
 pub(crate) struct RunWriter<'f> {
     folder: &'f Folder,
@@ -288,22 +320,15 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::key::SeenKey;
+    use crate::key::KeyHasher;
 
     const SPAN: Span = Span { first: 1, last: 1 };
 
     fn keys(count: u64) -> Vec<u128> {
-        let mut keys: Vec<u128> = (0..count).map(|number| SeenKey::of(&number.to_le_bytes()).0).collect();
+        let hasher = KeyHasher::unkeyed();
+        let mut keys: Vec<u128> = (0..count).map(|number| hasher.hash(&number.to_le_bytes()).0).collect();
         keys.sort_unstable();
         keys
-    }
-
-    fn write(folder: &Folder, keys: &[u128]) -> Run {
-        let mut writer = RunWriter::create(folder, SPAN, keys.len() as u64).unwrap();
-        for &key in keys {
-            writer.push(key).unwrap();
-        }
-        writer.finish().unwrap()
     }
 
     #[test]
@@ -316,7 +341,7 @@ mod tests {
             if inside.is_empty() {
                 continue;
             }
-            let written = write(&folder, &inside);
+            let written = write(&folder, SPAN, &inside).unwrap();
             let opened = Run::open(&folder, SPAN).unwrap();
             for run in [&written, &opened] {
                 assert!(inside.iter().all(|&key| run.contains(key)));
@@ -335,7 +360,7 @@ mod tests {
         let mut all = keys(1000);
         all.insert(0, 0);
         all.push(u128::MAX);
-        let run = write(&folder, &all);
+        let run = write(&folder, SPAN, &all).unwrap();
         assert!(all.iter().all(|&key| run.contains(key)));
     }
 
@@ -343,7 +368,7 @@ mod tests {
     fn any_changed_byte_and_any_other_length_is_noticed() {
         let temporary = tempfile::tempdir().unwrap();
         let folder = Folder::open(temporary.path()).unwrap();
-        let path = write(&folder, &keys(40)).path().to_owned();
+        let path = write(&folder, SPAN, &keys(40)).unwrap().path().to_owned();
         let whole = fs::read(&path).unwrap();
         for at in 0..whole.len() {
             let mut bytes = whole.clone();
@@ -354,6 +379,32 @@ mod tests {
         for length in 0..whole.len() {
             fs::write(&path, &whole[..length]).unwrap();
             assert!(matches!(Run::open(&folder, SPAN), Err(SeenError::Damaged { .. })), "length {length}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_run_is_repaired_and_keeps_its_other_keys() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Folder::open(temporary.path()).unwrap();
+        let all = keys(8);
+        let path = write(&folder, SPAN, &all).unwrap().path().to_owned();
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x10;
+            fs::write(&path, &bytes).unwrap();
+            assert_eq!(repair(&folder, SPAN).unwrap(), 8);
+            let run = Run::open(&folder, SPAN).unwrap();
+            let lost = all.iter().filter(|&&key| !run.contains(key)).count();
+            assert!(lost <= usize::from(at >= HEADER_BYTES), "byte {at}");
+            assert_eq!(fs::read(Folder::damaged(&path)).unwrap(), bytes);
+        }
+        for length in 0..whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            let kept = length.saturating_sub(HEADER_BYTES) / KEY_BYTES;
+            assert_eq!(repair(&folder, SPAN).unwrap(), kept as u64, "length {length}");
+            let run = Run::open(&folder, SPAN).unwrap();
+            assert!(all[..kept].iter().all(|&key| run.contains(key)));
         }
     }
 }

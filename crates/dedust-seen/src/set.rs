@@ -11,16 +11,14 @@ use rayon::prelude::*;
 use crate::background::Background;
 use crate::error::SeenError;
 use crate::folder::Folder;
-use crate::key::{KeySet, SeenKey};
-use crate::log::{self, Log};
+use crate::key::{KeyHasher, KeySet, SeenKey};
+use crate::log::{self, Log, MAX_RECORD_KEYS, Records};
 use crate::run::Run;
 use crate::stats::SeenStats;
 use crate::view::Frozen;
 
 /// Keys that are looked up by one thread at a time.
 const PIECE_KEYS: usize = 2048;
-/// Keys of a batch that are answered at once.
-const BATCH_KEYS: usize = 256 << 10;
 /// Tables have twice as many places, and grow beyond 7/8: 2^21 places of 17 bytes, 36 MB.
 const DEFAULT_RECENT_KEYS: usize = (1 << 21) / 8 * 7;
 
@@ -69,42 +67,71 @@ impl SeenOptions {
         let runs: Vec<Arc<Run>> = runs.collect::<Result<_, _>>()?;
         let run_keys: u64 = runs.iter().map(|run| run.len()).sum();
 
-        let (last, full) =
-            contents.logs.split_last().map_or((None, &[][..]), |(last, full)| (Some(*last), full));
-        let full: Vec<Frozen> = full
-            .iter()
-            .map(|&generation| {
-                let records = log::read(&folder.log(generation), generation, false)?;
-                let keys: KeySet = records.keys.into_iter().collect();
-                Ok(Frozen { generation, keys, log_bytes: records.whole_bytes })
-            })
-            .collect::<Result<_, SeenError>>()?;
+        let Logs { full, last, cut_bytes } = read_logs(&folder, &contents.logs)?;
         let full_keys: usize = full.iter().map(|table| table.keys.len()).sum();
 
+        let first_generation = contents.runs.last().map_or(1, |span| span.last + 1);
+        let (generation, records) = last.unwrap_or_else(|| (first_generation, Records::default()));
         let mut recent = KeySet::with_capacity_and_hasher(self.recent_keys, Default::default());
-        let mut unanswered = None;
-        let (generation, log) = match last {
-            Some(generation) => {
-                let path = folder.log(generation);
-                let records = log::read(&path, generation, true)?;
-                recent.extend(&records.keys);
-                unanswered = records.unanswered;
-                (generation, Log::reopen(path, generation, &records)?)
-            }
-            None => {
-                let generation = contents.runs.last().map_or(1, |span| span.last + 1);
-                (generation, Log::create(folder.log(generation), generation)?)
-            }
-        };
+        recent.extend(&records.keys);
+        let log = self.open_log(&folder, generation, records.whole_bytes)?;
+
         let keys = run_keys + (full_keys + recent.len()) as u64;
+        let hasher = folder.hasher();
         let background = Background::start(folder, runs)?;
         for table in full {
             background.write(table);
         }
         let disk = Disk { background, log, generation, options: self, has_failed: false };
-        let figures = SeenStats { keys, unanswered_keys: unanswered, ..SeenStats::default() };
-        Ok(SeenSet { recent, disk: Some(disk), figures, hashes: Vec::new(), known: Vec::new() })
+        let figures =
+            SeenStats { keys, unanswered_keys: records.unanswered, cut_bytes, ..SeenStats::default() };
+        Ok(SeenSet { hasher, recent, disk: Some(disk), figures, hashes: Vec::new(), known: Vec::new() })
     }
+
+    /// Opens the last log to append to its first `whole_bytes`; starts it if there are none.
+    fn open_log(self, folder: &Folder, generation: u64, whole_bytes: u64) -> Result<Log, SeenError> {
+        let path = folder.log(generation);
+        if whole_bytes > 0 {
+            return Log::reopen(path, generation, whole_bytes);
+        }
+        if path.exists() {
+            Folder::remove(&path)?;
+        }
+        self.create_log(folder, generation)
+    }
+
+    /// Starts the log of a generation. It outlives what an answer outlives.
+    fn create_log(self, folder: &Folder, generation: u64) -> Result<Log, SeenError> {
+        let log = Log::create(folder.log(generation), generation)?;
+        if self.durability == Durability::Power {
+            folder.sync()?;
+        }
+        Ok(log)
+    }
+}
+
+/// What the logs of a set were found to hold.
+#[derive(Default)]
+struct Logs {
+    /// All but the last.
+    full: Vec<Frozen>,
+    /// The last, with its generation.
+    last: Option<(u64, Records)>,
+    /// Bytes that are no whole records.
+    cut_bytes: u64,
+}
+
+fn read_logs(folder: &Folder, generations: &[u64]) -> Result<Logs, SeenError> {
+    let mut logs = Logs::default();
+    for &generation in generations {
+        let records = log::read(&folder.log(generation), generation)?;
+        logs.cut_bytes += records.cut_bytes();
+        if let Some((generation, records)) = logs.last.replace((generation, records)) {
+            let keys = records.keys.into_iter().collect();
+            logs.full.push(Frozen { generation, keys, log_bytes: records.whole_bytes });
+        }
+    }
+    Ok(logs)
 }
 
 /// A set of keys that were seen, on disk or in memory.
@@ -112,6 +139,7 @@ impl SeenOptions {
 /// One process at a time may have it open. Asking in batches, of some thousand keys, is several times faster than one by
 /// one, and uses all threads.
 pub struct SeenSet {
+    hasher: KeyHasher,
     /// Keys that are in no full table and no run.
     recent: KeySet,
     disk: Option<Disk>,
@@ -143,14 +171,22 @@ impl SeenSet {
     }
 
     /// A set that is gone when it is dropped, and takes 20 to 40 bytes of memory for a key.
-    pub fn in_memory() -> Self {
-        Self {
+    pub fn in_memory() -> Result<Self, SeenError> {
+        Ok(Self {
+            hasher: KeyHasher::random()?,
             recent: KeySet::default(),
             disk: None,
             figures: SeenStats::default(),
             hashes: Vec::new(),
             known: Vec::new(),
-        }
+        })
+    }
+
+    /// Makes the keys of this set. Its secret is random, and is kept with the set.
+    ///
+    /// A set of format 1, which an earlier release made, has no secret: see [`KeyHasher::is_keyed`].
+    pub fn hasher(&self) -> KeyHasher {
+        self.hasher
     }
 
     /// Whether a key is new. It is not from now on.
@@ -161,13 +197,14 @@ impl SeenSet {
     }
 
     /// Says of each key whether it is new, in `is_new`, which is emptied first. A key that is there several times is
-    /// new the first time.
+    /// new the first time. More than 262,144 keys are answered as several batches.
     ///
     /// After an error the answers are not to be used; the set must be opened again.
     pub fn insert_batch(&mut self, keys: &[SeenKey], is_new: &mut Vec<bool>) -> Result<(), SeenError> {
         is_new.clear();
-        for keys in keys.chunks(BATCH_KEYS) {
-            self.look_up(keys)?;
+        for keys in keys.chunks(MAX_RECORD_KEYS) {
+            self.make_room()?;
+            self.look_up(keys);
             let before = is_new.len();
             let Self { recent, known, hashes, .. } = self;
             hashes.clear();
@@ -187,14 +224,26 @@ impl SeenSet {
         Ok(())
     }
 
+    /// Starts the next generation if the table is full.
+    ///
+    /// Not as soon as it is full, but when more keys are asked for: until then the answers of the last batch may not have
+    /// reached whoever asked, and the last log says how many they are.
+    fn make_room(&mut self) -> Result<(), SeenError> {
+        let Self { recent, disk: Some(disk), .. } = self else { return Ok(()) };
+        disk.check()?;
+        if recent.len() >= disk.options.recent_keys {
+            disk.rotate(recent).inspect_err(|_| disk.has_failed = true)?;
+        }
+        Ok(())
+    }
+
     /// Finds out which of `keys` are known, in `self.known`.
-    fn look_up(&mut self, keys: &[SeenKey]) -> Result<(), SeenError> {
+    fn look_up(&mut self, keys: &[SeenKey]) {
         let Self { recent, disk, hashes, known, .. } = self;
         known.clear();
         known.resize(keys.len(), false);
         // Without a disk, all that there is to look up is looked up when it is inserted.
-        let Some(disk) = disk else { return Ok(()) };
-        disk.check()?;
+        let Some(disk) = disk else { return };
         hashes.clear();
         hashes.extend(keys.iter().map(|key| key.0));
         let view = disk.background.shared().view();
@@ -210,20 +259,15 @@ impl SeenSet {
             let pieces = hashes.par_chunks(PIECE_KEYS).zip(known.par_chunks_mut(PIECE_KEYS));
             pieces.for_each_init(Vec::new, |pending, (keys, known)| find(pending, keys, known));
         }
-        Ok(())
     }
 
     /// Makes the new keys outlive the process.
     fn keep(&mut self) -> Result<(), SeenError> {
-        let Self { recent, disk: Some(disk), hashes, .. } = self else { return Ok(()) };
+        let Self { disk: Some(disk), hashes, .. } = self else { return Ok(()) };
         if hashes.is_empty() {
             return Ok(());
         }
-        disk.append(hashes).inspect_err(|_| disk.has_failed = true)?;
-        if recent.len() >= disk.options.recent_keys {
-            disk.rotate(recent).inspect_err(|_| disk.has_failed = true)?;
-        }
-        Ok(())
+        disk.append(hashes).inspect_err(|_| disk.has_failed = true)
     }
 
     /// Waits until all keys are on the disk itself, and would outlive a loss of power.
@@ -263,6 +307,7 @@ impl SeenSet {
                 + view.runs.iter().map(|run| run.disk_bytes()).sum::<u64>();
             stats.index_bytes = view.runs.iter().map(|run| run.index_bytes()).sum();
             stats.merges = shared.merges();
+            stats.folder_syncs = shared.folder.syncs();
         }
         stats
     }
@@ -299,11 +344,7 @@ impl Disk {
     /// Hands over the table, which is left empty, and starts the next generation.
     fn rotate(&mut self, recent: &mut KeySet) -> Result<(), SeenError> {
         let next = self.generation + 1;
-        let folder = &self.background.shared().folder;
-        let log = Log::create(folder.log(next), next)?;
-        if self.options.durability == Durability::Power {
-            folder.sync()?;
-        }
+        let log = self.options.create_log(&self.background.shared().folder, next)?;
         let log_bytes = std::mem::replace(&mut self.log, log).bytes();
         let empty = KeySet::with_capacity_and_hasher(self.options.recent_keys, Default::default());
         let keys = std::mem::replace(recent, empty);

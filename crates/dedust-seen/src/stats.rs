@@ -22,6 +22,11 @@ pub struct SeenStats {
     pub new_keys: u64,
     /// Merges of runs.
     pub merges: u64,
+    /// Bytes at the end of logs that were no whole records when the set was opened, as after a loss of power. They were
+    /// cut off: keys in them are new once more.
+    pub cut_bytes: u64,
+    /// How often the names of files were put on the disk itself.
+    pub folder_syncs: u64,
     /// New keys of the last batch before the process ended without [`SeenSet::close`](crate::SeenSet::close), as by
     /// `kill -9`: they count as seen, but whoever asked may not have had the answer. None where the set was closed, or
     /// is new.

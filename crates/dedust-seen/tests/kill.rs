@@ -43,7 +43,8 @@ fn child() {
     let mut out = std::io::stdout().lock();
     for start in (0..).step_by(BATCH as usize) {
         let numbers: Vec<u64> = (start..start + BATCH).map(|at| scrambled(seed, at) % NUMBERS).collect();
-        let keys: Vec<SeenKey> = numbers.iter().map(|number| SeenKey::of(&number.to_le_bytes())).collect();
+        let keys: Vec<SeenKey> =
+            numbers.iter().map(|number| set.hasher().hash(&number.to_le_bytes())).collect();
         set.insert_batch(&keys, &mut is_new).unwrap();
         let mut text = String::new();
         for (number, &is_new) in numbers.iter().zip(&is_new) {
@@ -91,7 +92,7 @@ fn what_was_said_to_be_new_is_never_new_again() {
     }
 
     let mut set = open(folder.path());
-    let keys: Vec<SeenKey> = printed.iter().map(|number| SeenKey::of(&number.to_le_bytes())).collect();
+    let keys: Vec<SeenKey> = printed.iter().map(|number| set.hasher().hash(&number.to_le_bytes())).collect();
     let mut is_new = Vec::new();
     set.insert_batch(&keys, &mut is_new).unwrap();
     assert_eq!(is_new.iter().filter(|&&is_new| is_new).count(), 0, "of {}", keys.len());

@@ -5,13 +5,14 @@ The set from outside: what it answers, now and after it is opened again, and wha
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use dedust_seen::{Durability, SeenError, SeenKey, SeenSet};
+use dedust_seen::{Damage, Durability, Fault, SeenError, SeenKey, SeenSet};
 use proptest::prelude::*;
+use xxhash_rust::xxh3::xxh3_128;
 
-fn key(number: u64) -> SeenKey {
-    SeenKey::of(&number.to_le_bytes())
+fn key(set: &SeenSet, number: u64) -> SeenKey {
+    set.hasher().hash(&number.to_le_bytes())
 }
 
 fn small(folder: &Path) -> SeenSet {
@@ -20,7 +21,7 @@ fn small(folder: &Path) -> SeenSet {
 
 /// Asks for the keys of some numbers.
 fn ask(set: &mut SeenSet, numbers: impl IntoIterator<Item = u64>) -> Vec<bool> {
-    let keys: Vec<SeenKey> = numbers.into_iter().map(key).collect();
+    let keys: Vec<SeenKey> = numbers.into_iter().map(|number| key(set, number)).collect();
     let mut is_new = Vec::new();
     set.insert_batch(&keys, &mut is_new).unwrap();
     is_new
@@ -69,7 +70,7 @@ fn many_keys_are_merged_into_few_runs() {
 
 #[test]
 fn a_set_in_memory_leaves_nothing_behind() {
-    let mut set = SeenSet::in_memory();
+    let mut set = SeenSet::in_memory().unwrap();
     assert_eq!(ask(&mut set, [1, 2, 1]), [true, true, false]);
     assert_eq!(set.stats().disk_bytes, 0);
     set.sync().unwrap();
@@ -79,8 +80,8 @@ fn a_set_in_memory_leaves_nothing_behind() {
 fn keys_are_answered_one_by_one_too() {
     let folder = tempfile::tempdir().unwrap();
     let mut set = SeenSet::options().durability(Durability::Power).open(folder.path()).unwrap();
-    assert!(set.insert(key(1)).unwrap());
-    assert!(!set.insert(key(1)).unwrap());
+    assert!(set.insert(key(&set, 1)).unwrap());
+    assert!(!set.insert(key(&set, 1)).unwrap());
     set.sync().unwrap();
 }
 
@@ -96,6 +97,129 @@ fn a_set_that_was_not_closed_says_so() {
     assert_eq!(set.stats().unanswered_keys, Some(3));
     set.close().unwrap();
     assert_eq!(small(folder.path()).stats().unanswered_keys, None);
+}
+
+#[test]
+fn what_may_not_have_been_answered_is_still_known_when_a_log_is_full() {
+    for sizes in [&[100][..], &[40, 100], &[100, 30]] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut set = small(folder.path());
+        let mut next = 0;
+        for size in sizes {
+            ask(&mut set, next..next + size);
+            next += size;
+        }
+        drop(set);
+        assert_eq!(small(folder.path()).stats().unanswered_keys, sizes.last().copied(), "{sizes:?}");
+    }
+}
+
+#[test]
+fn with_durability_power_the_folder_is_synced_after_a_log_is_created() {
+    let syncs = |durability| {
+        let folder = tempfile::tempdir().unwrap();
+        let options = SeenSet::options().recent_keys(100).durability(durability);
+        let mut set = options.open(folder.path()).unwrap();
+        let first = set.stats().folder_syncs;
+        // One rotation, whose run is complete when the set is dropped.
+        ask(&mut set, 0..100);
+        ask(&mut set, 100..101);
+        drop(set);
+        // No log is created.
+        let set = options.open(folder.path()).unwrap();
+        (first, set.stats().folder_syncs)
+    };
+    assert_eq!(syncs(Durability::Process), (1, 1));
+    assert_eq!(syncs(Durability::Power), (2, 1));
+}
+
+#[test]
+fn the_same_url_has_another_key_in_every_set() {
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let [a, b] = folders.each_ref().map(|folder| SeenSet::open(folder.path()).unwrap().hasher());
+    let (c, d) = (SeenSet::in_memory().unwrap().hasher(), SeenSet::in_memory().unwrap().hasher());
+    let keys: HashSet<SeenKey> =
+        [a, b, c, d].iter().map(|hasher| hasher.hash(b"http://a.example/")).collect();
+    assert_eq!(keys.len(), 4);
+    // And the same one when the set is opened again.
+    let again = SeenSet::open(folders[0].path()).unwrap().hasher();
+    assert_eq!(again.hash(b"http://a.example/"), a.hash(b"http://a.example/"));
+}
+
+/// URLs of two sites with the same XXH3. Words of 8 bytes are added to one sum, and the products of their halves to
+/// another. Here one word is larger by as much as another is smaller, and so are their products.
+fn forged_urls() -> [String; 2] {
+    [('0', '1'), ('1', '0')].map(|(site, page)| {
+        let (folders, title) = ("news/".repeat(22), "-title".repeat(16));
+        format!("http://aaaaaaaaaaaaaaaaa{site}aaa5aoo.example/{folders}n{page}ageN-zQ{title}-tit")
+    })
+}
+
+#[test]
+fn a_page_cannot_be_hidden_by_a_url_with_the_same_xxh3() {
+    let [victim, forged] = forged_urls();
+    assert_eq!(xxh3_128(victim.as_bytes()), xxh3_128(forged.as_bytes()));
+    let folder = tempfile::tempdir().unwrap();
+    for mut set in [SeenSet::in_memory().unwrap(), SeenSet::open(folder.path()).unwrap()] {
+        let hasher = set.hasher();
+        assert!(set.insert(hasher.hash(forged.as_bytes())).unwrap());
+        assert!(set.insert(hasher.hash(victim.as_bytes())).unwrap(), "{victim} is hidden");
+    }
+}
+
+#[test]
+fn a_set_of_format_1_is_still_read_and_says_that_it_has_no_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("SEEN"), "dedust set of seen keys, format 1\n").unwrap();
+    let mut set = small(folder.path());
+    assert!(!set.hasher().is_keyed());
+    // As an earlier release hashed it.
+    let old = SeenKey::from_hash(0x99aa_06d3_0147_98d8_6001_c324_468d_497f);
+    assert_eq!(set.hasher().hash(b""), old);
+    assert!(set.insert(old).unwrap());
+    drop(set);
+    assert!(!small(folder.path()).insert(old).unwrap());
+    let marker = fs::read_to_string(folder.path().join("SEEN")).unwrap();
+    assert_eq!(marker, "dedust set of seen keys, format 1\n");
+    assert!(!dedust_seen::check(folder.path()).unwrap().is_keyed);
+}
+
+#[test]
+fn a_set_whose_secret_is_gone_is_refused() {
+    let (folder, _) = filled();
+    let path = folder.path().join("SEEN");
+    let whole = fs::read(&path).unwrap();
+    for bytes in [&b""[..], &[0; 40], &whole[..50], &whole[..whole.len() - 1]] {
+        fs::write(&path, bytes).unwrap();
+        let error = SeenSet::open(folder.path()).unwrap_err();
+        assert!(matches!(error, SeenError::Damaged { .. }), "{error}");
+        assert!(dedust_seen::repair(folder.path()).is_err());
+        assert_eq!(fs::read(&path).unwrap(), bytes, "nothing is changed");
+    }
+    fs::write(&path, whole).unwrap();
+    assert_eq!(SeenSet::open(folder.path()).unwrap().stats().keys, 750);
+}
+
+#[test]
+#[cfg(unix)]
+fn pipes_and_folders_in_place_of_files_are_refused() {
+    for name in ["SEEN", "log-00000001", "run-00000001-00000001"] {
+        let folder = tempfile::tempdir().unwrap();
+        if name != "SEEN" {
+            drop(SeenSet::open(folder.path()).unwrap());
+            fs::remove_file(folder.path().join("log-00000001")).unwrap();
+        }
+        let path = folder.path().join(name);
+        let assert_refused = || {
+            assert!(matches!(SeenSet::open(folder.path()), Err(SeenError::NotAFile { .. })), "{name}");
+            assert!(matches!(dedust_seen::check(folder.path()), Err(SeenError::NotAFile { .. })), "{name}");
+        };
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert_refused();
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert_refused();
+    }
 }
 
 #[test]
@@ -119,9 +243,12 @@ fn folders_of_others_are_left_alone() {
 #[test]
 fn formats_to_come_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("SEEN"), "dedust set of seen keys, format 2\n").unwrap();
+    fs::write(folder.path().join("SEEN"), "dedust set of seen keys, format 3\nmore\n").unwrap();
     let error = SeenSet::open(folder.path()).unwrap_err().to_string();
-    assert!(error.contains("expected \"dedust set of seen keys, format 1\""), "{error}");
+    assert!(
+        error.ends_with("expected format 1 or 2, found \"dedust set of seen keys, format 3\""),
+        "{error}"
+    );
 }
 
 #[test]
@@ -133,7 +260,7 @@ fn a_file_instead_of_a_folder_is_refused() {
 }
 
 /// A set whose files are all there: runs, and a log.
-fn filled() -> (tempfile::TempDir, Vec<std::path::PathBuf>) {
+fn filled() -> (tempfile::TempDir, Vec<PathBuf>) {
     let folder = tempfile::tempdir().unwrap();
     let mut set = small(folder.path());
     for start in (0..700).step_by(100) {
@@ -172,6 +299,193 @@ fn files_of_other_bytes_are_refused() {
         fs::write(path, bytes).unwrap();
     }
     SeenSet::open(folder.path()).unwrap();
+}
+
+/// Files of a set with names and bytes, to be put back.
+fn bytes_of(files: &[PathBuf]) -> Vec<Vec<u8>> {
+    files.iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+#[test]
+fn the_last_log_is_cut_off_where_it_is_damaged() {
+    let (folder, files) = filled();
+    let log = files.iter().find(|path| path.to_string_lossy().contains("log-")).unwrap();
+    let mut set = small(folder.path());
+    ask(&mut set, 750..760);
+    ask(&mut set, 760..770);
+    drop(set);
+    let mut bytes = fs::read(log).unwrap();
+    let last_record = 24 + 10 * 16;
+    let at = bytes.len() - last_record - 1;
+    bytes[at] ^= 1;
+    fs::write(log, &bytes).unwrap();
+    // A check changes nothing.
+    for _ in 0..2 {
+        let report = dedust_seen::check(folder.path()).unwrap();
+        assert_eq!(report.keys(), 750);
+        let tail = Fault::Tail { bytes: 2 * last_record as u64, damage: Damage::Checksum };
+        assert_eq!(report.files.last().unwrap().fault, Some(tail));
+    }
+    let mut set = small(folder.path());
+    assert_eq!(set.stats().cut_bytes, 2 * last_record as u64);
+    assert!(ask(&mut set, 0..750).iter().all(|&is_new| !is_new));
+    assert!(ask(&mut set, 750..770).iter().all(|&is_new| is_new));
+    drop(set);
+    let set = small(folder.path());
+    assert_eq!((set.stats().keys, set.stats().cut_bytes), (770, 0));
+}
+
+#[test]
+fn logs_before_the_last_are_cut_off_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut set = small(folder.path());
+    ask(&mut set, 0..50);
+    ask(&mut set, 50..60);
+    drop(set);
+    let path = folder.path().join("log-00000001");
+    let mut bytes = fs::read(&path).unwrap();
+    let last_record = 24 + 10 * 16;
+    let at = bytes.len() - 16;
+    bytes[at..].fill(0);
+    fs::write(&path, bytes).unwrap();
+    fs::write(folder.path().join("log-00000002"), [&b"dedustL1"[..], &2_u64.to_le_bytes()].concat()).unwrap();
+    let mut set = small(folder.path());
+    assert_eq!((set.stats().keys, set.stats().cut_bytes), (50, last_record));
+    assert!(ask(&mut set, 0..50).iter().all(|&is_new| !is_new));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// A loss of power leaves zeros in place of any pages that had not reached the disk, and may shorten the file.
+    #[test]
+    fn a_log_that_lost_pages_is_opened(
+        lost_pages in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
+        lost_bytes in any::<prop::sample::Index>(),
+    ) {
+        const PAGE: usize = 512;
+        let folder = tempfile::tempdir().unwrap();
+        let mut set = SeenSet::open(folder.path()).unwrap();
+        for start in (0..1000).step_by(10) {
+            ask(&mut set, start..start + 10);
+        }
+        drop(set);
+        let path = folder.path().join("log-00000001");
+        let mut bytes = fs::read(&path).unwrap();
+        for page in lost_pages {
+            let start = page.index(bytes.len() / PAGE) * PAGE;
+            bytes[start..start + PAGE].fill(0);
+        }
+        bytes.truncate(bytes.len() - lost_bytes.index(PAGE));
+        fs::write(&path, &bytes).unwrap();
+        let mut set = SeenSet::open(folder.path()).unwrap();
+        let stats = set.stats();
+        prop_assert!(stats.cut_bytes > 0 && stats.keys < 1000);
+        // What is left are the keys that came first.
+        let is_new = ask(&mut set, 0..1000);
+        prop_assert_eq!(is_new.iter().position(|&is_new| is_new), Some(stats.keys as usize));
+        prop_assert_eq!(set.stats().keys, 1000);
+    }
+}
+
+#[test]
+fn any_file_of_a_set_can_be_repaired() {
+    let (folder, files) = filled();
+    let whole = bytes_of(&files);
+    for (path, bytes) in files.iter().zip(&whole) {
+        let mut damaged = bytes.clone();
+        let at = damaged.len() - 1;
+        damaged[at] ^= 1;
+        damaged[0] ^= 1;
+        for contents in [Some(&damaged[..]), Some(&bytes[..20]), Some(b"neither log nor run"), None] {
+            match contents {
+                Some(bytes) => fs::write(path, bytes).unwrap(),
+                None => fs::remove_file(path).unwrap(),
+            }
+            let found = dedust_seen::check(folder.path()).unwrap();
+            let repaired = dedust_seen::repair(folder.path()).unwrap();
+            assert_eq!(found.is_whole(), repaired.is_whole());
+            let after = dedust_seen::check(folder.path()).unwrap();
+            assert!(after.is_whole(), "{}: {after:?}", path.display());
+            assert_eq!(after.keys(), repaired.keys());
+            let mut set = small(folder.path());
+            let lost = ask(&mut set, 0..750).iter().filter(|&&is_new| is_new).count();
+            assert!(lost <= 400, "{lost} keys are gone with {}", path.display());
+            drop(set);
+            put_back(folder.path(), &files, &whole);
+        }
+    }
+    assert_eq!(small(folder.path()).stats().keys, 750);
+}
+
+/// Makes the files of a set what they were.
+fn put_back(folder: &Path, files: &[PathBuf], bytes: &[Vec<u8>]) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if !path.ends_with("SEEN") {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    for (path, bytes) in files.iter().zip(bytes) {
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+#[test]
+fn logs_that_are_missing_between_others_are_replaced_by_empty_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(small(folder.path()));
+    let log = |generation: u64| [&b"dedustL1"[..], &generation.to_le_bytes()].concat();
+    fs::write(folder.path().join("log-00000004"), log(4)).unwrap();
+    let missing = dedust_seen::check(folder.path()).unwrap();
+    assert_eq!(missing.files[1].fault, Some(Fault::Missing));
+    dedust_seen::repair(folder.path()).unwrap();
+    assert!(dedust_seen::check(folder.path()).unwrap().is_whole());
+    // Not as many as a name may claim.
+    fs::write(folder.path().join("log-200000000000"), log(200_000_000_000)).unwrap();
+    assert!(matches!(dedust_seen::repair(folder.path()), Err(SeenError::Missing { generation: 5, .. })));
+    assert!(fs::read_dir(folder.path()).unwrap().count() < 10);
+}
+
+#[test]
+fn where_there_is_no_set_nothing_is_checked_and_nothing_made() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path().to_owned(), folder.path().join("absent")] {
+        assert!(matches!(dedust_seen::check(&path), Err(SeenError::NoSet { .. })));
+        assert!(matches!(dedust_seen::repair(&path), Err(SeenError::NoSet { .. })));
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    // A process was killed before it could write its marker.
+    fs::write(folder.path().join("SEEN"), "").unwrap();
+    assert!(matches!(dedust_seen::check(folder.path()), Err(SeenError::NoSet { .. })));
+    assert_eq!(fs::read(folder.path().join("SEEN")).unwrap(), b"");
+    SeenSet::open(folder.path()).unwrap();
+    assert!(dedust_seen::check(folder.path()).unwrap().is_keyed);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// What any bytes in the files of a set lead to: an answer or an error, and after a repair always an answer.
+    #[test]
+    fn any_bytes_are_opened_or_refused(
+        log in prop::collection::vec(any::<u8>(), 0..200),
+        run in prop::collection::vec(any::<u8>(), 0..200),
+        keeps_header in any::<bool>(),
+    ) {
+        let (folder, files) = filled();
+        for path in &files {
+            let is_log = path.to_string_lossy().contains("log-");
+            let header = if is_log { 16 } else { 32 };
+            let kept = if keeps_header { fs::read(path).unwrap()[..header].to_vec() } else { Vec::new() };
+            fs::write(path, [&kept[..], if is_log { &log } else { &run }].concat()).unwrap();
+        }
+        let _ = dedust_seen::check(folder.path()).unwrap();
+        let _ = SeenSet::open(folder.path());
+        dedust_seen::repair(folder.path()).unwrap();
+        prop_assert!(dedust_seen::check(folder.path()).unwrap().is_whole());
+        small(folder.path());
+    }
 }
 
 #[test]

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use self::piece::{Piece, Tally};
 use super::normalize::cut;
+use super::seen::warn_of_format_1;
 use crate::ExitStatus;
 use crate::args::{DedupArgs, ReportFormat};
 use crate::line_source::{Batch, Batches, name_of};
@@ -97,12 +98,22 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
 }
 
 fn open(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<SeenSet> {
-    let Some(folder) = &args.seen else { return Ok(SeenSet::in_memory()) };
+    let Some(folder) = &args.seen else { return Ok(SeenSet::in_memory()?) };
     let durability = if args.sync { Durability::Power } else { Durability::Process };
     let seen = SeenSet::options().durability(durability).open(folder)?;
     let stats = seen.stats();
+    if !seen.hasher().is_keyed() {
+        warn_of_format_1(folder, printer);
+    }
     let folder = folder.display();
     printer.detail(format_args!("{} in {folder}", counted(stats.keys, "key", "keys")));
+    if stats.cut_bytes > 0 {
+        let bytes = counted(stats.cut_bytes, "byte", "bytes");
+        printer.warning(format_args!(
+            "{bytes} at the end of logs in {folder} were no whole records, as after a loss of power, and were cut off: \
+             URLs that were printed last may be printed once more"
+        ));
+    }
     if let Some(unanswered) = stats.unanswered_keys {
         let urls = counted(unanswered, "URL", "URLs");
         printer.warning(format_args!(
@@ -132,10 +143,11 @@ impl Filter<'_> {
             self.pieces.resize_with(texts.len(), Piece::default);
         }
         let busy = &mut self.pieces[..texts.len()];
+        let (normalizer, hasher) = (self.normalizer, self.seen.hasher());
         if let ([piece], [text]) = (&mut *busy, &*texts) {
-            piece.read(self.normalizer, text);
+            piece.read(normalizer, &hasher, text);
         } else {
-            busy.par_iter_mut().zip(&texts).for_each(|(piece, text)| piece.read(self.normalizer, text));
+            busy.par_iter_mut().zip(&texts).for_each(|(piece, text)| piece.read(normalizer, &hasher, text));
         }
         self.normalizer.damage().context("cannot go on with these rules")?;
         for (pieces, texts) in busy.chunks_mut(PIECES_AT_ONCE).zip(texts.chunks(PIECES_AT_ONCE)) {

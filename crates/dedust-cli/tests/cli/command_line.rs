@@ -6,10 +6,11 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "learn",
     "normalize",
     "dedup",
+    "seen",
     "compile",
     "evaluate",
     "compare",
@@ -124,6 +125,7 @@ fn long_help_has_examples() {
       cluster    Find which URLs of a crawl show the same page
       normalize  Rewrite URLs, one per line, to their canonical form
       dedup      Print only URLs of pages that were not met before
+      seen       Check or repair the folder of `dedup --seen`
       compile    Bring rules into a form that opens at once, for any number of sites
       evaluate   Tell how good rules are on URLs whose pages are known
       compare    Put methods side by side: what they save, lose and cost

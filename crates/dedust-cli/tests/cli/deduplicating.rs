@@ -8,6 +8,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Output, Stdio};
 
 use insta::assert_snapshot;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::sandbox::Sandbox;
 
@@ -135,27 +136,231 @@ fn folders_that_are_no_sets_are_refused() {
 }
 
 #[test]
-fn damaged_sets_are_refused() {
+fn sets_that_cannot_be_read_are_refused() {
     let sandbox = Sandbox::with_rules();
     let args = ["dedup", "rules.json", "--seen", "seen", "-q"];
     sandbox.run_with(&args, LINES.as_bytes());
     let path = sandbox.path("seen/log-00000001");
     let mut bytes = fs::read(&path).unwrap();
-    bytes[50] ^= 1;
+    bytes[0] ^= 1;
     fs::write(&path, bytes).unwrap();
     assert_snapshot!(sandbox.dedust(&args), @r"
     exit 2
     --- stderr
-    error: seen/log-00000001 is damaged at byte 16: its checksum is wrong
-    hint: put the folder back from a copy, or start with a new one: all pages will be new once more
+    error: seen/log-00000001 is damaged at byte 0: it does not start as a file of this kind does
+    hint: put the folder back from a copy, or keep what can be read: dedust seen repair DIR
+    ");
+    sandbox.write("seen/SEEN", "dedust set of seen keys, format 2\nsecret 00\n");
+    assert_snapshot!(sandbox.dedust(&args), @r"
+    exit 2
+    --- stderr
+    error: seen/SEEN is damaged at byte 0: its checksum is wrong
+    hint: put this file back from a copy, or start with a new folder: all pages will be new once more
     ");
     sandbox.write("seen/SEEN", "dedust set of seen keys, format 9\n");
     assert_snapshot!(sandbox.dedust(&args), @r#"
     exit 2
     --- stderr
-    error: seen is a set of seen keys of another format: expected "dedust set of seen keys, format 1", found "dedust set of seen keys, format 9"
+    error: seen is a set of seen keys of another format: expected format 1 or 2, found "dedust set of seen keys, format 9"
     hint: use the version of dedust that wrote it, or start with a new folder
     "#);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_pipe_in_place_of_the_marker_is_refused() {
+    let sandbox = Sandbox::with_rules();
+    fs::create_dir(sandbox.path("seen")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(sandbox.path("seen/SEEN")).status().unwrap();
+    assert!(made.success());
+    assert_snapshot!(sandbox.dedust(&["dedup", "rules.json", "--seen", "seen"]), @r"
+    exit 2
+    --- stderr
+    error: seen/SEEN is no regular file
+    hint: remove it, or put back the file from a copy
+    ");
+}
+
+/// URLs of two sites, neither of which is in the rules, with the same XXH3.
+fn urls_with_one_xxh3() -> String {
+    let url = |site: char, page: char| {
+        let (folders, title) = ("news/".repeat(22), "-title".repeat(16));
+        format!("http://aaaaaaaaaaaaaaaaa{site}aaa5aoo.example/{folders}n{page}ageN-zQ{title}-tit\n")
+    };
+    let urls = [url('0', '1'), url('1', '0')];
+    let [first, second] = urls.each_ref().map(|url| xxh3_128(url.trim_end().as_bytes()));
+    assert_eq!(first, second);
+    urls.concat()
+}
+
+#[test]
+fn no_site_can_hide_the_page_of_another() {
+    let sandbox = Sandbox::with_rules();
+    let urls = urls_with_one_xxh3();
+    for args in [&["dedup", "rules.json"][..], &["dedup", "rules.json", "--seen", "seen"]] {
+        let run = sandbox.run_with(args, urls.as_bytes());
+        assert_eq!(String::from_utf8(run.stdout).unwrap(), urls);
+    }
+}
+
+#[test]
+fn what_is_printed_does_not_depend_on_the_secret() {
+    let sandbox = Sandbox::with_rules();
+    let line = |at: u32| format!("http://www.shop.example/view?id={}&sid={at:016x}\n", at * 7 % 1009);
+    sandbox.write("urls.txt", (0..5000).map(line).collect::<String>());
+    let first = sandbox.run(&["dedup", "rules.json", "urls.txt"]).stdout;
+    assert_eq!(first.iter().filter(|&&byte| byte == b'\n').count(), 1009);
+    for folder in ["a", "b"] {
+        assert!(sandbox.run(&["dedup", "rules.json", "urls.txt", "--seen", folder]).stdout == first);
+    }
+    assert_ne!(sandbox.read("a/SEEN"), sandbox.read("b/SEEN"));
+}
+
+#[test]
+fn a_folder_of_format_1_goes_on_with_a_warning() {
+    let sandbox = Sandbox::with_rules();
+    fs::create_dir(sandbox.path("seen")).unwrap();
+    sandbox.write("seen/SEEN", "dedust set of seen keys, format 1\n");
+    let args = ["dedup", "rules.json", "--seen", "seen"];
+    assert_snapshot!(sandbox.dedust_with(&args, "http://news.example/story/4\n"), @r"
+    exit 0
+    --- stdout
+    http://news.example/story/4
+    --- stderr
+    warning: seen is of format 1, whose keys are hashed without a secret: others can make URLs that hide pages
+    hint: put the URLs that were printed so far into a new folder: dedust dedup RULES URLS --seen NEW
+    ");
+    assert_snapshot!(sandbox.dedust_with(&args, "http://news.example/story/4\n"), @r"
+    exit 0
+    --- stderr
+    warning: seen is of format 1, whose keys are hashed without a secret: others can make URLs that hide pages
+    hint: put the URLs that were printed so far into a new folder: dedust dedup RULES URLS --seen NEW
+    ");
+    assert_snapshot!(sandbox.dedust(&["seen", "check", "seen"]), @r"
+    exit 0
+    --- stdout
+    log-00000001: 1 key
+    --- stderr
+    warning: seen is of format 1, whose keys are hashed without a secret: others can make URLs that hide pages
+    hint: put the URLs that were printed so far into a new folder: dedust dedup RULES URLS --seen NEW
+    1 key in seen
+    ");
+}
+
+#[test]
+fn the_end_of_a_log_is_cut_off_after_a_loss_of_power() {
+    let sandbox = Sandbox::with_rules();
+    let args = ["dedup", "rules.json", "--seen", "seen"];
+    let line = |page| format!("http://news.example/story/{page}\n");
+    sandbox.run_with(&args, (line(1) + &line(2)).as_bytes());
+    sandbox.run_with(&args, line(3).as_bytes());
+    let path = sandbox.path("seen/log-00000001");
+    let whole = fs::read(&path).unwrap();
+    // The only key of the last batch. A record follows that says that the set was closed.
+    let mut damaged = whole.clone();
+    damaged[120..136].fill(0);
+    fs::write(&path, &damaged).unwrap();
+    assert_snapshot!(sandbox.dedust(&["seen", "check", "seen"]), @r"
+    exit 1
+    --- stdout
+    log-00000001: 2 keys, and 64 bytes at the end that are damaged: its checksum is wrong
+    --- stderr
+    hint: to keep what can be read: dedust seen repair seen
+    ");
+    assert_eq!(fs::read(&path).unwrap(), damaged);
+    assert_snapshot!(sandbox.dedust_with(&args, line(1) + &line(2) + &line(3)), @r"
+    exit 0
+    --- stdout
+    http://news.example/story/3
+    --- stderr
+    warning: 64 bytes at the end of logs in seen were no whole records, as after a loss of power, and were cut off: URLs that were printed last may be printed once more
+    ");
+    assert_snapshot!(sandbox.dedust(&["seen", "check", "seen"]), @r"
+    exit 0
+    --- stdout
+    log-00000001: 3 keys
+    --- stderr
+    3 keys in seen
+    ");
+
+    fs::write(&path, &damaged).unwrap();
+    assert_snapshot!(sandbox.dedust(&["seen", "repair", "seen"]), @r"
+    exit 0
+    --- stdout
+    log-00000001: 64 bytes at the end cut off, 2 keys kept
+    --- stderr
+    2 keys in seen
+    ");
+    assert_snapshot!(sandbox.dedust(&["seen", "repair", "seen"]), @r"
+    exit 0
+    --- stdout
+    log-00000001: 2 keys
+    --- stderr
+    2 keys in seen
+    ");
+}
+
+#[test]
+fn damaged_and_lost_files_are_repaired() {
+    let sandbox = Sandbox::with_rules();
+    let args = ["dedup", "rules.json", "--seen", "seen", "-q"];
+    sandbox.run_with(&args, LINES.as_bytes());
+    let mut log = fs::read(sandbox.path("seen/log-00000001")).unwrap();
+    log[0] ^= 1;
+    sandbox.write("seen/log-00000001", &log);
+    sandbox.write("seen/log-00000003", [&b"dedustL1"[..], &3_u64.to_le_bytes()].concat());
+    assert_snapshot!(sandbox.dedust(&["seen", "check", "seen"]), @r"
+    exit 1
+    --- stdout
+    log-00000001: damaged at byte 0: it does not start as a file of this kind does
+    log-00000002: missing
+    log-00000003: 0 keys
+    --- stderr
+    hint: to keep what can be read: dedust seen repair seen
+    ");
+    assert_snapshot!(sandbox.dedust(&["seen", "check", "seen", "--format", "json", "-q"]), @r#"
+    exit 1
+    --- stdout
+    {"type":"file","name":"log-00000001","keys":0,"fault":"damaged","cut_bytes":0}
+    {"type":"file","name":"log-00000002","keys":0,"fault":"missing","cut_bytes":0}
+    {"type":"file","name":"log-00000003","keys":0,"fault":null,"cut_bytes":0}
+    {"type":"set","keys":0,"keyed":true,"whole":false}
+    "#);
+    assert_snapshot!(sandbox.dedust(&["seen", "repair", "seen"]), @r"
+    exit 0
+    --- stdout
+    log-00000001: 4 keys kept; the damaged file is kept as log-00000001.damaged
+    log-00000002: was missing, and its keys are lost; replaced by an empty file
+    log-00000003: 0 keys
+    --- stderr
+    4 keys in seen
+    ");
+    assert_snapshot!(sandbox.dedust(&["seen", "check", "seen"]), @r"
+    exit 0
+    --- stdout
+    log-00000001: 4 keys
+    log-00000002: 0 keys
+    log-00000003: 0 keys
+    --- stderr
+    4 keys in seen
+    ");
+    assert_eq!(fs::read(sandbox.path("seen/log-00000001.damaged")).unwrap(), log);
+    assert_snapshot!(sandbox.dedust_with(&args, LINES), @"exit 0");
+}
+
+#[test]
+fn where_there_is_no_set_there_is_nothing_to_check() {
+    let sandbox = Sandbox::with_rules();
+    fs::create_dir(sandbox.path("empty")).unwrap();
+    let checked = sandbox.dedust(&["seen", "check", "empty"]);
+    assert_snapshot!(checked, @r#"
+    exit 2
+    --- stderr
+    error: empty is no set of seen keys: it has no file "SEEN"
+    hint: name the folder of `dedust dedup --seen`
+    "#);
+    assert_eq!(sandbox.dedust(&["seen", "repair", "empty"]), checked);
+    assert_eq!(fs::read_dir(sandbox.path("empty")).unwrap().count(), 0);
 }
 
 /// The binary is killed a few times while it prints; `dedust-seen` has a test that kills far more often.

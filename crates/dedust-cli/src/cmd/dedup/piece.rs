@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use dedust::{Normalizer, Scratch};
-use dedust_seen::SeenKey;
+use dedust_seen::{KeyHasher, SeenKey};
 use serde::Serialize;
 
 use crate::args::ReportFormat;
@@ -63,7 +63,7 @@ struct Record<'a> {
 
 impl Piece {
     /// Makes the keys of whole lines.
-    pub(super) fn read(&mut self, normalizer: &Normalizer, lines: &[u8]) {
+    pub(super) fn read(&mut self, normalizer: &Normalizer, hasher: &KeyHasher, lines: &[u8]) {
         let Self { scratch, places, keys, tally } = self;
         places.clear();
         keys.clear();
@@ -75,7 +75,7 @@ impl Piece {
             match normalizer.key_with(line, scratch) {
                 Ok(key) => {
                     tally.urls += 1;
-                    keys.push(SeenKey::of(key));
+                    keys.push(hasher.hash(key));
                     places.push((start as u32, end as u32));
                 }
                 Err(_) if line.trim_ascii().is_empty() => {}

@@ -1,0 +1,173 @@
+/*!
+The file `SEEN`, which makes a folder a set: its format, and the secret that its keys are hashed with.
+
+```text
+dedust set of seen keys, format 2
+secret 000102030405060708090a0b0c0d0e0f
+check 0123456789abcdef
+```
+
+The check is of the bytes before it: with a secret that is wrong in one bit, every page would be new once more. Format 1 is
+the first line alone. Its keys are hashed without a secret.
+
+The process that has a set open holds a lock on this file.
+*/
+
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::Path;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{Damage, SeenError, failed};
+use crate::folder::check_is_file;
+use crate::key::{KeyHasher, SECRET_BYTES, random_secret};
+
+/// What the file is called.
+pub(crate) const NAME: &str = "SEEN";
+
+const FORMAT_1: &str = "dedust set of seen keys, format 1\n";
+const FORMAT_2: &str = "dedust set of seen keys, format 2\n";
+
+/// More than the length of any marker. What follows is not read.
+const MAX_BYTES: u64 = 256;
+
+/// What a marker was found to say.
+#[derive(Clone, Copy, Debug)]
+enum Marker {
+    /// Nothing: whoever made it got no further.
+    Blank,
+    /// The folder is a set, whose keys are hashed by this.
+    Set(KeyHasher),
+    /// It has the format of this release, but other bytes than were written.
+    Damaged,
+    /// It is none that this release knows.
+    Unknown,
+}
+
+/// Opens and locks the marker of a folder. Says what keys are hashed with, or nothing if the marker is blank.
+pub(crate) fn lock(folder: &Path, options: &mut OpenOptions) -> Result<(File, Option<KeyHasher>), SeenError> {
+    let path = folder.join(NAME);
+    if path.exists() {
+        check_is_file(&path)?;
+    }
+    let options = private(options).read(true).write(true);
+    let mut file = options.open(&path).map_err(failed("open", &path))?;
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => SeenError::InUse { folder: folder.to_owned() },
+        TryLockError::Error(source) => SeenError::Io { action: "lock", path: path.clone(), source },
+    })?;
+    let mut bytes = Vec::new();
+    (&mut file).take(MAX_BYTES).read_to_end(&mut bytes).map_err(failed("read", &path))?;
+    match decode(&bytes) {
+        Marker::Blank => Ok((file, None)),
+        Marker::Set(hasher) => Ok((file, Some(hasher))),
+        Marker::Damaged => Err(SeenError::Damaged { path, offset: 0, damage: Damage::Checksum }),
+        Marker::Unknown => {
+            let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            let found = String::from_utf8_lossy(line).into_owned();
+            Err(SeenError::UnsupportedVersion { folder: folder.to_owned(), found })
+        }
+    }
+}
+
+/// Writes the marker of a new set, with a random secret.
+pub(crate) fn write(mut file: &File, folder: &Path) -> Result<KeyHasher, SeenError> {
+    let secret = random_secret()?;
+    file.set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| file.write_all(encode(secret).as_bytes()))
+        .and_then(|()| file.sync_all())
+        .map_err(failed("write", &folder.join(NAME)))?;
+    Ok(KeyHasher::with_secret(secret))
+}
+
+/// Only the owner may read a file that is made with these options: it holds a secret.
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+/// The text of a marker with this secret.
+fn encode(secret: [u8; SECRET_BYTES]) -> String {
+    let mut text = format!("{FORMAT_2}secret ");
+    for byte in secret {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text.push('\n');
+    let check = xxh3_64(text.as_bytes());
+    text + &format!("check {check:016x}\n")
+}
+
+/// What the bytes of a marker say.
+fn decode(bytes: &[u8]) -> Marker {
+    if bytes.iter().all(|&byte| byte == 0) {
+        return Marker::Blank;
+    }
+    if bytes == FORMAT_1.as_bytes() {
+        return Marker::Set(KeyHasher::unkeyed());
+    }
+    if !bytes.starts_with(FORMAT_2.as_bytes()) {
+        return Marker::Unknown;
+    }
+    match secret_in(bytes) {
+        // Only one text has this secret, so that no byte of it goes unchecked.
+        Some(secret) if encode(secret).as_bytes() == bytes => Marker::Set(KeyHasher::with_secret(secret)),
+        _ => Marker::Damaged,
+    }
+}
+
+fn secret_in(bytes: &[u8]) -> Option<[u8; SECRET_BYTES]> {
+    let line = std::str::from_utf8(bytes).ok()?.strip_prefix(FORMAT_2)?.lines().next()?;
+    let digits = line.strip_prefix("secret ")?.as_bytes();
+    let (pairs, []) = digits.as_chunks::<2>() else { return None };
+    let mut secret = [0; SECRET_BYTES];
+    if pairs.len() != secret.len() {
+        return None;
+    }
+    for (byte, pair) in secret.iter_mut().zip(pairs) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: [u8; SECRET_BYTES] = [0x5a; SECRET_BYTES];
+
+    #[test]
+    fn a_marker_is_read_as_it_was_written() {
+        let text = encode(SECRET);
+        assert!((text.len() as u64) < MAX_BYTES);
+        let Marker::Set(hasher) = decode(text.as_bytes()) else { panic!("{text}") };
+        assert_eq!(hasher.hash(b"key"), KeyHasher::with_secret(SECRET).hash(b"key"));
+    }
+
+    #[test]
+    fn any_changed_byte_and_any_other_length_is_noticed() {
+        let whole = encode(SECRET).into_bytes();
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            assert!(matches!(decode(&bytes), Marker::Damaged | Marker::Unknown), "byte {at}");
+        }
+        for length in 1..whole.len() {
+            assert!(
+                !matches!(decode(&whole[..length]), Marker::Set(hasher) if hasher.is_keyed()),
+                "{length}"
+            );
+        }
+        assert!(matches!(decode(&[&whole[..], b"\n"].concat()), Marker::Damaged));
+    }
+
+    #[test]
+    fn format_1_has_no_secret() {
+        let Marker::Set(hasher) = decode(FORMAT_1.as_bytes()) else { panic!("format 1 is known") };
+        assert!(!hasher.is_keyed());
+        assert_eq!(hasher.hash(b"key").to_hash(), xxhash_rust::xxh3::xxh3_128(b"key"));
+    }
+}
