@@ -46,9 +46,11 @@ paper     at most a share of --max-fpr fails, however little was seen, as in the
 /// What `--max-loss` means.
 pub(crate) const MAX_LOSS: &str = "Share of a site's pages, from 0 to 1, that one edit of canonfd may lose
 
-An edit that forgets values, such as dropping a parameter, must be proven well enough that with 95 % confidence it loses no more
-than this share of the site's pages. So an edit that joins many URLs needs more proof than one that joins few. Edits that are not
-proven are kept in the rule file as unproven, and are not applied.";
+An edit of an unknown family that forgets values, such as dropping a parameter, must be proven well enough that with 95 %
+confidence it loses no more than this share of the site's pages, or two pages on a small site. So an edit that joins many URLs
+needs more proof than one that joins few. No more is asked for than that 2 % of the votes fail, and no less than 5 %: that much is
+wrong with the votes of any crawl. Families that are known to be right elsewhere, and edits that only write the same in another way,
+have limits of their own (docs/canonfd.md). Edits that are not proven are kept in the rule file, and are not applied.";
 
 /// What `--mirror` means.
 pub(crate) const MIRROR: &str = "Take one site for another that shows the same pages, such as old.example=new.example; may be given again

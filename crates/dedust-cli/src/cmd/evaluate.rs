@@ -3,14 +3,17 @@
 */
 
 mod labels;
+mod promises;
 mod show;
 
 use std::io;
 
-use dedust::ParsedUrl;
+use dedust::{ParsedUrl, Promise};
 use dedust_learn::metrics::{MacroAverage, Score};
 use dedust_learn::{Evaluation, Evaluator, Scores};
 use serde::Serialize;
+
+use self::promises::Promises;
 
 use crate::ExitStatus;
 use crate::args::{EvaluateArgs, ReportFormat};
@@ -32,6 +35,9 @@ enum Record<'a> {
         site: &'a str,
         #[serde(flatten)]
         scores: ScoresRecord,
+        /// What its rules are expected to lose at most.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        promise: Option<Promise>,
     },
     /// All URLs pooled.
     Micro {
@@ -111,7 +117,7 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
         return labels::run(truth, args, printer);
     }
     let from_stdin = args.inputs.iter().any(|input| input.as_os_str() == "-");
-    let normalizer = rule_file::normalizer(&args.rules, from_stdin)?;
+    let (normalizer, promises) = promises::open(&args.rules, from_stdin)?;
     let mut evaluator = Evaluator::new(&normalizer, args.evidence);
     let mut url = ParsedUrl::default();
     read_all_of(&args.inputs, &args.host, printer, |observation| {
@@ -133,8 +139,11 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
         .into());
     }
     match args.format {
-        ReportFormat::Text => print_text(&evaluation, printer)?,
-        ReportFormat::Json => print_json(&evaluation, printer)?,
+        ReportFormat::Text => {
+            print_text(&evaluation, printer)?;
+            promises.print(&evaluation, printer)?;
+        }
+        ReportFormat::Json => print_json(&evaluation, &promises, printer)?,
     }
     if let Some(site) = &args.show {
         show::site(&args.rules, site, args.format, printer)?;
@@ -233,9 +242,9 @@ fn macro_cells(evaluation: &Evaluation) -> [String; 13] {
     ]
 }
 
-fn print_json(evaluation: &Evaluation, printer: &mut Printer) -> io::Result<()> {
+fn print_json(evaluation: &Evaluation, promises: &Promises, printer: &mut Printer) -> io::Result<()> {
     for (site, scores) in &evaluation.sites {
-        printer.json(&Record::Site { site, scores: scores.into() })?;
+        printer.json(&Record::Site { site, scores: scores.into(), promise: promises.of(site) })?;
     }
     printer.json(&Record::Micro { unlabelled: evaluation.unlabelled, scores: (&evaluation.micro).into() })?;
     printer.json(&Record::Macro((&evaluation.macro_average).into()))

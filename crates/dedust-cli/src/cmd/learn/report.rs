@@ -33,6 +33,9 @@ enum Record<'a> {
         mirror_of: Option<&'a str>,
         #[serde(flatten)]
         figures: Figures,
+        /// What the rules are expected to lose at most.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        promise: Option<Promise>,
     },
     /// All sites.
     Total {
@@ -113,7 +116,8 @@ pub(super) fn json(training: &Training, printer: &mut Printer) -> io::Result<()>
     for report in &training.sites {
         let figures = Figures::of(report);
         let mirror_of = report.mirror_of.as_deref();
-        printer.json(&Record::Site { site: &report.site, mirror_of, figures })?;
+        let promise = training.rules.site(&report.site).and_then(|rules| rules.summary().promise);
+        printer.json(&Record::Site { site: &report.site, mirror_of, figures, promise })?;
     }
     printer.json(&Record::Total { sites: training.sites.len(), figures: Figures::total(&training.sites) })
 }
