@@ -102,6 +102,32 @@ fn an_edit_that_three_hosts_agree_on_holds_on_all() {
 }
 
 #[test]
+fn a_value_is_no_default_where_others_of_its_key_may_matter() {
+    // In one category of five, `color` filters. By chance, `red` was seen in the others only.
+    let shop = |filters: fn(usize) -> bool| {
+        (0..60usize).flat_map(move |category| {
+            let colors =
+                ["blue", "green", "red"].into_iter().filter(move |color| category % 5 > 0 || *color != "red");
+            let list = format!("http://shop.example/list?cat={category}");
+            let filtered = colors.map({
+                let list = list.clone();
+                move |color| {
+                    let shown =
+                        if filters(category) { format!("{category} {color}") } else { format!("{category}") };
+                    page(format!("{list}&color={color}"), shown)
+                }
+            });
+            filtered.chain([page(list, format!("{category}"))])
+        })
+    };
+    let url = "http://shop.example/list?cat=777&color=red";
+    let filtering = learned(shop(|category| category % 5 == 0), LearnSettings::default());
+    assert_eq!(key(&filtering, url), url);
+    let idle = learned(shop(|_| false), LearnSettings::default());
+    assert_eq!(key(&idle, url), "http://shop.example/list?cat=777");
+}
+
+#[test]
 fn errors_beside_pages_speak_against_an_edit() {
     // `v` shows the same page or an error, and is needed where it gives an error without.
     let seen = |status: u16| {

@@ -322,31 +322,30 @@ impl<'c> Search<'c> {
         candidate.draft.is_wide() && !candidate.family.is_known() && self.harm(candidate) != Harm::None
     }
 
-    /// Of an edit that takes a value for none: what is known of the same for other values of its key, where at most half of
+    /// Of an edit that takes values for none: what is known of the same for other values of their keys, where at most half of
     /// the votes are against that.
     fn prior_of_others(&self, candidate: &Candidate) -> Option<Prior> {
-        candidate.draft.taken_for_none().into_iter().find_map(|(key, value)| {
-            let value = value.filter(|_| self.table.values_of(key).values > 1)?;
-            let spot = Spot::Key(key.clone());
-            let tally = |test: Test| {
-                let change = vec![Change::Drop(spot.clone())];
-                let draft = Draft { when: [(spot.clone(), test)].into(), change };
-                let votes = self.votes_on(&Candidate { draft, ..candidate.clone() });
-                let Tally { all, against } = votes.cast.tally(&self.noise);
-                (against, all)
-            };
-            let (against, all) = tally(Test::Not(vec![value.clone()]));
-            if 2 * against > all {
-                return None;
-            }
+        let taken = candidate.draft.taken_for_none();
+        let drops: Vec<Change> =
+            taken.iter().map(|(key, _)| Change::Drop(Spot::Key((*key).clone()))).collect();
+        let tally = |key: &TokenKey, test: Test| {
+            let draft = Draft { when: [(Spot::Key(key.clone()), test)].into(), change: drops.clone() };
+            let votes = self.votes_on(&Candidate { draft, ..candidate.clone() });
+            let Tally { all, against } = votes.cast.tally(&self.noise);
+            (against, all)
+        };
+        let (mut against, mut all, mut others) = (0, 0, Vec::new());
+        let mut has_others = false;
+        for &(key, value) in &taken {
+            let Some(value) = value.filter(|_| self.table.values_of(key).values > 1) else { continue };
+            has_others = true;
+            let (key_against, key_all) = tally(key, Test::Not(vec![value.clone()]));
+            (against, all) = (against + key_against, all + key_all);
             let frequent = self.table.values_of(key).frequent.iter().map(|&pair| self.table.value_of(pair));
-            let others: Vec<(u64, u64)> = frequent
-                .filter(|other| *other != value)
-                .take(MAX_OTHERS)
-                .map(|other| tally(Test::Is(other.clone())))
-                .collect();
-            Some(Prior::like(&others, against as f64 / all.max(1) as f64))
-        })
+            let frequent = frequent.filter(|other| *other != value).take(MAX_OTHERS);
+            others.extend(frequent.map(|other| tally(key, Test::Is(other.clone()))));
+        }
+        (has_others && 2 * against <= all).then(|| Prior::like(&others, against as f64 / all.max(1) as f64))
     }
 
     /// What the edits that were made are expected to lose at most: the sum of what each is expected to, and as much more as
