@@ -31,35 +31,65 @@ pub(crate) fn run(args: &SimulateArgs, printer: &mut Printer) -> anyhow::Result<
     }
     let sites = plan(args)?;
     let statistics = Statistics::of(&sites);
+    let seconds = write_sites(&sites, args, printer)?;
+    printer.note(summary(args.profile, sites.len(), &statistics, seconds));
+    Ok(ExitStatus::Success)
+}
+
+/// A site that can be written.
+trait Simulated: Sync {
+    fn domain(&self) -> &str;
+    fn urls(&self) -> u64;
+    fn pages(&self) -> u64;
+    /// In which ways its pages have many URLs.
+    fn ways(&self) -> String;
+    fn write_to(&self, observations: &mut dyn io::Write, truth: &mut dyn io::Write) -> io::Result<()>;
+}
+
+impl Simulated for Site {
+    fn domain(&self) -> &str {
+        self.spec().domain()
+    }
+
+    fn urls(&self) -> u64 {
+        self.urls()
+    }
+
+    fn pages(&self) -> u64 {
+        self.pages()
+    }
+
+    fn ways(&self) -> String {
+        self.spec().chosen_phenomena().to_string()
+    }
+
+    fn write_to(&self, observations: &mut dyn io::Write, truth: &mut dyn io::Write) -> io::Result<()> {
+        self.write_json_lines(observations, truth)
+    }
+}
+
+/// Writes sites where the arguments say; how many seconds it took.
+fn write_sites(sites: &[impl Simulated], args: &SimulateArgs, printer: &mut Printer) -> anyhow::Result<f64> {
     let started = Instant::now();
-    let bar = progress_bar(printer, statistics.urls);
+    let bar = progress_bar(printer, sites.iter().map(Simulated::urls).sum());
     if args.output.as_os_str() == "-" {
-        for site in &sites {
-            site.write_json_lines(printer.data(), io::sink())?;
+        for site in sites {
+            site.write_to(printer.data(), &mut io::sink())?;
             bar.inc(site.urls());
         }
     } else {
         prepare(&args.output, args.force)?;
         sites.par_iter().try_for_each(|site| {
-            write_files(site.spec().domain(), args, |observations, truth| {
-                site.write_json_lines(observations, truth)
-            })
-            .inspect(|()| bar.inc(site.urls()))
+            write_files(site.domain(), args, |observations, truth| site.write_to(observations, truth))
+                .inspect(|()| bar.inc(site.urls()))
         })?;
     }
     bar.finish_and_clear();
-    let seconds = started.elapsed().as_secs_f64();
-    for site in &sites {
-        printer.detail(format_args!(
-            "{}: {} URLs, {} pages, {}",
-            site.spec().domain(),
-            count(site.urls()),
-            count(site.pages()),
-            site.spec().chosen_phenomena()
-        ));
+    for site in sites {
+        let (urls, pages) = (count(site.urls()), count(site.pages()));
+        printer.detail(format_args!("{}: {urls} URLs, {pages} pages, {}", site.domain(), site.ways()));
     }
-    printer.note(summary(args.profile, sites.len(), &statistics, seconds));
-    Ok(ExitStatus::Success)
+    Ok(started.elapsed().as_secs_f64())
 }
 
 fn plan(args: &SimulateArgs) -> anyhow::Result<Vec<Site>> {

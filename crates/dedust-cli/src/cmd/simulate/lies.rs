@@ -3,15 +3,13 @@
 */
 
 use std::io;
-use std::time::Instant;
 
 use anyhow::Context as _;
 use dedust_learn::simulate::{InvalidSiteSpec, Lies, LyingSite, LyingSpec};
-use rayon::prelude::*;
 
 use crate::ExitStatus;
 use crate::args::SimulateArgs;
-use crate::cmd::simulate::{prepare, progress_bar, write_files};
+use crate::cmd::simulate::{Simulated, write_sites};
 use crate::number::{count, percent};
 use crate::printer::Printer;
 use crate::table::Table;
@@ -23,36 +21,9 @@ const DEFAULT_URLS: u64 = 4_000;
 /// Makes the sites, each with all of `lies`, and writes them.
 pub(super) fn run(lies: Lies, args: &SimulateArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let sites = plan(lies, args).context("no such sites can be made")?;
-    let urls = sites.iter().map(LyingSite::urls).sum();
+    let urls: u64 = sites.iter().map(LyingSite::urls).sum();
     let pages: u64 = sites.iter().map(LyingSite::pages).sum();
-    let started = Instant::now();
-    let bar = progress_bar(printer, urls);
-    if args.output.as_os_str() == "-" {
-        for site in &sites {
-            site.write_json_lines(printer.data(), io::sink())?;
-            bar.inc(site.urls());
-        }
-    } else {
-        prepare(&args.output, args.force)?;
-        sites.par_iter().try_for_each(|site| {
-            write_files(site.spec().domain(), args, |observations, truth| {
-                site.write_json_lines(observations, truth)
-            })
-            .inspect(|()| bar.inc(site.urls()))
-        })?;
-    }
-    bar.finish_and_clear();
-    let seconds = started.elapsed().as_secs_f64();
-    for site in &sites {
-        printer.detail(format_args!(
-            "{}: {} URLs, {} pages, noise {}, {}",
-            site.spec().domain(),
-            count(site.urls()),
-            count(site.pages()),
-            site.spec().chosen_noise(),
-            site.spec().chosen_lies()
-        ));
-    }
+    let seconds = write_sites(&sites, args, printer)?;
     let mut table = Table::new(&["lies", "sites", "URLs", "pages", "duplicates", "seconds", "URLs/s"]);
     table.push([
         lies.len().to_string(),
@@ -65,6 +36,28 @@ pub(super) fn run(lies: Lies, args: &SimulateArgs, printer: &mut Printer) -> any
     ]);
     printer.note(table);
     Ok(ExitStatus::Success)
+}
+
+impl Simulated for LyingSite {
+    fn domain(&self) -> &str {
+        self.spec().domain()
+    }
+
+    fn urls(&self) -> u64 {
+        self.urls()
+    }
+
+    fn pages(&self) -> u64 {
+        self.pages()
+    }
+
+    fn ways(&self) -> String {
+        format!("noise {}, {}", self.spec().chosen_noise(), self.spec().chosen_lies())
+    }
+
+    fn write_to(&self, observations: &mut dyn io::Write, truth: &mut dyn io::Write) -> io::Result<()> {
+        self.write_json_lines(observations, truth)
+    }
 }
 
 /// The sites, with pages that no two of them share.
