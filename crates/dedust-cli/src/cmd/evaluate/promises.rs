@@ -1,0 +1,68 @@
+/*!
+What rules promise to lose at most, beside what they lose.
+*/
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use dedust::{Normalizer, Promise, RuleSet};
+use dedust_learn::Evaluation;
+
+use crate::number::{count, percent_of};
+use crate::printer::Printer;
+use crate::rule_file::{self, Rules};
+use crate::table::Table;
+
+/// The promises of a rule file, by site. Compiled rules have none.
+#[derive(Default)]
+pub(super) struct Promises(BTreeMap<Box<str>, Promise>);
+
+/// Opens the rules at `path`, with what they promise.
+pub(super) fn open(path: &Path, urls_on_stdin: bool) -> anyhow::Result<(Normalizer, Promises)> {
+    Ok(match rule_file::open(path, urls_on_stdin)? {
+        Rules::Plain(rules) => (Normalizer::compile(&rules), Promises::of_rules(&rules)),
+        Rules::Compiled(normalizer) => (normalizer, Promises::default()),
+    })
+}
+
+impl Promises {
+    fn of_rules(rules: &RuleSet) -> Self {
+        let promised =
+            rules.sites().filter_map(|(site, rules)| Some((site.into(), rules.summary().promise?)));
+        Self(promised.collect())
+    }
+
+    /// What the rules of a site promise.
+    pub(super) fn of(&self, site: &str) -> Option<Promise> {
+        self.0.get(site).copied()
+    }
+
+    /// A table of what was promised and what was found.
+    pub(super) fn print(&self, evaluation: &Evaluation, printer: &mut Printer) -> io::Result<()> {
+        let mut table =
+            Table::new(&["site", "pages lost, at most, 95 %", "share", "pages lost here", "share", "kept"]);
+        let mut rows = 0;
+        for (site, scores) in &evaluation.sites {
+            let Some(Promise { lost, pages }) = self.of(site) else { continue };
+            let found = scores.key.pages - scores.key.covered;
+            // Shares are compared: the URLs may be others than those that were learned from.
+            let is_kept =
+                u128::from(found) * u128::from(pages) <= u128::from(lost) * u128::from(scores.key.pages);
+            table.push([
+                site.to_string(),
+                format!("{} of {}", count(lost), count(pages)),
+                percent_of(lost, pages),
+                format!("{} of {}", count(found), count(scores.key.pages)),
+                percent_of(found, scores.key.pages),
+                if is_kept { "yes" } else { "no" }.to_owned(),
+            ]);
+            rows += 1;
+        }
+        if rows == 0 {
+            return Ok(());
+        }
+        printer.line("")?;
+        printer.line(table)
+    }
+}
