@@ -16,8 +16,8 @@ use dedust::{ParsedUrl, site_of};
 use dedust_io::{Column, Document, Observation};
 use dedust_learn::{Clues, MainClues};
 use dedust_pages::{Furniture, Page, PageSource, SiteSample, Sketch};
+use foldhash::HashMap;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Pages of a site that tell what all of them have.
@@ -136,7 +136,7 @@ fn hex(bytes: &[u8]) -> String {
 /// Rows on their way from the archive to the learner.
 #[derive(Default)]
 pub(crate) struct Pages {
-    site_ids: FxHashMap<Box<[u8]>, usize>,
+    site_ids: HashMap<Box<[u8]>, usize>,
     sites: Vec<Site>,
     waiting_bytes: usize,
     batch: Vec<Job>,

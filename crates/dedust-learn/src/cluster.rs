@@ -8,8 +8,8 @@ gathered and numbered, by the first URL met, so that the same input gives the sa
 
 use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, site_of};
+use foldhash::HashMap;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::crawl::{is_of_the_web, resolve};
@@ -36,7 +36,7 @@ const NO_CLUSTER: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct Clusterer {
     kinds: EvidenceKinds,
-    site_ids: FxHashMap<Box<[u8]>, u32>,
+    site_ids: HashMap<Box<[u8]>, u32>,
     sites: Vec<Site>,
     /// The site of each URL, and its row there.
     urls: Vec<(u32, u32)>,
@@ -49,7 +49,7 @@ pub struct Clusterer {
 struct Site {
     labels: LabelBuilder,
     /// Row and number of each URL.
-    rows: FxHashMap<u128, (u32, u32)>,
+    rows: HashMap<u128, (u32, u32)>,
 }
 
 impl Clusterer {
@@ -57,7 +57,7 @@ impl Clusterer {
     pub fn new(kinds: EvidenceKinds) -> Self {
         Self {
             kinds,
-            site_ids: FxHashMap::default(),
+            site_ids: HashMap::default(),
             sites: Vec::new(),
             urls: Vec::new(),
             url: ParsedUrl::default(),
@@ -85,7 +85,7 @@ impl Clusterer {
             None => {
                 let site = self.sites.len() as u32;
                 self.site_ids.insert(name.into(), site);
-                self.sites.push(Site { labels: LabelBuilder::new(self.kinds), rows: FxHashMap::default() });
+                self.sites.push(Site { labels: LabelBuilder::new(self.kinds), rows: HashMap::default() });
                 site
             }
         };

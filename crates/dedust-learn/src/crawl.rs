@@ -7,7 +7,7 @@ give the same corpus, number by number.
 
 use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, Value, site_of};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::corpus::{Corpus, NO_LABEL, UrlList};
@@ -33,7 +33,7 @@ use crate::rows::RowBuilder;
 #[derive(Debug)]
 pub struct Crawl {
     kinds: EvidenceKinds,
-    sites: FxHashMap<Box<[u8]>, SiteCrawl>,
+    sites: HashMap<Box<[u8]>, SiteCrawl>,
     url: ParsedUrl,
     canonical: ParsedUrl,
     redirect: ParsedUrl,
@@ -42,7 +42,7 @@ pub struct Crawl {
 #[derive(Debug)]
 struct SiteCrawl {
     labels: LabelBuilder,
-    rows: FxHashMap<u128, u32>,
+    rows: HashMap<u128, u32>,
     urls: UrlList,
     /// Smallest and largest response, by row.
     sizes: Vec<Option<(u64, u64)>>,
@@ -55,15 +55,16 @@ impl Crawl {
     pub fn new(kinds: EvidenceKinds) -> Self {
         Self {
             kinds,
-            sites: FxHashMap::default(),
+            sites: HashMap::default(),
             url: ParsedUrl::default(),
             canonical: ParsedUrl::default(),
             redirect: ParsedUrl::default(),
         }
     }
 
-    /// Adds one URL with what is known of it; one whose scheme is not of the web is passed over. Targets of canonical links and redirects may be relative to the
-    /// host; any that are not URLs are taken as unknown.
+    /// Adds one URL with what is known of it; one whose scheme is not of the web, or that has more than 8,192
+    /// bytes or 256 parts, is passed over. Targets of canonical links and redirects may be relative to the host; any that are
+    /// not URLs are taken as unknown.
     pub fn observe(&mut self, url: &[u8], clues: &Clues<'_>) -> Result<(), ParseUrlError> {
         self.observe_at(url, clues, None)
     }
@@ -77,7 +78,7 @@ impl Crawl {
     ) -> Result<(), ParseUrlError> {
         let Self { kinds, sites, url: parsed, canonical, redirect } = self;
         parsed.parse_from(url)?;
-        if !is_of_the_web(parsed) {
+        if !is_of_the_web(parsed) || is_too_long(parsed) {
             return Ok(());
         }
         let clues = Clues {
@@ -129,6 +130,18 @@ pub(crate) fn is_of_the_web(url: &ParsedUrl) -> bool {
     matches!(url.scheme(), b"http" | b"https" | b"ftp" | b"ws" | b"wss")
 }
 
+/// The bytes of the longest URL that is learned from.
+const MAX_URL_BYTES: usize = 8192;
+/// Its most path segments and parameters.
+const MAX_URL_PARTS: usize = 256;
+
+/// Whether a URL has more parts than a page is named by. Some edits compare all parts of a URL with each other.
+pub(crate) fn is_too_long(url: &ParsedUrl) -> bool {
+    let url = url.as_bytes();
+    url.len() > MAX_URL_BYTES
+        || url.iter().filter(|byte| matches!(byte, b'/' | b'?' | b'&' | b';')).count() > MAX_URL_PARTS
+}
+
 /// The absolute form of a link target, written into `buffer`.
 pub(crate) fn resolve<'b>(
     base: &ParsedUrl,
@@ -152,7 +165,7 @@ impl SiteCrawl {
     fn new(kinds: EvidenceKinds) -> Self {
         Self {
             labels: LabelBuilder::new(kinds),
-            rows: FxHashMap::default(),
+            rows: HashMap::default(),
             urls: UrlList::default(),
             sizes: Vec::new(),
             host_links: HostLinks::default(),
@@ -192,7 +205,7 @@ impl SiteCrawl {
 
         let site = String::from_utf8_lossy(name);
         let mut builder = RowBuilder::new(name.len());
-        let mut renumbered: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut renumbered: HashMap<u32, u32> = HashMap::default();
         let (mut sorted_urls, mut row_labels) = (UrlList::default(), Vec::new());
         let (mut kinds, mut row_sizes, mut row_contents) = (Vec::new(), Vec::new(), Vec::new());
         let mut url = ParsedUrl::default();

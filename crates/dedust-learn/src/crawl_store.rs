@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, site_of};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -30,7 +30,7 @@ use self::draw::{Draw, Groups};
 use self::mirrors::{Candidate, Mirrors};
 use self::record::{Record, Records};
 use crate::corpus::Corpus;
-use crate::crawl::{Crawl, is_of_the_web};
+use crate::crawl::{Crawl, is_of_the_web, is_too_long};
 use crate::evidence::EvidenceKinds;
 use crate::label::Clues;
 
@@ -46,6 +46,9 @@ pub struct SampleSize {
     share: f64,
     most: u64,
 }
+
+/// Bytes of the URLs of a site that are learned from: memory is bounded for long URLs, too.
+const MAX_SITE_BYTES: u64 = 64 << 20;
 
 /// A site of up to so many observations is learned from whole.
 const SMALL_SITE_ROWS: u64 = 50_000;
@@ -63,11 +66,16 @@ impl SampleSize {
         ((0.0..=1.0).contains(&share) && most > 0).then_some(Self { share, most })
     }
 
-    /// The observations to learn from, of this many.
-    pub fn of(self, rows: u64) -> u64 {
+    /// The observations to learn from, of this many with URLs of so many bytes together.
+    pub fn of(self, rows: u64, bytes: u64) -> u64 {
         let least = SMALL_SITE_ROWS.min(self.most);
-        ((rows as f64 * self.share) as u64).clamp(least, self.most).min(rows)
+        ((rows as f64 * self.share) as u64).clamp(least, self.most).min(rows).min(rows_within(rows, bytes))
     }
+}
+
+/// The observations of a site, of this many with URLs of so many bytes, that are small enough to be learned from.
+fn rows_within(rows: u64, bytes: u64) -> u64 {
+    (rows as f64 * (MAX_SITE_BYTES as f64 / bytes.max(1) as f64).min(1.0)) as u64
 }
 
 /// Observations of any number of sites, being gathered.
@@ -90,7 +98,7 @@ impl SampleSize {
 #[derive(Debug)]
 pub struct CrawlStore {
     crawl: StoredCrawl,
-    numbers_by_site: FxHashMap<Box<[u8]>, u32>,
+    numbers_by_site: HashMap<Box<[u8]>, u32>,
     /// Unless mirrors are of no interest.
     mirrors: Option<Mirrors>,
     spill: Option<Spill>,
@@ -115,6 +123,7 @@ pub struct StoredCrawl {
     sample: SampleSize,
     sites: Vec<StoredSite>,
     parts: Vec<Part>,
+    too_long: u64,
 }
 
 /// What is known of a site without reading its observations.
@@ -124,6 +133,9 @@ pub struct StoredSite {
     pub name: Box<str>,
     /// Its observations.
     pub rows: u64,
+    /// The bytes of their URLs.
+    #[serde(default)]
+    pub bytes: u64,
     /// The site whose pages it shows, if it is a mirror.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mirror: Option<MirrorSite>,
@@ -143,8 +155,8 @@ impl CrawlStore {
     pub fn new(kinds: EvidenceKinds, sample: SampleSize) -> Self {
         let parts = std::iter::repeat_with(Part::default).take(PARTS).collect();
         Self {
-            crawl: StoredCrawl { kinds, sample, sites: Vec::new(), parts },
-            numbers_by_site: FxHashMap::default(),
+            crawl: StoredCrawl { kinds, sample, sites: Vec::new(), parts, too_long: 0 },
+            numbers_by_site: HashMap::default(),
             mirrors: None,
             spill: None,
             held_bytes: 0,
@@ -185,6 +197,10 @@ impl CrawlStore {
         if !is_of_the_web(&self.url) || self.failure.is_some() {
             return Ok(());
         }
+        if is_too_long(&self.url) {
+            self.crawl.too_long += 1;
+            return Ok(());
+        }
         let name = site_of(self.url.host());
         let StoredCrawl { sites, parts, .. } = &mut self.crawl;
         let part = &mut parts[part_of(name)];
@@ -193,12 +209,18 @@ impl CrawlStore {
             None => {
                 let number = sites.len() as u32;
                 self.numbers_by_site.insert(name.into(), number);
-                sites.push(StoredSite { name: String::from_utf8_lossy(name).into(), rows: 0, mirror: None });
+                sites.push(StoredSite {
+                    name: String::from_utf8_lossy(name).into(),
+                    rows: 0,
+                    bytes: 0,
+                    mirror: None,
+                });
                 part.sites.push(number);
                 number
             }
         };
         sites[site as usize].rows += 1;
+        sites[site as usize].bytes += url.len() as u64;
         if let Some(mirrors) = &mut self.mirrors {
             mirrors.observe(site, name, &self.url, clues);
         }
@@ -308,12 +330,17 @@ impl StoredCrawl {
         for (site, number) in sites.iter().zip(0..) {
             parts[part_of(site.name.as_bytes())].sites.push(number);
         }
-        Ok(Self { kinds, sample, sites, parts })
+        Ok(Self { kinds, sample, sites, parts, too_long: 0 })
     }
 
     /// All sites, in the order in which they came first.
     pub fn sites(&self) -> &[StoredSite] {
         &self.sites
+    }
+
+    /// Observations that were left out: their URLs have more than 8,192 bytes, or 256 path segments and parameters.
+    pub fn too_long(&self) -> u64 {
+        self.too_long
     }
 
     /// The observations of all sites.
@@ -328,7 +355,11 @@ impl StoredCrawl {
 
     /// The observations that are learned from.
     pub fn sampled_rows(&self) -> u64 {
-        self.sites.iter().filter(|site| site.mirror.is_none()).map(|site| self.sample.of(site.rows)).sum()
+        self.sites
+            .iter()
+            .filter(|site| site.mirror.is_none())
+            .map(|site| self.sample.of(site.rows, site.bytes))
+            .sum()
     }
 
     /// The mirrors among the sites of one part.
@@ -351,7 +382,7 @@ impl StoredCrawl {
 
     /// The corpora of the sites of one part, in the order of their names, each with the observations of its site.
     pub(crate) fn corpora(&self, part: usize) -> io::Result<Vec<(Corpus, u64)>> {
-        let rows_by_site: FxHashMap<&str, u64> =
+        let rows_by_site: HashMap<&str, u64> =
             self.originals(part).map(|(_, site)| (&*site.name, site.rows)).collect();
         let mut draws = self.pilot(part)?;
         let mut crawl = Crawl::new(self.kinds);
@@ -377,16 +408,17 @@ impl StoredCrawl {
 
     /// For each site of a part that is too large to be learned from whole, how its URLs are grouped: found from
     /// whole pages.
-    fn pilot(&self, part: usize) -> io::Result<FxHashMap<u32, Draw>> {
-        let mut pilots: FxHashMap<u32, (u64, Crawl)> = FxHashMap::default();
-        for (number, &StoredSite { rows, .. }) in self.originals(part) {
-            if self.sample.of(rows) < rows {
-                let limit = (PILOT_ROWS as f64 / rows as f64 * u64::MAX as f64) as u64;
+    fn pilot(&self, part: usize) -> io::Result<HashMap<u32, Draw>> {
+        let mut pilots: HashMap<u32, (u64, Crawl)> = HashMap::default();
+        for (number, &StoredSite { rows, bytes, .. }) in self.originals(part) {
+            if self.sample.of(rows, bytes) < rows {
+                let wanted = PILOT_ROWS.min(rows_within(rows, bytes));
+                let limit = (wanted as f64 / rows as f64 * u64::MAX as f64) as u64;
                 pilots.insert(number, (limit, Crawl::new(self.kinds)));
             }
         }
         if pilots.is_empty() {
-            return Ok(FxHashMap::default());
+            return Ok(HashMap::default());
         }
         self.read(part, |record| {
             if let Some((limit, crawl)) = pilots.get_mut(&record.site)
@@ -399,7 +431,7 @@ impl StoredCrawl {
         let draws = pilots.into_iter().map(|(number, (_, crawl))| {
             let site = &self.sites[number as usize];
             let groups = crawl.into_corpora_in_turn().next().map(|corpus| Groups::find(&corpus));
-            let wanted = self.sample.of(site.rows) as usize;
+            let wanted = self.sample.of(site.rows, site.bytes) as usize;
             (number, Draw::new(groups.unwrap_or_default(), site.name.len(), wanted))
         });
         Ok(draws.collect())

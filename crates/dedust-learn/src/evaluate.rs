@@ -8,7 +8,7 @@ known, in the order in which they came.
 use std::collections::BTreeMap;
 
 use dedust::{Normalizer, ParsedUrl, Scratch, site_of};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::evidence::EvidenceKinds;
@@ -22,7 +22,7 @@ pub struct Evaluator<'n> {
     scratch: Scratch,
     url: ParsedUrl,
     labels: LabelBuilder,
-    row_by_url: FxHashMap<u128, u32>,
+    row_by_url: HashMap<u128, u32>,
     rows: Vec<Row>,
     site_ids: BTreeMap<Box<[u8]>, u32>,
     sites: Vec<Box<str>>,
@@ -73,7 +73,7 @@ impl<'n> Evaluator<'n> {
             scratch: Scratch::default(),
             url: ParsedUrl::default(),
             labels: LabelBuilder::new(kinds),
-            row_by_url: FxHashMap::default(),
+            row_by_url: HashMap::default(),
             rows: Vec::new(),
             site_ids: BTreeMap::new(),
             sites: Vec::new(),
@@ -135,7 +135,7 @@ impl<'n> Evaluator<'n> {
 fn scores(rows: &[(Row, u32)], label_of_url: impl Fn(u128) -> Option<u32>) -> Scores {
     let score =
         |group: fn(&Row) -> u128| Tally::count(rows.iter().map(|(row, label)| (group(row), *label))).score();
-    let mut first_label: FxHashMap<u128, u32> = FxHashMap::default();
+    let mut first_label: HashMap<u128, u32> = HashMap::default();
     for &(row, label) in rows {
         first_label.entry(row.canonical).or_insert(label);
     }

@@ -9,7 +9,7 @@ say the opposite.
 use std::collections::BTreeSet;
 
 use dedust::ParsedUrl;
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 /// Pages of a host that must lead to the same path of another.
 const MIN_LINKS: u64 = 10;
@@ -17,12 +17,12 @@ const MIN_LINKS: u64 = 10;
 const MAX_SELF_LINKS: f64 = 0.1;
 
 /// How many links lead to each host.
-type Targets = FxHashMap<Box<[u8]>, u64>;
+type Targets = HashMap<Box<[u8]>, u64>;
 
 /// How many pages of each host lead to the same path of each other host, and of itself.
 #[derive(Debug, Default)]
 pub(crate) struct HostLinks {
-    by_source: FxHashMap<Box<[u8]>, Targets>,
+    by_source: HashMap<Box<[u8]>, Targets>,
 }
 
 impl HostLinks {

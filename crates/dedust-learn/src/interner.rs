@@ -2,10 +2,10 @@
 Texts to small numbers: each distinct text is kept once and known by its place.
 */
 
-use std::hash::{BuildHasher, Hasher};
+use std::hash::BuildHasher as _;
 
+use foldhash::fast::RandomState;
 use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
 
 /// Distinct texts in the order in which they came.
 #[derive(Clone, Debug, Default)]
@@ -13,12 +13,15 @@ pub(crate) struct Interner {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     table: HashTable<u32>,
+    /// Seeded: who writes a site must not choose which texts have one hash.
+    state: RandomState,
 }
 
 impl Interner {
     /// The number of `text`, a new one if it was not met before.
     pub(crate) fn intern(&mut self, text: &[u8]) -> u32 {
-        let Self { bytes, ends, table } = self;
+        let Self { bytes, ends, table, state } = self;
+        let hash = |text: &[u8]| state.hash_one(text);
         let found =
             table.entry(hash(text), |&id| slice(bytes, ends, id) == text, |&id| hash(slice(bytes, ends, id)));
         match found {
@@ -48,12 +51,6 @@ fn slice<'a>(bytes: &'a [u8], ends: &[usize], id: u32) -> &'a [u8] {
     &bytes[start..ends[id]]
 }
 
-fn hash(text: &[u8]) -> u64 {
-    let mut hasher = FxBuildHasher.build_hasher();
-    hasher.write(text);
-    hasher.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,5 +63,11 @@ mod tests {
         assert_eq!(interner.intern(b"a"), 0);
         assert_eq!(interner.get(1), b"");
         assert_eq!(interner.len(), 2);
+    }
+
+    #[test]
+    fn nobody_knows_which_texts_have_one_hash() {
+        let (one, other) = (Interner::default(), Interner::default());
+        assert_ne!(one.state.hash_one(b"a"), other.state.hash_one(b"a"));
     }
 }

@@ -60,7 +60,7 @@ use self::tie::Ties;
 use self::title::Titles;
 use crate::evidence::{EvidenceKind, EvidenceKinds};
 use crate::likeness::{Likeness, LikenessBuilder, PageText};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// The most bits in which the fingerprints of near duplicates differ.
@@ -306,7 +306,7 @@ fn follow_redirects(contents: &mut [Content], url_by_row: &[u64]) {
     if contents.iter().all(|content| content.redirect().is_none()) {
         return;
     }
-    let rows: FxHashMap<u64, u32> = url_by_row.iter().copied().zip(0..).collect();
+    let rows: HashMap<u64, u32> = url_by_row.iter().copied().zip(0..).collect();
     let targets: Vec<(usize, Content)> = (0..contents.len())
         .filter_map(|row| {
             let mut at = contents[row].redirect()?;

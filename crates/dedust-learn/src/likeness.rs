@@ -26,7 +26,7 @@ The distance is the number of bits in which two fingerprints differ, or, where p
 shingles that they do not share.
 */
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::confidence::failure_bound;
@@ -117,7 +117,7 @@ fn sketch_distance(one: &Sketch, other: &Sketch) -> u32 {
 /// Gathers observations of a site.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LikenessBuilder {
-    entries: FxHashMap<(u64, u64), Entry>,
+    entries: HashMap<(u64, u64), Entry>,
     /// Entries are kept whose identity has this many zeros at its end.
     level: u32,
 }
@@ -227,7 +227,7 @@ fn limits(
     };
     let is_far = |distance: Option<u32>| distance.is_none_or(|distance| distance >= far);
     // Pairs that differ in the same names, and what was found of them: nothing where the texts are equal.
-    let mut by_names: FxHashMap<u64, Vec<Option<Option<u32>>>> = FxHashMap::default();
+    let mut by_names: HashMap<u64, Vec<Option<Option<u32>>>> = HashMap::default();
     for pair in same {
         let found = if is_equal(pair) { Some(None) } else { compared(pair).map(Some) };
         by_names.entry(pair[0].names | pair[1].names).or_default().extend(found);

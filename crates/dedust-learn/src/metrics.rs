@@ -34,7 +34,7 @@ mod tests;
 pub use self::labels::{LabelScore, score_labels};
 pub use self::pairs::{PairCounter, PairCounts, count_pairs};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;
 use std::ops::AddAssign;
@@ -64,10 +64,10 @@ impl Tally {
     /// Counts one site: for each URL in crawl order its group and its label. Linear in the number of URLs.
     pub fn count(rows: impl IntoIterator<Item = (u128, u32)>) -> Tally {
         let mut tally = Tally::default();
-        let mut id_and_size_by_group: FxHashMap<u128, (u64, u64)> = FxHashMap::default();
-        let mut size_by_group_and_label: FxHashMap<(u64, u32), u64> = FxHashMap::default();
-        let mut size_by_label: FxHashMap<u32, u64> = FxHashMap::default();
-        let mut covered: FxHashSet<u32> = FxHashSet::default();
+        let mut id_and_size_by_group: HashMap<u128, (u64, u64)> = HashMap::default();
+        let mut size_by_group_and_label: HashMap<(u64, u32), u64> = HashMap::default();
+        let mut size_by_label: HashMap<u32, u64> = HashMap::default();
+        let mut covered: HashSet<u32> = HashSet::default();
         for (group, label) in rows {
             tally.urls += 1;
             let next_id = id_and_size_by_group.len() as u64;

@@ -5,7 +5,7 @@ URLs to rows of numbers: keys, values and pairs, each numbered when first met.
 use std::ops::ControlFlow;
 
 use dedust::{ParamName, ParsedUrl, RawKey, TokenKey, visit_tokens};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use crate::interner::Interner;
 
@@ -14,9 +14,9 @@ pub(crate) struct RowBuilder {
     domain_len: usize,
     names: Interner,
     pub(crate) texts: Interner,
-    key_ids: FxHashMap<(u8, u32, u32), u32>,
+    key_ids: HashMap<(u8, u32, u32), u32>,
     pub(crate) keys: Vec<TokenKey>,
-    pair_ids: FxHashMap<u64, u32>,
+    pair_ids: HashMap<u64, u32>,
     pub(crate) pair_keys: Vec<u32>,
     pub(crate) pair_values: Vec<u32>,
     pub(crate) row_pairs: Vec<u32>,
@@ -33,9 +33,9 @@ impl RowBuilder {
             domain_len,
             names: Interner::default(),
             texts: Interner::default(),
-            key_ids: FxHashMap::default(),
+            key_ids: HashMap::default(),
             keys: Vec::new(),
-            pair_ids: FxHashMap::default(),
+            pair_ids: HashMap::default(),
             pair_keys: Vec::new(),
             pair_values: Vec::new(),
             row_pairs: Vec::new(),

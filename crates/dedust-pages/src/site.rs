@@ -19,7 +19,7 @@ bytes and samples of 300 pages or more lead to the same clusters there. With a s
 sample of 100 pages, most duplicates of one or the other are missed: slots that change are no longer seen.
 */
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::block::{Block, Place};
@@ -52,9 +52,9 @@ const MIN_TELLING_CHARS: usize = 256;
 pub struct SiteSample {
     pages: u32,
     /// Hashes of title and number of blocks.
-    counted: FxHashSet<u64>,
-    pages_by_text: FxHashMap<u64, u32>,
-    slots: FxHashMap<u64, SlotCounts>,
+    counted: HashSet<u64>,
+    pages_by_text: HashMap<u64, u32>,
+    slots: HashMap<u64, SlotCounts>,
     texts: Vec<u64>,
     page_slots: Vec<(u64, u64)>,
 }
@@ -123,8 +123,8 @@ impl SiteSample {
 /// What stands on most pages of a site. The default knows of nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Furniture {
-    texts: FxHashSet<u64>,
-    slots: FxHashSet<u64>,
+    texts: HashSet<u64>,
+    slots: HashSet<u64>,
 }
 
 impl Furniture {

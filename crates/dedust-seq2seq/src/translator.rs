@@ -7,7 +7,7 @@ afford to try them.
 */
 
 use burn::tensor::Device;
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use crate::copying::{Parts, Program, Template, parts_of};
 use crate::model::{Network as _, SiteModel};
@@ -19,13 +19,13 @@ pub struct Translator {
     model: SiteModel,
     device: Device,
     /// Programs by the words of templates; `None` for those that stay as they are.
-    programs: FxHashMap<Vec<u32>, Option<Program>>,
+    programs: HashMap<Vec<u32>, Option<Program>>,
 }
 
 impl Translator {
     /// A translator of a site, which is named by its registrable domain.
     pub fn new(site: &str, model: SiteModel, device: Device) -> Self {
-        Self { site: site.into(), model, device, programs: FxHashMap::default() }
+        Self { site: site.into(), model, device, programs: HashMap::default() }
     }
 
     /// The number of templates that are known so far.

@@ -136,6 +136,13 @@ fn read(
     if has_spilled {
         unfinished.note_read(&crawl)?;
     }
+    if crawl.too_long() > 0 {
+        printer.warning(format_args!(
+            "{} left out, of more than 8,192 bytes or 256 path segments and parameters: such URLs are normalized, but not \
+             learned from",
+            counted(crawl.too_long(), "URL", "URLs")
+        ));
+    }
     Ok(crawl)
 }
 

@@ -5,7 +5,7 @@ Of an edit that fails, what holds: where one more thing is true of a URL, or wit
 use std::cmp::Reverse;
 
 use dedust::{Spot, Test, TokenKey, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::accept::Refusal;
@@ -31,7 +31,7 @@ const MIN_SECTION_URLS: u64 = 3;
 const MAX_EXCEPTIONS: usize = 3;
 
 /// How many groups with a pair agree, and in how many it stands where they do not.
-type PairTally = FxHashMap<u32, (u64, u64)>;
+type PairTally = HashMap<u32, (u64, u64)>;
 
 impl Search<'_> {
     /// The candidate if it is believed; if not, it and what is believed of it under a condition.
@@ -90,7 +90,7 @@ impl Search<'_> {
                 continue;
             }
             let Sides { with, slight, against } = sides;
-            let mut company = FxHashSet::default();
+            let mut company = HashSet::default();
             if against.is_empty() && !slight.is_empty() {
                 continue;
             }
@@ -252,7 +252,7 @@ impl Search<'_> {
     /// Sections of the site, by the first segment of the path, whose URLs an edit would change though nothing was seen there
     /// that speaks for it; none where there are too many to tell sections from names of pages.
     fn unproven_sections(&self, draft: &Draft, tally: &PairTally) -> Vec<u32> {
-        let mut moved: FxHashMap<u32, u64> = FxHashMap::default();
+        let mut moved: HashMap<u32, u64> = HashMap::default();
         for (row, _) in self.table.moves(draft) {
             let is_section = |pair: &&u32| *self.table.key_of(**pair) == TokenKey::PathSegment(0);
             if let Some(&section) = self.table.row(row).iter().find(is_section) {

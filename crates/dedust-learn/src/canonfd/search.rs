@@ -11,8 +11,8 @@ use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
 
 use dedust::{Change, Edit, Promise, Spot, Test, TokenKey, Value};
+use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::accept::{Harm, Noise, Proof, Refusal, Standard};
 use super::draft::Draft;
@@ -94,12 +94,12 @@ pub(super) struct Search<'c> {
     pub(super) accepted: Vec<Judged>,
     pub(super) edits: Vec<Edit>,
     /// Edits that were not, as they were last judged.
-    pub(super) refused: FxHashMap<Draft, Judged>,
+    pub(super) refused: HashMap<Draft, Judged>,
     pub(super) tried: usize,
     /// Whether all edits so far hold on hosts that nobody has visited.
     pub(super) holds_everywhere: bool,
     /// Votes that were counted since the last edit was made.
-    votes: Mutex<FxHashMap<(Draft, SlightVotes), Votes>>,
+    votes: Mutex<HashMap<(Draft, SlightVotes), Votes>>,
 }
 
 impl<'c> Search<'c> {
@@ -122,7 +122,7 @@ impl<'c> Search<'c> {
             },
             accepted: Vec::new(),
             edits: Vec::new(),
-            refused: FxHashMap::default(),
+            refused: HashMap::default(),
             tried: 0,
             holds_everywhere: true,
             votes: Mutex::default(),
@@ -208,7 +208,7 @@ impl<'c> Search<'c> {
             let tests = when.values().filter(|test| **test != Test::Absent).count();
             (against * DOUBTFUL > all, Reverse(merged), idle, is_counted, tests)
         });
-        let mut seen = FxHashSet::default();
+        let mut seen = HashSet::default();
         for judged in believed {
             if !seen.insert(judged.candidate.draft.clone()) {
                 continue;

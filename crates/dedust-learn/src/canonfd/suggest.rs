@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use dedust::{Area, Change, Count, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
+use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::differ::{Differ, Suggestions, Translation, UNCOUNTED, View};
 use super::draft::Draft;
@@ -31,7 +31,7 @@ const MIN_COUNTED: f64 = 0.6;
 const MAX_TIMES: i64 = 1000;
 
 /// How many clusters say that a value stands for another.
-type Entries = FxHashMap<(Box<str>, Box<str>), usize>;
+type Entries = HashMap<(Box<str>, Box<str>), usize>;
 
 impl Search<'_> {
     /// Edits that make sense on any site.
@@ -148,11 +148,11 @@ impl Search<'_> {
                 compared(views.len()).map(|(a, b)| differ.compare(&views[a], &views[b])).collect::<Vec<_>>()
             })
             .collect();
-        let mut drafts: FxHashMap<Draft, usize> = FxHashMap::default();
-        let mut counted: FxHashMap<Draft, Vec<(i64, i64)>> = FxHashMap::default();
-        let mut translated: FxHashMap<Translation, Entries> = FxHashMap::default();
+        let mut drafts: HashMap<Draft, usize> = HashMap::default();
+        let mut counted: HashMap<Draft, Vec<(i64, i64)>> = HashMap::default();
+        let mut translated: HashMap<Translation, Entries> = HashMap::default();
         for suggestions in suggested {
-            let unique: FxHashSet<Draft> = suggestions.drafts.into_iter().map(Draft::without_loss).collect();
+            let unique: HashSet<Draft> = suggestions.drafts.into_iter().map(Draft::without_loss).collect();
             for draft in unique {
                 *drafts.entry(draft).or_default() += 1;
             }
@@ -283,7 +283,7 @@ fn counting(draft: Draft, numbers: &[(i64, i64)]) -> Option<Draft> {
     let mut unique = numbers.to_vec();
     unique.sort_unstable();
     unique.dedup();
-    let mut votes: FxHashMap<(i64, i64), usize> = FxHashMap::default();
+    let mut votes: HashMap<(i64, i64), usize> = HashMap::default();
     for two in unique.windows(2) {
         let ((x1, y1), (x2, y2)) = (two[0], two[1]);
         if x1 != x2 && (y2 - y1) % (x2 - x1) == 0 {
@@ -344,7 +344,7 @@ fn translation((from, to): Translation, pairs: &Entries) -> Option<(Draft, usize
         }
     }
     // Values that mean the same have names of their own; many that become one were forgotten, not translated.
-    let names: FxHashSet<&str> = table.iter().map(|(_, y)| &**y).collect();
+    let names: HashSet<&str> = table.iter().map(|(_, y)| &**y).collect();
     if table.len() < 3 || table.len() > 1000 || 10 * names.len() < 8 * table.len() {
         return None;
     }

@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use dedust::{RawValue, Spot, TokenKey, Value};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use self::fold::Folds;
 use crate::corpus::Corpus;
@@ -40,12 +40,12 @@ const MAX_FREQUENT: usize = 4;
 pub(super) struct Table<'c> {
     corpus: &'c Corpus,
     keys: Vec<TokenKey>,
-    key_numbers: FxHashMap<TokenKey, u32>,
+    key_numbers: HashMap<TokenKey, u32>,
     /// Values that edits made; those of the corpus come before them.
     made_values: Vec<Value>,
     /// First those of the corpus, then those that edits made.
     pairs: Vec<Pair>,
-    pairs_by_mix: FxHashMap<u64, u32>,
+    pairs_by_mix: HashMap<u64, u32>,
     pairs_by_key: Vec<Vec<u32>>,
     /// What was found out about each key since the last edit.
     values_by_key: Vec<OnceLock<KeyValues>>,
@@ -63,7 +63,7 @@ pub(super) struct Table<'c> {
     later_rows: Vec<Vec<u32>>,
     places: Vec<u64>,
     /// The first row at each place, and the rows before and after each row.
-    first_at: FxHashMap<u64, u32>,
+    first_at: HashMap<u64, u32>,
     previous: Vec<u32>,
     next: Vec<u32>,
     /// Rows by label, and where those of each label end.
@@ -100,10 +100,10 @@ impl<'c> Table<'c> {
         let mut table = Self {
             corpus,
             keys: Vec::new(),
-            key_numbers: FxHashMap::default(),
+            key_numbers: HashMap::default(),
             made_values: Vec::new(),
             pairs: Vec::with_capacity(corpus.pair_count()),
-            pairs_by_mix: FxHashMap::default(),
+            pairs_by_mix: HashMap::default(),
             pairs_by_key: Vec::new(),
             values_by_key: Vec::new(),
             folds: Folds::default(),
@@ -114,7 +114,7 @@ impl<'c> Table<'c> {
             first_row_ends: Vec::new(),
             later_rows: Vec::new(),
             places: Vec::with_capacity(corpus.len()),
-            first_at: FxHashMap::default(),
+            first_at: HashMap::default(),
             previous: vec![END; corpus.len()],
             next: vec![END; corpus.len()],
             rows_by_label: Vec::new(),

@@ -11,7 +11,7 @@ the pages look alike. Two groups in five are held out when labels are
 silenced: the failure rate that is stated is theirs alone.
 */
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::accept::Noise;
 use super::table::{RowSet, Table};
@@ -287,7 +287,7 @@ fn majority(rows: &[MovedRow]) -> Option<Voice> {
 /// Takes the voice from labels that contradict their company wherever they stand: those of error pages and of empty
 /// lists. Judged by the groups that are not held out.
 fn silence(groups: &mut [Group]) {
-    let mut tally: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
+    let mut tally: HashMap<u32, (u32, u32)> = HashMap::default();
     for group in groups.iter().filter(|group| !group.is_held_out() && group.voices.len() > 1) {
         if group.is_incoherent() {
             continue;
@@ -363,7 +363,7 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group], slight: SlightVotes) ->
         rows.filter(|&&other| table.place(other) == table.place(row)).count() == 1
     };
     let mut votes = Votes::default();
-    let mut pages: FxHashSet<u32> = FxHashSet::default();
+    let mut pages: HashSet<u32> = HashSet::default();
     for group in groups {
         votes.merged += group.parts as u64 - 1;
         votes.joined += group.coming as u64;

@@ -2,7 +2,7 @@
 The labelled URLs of one site that methods are scored on.
 */
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::corpus::UrlList;
@@ -27,7 +27,7 @@ impl Scope {
 #[derive(Debug)]
 pub(super) struct ScoredUrlsBuilder {
     labels: LabelBuilder,
-    row_by_url: FxHashMap<u128, u32>,
+    row_by_url: HashMap<u128, u32>,
     urls: UrlList,
     /// Hashes of the safe forms, by row.
     safe: Vec<u128>,
@@ -47,7 +47,7 @@ impl ScoredUrlsBuilder {
     pub(super) fn new(kinds: EvidenceKinds) -> Self {
         Self {
             labels: LabelBuilder::new(kinds),
-            row_by_url: FxHashMap::default(),
+            row_by_url: HashMap::default(),
             urls: UrlList::default(),
             safe: Vec::new(),
         }
@@ -64,7 +64,7 @@ impl ScoredUrlsBuilder {
     }
 
     /// The labelled URLs, given the safe forms of those learned from.
-    pub(super) fn finish(self, learned_from: &FxHashSet<u128>) -> ScoredUrls {
+    pub(super) fn finish(self, learned_from: &HashSet<u128>) -> ScoredUrls {
         let Self { labels, row_by_url, urls, safe } = self;
         drop(row_by_url);
         let mut scored = ScoredUrls {

@@ -4,7 +4,7 @@ Which URLs of a site are learned from.
 URLs are told apart by their safe form, so that two spellings of one URL are never on both sides.
 */
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// How large the training share is, and how it is drawn.
@@ -77,12 +77,12 @@ impl Split {
 #[derive(Debug)]
 pub(super) struct Ranking {
     split: Split,
-    rank_by_url: FxHashMap<u128, u64>,
+    rank_by_url: HashMap<u128, u64>,
 }
 
 impl Ranking {
     pub(super) fn new(split: Split) -> Self {
-        Self { split, rank_by_url: FxHashMap::default() }
+        Self { split, rank_by_url: HashMap::default() }
     }
 
     /// Adds a URL, given its safe form and the hash of that, and tells whether it may turn out to be learned from.
@@ -104,7 +104,7 @@ impl Ranking {
     }
 
     /// The URLs to learn from, by the hashes of their safe forms.
-    pub(super) fn drawn(self) -> FxHashSet<u128> {
+    pub(super) fn drawn(self) -> HashSet<u128> {
         let Split { draw, share, max_urls } = self.split;
         let limit = match draw {
             Draw::Random { .. } => self.split.random_limit(),

@@ -13,7 +13,7 @@ is enough ([`Draw`]).
 use std::ops::ControlFlow;
 
 use dedust::{ParsedUrl, RawKey, visit_tokens};
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::record::Record;
@@ -32,13 +32,13 @@ const ABSENT: u64 = 0;
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     /// Hashes of the keys that vary within pages.
-    varying: FxHashSet<u64>,
+    varying: HashSet<u64>,
 }
 
 /// How a key behaves.
 #[derive(Debug, Default)]
 struct Behaviour {
-    counts: FxHashMap<u64, u32>,
+    counts: HashMap<u64, u32>,
     /// The sum over pages of the share of pairs that differ.
     differing: f64,
     /// Pages with a pair that differs.
@@ -50,7 +50,7 @@ impl Groups {
     pub(super) fn find(corpus: &Corpus) -> Self {
         let domain_len = corpus.site().len();
         let mut url = ParsedUrl::default();
-        let mut keys: FxHashMap<u64, Behaviour> = FxHashMap::default();
+        let mut keys: HashMap<u64, Behaviour> = HashMap::default();
         let mut rows_by_page: Vec<Vec<u32>> = vec![Vec::new(); corpus.page_count()];
         let mut pairs_by_row: Vec<Vec<(u64, u64)>> = Vec::with_capacity(corpus.len());
         for row in 0..corpus.len() as u32 {

@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dedust::{ParsedUrl, first_segment, has_subdomains, site_of};
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -64,11 +64,11 @@ pub struct MirrorSite {
 /// What was seen under the paths of sites.
 #[derive(Debug, Default)]
 pub(super) struct Mirrors {
-    sightings: FxHashSet<Sighting>,
+    sightings: HashSet<Sighting>,
     /// Paths are looked at whose hash has this many zeros at its end.
     level: u32,
     /// The first segments of paths, by their hashes.
-    sections: FxHashMap<u32, Box<[u8]>>,
+    sections: HashMap<u32, Box<[u8]>>,
     /// Mirrors that the user names, each with its original.
     named: BTreeMap<Box<str>, Box<str>>,
     target: ParsedUrl,
@@ -131,7 +131,7 @@ impl<'s> Candidate<'s> {
 #[derive(Debug, Default)]
 struct Votes {
     /// Agreeing ones, one for each page.
-    pages: FxHashSet<u64>,
+    pages: HashSet<u64>,
     /// Agreeing and failing paths of each section.
     sections: BTreeMap<u32, [u64; 2]>,
     /// Paths under which they differ, with labels that may belong elsewhere.
@@ -188,7 +188,7 @@ impl Mirrors {
         self.level += 1;
         let level = self.level;
         self.sightings.retain(|sighting| sighting.path.trailing_zeros() >= level);
-        let left: FxHashSet<u32> = self.sightings.iter().map(|sighting| sighting.section).collect();
+        let left: HashSet<u32> = self.sightings.iter().map(|sighting| sighting.section).collect();
         self.sections.retain(|section, _| left.contains(section));
     }
 
@@ -202,7 +202,7 @@ impl Mirrors {
         let mut sightings: Vec<Sighting> = self.sightings.into_iter().collect();
         leave_out_errors(&mut sightings);
         sightings.sort_unstable();
-        let by_site: FxHashMap<u32, &[Sighting]> =
+        let by_site: HashMap<u32, &[Sighting]> =
             sightings.chunk_by(|a, b| a.site == b.site).map(|of_site| (of_site[0].site, of_site)).collect();
         let of_site = |site: u32| by_site.get(&site).copied().unwrap_or_default();
         let mut relations: Vec<(u32, MirrorSite)> = Vec::new();
@@ -310,12 +310,7 @@ impl Votes {
     }
 
     /// What the votes say, if it is enough to believe it.
-    fn judge(
-        &self,
-        of: u32,
-        mirror: &[Sighting],
-        segments: &FxHashMap<u32, Box<[u8]>>,
-    ) -> Option<MirrorSite> {
+    fn judge(&self, of: u32, mirror: &[Sighting], segments: &HashMap<u32, Box<[u8]>>) -> Option<MirrorSite> {
         // The home page has a section to itself.
         let home = xxh3_64(b"") as u32;
         let is_exception = |section: u32, [agreeing, failures]: [u64; 2]| {
@@ -350,9 +345,9 @@ impl Votes {
 }
 
 /// Pages that two sites have under more than one path. Where the sites differ, and one has such a page, its label may be wrong.
-fn seen_twice(sightings: [&[Sighting]; 2]) -> FxHashSet<Seen> {
-    let mut paths: FxHashMap<Seen, u64> = FxHashMap::default();
-    let mut twice = FxHashSet::default();
+fn seen_twice(sightings: [&[Sighting]; 2]) -> HashSet<Seen> {
+    let mut paths: HashMap<Seen, u64> = HashMap::default();
+    let mut twice = HashSet::default();
     for Sighting { seen, path, .. } in sightings.into_iter().flatten() {
         if matches!(seen, Seen::Page(_)) && *paths.entry(*seen).or_insert(*path) != *path {
             twice.insert(*seen);
@@ -372,14 +367,14 @@ fn leave_out_errors(sightings: &mut Vec<Sighting>) {
     // With and without `www` it is one path.
     pages.dedup();
     let by_page = pages.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-    let errors: FxHashSet<(u32, Seen)> =
+    let errors: HashSet<(u32, Seen)> =
         by_page.filter(|paths| paths.len() > MAX_PATHS).map(|paths| (paths[0].0, paths[0].1)).collect();
     sightings.retain(|Sighting { site, seen, .. }| !errors.contains(&(*site, *seen)));
 }
 
 /// Pairs of sites of which the first declares often enough that its pages are those of the second.
 fn declared_pairs(sightings: &[Sighting], sites: &[Candidate<'_>]) -> BTreeSet<(u32, u32)> {
-    let mut links: FxHashMap<(u32, u64), u64> = FxHashMap::default();
+    let mut links: HashMap<(u32, u64), u64> = HashMap::default();
     for &Sighting { site, seen, .. } in sightings {
         if let Seen::RedirectTo(name) | Seen::CanonicalTo(name) = seen {
             *links.entry((site, name)).or_default() += 1;
@@ -389,7 +384,7 @@ fn declared_pairs(sightings: &[Sighting], sites: &[Candidate<'_>]) -> BTreeSet<(
     if links.is_empty() {
         return BTreeSet::new();
     }
-    let numbers: FxHashMap<u64, u32> =
+    let numbers: HashMap<u64, u32> =
         sites.iter().zip(0..).map(|(site, number)| (site.name_hash(), number)).collect();
     // An address cannot take the place of a name.
     let is_name = |site: u32| has_subdomains(sites[site as usize].name.as_bytes());
@@ -399,7 +394,7 @@ fn declared_pairs(sightings: &[Sighting], sites: &[Candidate<'_>]) -> BTreeSet<(
 
 /// The original of each mirror: the one it has most in common with. One that is a mirror itself cannot be an original.
 fn choose(relations: Vec<(u32, MirrorSite)>, sites: &[Candidate<'_>]) -> BTreeMap<u32, MirrorSite> {
-    let mirrors: FxHashSet<u32> = relations.iter().map(|(mirror, _)| *mirror).collect();
+    let mirrors: HashSet<u32> = relations.iter().map(|(mirror, _)| *mirror).collect();
     let merit =
         |relation: &MirrorSite| (relation.paths - relation.failures, sites[relation.of as usize].size());
     let mut chosen: BTreeMap<u32, MirrorSite> = BTreeMap::new();

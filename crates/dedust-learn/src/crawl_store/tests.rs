@@ -76,9 +76,10 @@ fn a_site_of_any_size_gets_its_share() {
     let paper = SampleSize::default();
     let sizes = [(10, 10), (50_000, 50_000), (60_000, 50_000), (350_000, 70_000), (5_000_000, 100_000)];
     for (rows, sample) in sizes {
-        assert_eq!(paper.of(rows), sample);
+        assert_eq!(paper.of(rows, 60 * rows), sample);
     }
-    assert_eq!(SampleSize::new(0.5, 1000).unwrap().of(5000), 1000);
+    assert_eq!(SampleSize::new(0.5, 1000).unwrap().of(5000, 300_000), 1000);
+    assert_eq!(paper.of(40_000, 40_000 * 8192), 8192, "long URLs are fewer");
     assert_eq!((SampleSize::new(1.5, 1), SampleSize::new(0.5, 0)), (None, None));
 }
 
@@ -318,4 +319,17 @@ fn mirrors_do_not_depend_on_the_order() {
     for rows in [rows.clone(), rows.into_iter().rev().collect()] {
         assert_eq!(mirrors(rows.into_iter()), [("b.example".into(), "a.example".into())]);
     }
+}
+
+#[test]
+fn urls_with_too_many_parts_are_counted_and_not_learned_from() {
+    let mut store = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());
+    let mut observe = |url: String| store.observe(url.as_bytes(), &Clues::default(), None).unwrap();
+    observe("http://a.example/x?id=1".to_owned());
+    observe(format!("http://a.example/x?{}", "a&".repeat(300)));
+    observe(format!("http://a.example{}", "/a".repeat(300)));
+    observe(format!("http://long.example/x?id={}", "1".repeat(9000)));
+    let crawl = store.finish().unwrap();
+    assert_eq!((crawl.rows(), crawl.too_long()), (1, 3));
+    assert_eq!(crawl.sites().len(), 1);
 }

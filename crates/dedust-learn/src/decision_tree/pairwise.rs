@@ -4,7 +4,7 @@ Pairs of duplicates: each page's target, what leads to it, and which of these tr
 
 use std::cmp::Reverse;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::site::{Entry, Place, Site};
 use super::transformation::Transformation;
@@ -57,12 +57,12 @@ pub(super) fn compare(site: &Site<'_>, max_sources: usize) -> Pairwise {
         let common: u64 = pairs.iter().map(|&pair| frequency[pair as usize]).sum();
         (has_query, corpus.url(row).len(), Reverse(common), corpus.url(row))
     };
-    let mut ids: FxHashMap<Transformation, u32> = FxHashMap::default();
+    let mut ids: HashMap<Transformation, u32> = HashMap::default();
     // By transformation: its sources, and the number of pages they are from.
     let mut found: Vec<(Vec<u32>, usize)> = Vec::new();
     let mut id_by_row = vec![None; corpus.len()];
     let mut is_target = vec![false; corpus.len()];
-    let mut in_page: FxHashSet<u32> = FxHashSet::default();
+    let mut in_page: HashSet<u32> = HashSet::default();
     for rows in &pages {
         let Some(target) = rows.iter().copied().min_by_key(target_order) else { continue };
         is_target[target as usize] = true;
@@ -105,7 +105,7 @@ pub(super) fn compare(site: &Site<'_>, max_sources: usize) -> Pairwise {
 
 /// The rows of a page, those with other keys than all before them first.
 fn one_of_each_shape_first(site: &Site<'_>, rows: &[u32]) -> Vec<u32> {
-    let mut shapes: FxHashSet<Vec<u32>> = FxHashSet::default();
+    let mut shapes: HashSet<Vec<u32>> = HashSet::default();
     let (mut first, mut rest) = (Vec::new(), Vec::new());
     for &row in rows {
         let mut keys: Vec<u32> =

@@ -3,7 +3,7 @@ What the stages ask about a site, looked up once.
 */
 
 use dedust::TokenKey;
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::deep_tokens::DeepTokens;
@@ -35,7 +35,7 @@ pub(super) struct Site<'c> {
     pub(super) form_by_row: Vec<u64>,
     pub(super) rows_by_key: Vec<Vec<u32>>,
     /// Rows by a hash of their keys other than query parameters.
-    pub(super) rows_by_frame: FxHashMap<u64, Vec<u32>>,
+    pub(super) rows_by_frame: HashMap<u64, Vec<u32>>,
     value_hashes: Vec<u64>,
     /// By key: which path segment it is.
     segments: Vec<Option<u16>>,
@@ -61,7 +61,7 @@ impl<'c> Site<'c> {
             forms: Forms::new(std::iter::empty()),
             form_by_row: Vec::with_capacity(corpus.len()),
             rows_by_key: vec![Vec::new(); keys.len()],
-            rows_by_frame: FxHashMap::default(),
+            rows_by_frame: HashMap::default(),
             value_hashes: (0..corpus.value_count() as u32).map(value_hash).collect(),
             segments: keys.iter().map(segment).collect(),
             is_query: keys.iter().map(|key| matches!(key, TokenKey::QueryParam(_))).collect(),

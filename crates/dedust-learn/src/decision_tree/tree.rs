@@ -4,7 +4,7 @@ A decision tree over URLs: where does a transformation lead to the same page?
 
 use std::cmp::Ordering;
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::DecisionTreeOptions;
 use super::pairwise::ExampleUrl;
@@ -83,7 +83,7 @@ impl Test {
 /// The question with the largest information gain, if any tells something. Of equals, that to which the answer of most
 /// positive URLs is yes: a rule should say where it holds, not where it does not.
 fn best_test(site: &Site<'_>, examples: &[ExampleUrl], positives: usize, min_support: usize) -> Option<Test> {
-    let mut counts: FxHashMap<Test, (usize, usize)> = FxHashMap::default();
+    let mut counts: HashMap<Test, (usize, usize)> = HashMap::default();
     let mut view: Vec<Entry> = Vec::new();
     for &(row, answer) in examples {
         site.view(row, true, &mut view);

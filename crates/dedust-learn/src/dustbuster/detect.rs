@@ -20,7 +20,7 @@ What is added to it:
   `/a/a` and `/a/a/a`. Only the leftmost way counts.
 */
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::Options;
 use super::likeness::Likeness;
@@ -70,7 +70,7 @@ pub(super) fn detect(tokens: &TokenList, likeness: Likeness<'_>, options: &Optio
             seen.count(instance.rule);
         }
     });
-    let mut rules: FxHashMap<u64, LikelyRule> = FxHashMap::default();
+    let mut rules: HashMap<u64, LikelyRule> = HashMap::default();
     sweep.run(|Instance { rule, left, right, is_narrow }| {
         if seen.get(rule) >= options.min_support.min(Counters::MAX) {
             let counted = rules.entry(rule).or_insert(LikelyRule {

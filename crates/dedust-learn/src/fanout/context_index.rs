@@ -5,19 +5,19 @@ Contexts of one shape that have their wildcards at the same keys are found by a 
 looked up once for every such set of wildcards, of which there are few.
 */
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::table::{STAR, WideRule, mix};
 
 #[derive(Default)]
 pub(super) struct ContextIndex {
     /// By shape: sets of places without a wildcard, each with the rules by the values at those places.
-    masks_by_shape: FxHashMap<u32, Vec<Mask>>,
+    masks_by_shape: HashMap<u32, Vec<Mask>>,
 }
 
 struct Mask {
     places: Box<[u32]>,
-    rules_by_values: FxHashMap<u64, Vec<u32>>,
+    rules_by_values: HashMap<u64, Vec<u32>>,
 }
 
 impl ContextIndex {
@@ -33,7 +33,7 @@ impl ContextIndex {
             let mask = match masks.iter().position(|mask| mask.places == places) {
                 Some(known) => &mut masks[known],
                 None => {
-                    masks.push(Mask { places, rules_by_values: FxHashMap::default() });
+                    masks.push(Mask { places, rules_by_values: HashMap::default() });
                     let last = masks.len() - 1;
                     &mut masks[last]
                 }

@@ -6,7 +6,7 @@ buckets by everything but one key; a bucket with two values makes that key a wil
 the keys that they forget, are the input of the next.
 */
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::table::{STAR, Table, Transformations, WideRule, mix};
 
@@ -61,7 +61,7 @@ pub(super) fn find(
 /// Forms that agree on all keys but one become one form; and for each of them, whether that happened to it.
 fn merge(table: &Table<'_>, level: &[Form], fanout: usize) -> (Vec<Form>, Vec<bool>) {
     // By what stays the same: forms with distinct values of the key that differs.
-    let mut buckets: FxHashMap<(u64, u32), Vec<usize>> = FxHashMap::default();
+    let mut buckets: HashMap<(u64, u32), Vec<usize>> = HashMap::default();
     for (at, form) in level.iter().enumerate() {
         let keys = table.keys(form.shape);
         let whole = keys
@@ -80,7 +80,7 @@ fn merge(table: &Table<'_>, level: &[Form], fanout: usize) -> (Vec<Form>, Vec<bo
         .map(|((_, key), members)| (members[0], key, members))
         .collect();
     merged.sort_unstable_by_key(|(first, key, _)| (*first, *key));
-    let mut place_of: FxHashMap<(u32, Vec<u32>), usize> = FxHashMap::default();
+    let mut place_of: HashMap<(u32, Vec<u32>), usize> = HashMap::default();
     let mut next: Vec<Form> = Vec::new();
     for (first, key, members) in merged {
         let shape = level[first].shape;

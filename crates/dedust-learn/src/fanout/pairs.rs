@@ -4,7 +4,7 @@ Stage 2's input: for every duplicate of a page, the rule that leads from it to t
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashSet;
+use foldhash::HashSet;
 
 use super::prove::Prover;
 use super::table::{FanoutOp, STAR, Table, Transformations, WideRule};
@@ -18,7 +18,7 @@ pub(super) fn find(
 ) -> Vec<WideRule> {
     let table = prover.table;
     let frequency = pair_frequencies(table);
-    let mut seen: FxHashSet<(u32, Vec<u32>)> = FxHashSet::default();
+    let mut seen: HashSet<(u32, Vec<u32>)> = HashSet::default();
     let mut rules = Vec::new();
     let mut ops = Vec::new();
     for rows in pages {

@@ -6,7 +6,7 @@ a result already stand beside them. All others keep their identity and cannot me
 */
 
 use dedust::Evidence;
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
@@ -44,7 +44,7 @@ impl Forms {
 impl Merges {
     /// Sources and results; the rows of the results come from `forms`.
     pub(crate) fn new(sources: Vec<(u64, u32)>, forms: &Forms) -> Self {
-        let covered: FxHashSet<u32> = sources.iter().map(|&(_, row)| row).collect();
+        let covered: HashSet<u32> = sources.iter().map(|&(_, row)| row).collect();
         let mut results: Vec<u64> = sources.iter().map(|&(result, _)| result).collect();
         results.sort_unstable();
         results.dedup();
@@ -64,7 +64,7 @@ impl Merges {
 
     /// Sources that meet another URL.
     pub(crate) fn joined(&self) -> usize {
-        let mut urls_by_result: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut urls_by_result: HashMap<u64, u32> = HashMap::default();
         for (result, _) in self.sources.iter().chain(&self.there) {
             *urls_by_result.entry(*result).or_default() += 1;
         }
@@ -75,7 +75,7 @@ impl Merges {
     pub(crate) fn evidence(&self, corpus: &Corpus, counts: &PairCounts) -> Evidence {
         let order = |row: u32| (corpus.url(row).len(), corpus.url(row));
         // For every result, the shortest URL of each page.
-        let mut shortest: FxHashMap<(u64, u32), u32> = FxHashMap::default();
+        let mut shortest: HashMap<(u64, u32), u32> = HashMap::default();
         for &(result, row) in self.there.iter().chain(&self.sources) {
             if let Some(label) = corpus.label(row) {
                 let known = shortest.entry((result, label)).or_insert(row);

@@ -4,7 +4,7 @@ The straightforward selection: one rule per context, none inside another, no cir
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashSet;
+use foldhash::HashSet;
 
 use super::context_index::ContextIndex;
 use super::table::{FanoutOp, STAR, Table, Transformations, WideRule, is_in_place};
@@ -23,7 +23,7 @@ pub(super) struct Candidate {
 /// whose context lies inside that of another. In the order in which they are to be tried.
 pub(super) fn outermost(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
     sort(&mut candidates);
-    let mut contexts: FxHashSet<(u32, Box<[u32]>)> = FxHashSet::default();
+    let mut contexts: HashSet<(u32, Box<[u32]>)> = HashSet::default();
     candidates.retain(|candidate| {
         let context = (candidate.rule.shape, candidate.rule.context.clone());
         contexts.insert(context)

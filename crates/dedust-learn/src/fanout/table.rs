@@ -2,7 +2,7 @@
 The site as a table of numbers: which keys a URL has (its shape), the values under them, and rules on both.
 */
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use crate::corpus::Corpus;
 
@@ -14,7 +14,7 @@ pub(super) struct Table<'c> {
     pub(super) corpus: &'c Corpus,
     /// Key sets, each in the order of keys.
     shapes: Vec<Box<[u32]>>,
-    shape_ids: FxHashMap<Box<[u32]>, u32>,
+    shape_ids: HashMap<Box<[u32]>, u32>,
     shape_by_row: Vec<u32>,
     values: Vec<u32>,
     starts: Vec<u32>,
@@ -35,7 +35,7 @@ pub(super) enum FanoutOp {
 #[derive(Default)]
 pub(super) struct Transformations {
     lists: Vec<Box<[(u32, FanoutOp)]>>,
-    ids: FxHashMap<Box<[(u32, FanoutOp)]>, u32>,
+    ids: HashMap<Box<[(u32, FanoutOp)]>, u32>,
 }
 
 /// A rule: which URLs, and what becomes of them.
@@ -54,7 +54,7 @@ impl<'c> Table<'c> {
         let mut table = Self {
             corpus,
             shapes: Vec::new(),
-            shape_ids: FxHashMap::default(),
+            shape_ids: HashMap::default(),
             shape_by_row: Vec::with_capacity(corpus.len()),
             values: Vec::new(),
             starts: vec![0],

@@ -9,12 +9,12 @@ first, so that a chance meeting of few values does not take rules away from a la
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::table::{STAR, Table, WideRule, mix};
 
 /// Contexts, each with whether some wildcard has `fanout` values as evidence.
-type Contexts = FxHashMap<Box<[u32]>, bool>;
+type Contexts = HashMap<Box<[u32]>, bool>;
 
 /// Widened rules, in the order of shapes, transformations and contexts. Those that stay specific are left out.
 pub(super) fn widen(table: &Table<'_>, rules: Vec<WideRule>, fanout: usize) -> Vec<WideRule> {
@@ -43,14 +43,14 @@ pub(super) fn widen(table: &Table<'_>, rules: Vec<WideRule>, fanout: usize) -> V
 fn widen_once(keys: &[u32], contexts: &mut Vec<(Box<[u32]>, bool)>, fanout: usize) -> bool {
     let mut order: Vec<(Reverse<usize>, usize)> = (0..keys.len())
         .map(|at| {
-            let values: FxHashSet<u32> = contexts.iter().map(|(context, _)| context[at]).collect();
+            let values: HashSet<u32> = contexts.iter().map(|(context, _)| context[at]).collect();
             (Reverse(values.len()), at)
         })
         .collect();
     order.sort_unstable();
     let mut changed = false;
     for (_, at) in order.into_iter().take_while(|(Reverse(values), _)| *values >= fanout) {
-        let mut buckets: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut buckets: HashMap<u64, u32> = HashMap::default();
         let rest = |context: &[u32]| {
             let pairs = keys.iter().zip(context).enumerate();
             pairs

@@ -5,7 +5,7 @@ Chosen rules in the language of rule files, proven once more as they are applied
 use dedust::{AnyValue, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, ValueClass, ValuePattern};
 
 use crate::fitting::fitting;
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::prove::Prover;
 use super::select::Candidate;
@@ -93,13 +93,13 @@ fn text(table: &Table<'_>, places: &Places, rule: &WideRule, ops: &[(u32, Fanout
 
 /// Where URLs of each shape have their keys: sums of places, and the number of URLs.
 struct Places {
-    by_shape: FxHashMap<u32, Vec<u64>>,
+    by_shape: HashMap<u32, Vec<u64>>,
 }
 
 impl Places {
     fn of(table: &Table<'_>) -> Self {
         let corpus = table.corpus;
-        let mut by_shape: FxHashMap<u32, Vec<u64>> = FxHashMap::default();
+        let mut by_shape: HashMap<u32, Vec<u64>> = HashMap::default();
         for row in 0..corpus.len() as u32 {
             let shape = table.shape(row);
             let keys = table.keys(shape);

@@ -6,12 +6,12 @@ that runs into a loop ends nowhere. A URL with links to two different targets sa
 reach it end there.
 */
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 /// The ends of all chains of a set of links.
 #[derive(Debug)]
 pub(super) struct Chains {
-    end_by_url: FxHashMap<u64, Option<u64>>,
+    end_by_url: HashMap<u64, Option<u64>>,
 }
 
 impl Chains {
@@ -20,13 +20,13 @@ impl Chains {
         let mut links: Vec<(u64, u64)> = links.collect();
         links.sort_unstable();
         links.dedup();
-        let target_by_url: FxHashMap<u64, u64> = links
+        let target_by_url: HashMap<u64, u64> = links
             .chunk_by(|left, right| left.0 == right.0)
             .filter(|targets| targets.len() == 1)
             .map(|targets| targets[0])
             .collect();
 
-        let mut end_by_url = FxHashMap::default();
+        let mut end_by_url = HashMap::default();
         let mut path = Vec::new();
         for (source, _) in links {
             let mut url = source;

@@ -10,7 +10,7 @@ differ by more than two fetches of one page do on this site, are not one page, w
 redirects, fails or names another one as canonical is no page's name, and links to it are not heard.
 */
 
-use rustc_hash::FxHashSet;
+use foldhash::HashSet;
 
 use super::Sighting;
 use super::chain::Chains;
@@ -65,7 +65,7 @@ impl SiteLinks<'_> {
             .copied()
             .collect();
         claims.sort_unstable();
-        let naming_others: FxHashSet<u32> = claims
+        let naming_others: HashSet<u32> = claims
             .iter()
             .filter(|claim| claim.value != self.url_of(claim.row))
             .map(|claim| claim.row)

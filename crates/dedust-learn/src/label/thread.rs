@@ -11,7 +11,7 @@ Only rows with a sketch can be compared, and a component with an explicit cluste
 depends on hashes of URLs, not on the order of rows.
 */
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::near::Sketches;
 use super::tie::{Tie, Ties};
@@ -35,7 +35,7 @@ pub(super) fn split(ties: &mut Ties, sketches: &Sketches, url_by_row: &[u64]) {
         }
     }
     rows.sort_unstable();
-    let mut loose: FxHashMap<u32, Vec<Tie>> = FxHashMap::default();
+    let mut loose: HashMap<u32, Vec<Tie>> = HashMap::default();
     for component in rows.chunk_by(|left, right| left.0 == right.0) {
         let compared: Vec<u32> =
             component.iter().map(|row| row.2).filter(|&row| sketches.of(row).is_some()).collect();
@@ -110,7 +110,7 @@ fn join_again(ties: &mut Ties, log: Vec<Tie>, sketches: &Sketches, url_by_row: &
         (std::cmp::Reverse(per_mille), urls.iter().min().copied(), urls.iter().max().copied(), tie.kind)
     });
     // The row of each group whose URL has the least hash, of those with a sketch.
-    let mut representatives: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut representatives: HashMap<u32, u32> = HashMap::default();
     let members = firm.iter().chain(&others).flat_map(|tie| [tie.left, tie.right]);
     for row in members.filter(|&row| sketches.of(row).is_some()).collect::<Vec<u32>>() {
         let representative = representatives.entry(ties.root_of(row)).or_insert(row);

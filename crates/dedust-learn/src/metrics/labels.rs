@@ -2,7 +2,7 @@
 How good duplicate labels are, against the pages that URLs really show.
 */
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::Tally;
 
@@ -54,11 +54,11 @@ pub fn score_labels(rows: impl IntoIterator<Item = (u32, Option<u32>)>) -> Label
             None => (number + (1 << 64), page),
         })
         .collect();
-    let mut counts: FxHashMap<(u128, u32), u64> = FxHashMap::default();
+    let mut counts: HashMap<(u128, u32), u64> = HashMap::default();
     for row in &rows {
         *counts.entry(*row).or_default() += 1;
     }
-    let mut most: FxHashMap<u128, u64> = FxHashMap::default();
+    let mut most: HashMap<u128, u64> = HashMap::default();
     for (&(cluster, _), &count) in &counts {
         let most = most.entry(cluster).or_default();
         *most = (*most).max(count);

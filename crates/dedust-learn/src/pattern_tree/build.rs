@@ -5,7 +5,7 @@ Counting is all there is to it: one array with a counter per pair, used anew for
 that its entropy needs. No value is looked at as text, except to break ties.
 */
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::split::{entropy, floor, salient_count};
 use super::{KeyState, Node, NodeId, PatternTree};
@@ -38,7 +38,7 @@ pub(super) fn build<'c>(corpus: &'c Corpus, options: &BuildOptions) -> PatternTr
         options,
         global: (options.salience == Salience::Global).then(|| globally_salient(corpus)),
         counter: Counter::new(corpus),
-        part_by_value: FxHashMap::default(),
+        part_by_value: HashMap::default(),
         buffer: Vec::new(),
     };
     let mut tree = PatternTree { corpus, nodes: Vec::new(), rows: (0..corpus.len() as u32).collect() };
@@ -66,7 +66,7 @@ struct Builder<'c, 'o> {
     /// By value number, whether it is salient in the whole site.
     global: Option<Vec<bool>>,
     counter: Counter,
-    part_by_value: FxHashMap<u32, u32>,
+    part_by_value: HashMap<u32, u32>,
     buffer: Vec<(u32, u32)>,
 }
 
@@ -266,7 +266,7 @@ impl Counter {
 
 /// Which values are salient when the frequencies of all values of all keys make one curve.
 fn globally_salient(corpus: &Corpus) -> Vec<bool> {
-    let mut frequency_by_value: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut frequency_by_value: HashMap<u32, u32> = HashMap::default();
     for row in 0..corpus.len() as u32 {
         for &pair in corpus.pairs(row) {
             *frequency_by_value.entry(corpus.pair_value(pair)).or_insert(0) += 1;

@@ -7,7 +7,7 @@ its duplicate rate 1 - C/N is large enough. Nodes of which one is above the othe
 rule covers that case.
 */
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use crate::corpus::NO_LABEL;
 use crate::pattern_tree::{NodeId, PatternTree};
@@ -37,7 +37,7 @@ pub(super) fn find(tree: &PatternTree<'_>, min_overlap: f64) -> Vec<(NodeId, Nod
 
     let mut urls = vec![0u64; nodes.len()];
     let mut pages = vec![0u64; nodes.len()];
-    let mut shared: FxHashMap<(u32, u32), u64> = FxHashMap::default();
+    let mut shared: HashMap<(u32, u32), u64> = HashMap::default();
     let mut in_cluster = vec![0u64; nodes.len()];
     let mut met: Vec<u32> = Vec::new();
     for cluster in labelled.chunk_by(|a, b| a.0 == b.0) {

@@ -6,7 +6,7 @@ the replacement is fake: duplicates disagree on it about as often as any two URL
 others are ignored, and source keys that no operation reads are dropped.
 */
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::node_facts::{Facts, chance_disagreement};
 use super::{CommonValues, FakeTest, NodeFacts, ProposeOptions, TreeOp};
@@ -90,16 +90,16 @@ fn write_ops(
 struct CommonKeys {
     clusters: usize,
     /// Distinct values by key, of the left and of the right node.
-    left: FxHashMap<u32, usize>,
-    right: FxHashMap<u32, usize>,
+    left: HashMap<u32, usize>,
+    right: HashMap<u32, usize>,
     /// Distinct values that a left key and a right key share, and clusters in which they share one.
-    shared: FxHashMap<(u32, u32), (usize, usize)>,
+    shared: HashMap<(u32, u32), (usize, usize)>,
 }
 
 impl CommonKeys {
     fn count(corpus: &Corpus, left: &Facts, right: &Facts) -> Self {
         let mut counts = Self::default();
-        let (mut left_pairs, mut right_pairs) = (FxHashSet::default(), FxHashSet::default());
+        let (mut left_pairs, mut right_pairs) = (HashSet::default(), HashSet::default());
         let mut agreeing: Vec<(u32, u32)> = Vec::new();
         for (rows, others) in common_clusters(left, right) {
             counts.clusters += 1;
@@ -121,7 +121,7 @@ impl CommonKeys {
                 counts.shared.entry(keys).or_default().1 += 1;
             }
         }
-        let mut left_keys_by_value: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        let mut left_keys_by_value: HashMap<u32, Vec<u32>> = HashMap::default();
         for &pair in &left_pairs {
             *counts.left.entry(corpus.pair_key(pair)).or_default() += 1;
             left_keys_by_value.entry(corpus.pair_value(pair)).or_default().push(corpus.pair_key(pair));

@@ -5,7 +5,7 @@ URLs of the source are written in the target's form. URLs of the target are proj
 rewritten URL with an ignored value never equals a real one. All other URLs keep their identity and cannot meet.
 */
 
-use rustc_hash::FxHashSet;
+use foldhash::HashSet;
 
 use super::{CandidateRule, TreeOp};
 use crate::corpus::Corpus;
@@ -97,12 +97,12 @@ pub(crate) struct Prover<'t, 'c> {
     tree: &'t PatternTree<'c>,
     counter: PairCounter,
     rows: Vec<(u64, u32)>,
-    source_groups: FxHashSet<u64>,
+    source_groups: HashSet<u64>,
 }
 
 impl<'t, 'c> Prover<'t, 'c> {
     pub(crate) fn new(tree: &'t PatternTree<'c>) -> Self {
-        Self { tree, counter: PairCounter::default(), rows: Vec::new(), source_groups: FxHashSet::default() }
+        Self { tree, counter: PairCounter::default(), rows: Vec::new(), source_groups: HashSet::default() }
     }
 
     /// The candidate with its counts; without support when it joins no URL of the source to one of the target.

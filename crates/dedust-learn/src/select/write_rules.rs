@@ -3,7 +3,7 @@ A chosen rule in the language of rule files: patterns of text instead of nodes a
 */
 
 use dedust::{AnyValue, Evidence, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, ValuePattern};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::deploy::DeployedRule;
 use crate::corpus::Corpus;
@@ -47,7 +47,7 @@ pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule, other_params: O
 /// The query parameters of a node in the order in which its URLs have them, on average.
 fn query_order(tree: &PatternTree<'_>, node: NodeId, ops: &[(u32, TreeOp)]) -> Vec<TokenKey> {
     let corpus = tree.corpus();
-    let mut places: FxHashMap<u32, (u64, u64)> = FxHashMap::default();
+    let mut places: HashMap<u32, (u64, u64)> = HashMap::default();
     for &row in tree.members(node) {
         for (place, &pair) in (0u64..).zip(corpus.pairs(row)) {
             let sum = places.entry(corpus.pair_key(pair)).or_default();
@@ -69,7 +69,7 @@ fn evidence(tree: &PatternTree<'_>, rule: &DeployedRule, forth: &Projection) -> 
     let corpus = tree.corpus();
     let stay = Projection::new(tree, rule.target, rule.target, &staying_ops(tree, rule.target, &rule.ops));
     // For every result of the rule, the shortest URL of each page that is there already.
-    let mut there: FxHashMap<(u64, u32), u32> = FxHashMap::default();
+    let mut there: HashMap<(u64, u32), u32> = HashMap::default();
     for &row in tree.members(rule.target) {
         if let (Some(group), Some(label)) = (stay.group(corpus, row), corpus.label(row)) {
             there

@@ -5,7 +5,7 @@ The words of a site, and URLs as sequences of them.
 use std::collections::BTreeMap;
 
 use dedust::{TokenKey, Value};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::pair::END;
@@ -50,7 +50,7 @@ const MAX_WORDS: usize = 2000;
 #[serde(from = "SavedLanguage", into = "SavedLanguage")]
 pub struct Language {
     words: Vec<Word>,
-    ids: FxHashMap<Word, u32>,
+    ids: HashMap<Word, u32>,
     /// Words from here on stand in targets only.
     literals_from: usize,
 }
@@ -93,7 +93,7 @@ impl Language {
                 *counts.entry(word).or_default() += 1;
             }
         }
-        let names: FxHashMap<TokenKey, u32> = counts
+        let names: HashMap<TokenKey, u32> = counts
             .iter()
             .filter_map(|(word, &count)| match word {
                 Word::Name(key) => Some((key.clone(), count)),

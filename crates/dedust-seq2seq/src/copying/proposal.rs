@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dedust::{Change, Mapped, PathPart, Source, Spot, Test, TokenKey, Value, ValueClass};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::language::{Word, is_argument};
 use super::program::{Piece, Program};
@@ -73,7 +73,7 @@ struct Part {
 /// The changes that `programs` have in common, those that concern most URLs first. A program comes with the number of the
 /// template and of the translator it is from.
 pub(super) fn proposals(site: &Site<'_>, programs: &[(u32, u8, Program)]) -> Vec<Proposal> {
-    let mut by_change: FxHashMap<Vec<Change>, Proposal> = FxHashMap::default();
+    let mut by_change: HashMap<Vec<Change>, Proposal> = HashMap::default();
     for (number, translator, program) in programs {
         let template = &site.templates[*number as usize];
         for Part { change, own, is_move, is_key_only } in parts(site, template, program) {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use dedust::{Edit, Evidence, Form, RawValue, Spot, TokenKey, Value};
 use dedust_learn::metrics::PairCounts;
 use dedust_learn::{EvidenceKinds, failure_bound, pair_number, rule_evidence};
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::site::{Parts, Site};
 
@@ -26,7 +26,7 @@ pub(super) struct Trial<'s, 'c> {
     site: &'s Site<'c>,
     parts: Vec<Parts>,
     places: Vec<u64>,
-    rows_at: FxHashMap<u64, Vec<u32>>,
+    rows_at: HashMap<u64, Vec<u32>>,
     form: Form,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Votes {
     /// Pages that agree.
     pub(super) pages: usize,
     /// Those that come together with others and those that fail, by template.
-    pub(super) by_template: FxHashMap<u32, (u64, u64)>,
+    pub(super) by_template: HashMap<u32, (u64, u64)>,
     /// Parameters that all URLs have which it changes.
     pub(super) always: BTreeSet<TokenKey>,
     /// Groups, and those whose common form was seen for their page.
@@ -80,7 +80,7 @@ impl<'s, 'c> Trial<'s, 'c> {
             site,
             parts: Vec::with_capacity(site.parts.len()),
             places: Vec::with_capacity(site.parts.len()),
-            rows_at: FxHashMap::default(),
+            rows_at: HashMap::default(),
             form: Form::default(),
         };
         for (row, parts) in (0..).zip(&site.parts) {
@@ -179,7 +179,7 @@ impl<'s, 'c> Trial<'s, 'c> {
                 continue;
             }
             let failing = failing(self.site, &all);
-            let mut counts: FxHashMap<Option<u32>, usize> = FxHashMap::default();
+            let mut counts: HashMap<Option<u32>, usize> = HashMap::default();
             all.iter().for_each(|&row| *counts.entry(label(row)).or_default() += 1);
             let mut heard = 0;
             for &(row, is_witness) in &moved {
@@ -227,7 +227,7 @@ impl<'s, 'c> Trial<'s, 'c> {
     /// The URL that speaks for those of a place: one with the label that most of them have.
     fn speaker(&self, rows: impl Iterator<Item = u32> + Clone) -> Option<u32> {
         let label = |row: u32| self.site.corpus.label(row);
-        let mut counts: FxHashMap<u32, (usize, u32)> = FxHashMap::default();
+        let mut counts: HashMap<u32, (usize, u32)> = HashMap::default();
         for row in rows {
             if let Some(label) = label(row) {
                 let count = counts.entry(label).or_insert((0, row));
@@ -269,14 +269,14 @@ fn parts_of_form(form: &Form) -> Parts {
 }
 
 /// The rows, one for each place of a group, that do not show what most of the others show.
-fn failing(site: &Site<'_>, rows: &[u32]) -> FxHashSet<u32> {
+fn failing(site: &Site<'_>, rows: &[u32]) -> HashSet<u32> {
     let corpus = site.corpus;
     let label = |row: u32| corpus.label(row);
     if rows.iter().all(|&row| label(row) == label(rows[0])) {
-        return FxHashSet::default();
+        return HashSet::default();
     }
     if rows.len() > MAX_COMPARED {
-        let mut counts: FxHashMap<Option<u32>, usize> = FxHashMap::default();
+        let mut counts: HashMap<Option<u32>, usize> = HashMap::default();
         rows.iter().for_each(|&row| *counts.entry(label(row)).or_default() += 1);
         return rows.iter().copied().filter(|&row| 2 * counts[&label(row)] <= rows.len()).collect();
     }

@@ -4,7 +4,7 @@ The vocabulary of a site, and URLs with their arguments replaced by placeholders
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::tokens::{is_delimiter, tokenize};
 use crate::pair::END;
@@ -23,10 +23,10 @@ const MIN_TARGETS: u32 = 2;
 pub struct PaperLanguage {
     /// By number.
     words: Vec<Box<str>>,
-    functions: FxHashMap<Box<str>, u32>,
-    literals: FxHashMap<Box<str>, u32>,
+    functions: HashMap<Box<str>, u32>,
+    literals: HashMap<Box<str>, u32>,
     /// URLs that have a token.
-    frequencies: FxHashMap<Box<str>, u32>,
+    frequencies: HashMap<Box<str>, u32>,
 }
 
 /// A URL whose arguments are replaced by placeholders.
@@ -41,7 +41,7 @@ pub struct Masked<'u> {
 impl PaperLanguage {
     /// Learns which tokens are functions.
     pub fn new<'u>(urls: impl Iterator<Item = &'u str>) -> Self {
-        let mut frequencies: FxHashMap<Box<str>, u32> = FxHashMap::default();
+        let mut frequencies: HashMap<Box<str>, u32> = HashMap::default();
         let mut count = 0u32;
         for url in urls {
             count += 1;
@@ -68,7 +68,7 @@ impl PaperLanguage {
         let first = words.len() as u32;
         words.extend(functions.iter().map(|token| Box::from(*token)));
         let functions = functions.iter().zip(first..).map(|(token, id)| (Box::from(*token), id)).collect();
-        Self { words, functions, literals: FxHashMap::default(), frequencies }
+        Self { words, functions, literals: HashMap::default(), frequencies }
     }
 
     /// Makes words of the arguments that enough of these targets have and their sources do not.

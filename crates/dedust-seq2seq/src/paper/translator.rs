@@ -5,7 +5,7 @@ The paper's variant as a whole: trained on one site, asked for the canonical for
 use burn::tensor::Device;
 use dedust::Rule;
 use dedust_learn::Corpus;
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::language::{Masked, PaperLanguage};
 use super::pairs::pairs;
@@ -33,7 +33,7 @@ pub struct PaperTranslator {
     model: PaperModel,
     device: Device,
     /// Translations by source.
-    known: FxHashMap<Vec<u32>, Option<Vec<u32>>>,
+    known: HashMap<Vec<u32>, Option<Vec<u32>>>,
 }
 
 impl PaperTranslator {
@@ -53,7 +53,7 @@ impl PaperTranslator {
         let mut chance = Chance::new(seed, corpus.site());
         let model = PaperModel::new(language.len(), units, &mut chance, device);
         let Trained { model, .. } = train(model, &pairs, schedule, &mut chance, device, progress);
-        Some(Self { language, model, device: device.clone(), known: FxHashMap::default() })
+        Some(Self { language, model, device: device.clone(), known: HashMap::default() })
     }
 
     /// What is translated of a corpus as rules, for all forms that it has and that read as URLs.

@@ -2,7 +2,7 @@
 The texts of a site, by number: rules name them, so that sites whose rules differ in texts only have the same shape.
 */
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use crate::compiled::encoding::TooLarge;
 use crate::program::NO_TEXT;
@@ -12,7 +12,7 @@ use crate::program::NO_TEXT;
 pub(super) struct Texts {
     text: Vec<u8>,
     ends: Vec<u32>,
-    number_by_text: FxHashMap<Box<[u8]>, u16>,
+    number_by_text: HashMap<Box<[u8]>, u16>,
 }
 
 impl Texts {

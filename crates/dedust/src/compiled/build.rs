@@ -5,7 +5,7 @@ together.
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::encoding::Encode as _;
@@ -63,7 +63,7 @@ pub(crate) struct ImageBuilder {
 struct Pile {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    number_by_hash: FxHashMap<u128, u32>,
+    number_by_hash: HashMap<u128, u32>,
 }
 
 #[derive(Debug, Default)]
@@ -199,8 +199,8 @@ impl ImageBuilder {
             if self.domains.is_empty() { 0 } else { (self.domains.len() * 4 / 3 / GROUP + 1) as u32 };
         let mut table = vec![(0u32, 0u32); groups as usize * GROUP];
         let mut body = vec![0; groups as usize * GROUP_BYTES];
-        let mut shape_places: FxHashMap<u32, u32> = FxHashMap::default();
-        let mut record_places: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut shape_places: HashMap<u32, u32> = HashMap::default();
+        let mut record_places: HashMap<u32, u32> = HashMap::default();
         let mut domains: Vec<(&[u8], &Domain)> =
             self.domains.iter().map(|(domain, facts)| (&**domain, facts)).collect();
         // Stable, so that sites of the same weight stay in the order of their names.

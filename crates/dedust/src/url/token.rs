@@ -250,7 +250,7 @@ pub fn extension(segment: &str) -> Option<&str> {
 /// that are not UTF-8, or has more than a thousand path segments or host labels.
 pub fn tokenize(url: &ParsedUrl, domain: &str) -> Option<Vec<(TokenKey, Value)>> {
     let mut tokens = Vec::new();
-    let mut appearances: rustc_hash::FxHashMap<(bool, &[u8]), u32> = rustc_hash::FxHashMap::default();
+    let mut appearances: foldhash::HashMap<(bool, &[u8]), u32> = foldhash::HashMap::default();
     let flow = visit_tokens(url, domain.len(), |key, value| {
         let mut named = |in_query: bool, name| {
             let occurrence = appearances.entry((in_query, name)).or_insert(0);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use dedust_learn::{Clusters, EvidenceKind, EvidenceKinds};
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::{Row, Rows};
@@ -147,7 +147,7 @@ fn shortened(title: &str) -> String {
 }
 
 fn survey(rows: &Rows, clusters: &Clusters) -> (Vec<Found>, Total) {
-    let mut members: FxHashMap<u32, Vec<&Row>> = FxHashMap::default();
+    let mut members: HashMap<u32, Vec<&Row>> = HashMap::default();
     let mut url_seen = vec![false; clusters.url_count()];
     let mut evidence: BTreeMap<&'static str, u64> = BTreeMap::new();
     for row in &rows.rows {
@@ -201,7 +201,7 @@ fn survey(rows: &Rows, clusters: &Clusters) -> (Vec<Found>, Total) {
 
 /// Whether pages under many paths are one by what they show, not by what the site declares; and how many paths.
 fn suspicion(rows: &[&Row], clusters: &Clusters) -> (bool, usize) {
-    let paths: FxHashSet<u64> = rows.iter().filter(|row| row.is_page).map(|row| row.path).collect();
+    let paths: HashSet<u64> = rows.iter().filter(|row| row.is_page).map(|row| row.path).collect();
     let is_declared = |row: &&&Row| {
         let kinds = clusters.kinds_of(row.url);
         kinds.contains(EvidenceKind::Canonical) || kinds.contains(EvidenceKind::Cluster)

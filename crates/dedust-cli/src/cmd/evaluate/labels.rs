@@ -9,7 +9,7 @@ use std::slice;
 
 use dedust_learn::metrics::{LabelScore, score_labels};
 use dedust_learn::{Clusterer, EvidenceKind};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -46,7 +46,7 @@ pub(super) fn run(truth: &Path, args: &EvaluateArgs, printer: &mut Printer) -> a
     let page_by_url = read_truth(truth, printer)?;
     let inputs: Vec<PathBuf> = [&args.rules].into_iter().chain(&args.inputs).cloned().collect();
     let mut clusterer = Clusterer::new(args.evidence);
-    let mut number_by_url: FxHashMap<u128, u32> = FxHashMap::default();
+    let mut number_by_url: HashMap<u128, u32> = HashMap::default();
     read_all_of(&inputs, &args.host, printer, |seen| {
         let number = clusterer.observe(seen.url(), &clues_of(seen))?;
         number_by_url.insert(xxh3_128(seen.url()), number);
@@ -80,10 +80,10 @@ pub(super) fn run(truth: &Path, args: &EvaluateArgs, printer: &mut Printer) -> a
 }
 
 /// The page of each URL, numbered from 0.
-fn read_truth(truth: &Path, printer: &mut Printer) -> anyhow::Result<FxHashMap<u128, u32>> {
+fn read_truth(truth: &Path, printer: &mut Printer) -> anyhow::Result<HashMap<u128, u32>> {
     let truth = truth.to_owned();
-    let mut pages: FxHashMap<Box<str>, u32> = FxHashMap::default();
-    let mut page_by_url = FxHashMap::default();
+    let mut pages: HashMap<Box<str>, u32> = HashMap::default();
+    let mut page_by_url = HashMap::default();
     read_all_of(slice::from_ref(&truth), &HostArgs::default(), printer, |seen| {
         if let Some(page) = seen.cluster() {
             let next = pages.len() as u32;

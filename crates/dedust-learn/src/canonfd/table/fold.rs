@@ -5,18 +5,18 @@ What becomes of pairs in another spelling.
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dedust::{Area, Change, Edit, Form, RawKey, Spelling, TokenKey};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::Table;
 use crate::pair_number::{raw_key, raw_pair_number};
 
 /// The pairs that change in a spelling, with the numbers of the pairs that they become.
-pub(super) type Folded = Arc<FxHashMap<u32, u64>>;
+pub(super) type Folded = Arc<HashMap<u32, u64>>;
 
 /// What was found out about spellings of the whole path or all parameters. It stays true: pairs are added, not changed.
 #[derive(Default)]
 pub(super) struct Folds {
-    known: Mutex<FxHashMap<(Area, Spelling), Folded>>,
+    known: Mutex<HashMap<(Area, Spelling), Folded>>,
 }
 
 impl Table<'_> {

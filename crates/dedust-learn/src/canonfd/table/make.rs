@@ -5,7 +5,7 @@ What an edit makes of URLs: tried on all of them, or made.
 use std::sync::OnceLock;
 
 use dedust::{Change, Edit, Form, Mapped, ParamName, Spot, TokenKey, Value};
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::fold::Folded;
 use super::{NO_LIST, SpotNumber, Table};
@@ -19,7 +19,7 @@ enum Step {
     /// The pair of this key becomes another.
     Become(u32, u64),
     /// The pair of this key becomes another, or goes, if it is listed.
-    Map(u32, FxHashMap<u64, Option<u64>>),
+    Map(u32, HashMap<u64, Option<u64>>),
     ForgetPath,
     /// The pairs that are listed become others.
     Fold(Folded),

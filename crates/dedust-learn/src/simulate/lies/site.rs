@@ -7,7 +7,7 @@ states and spellings, in the order of the crawl; a row is made from it when it i
 
 use std::io::{self, Write};
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::lie::{Lie, Lies};
 use super::row::{ERROR_CONTENT, LyingRow};
@@ -51,7 +51,7 @@ impl LyingSite {
     pub fn new(spec: LyingSpec) -> Result<Self, InvalidSiteSpec> {
         spec.check()?;
         let mut entries = Vec::new();
-        let mut pages: FxHashMap<(Section, u64), u64> = FxHashMap::default();
+        let mut pages: HashMap<(Section, u64), u64> = HashMap::default();
         for (section, urls) in quotas(spec.lies, spec.urls) {
             let end = entries.len() + urls as usize;
             for state in 0.. {
