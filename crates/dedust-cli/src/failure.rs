@@ -8,7 +8,7 @@ is an error of the command line itself, with its remedy.
 use std::io;
 use std::path::Path;
 
-use dedust::errors::{DamagedRules, InvalidSite, LoadRulesError, OpenRulesError};
+use dedust::errors::{InvalidSite, LoadRulesError, OpenRulesError};
 use dedust_io::{ReadError, WriteError};
 use dedust_learn::errors::TrainError;
 use dedust_seen::SeenError;
@@ -44,7 +44,7 @@ pub(crate) fn remedy(error: &anyhow::Error) -> Option<String> {
         if let Some(error) = cause.downcast_ref::<LoadRulesError>() {
             return rules_remedy(error).map(Into::into);
         }
-        if cause.is::<OpenRulesError>() || cause.is::<DamagedRules>() {
+        if cause.is::<OpenRulesError>() {
             return Some(
                 "make it again from the rule file: dedust compile RULES -o RULES.bin --force".into(),
             );

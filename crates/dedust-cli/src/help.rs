@@ -177,9 +177,9 @@ pub(crate) const COMPILE: &str = r#"Examples:
   dedust normalize rules.bin urls.txt
   dedust compile rules.bin --check || echo "compile it again"
 
-Every command that applies rules takes either form. Compiled rules are mapped into memory: they open in milliseconds however many sites there are, and only the pages of sites that are met take up memory. They hold no evidence, so keep the rule file for `explain` and `validate`. The same rules give the same bytes.
+Every command that applies rules takes either form. Compiled rules need no decoding: those of a million sites are read into memory and checked in some hundredths of a second. They hold no evidence, so keep the rule file for `explain` and `validate`. The same rules give the same bytes.
 
-The file is never trusted: each block of it has a checksum, which is looked at when the block is needed first, and a command that meets a damaged one stops. Do not change a file that is in use; --force puts a new one in its place."#;
+The file is never trusted: each block of it has a checksum, and a command refuses a file with a damaged block before it prints anything. A command that runs keeps the rules that it has read, and warns if the file changes. Replace a file that is in use by renaming a new one, as --force does and `mv` on one disk: a command that starts while `cp` overwrites the file refuses it."#;
 
 /// After the help of `evaluate`.
 pub(crate) const EVALUATE: &str = r#"Examples:

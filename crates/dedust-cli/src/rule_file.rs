@@ -2,15 +2,19 @@
 Opens the rules that a command was given, plain or compiled, with errors that name the file.
 */
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read as _;
-use std::path::Path;
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::Context as _;
 use dedust::{Normalizer, RuleSet, is_compiled};
 
 use crate::failure::Refusal;
 use crate::line_source;
+use crate::printer::Printer;
 
 /// Rules as they were given.
 pub(crate) enum Rules {
@@ -68,8 +72,50 @@ pub(crate) fn load(path: &Path, urls_on_stdin: bool) -> anyhow::Result<RuleSet> 
     }
 }
 
-/// An error if some of the rules turned out not to be as they were written.
-pub(crate) fn check_damage(normalizer: &Normalizer, path: &Path) -> anyhow::Result<()> {
-    let name = line_source::name_of(path);
-    normalizer.damage().with_context(|| format!("cannot go on with the rules in {name}"))
+/// Looks whether the file that rules were read from is still there as it was, and says once if it is not.
+pub(crate) struct Watch {
+    path: PathBuf,
+    /// None for what is no file, and after a change was told.
+    stamp: Option<Stamp>,
+}
+
+/// What tells a file from one that took its place, and from itself after a change.
+#[derive(PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+    #[cfg(unix)]
+    device_and_inode: (u64, u64),
+}
+
+impl Watch {
+    /// To be called before the file is read.
+    pub(crate) fn new(path: &Path) -> Self {
+        Self { path: path.into(), stamp: Stamp::of(path) }
+    }
+
+    /// Warns if the file has changed. The rules in use are those that were read.
+    pub(crate) fn look(&mut self, printer: &mut Printer) {
+        if self.stamp.is_none() || self.stamp == Stamp::of(&self.path) {
+            return;
+        }
+        self.stamp = None;
+        let name = line_source::name_of(&self.path);
+        printer.warning(format_args!(
+            "{name} was changed, replaced or removed; the rules that were read from it are applied until the end"
+        ));
+        printer.hint("start the command again to use new rules");
+    }
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Self> {
+        let file = fs::metadata(path).ok().filter(|file| file.is_file())?;
+        Some(Self {
+            length: file.len(),
+            modified: file.modified().ok(),
+            #[cfg(unix)]
+            device_and_inode: (file.dev(), file.ino()),
+        })
+    }
 }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use self::many::Batch;
 use crate::compile::{add_site, compile};
-use crate::compiled::{DamagedRules, Hosts, Image, ImageBuilder, OpenRulesError};
+use crate::compiled::{Hosts, Image, ImageBuilder, OpenRulesError};
 use crate::edit_program::Draft;
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::pattern::is_slug;
@@ -113,8 +113,9 @@ impl Normalizer {
         Self { image: builder.finish(), left_out }
     }
 
-    /// Opens a file that [`Normalizer::save`] wrote, in the same time for any number of sites. Only what is needed of it is
-    /// read; the file must not be changed while it is in use.
+    /// Opens a file that [`Normalizer::save`] wrote: reads all of it into memory and checks it. Whatever happens to the file
+    /// afterwards, these rules stay as they are. Put a new file in place by renaming it: one that is overwritten is refused
+    /// until it is whole again.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenRulesError> {
         Image::open(path.as_ref()).map(|image| Self { image, left_out: Arc::default() })
     }
@@ -122,17 +123,6 @@ impl Normalizer {
     /// Writes the compiled rules, for [`Normalizer::open`].
     pub fn save(&self, writer: impl io::Write) -> io::Result<()> {
         self.image.save(writer)
-    }
-
-    /// An error if rules were met that are not as they were written. They were not applied: results since the last
-    /// time this was asked may lack what they do. Never an error for rules that were not [opened](Normalizer::open).
-    pub fn damage(&self) -> Result<(), DamagedRules> {
-        self.image.damage()
-    }
-
-    /// Reads all rules of an [opened](Normalizer::open) file; an error if some are not as they were written.
-    pub fn check_all(&self) -> Result<(), DamagedRules> {
-        self.image.check_all()
     }
 
     /// The number of sites that have rules.

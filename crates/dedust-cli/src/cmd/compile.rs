@@ -4,6 +4,7 @@
 
 use anyhow::Context as _;
 use dedust::Normalizer;
+use dedust::errors::OpenRulesError;
 use dedust_io::OutputFile;
 
 use crate::ExitStatus;
@@ -50,17 +51,16 @@ fn left_out(sites: &[Box<str>]) -> String {
 }
 
 fn check(args: &CompileArgs, name: &str, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let normalizer =
-        Normalizer::open(&args.rules).with_context(|| format!("cannot use the rules in {name}"))?;
-    match normalizer.check_all() {
-        Ok(()) => {
+    match Normalizer::open(&args.rules) {
+        Ok(normalizer) => {
             printer.note(format_args!("{name} is as it was written: {}", summary(&normalizer)));
             Ok(ExitStatus::Success)
         }
-        Err(damage) => {
+        Err(OpenRulesError::Damaged(damage)) => {
             printer.note(format_args!("{name}: {damage}"));
             Ok(ExitStatus::No)
         }
+        Err(error) => Err(error).with_context(|| format!("cannot use the rules in {name}")),
     }
 }
 

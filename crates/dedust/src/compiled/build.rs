@@ -13,7 +13,7 @@ use super::index::{
     GROUP, GROUP_BYTES, HAS_LONGER, HAS_RULES, IS_ALIAS, PLACE_BYTES, WITH_SUBDOMAINS, group_of, hash_of,
     last_labels, longer, tag_of,
 };
-use super::{Body, Facts, Image};
+use super::{Facts, Image};
 use crate::program::compile_mirror;
 use crate::rule::Mirror;
 use crate::url::PADDING;
@@ -248,7 +248,7 @@ impl ImageBuilder {
         }
         body.resize(body.len() + PADDING, 0);
         let facts = Facts { groups, sites: self.sites, rules: self.rules, method: self.method };
-        Image::new(Body::Memory(body.into()), facts)
+        Image::new(body, facts)
     }
 }
 
