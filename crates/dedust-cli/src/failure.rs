@@ -81,7 +81,16 @@ fn rules_remedy(error: &LoadRulesError) -> Option<&'static str> {
         LoadRulesError::InvalidSite { source: InvalidSite::Cycle { .. }, .. } => {
             "remove one of these rules from the file; they are counted from 0"
         }
-        LoadRulesError::MalformedRule { .. } | LoadRulesError::InvalidSite { .. } => {
+        LoadRulesError::UnknownField { .. } => {
+            "remove it, or correct its name; a newer version of dedust may know it"
+        }
+        LoadRulesError::RepeatedSite { .. } => "keep one of the two in the file",
+        LoadRulesError::MalformedSite { .. }
+        | LoadRulesError::MalformedRule { .. }
+        | LoadRulesError::MalformedEdit { .. }
+        | LoadRulesError::MalformedSubstitution { .. }
+        | LoadRulesError::MalformedRefusedEdit { .. }
+        | LoadRulesError::InvalidSite { .. } => {
             "correct or remove it in the file (rules are counted from 0), or learn the rules again"
         }
         _ => return None,

@@ -56,6 +56,13 @@ pub(crate) const MIRROR: &str = "Take one site for another that shows the same p
 Without this option a site is taken for another only if it says so itself, by redirects or canonical links under the same paths,
 and if its pages are seen to be the same: who copies a site does not own it.";
 
+/// What `--trust-mirrors` means.
+pub(crate) const TRUST_MIRRORS: &str = "Apply mirrors too, which take URLs of one domain for those of another
+
+All other rules stay within their site, so a rule file of somebody else can do no more than merge pages of a site. A mirror in it
+could send the URLs of any site to any other domain. Without this option mirrors are left out, with a warning. Use it for rules that
+you learned yourself or whose source you trust.";
+
 /// What `--trust-hosts` means.
 pub(crate) const TRUST_HOSTS: &str = "Take all hosts of a registrable domain to have one owner, so that what they show is enough to join them
 

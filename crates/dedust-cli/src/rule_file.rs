@@ -12,8 +12,10 @@ use std::time::SystemTime;
 use anyhow::Context as _;
 use dedust::{Normalizer, RuleSet, is_compiled};
 
+use crate::args::TrustArgs;
 use crate::failure::Refusal;
 use crate::line_source;
+use crate::number::counted;
 use crate::printer::Printer;
 
 /// Rules as they were given.
@@ -52,12 +54,57 @@ pub(crate) fn holds_compiled(path: &Path) -> bool {
         && is_compiled(&start)
 }
 
-/// The rules at `path`, ready to be applied.
-pub(crate) fn normalizer(path: &Path, urls_on_stdin: bool) -> anyhow::Result<Normalizer> {
-    Ok(match open(path, urls_on_stdin)? {
+/// The rules at `path`, ready to be applied, as far as the user trusts them. Warns of what is not applied.
+pub(crate) fn normalizer(
+    path: &Path,
+    trust: &TrustArgs,
+    urls_on_stdin: bool,
+    printer: &mut Printer,
+) -> anyhow::Result<Normalizer> {
+    let normalizer = match open(path, urls_on_stdin)? {
         Rules::Plain(rules) => Normalizer::compile(&rules),
         Rules::Compiled(normalizer) => normalizer,
-    })
+    };
+    Ok(trusted(normalizer, path, trust, printer))
+}
+
+/// Leaves out mirrors unless the user trusts them. Warns of what is not applied of the rules at `path`.
+pub(crate) fn trusted(
+    normalizer: Normalizer,
+    path: &Path,
+    trust: &TrustArgs,
+    printer: &mut Printer,
+) -> Normalizer {
+    warn_of_left_out(path, &normalizer, printer);
+    let mirrors = normalizer.mirror_count();
+    if trust.trust_mirrors || mirrors == 0 {
+        return normalizer;
+    }
+    let name = line_source::name_of(path);
+    let are = if mirrors == 1 { "is" } else { "are" };
+    printer.warning(format_args!(
+        "{} in {name} {are} not applied: URLs of one domain would become URLs of another",
+        counted(mirrors, "mirror", "mirrors")
+    ));
+    printer.hint("if you learned these rules yourself, or trust whoever did, add --trust-mirrors");
+    normalizer.without_mirrors()
+}
+
+/// Says which sites of the rule file have no compiled rules, the first few by name.
+pub(crate) fn warn_of_left_out(path: &Path, normalizer: &Normalizer, printer: &mut Printer) {
+    const NAMED: usize = 5;
+    let sites = normalizer.left_out();
+    if sites.is_empty() {
+        return;
+    }
+    let names = sites.iter().take(NAMED).map(|site| &**site).collect::<Vec<_>>().join(", ");
+    printer.warning(format_args!(
+        "{} in {} left out, whose rules are too large to be compiled: {names}{}; their URLs stay as they are",
+        counted(sites.len() as u64, "site", "sites"),
+        line_source::name_of(path),
+        if sites.len() > NAMED { ", ..." } else { "" },
+    ));
+    printer.hint("remove some rules of these sites, or learn them again from fewer URLs");
 }
 
 /// The rules at `path` for a command that needs their evidence.

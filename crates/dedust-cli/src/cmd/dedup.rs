@@ -59,7 +59,7 @@ struct Figures {
 pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let from_stdin = args.urls.as_os_str() == "-";
     let mut watch = Watch::new(&args.rules);
-    let normalizer = rule_file::normalizer(&args.rules, from_stdin)?;
+    let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
     let mut batches = Batches::new(Box::new(dedust_io::open_text(&args.urls)?), from_stdin);
     let seen = open(args, printer)?;
     if from_stdin && io::stdin().is_terminal() {

@@ -112,7 +112,7 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
     }
     let from_stdin = args.inputs.iter().any(|input| input.as_os_str() == "-");
     let mut watch = Watch::new(&args.rules);
-    let normalizer = rule_file::normalizer(&args.rules, from_stdin)?;
+    let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
     let mut evaluator = Evaluator::new(&normalizer, args.evidence);
     let mut url = ParsedUrl::default();
     read_all_of(&args.inputs, &args.host, printer, |observation| {

@@ -146,6 +146,7 @@ pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<E
         }
         Rules::Compiled(normalizer) => (None, normalizer),
     };
+    let normalizer = rule_file::trusted(normalizer, &args.rules, &args.trust, printer);
     let mut urls: Vec<String> = args.urls.iter().filter(|url| *url != "-").cloned().collect();
     if from_stdin {
         let text = io::read_to_string(dedust_io::open_text("-")?).context("cannot read standard input")?;

@@ -28,7 +28,7 @@ const PIECE_BYTES: usize = 128 << 10;
 pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let from_stdin = args.urls.as_os_str() == "-";
     let mut watch = Watch::new(&args.rules);
-    let normalizer = rule_file::normalizer(&args.rules, from_stdin)?;
+    let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
     printer.detail(format_args!(
         "{} of {}",
         counted(normalizer.rule_count(), "rule", "rules"),

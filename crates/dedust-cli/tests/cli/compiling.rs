@@ -54,20 +54,16 @@ fn compiled_rules_take_the_place_of_plain_ones() {
 #[test]
 fn an_existing_file_is_kept_unless_forced() {
     let sandbox = compiled();
-    let before = std::fs::read(sandbox.path("rules.bin")).unwrap();
+    let before = fs::read(sandbox.path("rules.bin")).unwrap();
     assert_eq!(sandbox.run(&["compile", "rules.json", "-o", "rules.bin"]).status.code(), Some(2));
     assert_eq!(sandbox.run(&["compile", "rules.json", "-o", "rules.bin", "--force"]).status.code(), Some(0));
-    assert_eq!(
-        std::fs::read(sandbox.path("rules.bin")).unwrap(),
-        before,
-        "the same rules give the same bytes"
-    );
+    assert_eq!(fs::read(sandbox.path("rules.bin")).unwrap(), before, "the same rules give the same bytes");
 }
 
 #[test]
 fn damage_is_told_before_anything_is_printed() {
     let sandbox = compiled();
-    let mut bytes = std::fs::read(sandbox.path("rules.bin")).unwrap();
+    let mut bytes = fs::read(sandbox.path("rules.bin")).unwrap();
     bytes[4100] ^= 1;
     sandbox.write("rules.bin", &bytes);
     let said = sandbox.dedust_with(&["normalize", "rules.bin"], "http://a.example/p?sid=1\n");

@@ -50,6 +50,8 @@ pub(crate) struct ImageBuilder {
     method: Box<str>,
     rules: u64,
     sites: u64,
+    /// Those of the sites that are mirrors.
+    mirror_sites: u64,
     /// All shapes and programs, one after the other, and where each lies.
     shapes: Pile,
     programs: Pile,
@@ -177,6 +179,7 @@ impl ImageBuilder {
                 except.extend(next.except.iter().map(|segment| &**segment));
             }
             if steps < MAX_MIRROR_STEPS && original.len() <= MAX_DOMAIN_BYTES {
+                self.mirror_sites += 1;
                 self.insert(domain, *facts, &compile_mirror(original, is_fetchable, &except));
             }
         }
@@ -247,7 +250,8 @@ impl ImageBuilder {
             }
         }
         body.resize(body.len() + PADDING, 0);
-        let facts = Facts { groups, sites: self.sites, rules: self.rules, method: self.method };
+        let (sites, rules, mirrors) = (self.sites, self.rules, self.mirror_sites);
+        let facts = Facts { groups, sites, rules, mirrors, method: self.method };
         Image::new(body, facts)
     }
 }

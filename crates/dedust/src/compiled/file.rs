@@ -3,15 +3,16 @@ The file of compiled rules: a header, the rules, and a checksum of every block o
 
 Opening reads the whole file into memory and checks every block. Nothing is read from the file afterwards, so that whoever
 overwrites or cuts it cannot change the rules that are in use. A file that is changed while it is being opened does not
-match its checksums and is refused.
+match its checksums and is refused; a block has 32 bits of checksum, so that a changed one passes once in four billion times.
 
 ```text
-0     magic, 8 bytes       40  number of sites, 8
-8     version, 4           48  number of rules, 8
-12    groups of the table, 4 56  checksum of the checksums, 8
-16    length of file, 8    64  name of the learner: length 2, text
-24    length of body, 8    4088  checksum of all before, 8
-32    length of block, 8   4096  body, then a checksum of 4 bytes for each of its blocks
+0     magic, 8 bytes           48    number of rules, 8
+8     version, 4               56    checksum of the checksums, 8
+12    groups of the table, 4   64    number of mirrors, 8
+16    length of file, 8        72    name of the learner: length 2, text
+24    length of body, 8        4088  checksum of all before, 8
+32    length of block, 8       4096  body, then a checksum of 4 bytes for each of its blocks
+40    number of sites, 8
 ```
 */
 
@@ -28,7 +29,7 @@ use super::{Facts, Image};
 /// No text starts like this.
 const MAGIC: [u8; 8] = *b"\x89dedust\n";
 /// The format this build writes, and the only one it reads.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const BLOCK_BYTES: usize = 4096;
 const HEADER_BYTES: usize = 4096;
 const SUM_BYTES: usize = 4;
@@ -187,13 +188,13 @@ impl Header {
         if length as u64 != expected || cursor.u64()? != BLOCK_BYTES as u64 {
             return None;
         }
-        let (sites, rules, sums_hash) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
+        let (sites, rules, sums_hash, mirrors) = (cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?);
         let method = String::from_utf8_lossy(cursor.text()??).into();
-        Some(Ok(Self { body_len, sums_hash, facts: Facts { groups, sites, rules, method } }))
+        Some(Ok(Self { body_len, sums_hash, facts: Facts { groups, sites, rules, mirrors, method } }))
     }
 
     fn write(&self) -> Vec<u8> {
-        let Facts { groups, sites, rules, method } = &self.facts;
+        let Facts { groups, sites, rules, mirrors, method } = &self.facts;
         let mut header = MAGIC.to_vec();
         header.put_u32(VERSION);
         header.put_u32(*groups);
@@ -203,6 +204,7 @@ impl Header {
         header.put_u64(*sites);
         header.put_u64(*rules);
         header.put_u64(self.sums_hash);
+        header.put_u64(*mirrors);
         // A learner's name has few letters; of one that has more the first are kept.
         let method = &method.as_bytes()[..method.len().min(1000)];
         header.put_u16(method.len() as u16);

@@ -46,6 +46,8 @@ pub(crate) struct Facts {
     groups: u32,
     pub(crate) sites: u64,
     pub(crate) rules: u64,
+    /// Those of the sites that are mirrors.
+    pub(crate) mirrors: u64,
     /// The learner.
     pub(crate) method: Box<str>,
 }

@@ -35,6 +35,7 @@ pub struct SiteRules {
 
 /// What the rules of a site were learned from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SiteSummary {
     /// Distinct URLs after safe normalization.
     pub urls: u64,
@@ -164,6 +165,15 @@ impl RuleSet {
         check_site(site, &rules)?;
         self.sites.insert(site.into(), rules);
         Ok(())
+    }
+
+    /// Adds the rules of a site that [`check_site`] has seen.
+    pub(super) fn insert_checked(&mut self, site: Box<str>, rules: SiteRules) {
+        self.sites.insert(site, rules);
+    }
+
+    pub(super) fn set_method(&mut self, method: Box<str>) {
+        self.method = method;
     }
 
     /// The sites in the order of their names.
