@@ -90,19 +90,21 @@ pub(crate) fn trusted(
     normalizer.without_mirrors()
 }
 
-/// Says which sites of the rule file have no compiled rules, the first few by name.
+/// Says how many sites of the rules at `path` are not applied since they are too large, and names the first few where their
+/// names are known.
 pub(crate) fn warn_of_left_out(path: &Path, normalizer: &Normalizer, printer: &mut Printer) {
     const NAMED: usize = 5;
-    let sites = normalizer.left_out();
-    if sites.is_empty() {
+    if normalizer.left_out_count() == 0 {
         return;
     }
+    let sites = normalizer.left_out();
     let names = sites.iter().take(NAMED).map(|site| &**site).collect::<Vec<_>>().join(", ");
+    let more = if sites.len() > NAMED { ", ..." } else { "" };
     printer.warning(format_args!(
-        "{} in {} left out, whose rules are too large to be compiled: {names}{}; their URLs stay as they are",
-        counted(sites.len() as u64, "site", "sites"),
+        "{} of {} left out as too large to be compiled{}{names}{more}; URLs of such a site stay as they are",
+        counted(normalizer.left_out_count(), "site", "sites"),
         line_source::name_of(path),
-        if sites.len() > NAMED { ", ..." } else { "" },
+        if sites.is_empty() { "" } else { ": " },
     ));
     printer.hint("remove some rules of these sites, or learn them again from fewer URLs");
 }

@@ -110,7 +110,7 @@ impl Normalizer {
         Ok(Self::build(builder))
     }
 
-    fn build(mut builder: ImageBuilder) -> Self {
+    fn build(builder: ImageBuilder) -> Self {
         let left_out = builder.left_out().into();
         Self { image: builder.finish(), left_out, ignores_mirrors: false }
     }
@@ -149,8 +149,13 @@ impl Normalizer {
         self.image.facts().mirrors
     }
 
-    /// The sites whose rules are too large to be compiled, in the order of the rule file: their URLs are left alone. A file
-    /// that was [saved](Normalizer::save) knows nothing of them.
+    /// The number of sites whose rules are too large to be compiled: their URLs are left alone.
+    pub fn left_out_count(&self) -> u64 {
+        self.image.facts().left_out
+    }
+
+    /// The names of these sites, in the order of the rule file. A file that was [saved](Normalizer::save) knows only how many
+    /// they are.
     pub fn left_out(&self) -> &[Box<str>] {
         &self.left_out
     }

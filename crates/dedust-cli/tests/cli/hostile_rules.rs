@@ -180,10 +180,22 @@ fn sites_that_are_too_large_are_told_by_every_command() {
     let said = each_command(&rules, &[]);
     assert_eq!(said[..4], vec![said[0].clone(); 4]);
     assert_snapshot!(said[0], @r"
-    warning: 1 site in rules.json left out, whose rules are too large to be compiled: a.example; their URLs stay as they are
+    warning: 1 site of rules.json left out as too large to be compiled: a.example; URLs of such a site stay as they are
     hint: remove some rules of these sites, or learn them again from fewer URLs
     ");
     assert!(said[4].ends_with(&said[0]), "{}", said[4]);
+
+    let sandbox = Sandbox::new();
+    sandbox.write("rules.json", rules);
+    sandbox.run(&["compile", "rules.json", "-o", "rules.bin"]);
+    assert_snapshot!(sandbox.dedust_with(&["normalize", "rules.bin"], "http://a.example/?p0=1\n"), @r"
+    exit 0
+    --- stdout
+    http://a.example/?p0=1
+    --- stderr
+    warning: 1 site of rules.bin left out as too large to be compiled; URLs of such a site stay as they are
+    hint: remove some rules of these sites, or learn them again from fewer URLs
+    ");
 }
 
 #[test]

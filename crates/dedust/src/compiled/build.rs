@@ -191,8 +191,8 @@ impl ImageBuilder {
     }
 
     /// The sites that were too large, in the order in which they came.
-    pub(crate) fn left_out(&mut self) -> Vec<Box<str>> {
-        std::mem::take(&mut self.left_out)
+    pub(crate) fn left_out(&self) -> &[Box<str>] {
+        &self.left_out
     }
 
     pub(crate) fn finish(mut self) -> Image {
@@ -250,8 +250,14 @@ impl ImageBuilder {
             }
         }
         body.resize(body.len() + PADDING, 0);
-        let (sites, rules, mirrors) = (self.sites, self.rules, self.mirror_sites);
-        let facts = Facts { groups, sites, rules, mirrors, method: self.method };
+        let facts = Facts {
+            groups,
+            sites: self.sites,
+            rules: self.rules,
+            mirrors: self.mirror_sites,
+            left_out: self.left_out.len() as u64,
+            method: self.method,
+        };
         Image::new(body, facts)
     }
 }

@@ -9,10 +9,10 @@ match its checksums and is refused; a block has 32 bits of checksum, so that a c
 0     magic, 8 bytes           48    number of rules, 8
 8     version, 4               56    checksum of the checksums, 8
 12    groups of the table, 4   64    number of mirrors, 8
-16    length of file, 8        72    name of the learner: length 2, text
-24    length of body, 8        4088  checksum of all before, 8
-32    length of block, 8       4096  body, then a checksum of 4 bytes for each of its blocks
-40    number of sites, 8
+16    length of file, 8        72    number of sites that were left out, 8
+24    length of body, 8        80    name of the learner: length 2, text
+32    length of block, 8       4088  checksum of all before, 8
+40    number of sites, 8       4096  body, then a checksum of 4 bytes for each of its blocks
 ```
 */
 
@@ -188,13 +188,15 @@ impl Header {
         if length as u64 != expected || cursor.u64()? != BLOCK_BYTES as u64 {
             return None;
         }
-        let (sites, rules, sums_hash, mirrors) = (cursor.u64()?, cursor.u64()?, cursor.u64()?, cursor.u64()?);
+        let (sites, rules, sums_hash) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
+        let (mirrors, left_out) = (cursor.u64()?, cursor.u64()?);
         let method = String::from_utf8_lossy(cursor.text()??).into();
-        Some(Ok(Self { body_len, sums_hash, facts: Facts { groups, sites, rules, mirrors, method } }))
+        let facts = Facts { groups, sites, rules, mirrors, left_out, method };
+        Some(Ok(Self { body_len, sums_hash, facts }))
     }
 
     fn write(&self) -> Vec<u8> {
-        let Facts { groups, sites, rules, mirrors, method } = &self.facts;
+        let Facts { groups, sites, rules, mirrors, left_out, method } = &self.facts;
         let mut header = MAGIC.to_vec();
         header.put_u32(VERSION);
         header.put_u32(*groups);
@@ -205,6 +207,7 @@ impl Header {
         header.put_u64(*rules);
         header.put_u64(self.sums_hash);
         header.put_u64(*mirrors);
+        header.put_u64(*left_out);
         // A learner's name has few letters; of one that has more the first are kept.
         let method = &method.as_bytes()[..method.len().min(1000)];
         header.put_u16(method.len() as u16);

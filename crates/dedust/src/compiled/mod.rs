@@ -48,6 +48,8 @@ pub(crate) struct Facts {
     pub(crate) rules: u64,
     /// Those of the sites that are mirrors.
     pub(crate) mirrors: u64,
+    /// Sites of the rule file that are not among them, since their rules are too large.
+    pub(crate) left_out: u64,
     /// The learner.
     pub(crate) method: Box<str>,
 }

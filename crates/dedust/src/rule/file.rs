@@ -216,11 +216,12 @@ impl RuleSet {
         reader.read_to_end(&mut bytes).map_err(LoadRulesError::Read)?;
         let Header { version } = serde_json::from_slice(&bytes).map_err(LoadRulesError::Malformed)?;
         check_version(version)?;
-        let mut set = Self::default();
+        let mut sites = BTreeMap::new();
         let json = serde_json::Deserializer::from_slice(&bytes);
-        let method = read_sites(json, Some(version), &mut |site, rules| set.insert_checked(site, rules))?;
-        set.set_method(method);
-        Ok(set)
+        let method = read_sites(json, Some(version), &mut |site, rules| {
+            sites.insert(site, rules);
+        })?;
+        Ok(Self { method, sites })
     }
 }
 
@@ -237,25 +238,21 @@ impl LoadedSite<'_> {
             };
             return mirror.map_err(refuse);
         }
-        let (rules, substitutions): (Vec<Rule>, Vec<Substitution>) = (
-            read_list(&rules, |index, source| LoadRulesError::MalformedRule {
-                site: site.into(),
-                index,
-                source,
-            })?,
-            read_list(&substitutions, |index, source| LoadRulesError::MalformedSubstitution {
-                site: site.into(),
-                index,
-                source,
-            })?,
-        );
-        let edits: Vec<Edit> = read_list(&edits, |index, source| LoadRulesError::MalformedEdit {
-            site: site.into(),
+        let rules = read_list(site, &rules, |site, index, source| LoadRulesError::MalformedRule {
+            site,
             index,
             source,
         })?;
-        let refused: Vec<RefusedEdit> = read_list(&refused, |index, source| {
-            LoadRulesError::MalformedRefusedEdit { site: site.into(), index, source }
+        let substitutions = read_list(site, &substitutions, |site, index, source| {
+            LoadRulesError::MalformedSubstitution { site, index, source }
+        })?;
+        let edits = read_list(site, &edits, |site, index, source| LoadRulesError::MalformedEdit {
+            site,
+            index,
+            source,
+        })?;
+        let refused = read_list(site, &refused, |site, index, source| {
+            LoadRulesError::MalformedRefusedEdit { site, index, source }
         })?;
         SiteRules::new(summary, rules)
             .and_then(|rules| rules.with_substitutions(substitutions))
@@ -267,11 +264,12 @@ impl LoadedSite<'_> {
 
 /// Reads what a site has several of; `malformed` says which of them could not be read.
 fn read_list<T: DeserializeOwned>(
+    site: &str,
     list: &[&RawValue],
-    malformed: impl Fn(usize, serde_json::Error) -> LoadRulesError,
+    malformed: fn(Box<str>, usize, serde_json::Error) -> LoadRulesError,
 ) -> Result<Vec<T>, LoadRulesError> {
     let read = |(index, raw): (usize, &&RawValue)| {
-        serde_json::from_str(raw.get()).map_err(|source| malformed(index, source))
+        serde_json::from_str(raw.get()).map_err(|source| malformed(site.into(), index, source))
     };
     list.iter().enumerate().map(read).collect()
 }

@@ -16,8 +16,9 @@ use crate::url::{ParamName, TokenKey, Value, has_subdomains};
 /// Rules for any number of sites.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RuleSet {
-    method: Box<str>,
-    sites: BTreeMap<Box<str>, SiteRules>,
+    pub(super) method: Box<str>,
+    /// Those that [`check_site`] has passed.
+    pub(super) sites: BTreeMap<Box<str>, SiteRules>,
 }
 
 /// The rules of one site, in order: the first that covers a URL is applied, once. Or its edits: all that concern a
@@ -165,15 +166,6 @@ impl RuleSet {
         check_site(site, &rules)?;
         self.sites.insert(site.into(), rules);
         Ok(())
-    }
-
-    /// Adds the rules of a site that [`check_site`] has seen.
-    pub(super) fn insert_checked(&mut self, site: Box<str>, rules: SiteRules) {
-        self.sites.insert(site, rules);
-    }
-
-    pub(super) fn set_method(&mut self, method: Box<str>) {
-        self.method = method;
     }
 
     /// The sites in the order of their names.
