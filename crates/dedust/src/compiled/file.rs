@@ -95,11 +95,15 @@ impl Image {
         let mut header = Vec::with_capacity(HEADER_BYTES);
         (&file).take(HEADER_BYTES as u64).read_to_end(&mut header).map_err(OpenRulesError::Read)?;
         let Header { body_len, sums_hash, facts } = Header::read(&header, found)?;
-        let sums = read_sums(&mut file, body_len).map_err(OpenRulesError::Read)?;
+        let mut sums = Vec::new();
+        file.seek(SeekFrom::Start((HEADER_BYTES + body_len) as u64))
+            .and_then(|_| read_exactly(&mut file, sums_len(body_len), &mut sums))
+            .map_err(OpenRulesError::Read)?;
         if xxh3_64(&sums) != sums_hash {
             return Err(OpenRulesError::DamagedHeader);
         }
-        Ok(Self::new(read_body(&mut file, body_len, &sums)?, facts))
+        file.seek(SeekFrom::Start(HEADER_BYTES as u64)).map_err(OpenRulesError::Read)?;
+        Ok(Self::new(read_body(file, body_len, &sums)?, facts))
     }
 
     /// Writes the file.
@@ -113,23 +117,15 @@ impl Image {
     }
 }
 
-fn read_sums(file: &mut File, body_len: usize) -> io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start((HEADER_BYTES + body_len) as u64))?;
-    let mut sums = Vec::new();
-    read_exactly(file, sums_len(body_len), &mut sums)?;
-    Ok(sums)
-}
-
 /// Reads the body, and stops at the first block that does not match its checksum.
-fn read_body(file: &mut File, body_len: usize, sums: &[u8]) -> Result<Vec<u8>, OpenRulesError> {
-    file.seek(SeekFrom::Start(HEADER_BYTES as u64)).map_err(OpenRulesError::Read)?;
+fn read_body(mut file: impl Read, body_len: usize, sums: &[u8]) -> Result<Vec<u8>, OpenRulesError> {
     let mut body = Vec::new();
     let room = body.try_reserve_exact(body_len);
     room.map_err(|_| OpenRulesError::Read(io::ErrorKind::OutOfMemory.into()))?;
     for sums in sums.chunks(READ_BLOCKS * SUM_BYTES) {
         let start = body.len();
         let length = (READ_BLOCKS * BLOCK_BYTES).min(body_len - start);
-        read_exactly(file, length, &mut body).map_err(OpenRulesError::Read)?;
+        read_exactly(&mut file, length, &mut body).map_err(OpenRulesError::Read)?;
         let blocks = body[start..].chunks(BLOCK_BYTES).zip(sums.chunks(SUM_BYTES));
         if let Some(damaged) =
             blocks.map(|(block, sum)| sum_of(block).to_le_bytes() == *sum).position(|fits| !fits)
@@ -143,7 +139,7 @@ fn read_body(file: &mut File, body_len: usize, sums: &[u8]) -> Result<Vec<u8>, O
 }
 
 /// Appends the next `length` bytes, of which there may be fewer only if the file was cut after it was opened.
-fn read_exactly(file: &mut File, length: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
+fn read_exactly(file: impl Read, length: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
     match file.take(length as u64).read_to_end(bytes)? {
         read if read == length => Ok(()),
         _ => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -224,4 +220,49 @@ fn sums_len(body_len: usize) -> usize {
 
 fn sum_of(block: &[u8]) -> u32 {
     xxh3_64(block) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Zeros without end, counted.
+    struct Zeros(u64);
+
+    impl Read for Zeros {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            buffer.fill(0);
+            self.0 += buffer.len() as u64;
+            Ok(buffer.len())
+        }
+    }
+
+    fn header(body_len: usize) -> Vec<u8> {
+        Header { body_len, sums_hash: 0, facts: Facts::default() }.write()
+    }
+
+    /// Whoever makes a file can give it any length: a sparse one costs nothing.
+    #[test]
+    fn reading_stops_at_the_first_block_that_is_wrong() {
+        let (body_len, sum) = (1 << 28, sum_of(&[0; BLOCK_BYTES]));
+        let mut sums: Vec<u8> = sum.to_le_bytes().repeat(body_len / BLOCK_BYTES);
+        sums[300 * SUM_BYTES] ^= 1;
+        let mut zeros = Zeros(0);
+        let damage = match read_body(&mut zeros, body_len, &sums) {
+            Err(OpenRulesError::Damaged(damage)) => damage,
+            other => panic!("{other:?}"),
+        };
+        let start = (HEADER_BYTES + 300 * BLOCK_BYTES) as u64;
+        assert_eq!(damage, DamagedRules { start, end: start + BLOCK_BYTES as u64 });
+        assert!(zeros.0 <= (2 * READ_BLOCKS * BLOCK_BYTES) as u64, "{} bytes were read", zeros.0);
+    }
+
+    #[test]
+    fn a_body_that_no_place_reaches_is_refused_by_its_header() {
+        let most = MAX_BODY_BYTES as usize;
+        let length = |body_len: usize| (HEADER_BYTES + body_len + sums_len(body_len)) as u64;
+        assert!(Header::read(&header(most), length(most)).is_ok());
+        let refused = Header::read(&header(most + 1), length(most + 1)).map(|_| ());
+        assert!(matches!(refused, Err(OpenRulesError::DamagedHeader)));
+    }
 }
