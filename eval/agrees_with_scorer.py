@@ -55,11 +55,11 @@ def main():
                 out.writelines(json.dumps({"url": url, "page": page}) + "\n" for url, page in unseen.items())
             run([args.dedust, "learn", train, "-o", rules, "--method", args.method])
             ours = [json.loads(line) for line in
-                    run([args.dedust, "evaluate", rules, held_out, "--format", "json"]).splitlines()]
+                    run([args.dedust, "evaluate", rules, held_out, "--format", "json", "--trust-mirrors"]).splitlines()]
             micro = next(row for row in ours if row["type"] == "micro")
             wrong = []
             for kind, flags, figures in (("key", ["--key"], KEY_FIGURES), ("url", [], URL_FIGURES)):
-                printed = run([args.dedust, "normalize", rules, "-", "--format", "tsv"] + flags, "\n".join(unseen) + "\n")
+                printed = run([args.dedust, "normalize", rules, "-", "--format", "tsv", "--trust-mirrors"] + flags, "\n".join(unseen) + "\n")
                 mapping = dict(line.split("\t", 1) for line in printed.splitlines() if "\t" in line)
                 theirs = scorer.score(unseen, mapping)
                 mine = {**micro, **micro[kind]} if kind in micro else micro

@@ -94,6 +94,14 @@ pub(crate) struct HostArgs {
     pub(crate) host: Option<String>,
 }
 
+/// How far the rules of a file are trusted.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TrustArgs {
+    /// Apply mirrors too, which take URLs of one domain for those of another
+    #[arg(long, long_help = help::TRUST_MIRRORS)]
+    pub(crate) trust_mirrors: bool,
+}
+
 /// Options of `learn`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = help::LEARN)]
@@ -208,6 +216,9 @@ pub(crate) struct NormalizeArgs {
     /// Print no URLs, exit with 1 if any would change
     #[arg(long, conflicts_with_all = ["key", "format"])]
     pub(crate) check: bool,
+    /// How far the rules are trusted.
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
 }
 
 /// Options of `compile`.
@@ -259,6 +270,9 @@ pub(crate) struct DedupArgs {
     /// What a line of output is
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
+    /// How far the rules are trusted.
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
 }
 
 /// What `seen` does.
@@ -324,6 +338,9 @@ pub(crate) struct EvaluateArgs {
     /// Exit with 1 if the micro fpr is above this share
     #[arg(long, value_name = "SHARE")]
     pub(crate) max_fpr: Option<f64>,
+    /// How far the rules are trusted.
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
 }
 
 /// Options of `explain`.
@@ -338,6 +355,9 @@ pub(crate) struct ExplainArgs {
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
+    /// How far the rules are trusted.
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
 }
 
 /// Options of `tree`.

@@ -8,7 +8,7 @@ is an error of the command line itself, with its remedy.
 use std::io;
 use std::path::Path;
 
-use dedust::errors::{DamagedRules, InvalidSite, LoadRulesError, OpenRulesError};
+use dedust::errors::{InvalidSite, LoadRulesError, OpenRulesError};
 use dedust_io::{ReadError, WriteError};
 use dedust_learn::errors::TrainError;
 use dedust_seen::SeenError;
@@ -44,7 +44,7 @@ pub(crate) fn remedy(error: &anyhow::Error) -> Option<String> {
         if let Some(error) = cause.downcast_ref::<LoadRulesError>() {
             return rules_remedy(error).map(Into::into);
         }
-        if cause.is::<OpenRulesError>() || cause.is::<DamagedRules>() {
+        if cause.is::<OpenRulesError>() {
             return Some(
                 "make it again from the rule file: dedust compile RULES -o RULES.bin --force".into(),
             );
@@ -81,7 +81,16 @@ fn rules_remedy(error: &LoadRulesError) -> Option<&'static str> {
         LoadRulesError::InvalidSite { source: InvalidSite::Cycle { .. }, .. } => {
             "remove one of these rules from the file; they are counted from 0"
         }
-        LoadRulesError::MalformedRule { .. } | LoadRulesError::InvalidSite { .. } => {
+        LoadRulesError::UnknownField { .. } => {
+            "remove it, or correct its name; a newer version of dedust may know it"
+        }
+        LoadRulesError::RepeatedSite { .. } => "keep one of the two in the file",
+        LoadRulesError::MalformedSite { .. }
+        | LoadRulesError::MalformedRule { .. }
+        | LoadRulesError::MalformedEdit { .. }
+        | LoadRulesError::MalformedSubstitution { .. }
+        | LoadRulesError::MalformedRefusedEdit { .. }
+        | LoadRulesError::InvalidSite { .. } => {
             "correct or remove it in the file (rules are counted from 0), or learn the rules again"
         }
         _ => return None,

@@ -58,6 +58,13 @@ pub(crate) const MIRROR: &str = "Take one site for another that shows the same p
 Without this option a site is taken for another only if it says so itself, by redirects or canonical links under the same paths,
 and if its pages are seen to be the same: who copies a site does not own it.";
 
+/// What `--trust-mirrors` means.
+pub(crate) const TRUST_MIRRORS: &str = "Apply mirrors too, which take URLs of one domain for those of another
+
+All other rules stay within their site, so a rule file of somebody else can do no more than merge pages of a site. A mirror in it
+could send the URLs of any site to any other domain. Without this option mirrors are left out, with a warning. Use it for rules that
+you learned yourself or whose source you trust.";
+
 /// What `--trust-hosts` means.
 pub(crate) const TRUST_HOSTS: &str = "Take all hosts of a registrable domain to have one owner, so that what they show is enough to join them
 
@@ -179,9 +186,9 @@ pub(crate) const COMPILE: &str = r#"Examples:
   dedust normalize rules.bin urls.txt
   dedust compile rules.bin --check || echo "compile it again"
 
-Every command that applies rules takes either form. Compiled rules are mapped into memory: they open in milliseconds however many sites there are, and only the pages of sites that are met take up memory. They hold no evidence, so keep the rule file for `explain` and `validate`. The same rules give the same bytes.
+Every command that applies rules takes either form. Compiled rules need no decoding: those of a million sites are read into memory and checked in some hundredths of a second. They hold no evidence, so keep the rule file for `explain` and `validate`. The same rules give the same bytes.
 
-The file is never trusted: each block of it has a checksum, which is looked at when the block is needed first, and a command that meets a damaged one stops. Do not change a file that is in use; --force puts a new one in its place."#;
+The file is never trusted: each block of it has a checksum, and a command refuses a file with a damaged block before it prints anything. A command that runs keeps the rules that it has read, and warns if the file changes. Replace a file that is in use by renaming a new one, as --force does and `mv` on one disk: a command that starts while `cp` overwrites the file refuses it."#;
 
 /// After the help of `evaluate`.
 pub(crate) const EVALUATE: &str = r#"Examples:

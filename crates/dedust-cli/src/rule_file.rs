@@ -2,15 +2,21 @@
 Opens the rules that a command was given, plain or compiled, with errors that name the file.
 */
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read as _;
-use std::path::Path;
+#[cfg(unix)]
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::Context as _;
 use dedust::{Normalizer, RuleSet, is_compiled};
 
+use crate::args::TrustArgs;
 use crate::failure::Refusal;
 use crate::line_source;
+use crate::number::counted;
+use crate::printer::Printer;
 
 /// Rules as they were given.
 pub(crate) enum Rules {
@@ -48,12 +54,59 @@ pub(crate) fn holds_compiled(path: &Path) -> bool {
         && is_compiled(&start)
 }
 
-/// The rules at `path`, ready to be applied.
-pub(crate) fn normalizer(path: &Path, urls_on_stdin: bool) -> anyhow::Result<Normalizer> {
-    Ok(match open(path, urls_on_stdin)? {
+/// The rules at `path`, ready to be applied, as far as the user trusts them. Warns of what is not applied.
+pub(crate) fn normalizer(
+    path: &Path,
+    trust: &TrustArgs,
+    urls_on_stdin: bool,
+    printer: &mut Printer,
+) -> anyhow::Result<Normalizer> {
+    let normalizer = match open(path, urls_on_stdin)? {
         Rules::Plain(rules) => Normalizer::compile(&rules),
         Rules::Compiled(normalizer) => normalizer,
-    })
+    };
+    Ok(trusted(normalizer, path, trust, printer))
+}
+
+/// Leaves out mirrors unless the user trusts them. Warns of what is not applied of the rules at `path`.
+pub(crate) fn trusted(
+    normalizer: Normalizer,
+    path: &Path,
+    trust: &TrustArgs,
+    printer: &mut Printer,
+) -> Normalizer {
+    warn_of_left_out(path, &normalizer, printer);
+    let mirrors = normalizer.mirror_count();
+    if trust.trust_mirrors || mirrors == 0 {
+        return normalizer;
+    }
+    let name = line_source::name_of(path);
+    let are = if mirrors == 1 { "is" } else { "are" };
+    printer.warning(format_args!(
+        "{} in {name} {are} not applied: URLs of one domain would become URLs of another",
+        counted(mirrors, "mirror", "mirrors")
+    ));
+    printer.hint("if you learned these rules yourself, or trust whoever did, add --trust-mirrors");
+    normalizer.without_mirrors()
+}
+
+/// Says how many sites of the rules at `path` are not applied since they are too large, and names the first few where their
+/// names are known.
+pub(crate) fn warn_of_left_out(path: &Path, normalizer: &Normalizer, printer: &mut Printer) {
+    const NAMED: usize = 5;
+    if normalizer.left_out_count() == 0 {
+        return;
+    }
+    let sites = normalizer.left_out();
+    let names = sites.iter().take(NAMED).map(|site| &**site).collect::<Vec<_>>().join(", ");
+    let more = if sites.len() > NAMED { ", ..." } else { "" };
+    printer.warning(format_args!(
+        "{} of {} left out as too large to be compiled{}{names}{more}; URLs of such a site stay as they are",
+        counted(normalizer.left_out_count(), "site", "sites"),
+        line_source::name_of(path),
+        if sites.is_empty() { "" } else { ": " },
+    ));
+    printer.hint("remove some rules of these sites, or learn them again from fewer URLs");
 }
 
 /// The rules at `path` for a command that needs their evidence.
@@ -68,8 +121,50 @@ pub(crate) fn load(path: &Path, urls_on_stdin: bool) -> anyhow::Result<RuleSet> 
     }
 }
 
-/// An error if some of the rules turned out not to be as they were written.
-pub(crate) fn check_damage(normalizer: &Normalizer, path: &Path) -> anyhow::Result<()> {
-    let name = line_source::name_of(path);
-    normalizer.damage().with_context(|| format!("cannot go on with the rules in {name}"))
+/// Looks whether the file that rules were read from is still there as it was, and says once if it is not.
+pub(crate) struct Watch {
+    path: PathBuf,
+    /// None for what is no file, and after a change was told.
+    stamp: Option<Stamp>,
+}
+
+/// What tells a file from one that took its place, and from itself after a change.
+#[derive(PartialEq, Eq)]
+struct Stamp {
+    length: u64,
+    modified: Option<SystemTime>,
+    #[cfg(unix)]
+    device_and_inode: (u64, u64),
+}
+
+impl Watch {
+    /// To be called before the file is read.
+    pub(crate) fn new(path: &Path) -> Self {
+        Self { path: path.into(), stamp: Stamp::of(path) }
+    }
+
+    /// Warns if the file has changed. The rules in use are those that were read.
+    pub(crate) fn look(&mut self, printer: &mut Printer) {
+        if self.stamp.is_none() || self.stamp == Stamp::of(&self.path) {
+            return;
+        }
+        self.stamp = None;
+        let name = line_source::name_of(&self.path);
+        printer.warning(format_args!(
+            "{name} was changed, replaced or removed; the rules that were read from it are applied until the end"
+        ));
+        printer.hint("start the command again to use new rules");
+    }
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Self> {
+        let file = fs::metadata(path).ok().filter(|file| file.is_file())?;
+        Some(Self {
+            length: file.len(),
+            modified: file.modified().ok(),
+            #[cfg(unix)]
+            device_and_inode: (file.dev(), file.ino()),
+        })
+    }
 }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use self::many::Batch;
 use crate::compile::{add_site, compile};
-use crate::compiled::{DamagedRules, Hosts, Image, ImageBuilder, OpenRulesError};
+use crate::compiled::{Hosts, Image, ImageBuilder, OpenRulesError};
 use crate::edit_program::Draft;
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::pattern::is_slug;
@@ -50,6 +50,7 @@ use crate::url::{ParseUrlError, ParsedUrl, first_segment, write_moved};
 pub struct Normalizer {
     image: Image,
     left_out: Arc<[Box<str>]>,
+    ignores_mirrors: bool,
 }
 
 /// Buffers that [`Normalizer`] works in. Keep one per thread: after some URLs it allocates nothing more. Half a megabyte of it
@@ -90,49 +91,47 @@ enum Wanted {
 }
 
 impl Normalizer {
-    /// Compiles a checked rule set. Rules that were refuted are left out.
+    /// Compiles a checked rule set. Rules that were refuted are left out. A [mirror](crate::Mirror) moves URLs to another
+    /// domain, whatever that is: for rules of somebody else, see [`Normalizer::without_mirrors`].
     pub fn compile(rules: &RuleSet) -> Self {
         Self::build(compile(rules))
     }
 
     #[cfg(test)]
     pub(crate) fn from_image(image: Image) -> Self {
-        Self { image, left_out: Arc::default() }
+        Self { image, ..Self::default() }
     }
 
     /// Loads a rule file and compiles it site by site, so that a file of any size needs little more memory than the result.
     pub fn compile_from(reader: impl io::Read) -> Result<Self, LoadRulesError> {
         let mut builder = ImageBuilder::default();
-        let method = each_site(reader, |domain, site| add_site(&mut builder, domain, &site))?;
+        let method = each_site(reader, |domain, site| add_site(&mut builder, &domain, &site))?;
         builder.set_method(&method);
         Ok(Self::build(builder))
     }
 
-    fn build(mut builder: ImageBuilder) -> Self {
+    fn build(builder: ImageBuilder) -> Self {
         let left_out = builder.left_out().into();
-        Self { image: builder.finish(), left_out }
+        Self { image: builder.finish(), left_out, ignores_mirrors: false }
     }
 
-    /// Opens a file that [`Normalizer::save`] wrote, in the same time for any number of sites. Only what is needed of it is
-    /// read; the file must not be changed while it is in use.
+    /// Opens a file that [`Normalizer::save`] wrote: reads all of it into memory and checks it. Whatever happens to the file
+    /// afterwards, these rules stay as they are. Put a new file in place by renaming it: one that is overwritten is refused
+    /// until it is whole again.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenRulesError> {
-        Image::open(path.as_ref()).map(|image| Self { image, left_out: Arc::default() })
+        Image::open(path.as_ref()).map(|image| Self { image, ..Self::default() })
+    }
+
+    /// The same rules without mirrors: URLs of a mirror are left alone, as no rules of its own are known. All other rules
+    /// stay within their site. [Saved](Normalizer::save) rules have their mirrors again.
+    #[must_use]
+    pub fn without_mirrors(self) -> Self {
+        Self { ignores_mirrors: true, ..self }
     }
 
     /// Writes the compiled rules, for [`Normalizer::open`].
     pub fn save(&self, writer: impl io::Write) -> io::Result<()> {
         self.image.save(writer)
-    }
-
-    /// An error if rules were met that are not as they were written. They were not applied: results since the last
-    /// time this was asked may lack what they do. Never an error for rules that were not [opened](Normalizer::open).
-    pub fn damage(&self) -> Result<(), DamagedRules> {
-        self.image.damage()
-    }
-
-    /// Reads all rules of an [opened](Normalizer::open) file; an error if some are not as they were written.
-    pub fn check_all(&self) -> Result<(), DamagedRules> {
-        self.image.check_all()
     }
 
     /// The number of sites that have rules.
@@ -145,8 +144,18 @@ impl Normalizer {
         self.image.facts().rules
     }
 
-    /// The sites whose rules are too large to be compiled, in the order of the rule file: their URLs are left alone. A file
-    /// that was [saved](Normalizer::save) knows nothing of them.
+    /// The number of mirrors, refuted ones left out.
+    pub fn mirror_count(&self) -> u64 {
+        self.image.facts().mirrors
+    }
+
+    /// The number of sites whose rules are too large to be compiled: their URLs are left alone.
+    pub fn left_out_count(&self) -> u64 {
+        self.image.facts().left_out
+    }
+
+    /// The names of these sites, in the order of the rule file. A file that was [saved](Normalizer::save) knows only how many
+    /// they are.
     pub fn left_out(&self) -> &[Box<str>] {
         &self.left_out
     }
@@ -307,7 +316,10 @@ impl Normalizer {
         let mut program = *program;
         if let Some(original) = program.original() {
             let has_url = original.is_fetchable && url.userinfo().is_none();
-            if original.excepts(first_segment(url)) || wanted == Wanted::Url && !has_url {
+            if self.ignores_mirrors
+                || original.excepts(first_segment(url))
+                || wanted == Wanted::Url && !has_url
+            {
                 return None;
             }
             let Work { text, substituted, .. } = work;

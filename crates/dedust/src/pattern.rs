@@ -13,12 +13,14 @@ use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
 use crate::compiled::encoding::{Cursor, Encode as _, TooLarge, array_at};
 use crate::marks::{LANES, lanes_of, low_lanes};
+use crate::rule::unique_keys;
 use crate::url::{TokenKey, Value, extension};
 
 /// What a URL must look like, key by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Pattern {
+    #[serde(deserialize_with = "unique_keys")]
     keys: BTreeMap<TokenKey, ValuePattern>,
 }
 
@@ -34,6 +36,7 @@ pub enum ValuePattern {
 
 /// A wildcard: a class of values, less the exceptions, that may be allowed to be absent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AnyValue {
     /// What the value is made of.
     pub class: ValueClass,
@@ -47,7 +50,7 @@ pub struct AnyValue {
 
 /// What values are made of. Learned from the values seen, used only to recognize unseen ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ValueClass {
     /// `2026-11-15` or `2026-11`.
     Date,

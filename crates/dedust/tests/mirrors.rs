@@ -126,3 +126,40 @@ fn rules_with_mirrors_are_saved_as_they_were_loaded() {
         "shows the pages of new.example, except /contact"
     );
 }
+
+#[test]
+fn without_mirrors_no_url_leaves_its_site() {
+    let file = rules(&[OLD, ("older.example", r#""of": "old.example", "fetchable": true"#)]);
+    let mut compiled = Vec::new();
+    Normalizer::compile_from(file.as_bytes()).unwrap().save(&mut compiled).unwrap();
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("without_mirrors.bin");
+    std::fs::write(&path, &compiled).unwrap();
+    for trusted in [Normalizer::compile_from(file.as_bytes()).unwrap(), Normalizer::open(&path).unwrap()] {
+        assert_eq!(trusted.mirror_count(), 2);
+        assert_eq!(trusted.normalize("http://older.example/a?sid=1").unwrap(), "http://new.example/a");
+        let normalizer = trusted.without_mirrors();
+        assert_eq!(normalizer.mirror_count(), 2, "how many there are, applied or not");
+        let urls = [
+            "http://www.old.example/a?sid=1",
+            "http://older.example/a?sid=1",
+            "http://old.example/contact/7",
+        ];
+        for url in urls {
+            let explained = normalizer.explain(url).unwrap();
+            assert_eq!((&*explained.key.to_string(), &*explained.canonical.to_string()), (url, url));
+            assert_eq!(explained.mirror, None);
+        }
+        let urls = || urls.iter().map(|url| url.as_bytes());
+        let mut scratch = Scratch::default();
+        normalizer.each_canonical(urls(), &mut scratch, |url, canonical| assert_eq!(canonical, Ok(url)));
+        normalizer.each_key(urls(), &mut scratch, |url, key| assert_eq!(key, Ok(url)));
+        assert_eq!(normalizer.normalize("http://new.example/a?sid=1").unwrap(), "http://new.example/a");
+    }
+}
+
+#[test]
+fn unknown_fields_of_a_mirror_are_refused() {
+    let file = rules(&[("old.example", r#""of": "new.example", "fetchable": true, "colour": "red""#)]);
+    let error = RuleSet::load(file.as_bytes()).unwrap_err();
+    assert_eq!(error.to_string(), "site `old.example` is malformed");
+}

@@ -134,6 +134,67 @@ fn rules_that_undo_each_other_are_refused() {
     assert!(RuleSet::load(file(&[rule("x", "y"), rule("z", "x")]).as_bytes()).is_ok());
 }
 
+/// Fields that the format does not have, keys and sites that are there twice: where each is put, and the refusal.
+#[test]
+fn what_would_not_be_applied_is_refused_with_its_place() {
+    let colour = "\"colour\":\"red\",";
+    let rules = [
+        ("\"version\":1,", colour, "unknown field `colour`, expected `version`, `method` or `sites`"),
+        ("\"a.example\":{", colour, "site `a.example` is malformed: unknown field `colour`"),
+        ("\"summary\":{", colour, "site `a.example` is malformed: unknown field `colour`"),
+        ("\"rules\":[{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"any\":{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"framed\":{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"rewrite\":{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"atom\":{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"map\":{", colour, "rule 1 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"evidence\":{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
+        (
+            "\"substitutions\":[{",
+            colour,
+            "substitution 0 of site `a.example` is malformed: unknown field `colour`",
+        ),
+        (
+            "\"pattern\":{",
+            "\"scheme\":{\"is\":\"ftp\"},",
+            "rule 0 of site `a.example` is malformed: key `scheme` is there twice",
+        ),
+        (
+            "\"target\":{",
+            "\"scheme\":{\"keep\":\"ftp\"},",
+            "rule 0 of site `a.example` is malformed: key `scheme` is there twice",
+        ),
+        ("\"sites\":{", "\"a.example\":{},", "site `a.example` is there twice"),
+        ("\"version\":1,", "\"sites\":{},", "not a rule file"),
+    ];
+    let edits = [
+        ("\"edits\":[{", colour, "edit 0 of site `edited.example` is malformed: unknown field `colour`"),
+        (
+            "\"edits\":[",
+            "{\"change\":[]},",
+            "edit 0 of site `edited.example` is malformed: missing field `evidence`",
+        ),
+        (
+            "\"edited.example\":{",
+            "\"refused\":[{\"colour\":\"red\"}],",
+            "refused edit 0 of site `edited.example` is malformed: unknown field `colour`",
+        ),
+    ];
+    let on_one_line = |name: &str| version_1(name).split_whitespace().collect::<String>();
+    for (name, cases) in [("every-operation.json", &rules[..]), ("every-edit.json", &edits)] {
+        let file = on_one_line(name);
+        assert!(RuleSet::load(file.as_bytes()).is_ok(), "{name}");
+        for (after, text, refused) in cases {
+            assert!(file.contains(after), "{after}");
+            let changed = file.replacen(after, &format!("{after}{text}"), 1);
+            let said = refusal(&changed);
+            assert!(said.starts_with(refused), "{after}{text}: {said}");
+            let streamed = Normalizer::compile_from(changed.as_bytes()).unwrap_err();
+            assert!(said.starts_with(&streamed.to_string()), "{after}{text}: {streamed}");
+        }
+    }
+}
+
 /// Rules have room for 255 checks of a kind.
 #[test]
 fn sites_that_are_too_large_are_named() {

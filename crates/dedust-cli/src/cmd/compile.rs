@@ -4,6 +4,7 @@
 
 use anyhow::Context as _;
 use dedust::Normalizer;
+use dedust::errors::OpenRulesError;
 use dedust_io::OutputFile;
 
 use crate::ExitStatus;
@@ -32,35 +33,21 @@ pub(crate) fn run(args: &CompileArgs, printer: &mut Printer) -> anyhow::Result<E
     normalizer.save(&mut written).with_context(|| format!("cannot write {}", name_of(output)))?;
     written.commit()?;
     printer.note(summary(&normalizer));
-    if !normalizer.left_out().is_empty() {
-        printer.warning(left_out(normalizer.left_out()));
-    }
+    rule_file::warn_of_left_out(&args.rules, &normalizer, printer);
     Ok(ExitStatus::Success)
 }
 
-/// Says which sites have no compiled rules, the first few by name.
-fn left_out(sites: &[Box<str>]) -> String {
-    const NAMED: usize = 5;
-    let names = sites.iter().take(NAMED).map(|site| &**site).collect::<Vec<_>>().join(", ");
-    let more = if sites.len() > NAMED { ", ..." } else { "" };
-    format!(
-        "left out, since their rules are too large to be compiled: {} ({names}{more}); their URLs stay as they are",
-        counted(sites.len() as u64, "site", "sites")
-    )
-}
-
 fn check(args: &CompileArgs, name: &str, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let normalizer =
-        Normalizer::open(&args.rules).with_context(|| format!("cannot use the rules in {name}"))?;
-    match normalizer.check_all() {
-        Ok(()) => {
+    match Normalizer::open(&args.rules) {
+        Ok(normalizer) => {
             printer.note(format_args!("{name} is as it was written: {}", summary(&normalizer)));
             Ok(ExitStatus::Success)
         }
-        Err(damage) => {
+        Err(OpenRulesError::Damaged(damage)) => {
             printer.note(format_args!("{name}: {damage}"));
             Ok(ExitStatus::No)
         }
+        Err(error) => Err(error).with_context(|| format!("cannot use the rules in {name}")),
     }
 }
 
@@ -70,23 +57,4 @@ fn summary(normalizer: &Normalizer) -> String {
         counted(normalizer.rule_count(), "rule", "rules"),
         counted(normalizer.site_count(), "site", "sites")
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sites_that_were_left_out_are_named() {
-        let sites: Vec<Box<str>> = (1..=6).map(|number| format!("{number}.example").into()).collect();
-        assert_eq!(
-            left_out(&sites[..1]),
-            "left out, since their rules are too large to be compiled: 1 site (1.example); their URLs stay as they are"
-        );
-        let many = left_out(&sites);
-        assert!(
-            many.contains("6 sites (1.example, 2.example, 3.example, 4.example, 5.example, ...)"),
-            "{many}"
-        );
-    }
 }

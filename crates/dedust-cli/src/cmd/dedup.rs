@@ -24,7 +24,7 @@ use crate::args::{DedupArgs, ReportFormat};
 use crate::line_source::{Batch, Batches, name_of};
 use crate::number::{count, counted, percent_of};
 use crate::printer::Printer;
-use crate::rule_file;
+use crate::rule_file::{self, Watch};
 
 /// Pieces whose URLs are printed before the set is asked for more: about 512 KiB of lines.
 const PIECES_AT_ONCE: usize = 4;
@@ -58,7 +58,8 @@ struct Figures {
 /// Prints new URLs.
 pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let from_stdin = args.urls.as_os_str() == "-";
-    let normalizer = rule_file::normalizer(&args.rules, from_stdin)?;
+    let mut watch = Watch::new(&args.rules);
+    let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
     let mut batches = Batches::new(Box::new(dedust_io::open_text(&args.urls)?), from_stdin);
     let seen = open(args, printer)?;
     if from_stdin && io::stdin().is_terminal() {
@@ -82,6 +83,7 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         }
+        watch.look(printer);
     };
     let Filter { seen, tally, .. } = filter;
     report(&tally, &name, printer);
@@ -149,7 +151,6 @@ impl Filter<'_> {
         } else {
             busy.par_iter_mut().zip(&texts).for_each(|(piece, text)| piece.read(normalizer, &hasher, text));
         }
-        self.normalizer.damage().context("cannot go on with these rules")?;
         for (pieces, texts) in busy.chunks_mut(PIECES_AT_ONCE).zip(texts.chunks(PIECES_AT_ONCE)) {
             self.keys.clear();
             for piece in &*pieces {

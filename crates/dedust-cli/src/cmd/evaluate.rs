@@ -21,7 +21,7 @@ use crate::failure::Refusal;
 use crate::number::{count, counted, figure};
 use crate::observe::{clues_of, read_all_of};
 use crate::printer::Printer;
-use crate::rule_file;
+use crate::rule_file::{self, Watch};
 use crate::table::Table;
 
 /// One line of `--format json`: `{"type":"site",..}` for every site, in the order of their names, then
@@ -117,7 +117,9 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
         return labels::run(truth, args, printer);
     }
     let from_stdin = args.inputs.iter().any(|input| input.as_os_str() == "-");
+    let mut watch = Watch::new(&args.rules);
     let (normalizer, promises) = promises::open(&args.rules, from_stdin)?;
+    let normalizer = rule_file::trusted(normalizer, &args.rules, &args.trust, printer);
     let mut evaluator = Evaluator::new(&normalizer, args.evidence);
     let mut url = ParsedUrl::default();
     read_all_of(&args.inputs, &args.host, printer, |observation| {
@@ -126,7 +128,7 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
         Ok(())
     })?;
     let evaluation = evaluator.finish();
-    rule_file::check_damage(&normalizer, &args.rules)?;
+    watch.look(printer);
     if evaluation.sites.is_empty() {
         return Err(Refusal::new(
             format!(

@@ -16,7 +16,7 @@ use crate::ExitStatus;
 use crate::args::{ExplainArgs, ReportFormat};
 use crate::number::{count, counted, percent};
 use crate::printer::Printer;
-use crate::rule_file::Rules;
+use crate::rule_file::{Rules, Watch};
 use crate::{rule_file, words};
 
 /// One line of `--format json`.
@@ -138,6 +138,7 @@ struct Case<'a> {
 /// Explains each URL.
 pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let from_stdin = args.urls.iter().any(|url| url == "-");
+    let mut watch = Watch::new(&args.rules);
     let (rules, normalizer) = match rule_file::open(&args.rules, from_stdin)? {
         Rules::Plain(rules) => {
             let normalizer = Normalizer::compile(&rules);
@@ -145,6 +146,7 @@ pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<E
         }
         Rules::Compiled(normalizer) => (None, normalizer),
     };
+    let normalizer = rule_file::trusted(normalizer, &args.rules, &args.trust, printer);
     let mut urls: Vec<String> = args.urls.iter().filter(|url| *url != "-").cloned().collect();
     if from_stdin {
         let text = io::read_to_string(dedust_io::open_text("-")?).context("cannot read standard input")?;
@@ -171,7 +173,7 @@ pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<E
             }
         }
     }
-    rule_file::check_damage(&normalizer, &args.rules)?;
+    watch.look(printer);
     Ok(status)
 }
 

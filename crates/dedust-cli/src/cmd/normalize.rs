@@ -19,7 +19,7 @@ use crate::args::{NormalizeArgs, UrlFormat};
 use crate::line_source::{Batch, Batches, name_of};
 use crate::number::{count, counted};
 use crate::printer::Printer;
-use crate::rule_file;
+use crate::rule_file::{self, Watch};
 
 /// Bytes of lines that are worth a worker of their own.
 const PIECE_BYTES: usize = 128 << 10;
@@ -27,7 +27,8 @@ const PIECE_BYTES: usize = 128 << 10;
 /// Rewrites lines.
 pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let from_stdin = args.urls.as_os_str() == "-";
-    let normalizer = rule_file::normalizer(&args.rules, from_stdin)?;
+    let mut watch = Watch::new(&args.rules);
+    let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
     printer.detail(format_args!(
         "{} of {}",
         counted(normalizer.rule_count(), "rule", "rules"),
@@ -65,8 +66,6 @@ pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result
         match batch {
             Batch::Lines(lines) => {
                 workers.rewrite(lines);
-                // Before anything is written that they should have been applied to.
-                rule_file::check_damage(&normalizer, &args.rules)?;
                 workers.write(printer)?;
             }
             Batch::LongLine { part, is_last } => workers.pass_through(part, is_last, printer)?,
@@ -74,6 +73,7 @@ pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result
         if from_stdin {
             printer.finish()?;
         }
+        watch.look(printer);
     }
     printer.finish()?;
     report(&workers.tally, &name, output, printer);

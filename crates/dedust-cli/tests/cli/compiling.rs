@@ -2,6 +2,10 @@
 `dedust compile`: rules in a form that opens at once.
 */
 
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{ChildStdin, Stdio};
+
 use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
@@ -50,20 +54,16 @@ fn compiled_rules_take_the_place_of_plain_ones() {
 #[test]
 fn an_existing_file_is_kept_unless_forced() {
     let sandbox = compiled();
-    let before = std::fs::read(sandbox.path("rules.bin")).unwrap();
+    let before = fs::read(sandbox.path("rules.bin")).unwrap();
     assert_eq!(sandbox.run(&["compile", "rules.json", "-o", "rules.bin"]).status.code(), Some(2));
     assert_eq!(sandbox.run(&["compile", "rules.json", "-o", "rules.bin", "--force"]).status.code(), Some(0));
-    assert_eq!(
-        std::fs::read(sandbox.path("rules.bin")).unwrap(),
-        before,
-        "the same rules give the same bytes"
-    );
+    assert_eq!(fs::read(sandbox.path("rules.bin")).unwrap(), before, "the same rules give the same bytes");
 }
 
 #[test]
 fn damage_is_told_before_anything_is_printed() {
     let sandbox = compiled();
-    let mut bytes = std::fs::read(sandbox.path("rules.bin")).unwrap();
+    let mut bytes = fs::read(sandbox.path("rules.bin")).unwrap();
     bytes[4100] ^= 1;
     sandbox.write("rules.bin", &bytes);
     let said = sandbox.dedust_with(&["normalize", "rules.bin"], "http://a.example/p?sid=1\n");
@@ -75,13 +75,51 @@ fn damage_is_told_before_anything_is_printed() {
     assert_snapshot!(said.join(" to N"), @r"
     exit 2
     --- stderr
-    error: cannot go on with the rules in rules.bin
+    error: cannot use the rules in rules.bin
       cause: the compiled rules are damaged: bytes 4096 to N do not match their checksum
     hint: make it again from the rule file: dedust compile RULES -o RULES.bin --force
     ");
     assert_eq!(sandbox.run(&["compile", "rules.bin", "--check"]).status.code(), Some(1));
     sandbox.write("rules.bin", &bytes[..5000.min(bytes.len() - 1)]);
     assert_eq!(sandbox.run(&["normalize", "rules.bin"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_reader_keeps_its_rules_when_the_file_is_overwritten_and_says_so() {
+    for changed in ["overwritten", "cut", "removed", "renamed"] {
+        let sandbox = compiled();
+        sandbox.write("new.json", RULES.replace("q.sid", "q.key"));
+        sandbox.dedust(&["compile", "new.json", "-o", "new.bin"]);
+        let mut reader = sandbox.command(&["normalize", "rules.bin"]).stdin(Stdio::piped()).spawn().unwrap();
+        let mut urls = reader.stdin.take().unwrap();
+        let mut answers = BufReader::new(reader.stdout.take().unwrap()).lines();
+        let mut ask = |urls: &mut ChildStdin, url: &str| {
+            writeln!(urls, "{url}").unwrap();
+            answers.next().unwrap().unwrap()
+        };
+        assert_eq!(ask(&mut urls, "http://a.example/p?sid=1"), "http://a.example/p");
+        match changed {
+            "overwritten" => {
+                fs::copy(sandbox.path("new.bin"), sandbox.path("rules.bin")).unwrap();
+            }
+            "cut" => sandbox.write("rules.bin", ""),
+            "removed" => fs::remove_file(sandbox.path("rules.bin")).unwrap(),
+            _ => fs::rename(sandbox.path("new.bin"), sandbox.path("rules.bin")).unwrap(),
+        }
+        for _ in 0..2 {
+            assert_eq!(ask(&mut urls, "http://a.example/p?sid=2"), "http://a.example/p", "{changed}");
+            assert_eq!(ask(&mut urls, "http://a.example/p?key=2"), "http://a.example/p?key=2", "{changed}");
+        }
+        drop(urls);
+        let run = reader.wait_with_output().unwrap();
+        assert_eq!(run.status.code(), Some(0), "{changed}");
+        assert_eq!(
+            String::from_utf8(run.stderr).unwrap(),
+            "warning: rules.bin was changed, replaced or removed; the rules that were read from it are applied until the end\n\
+             hint: start the command again to use new rules\n",
+            "{changed}"
+        );
+    }
 }
 
 #[test]

@@ -108,6 +108,125 @@ fn a_site_that_is_no_host() {
 }
 
 #[test]
+fn a_field_that_nobody_knows() {
+    let rule = move_path("x", "y");
+    let rules = [rule.clone(), rule.replacen("\"pattern\"", "\"colour\": \"red\", \"pattern\"", 1)].join(",");
+    assert_snapshot!(load(site(&rules)), @r"
+    exit 2
+    --- stderr
+    error: cannot use the rules in rules.json
+      cause: rule 1 of site `a.example` is malformed
+      cause: unknown field `colour`, expected one of `pattern`, `other_params`, `rewrite`, `evidence` at line 1 column 9
+    hint: correct or remove it in the file (rules are counted from 0), or learn the rules again
+    ");
+    assert_snapshot!(load(r#"{"version": 1, "colour": "red", "sites": {}}"#), @r"
+    exit 2
+    --- stderr
+    error: cannot use the rules in rules.json
+      cause: unknown field `colour`, expected `version`, `method` or `sites`
+    hint: remove it, or correct its name; a newer version of dedust may know it
+    ");
+    assert_snapshot!(load(r#"{"version": 1, "sites": {"a.example": {"rule": []}}}"#), @r"
+    exit 2
+    --- stderr
+    error: cannot use the rules in rules.json
+      cause: site `a.example` is malformed
+      cause: unknown field `rule`, expected one of `summary`, `hosts`, `rules`, `substitutions`, `edits`, `refused`, `mirror` at line 1 column 7
+    hint: correct or remove it in the file (rules are counted from 0), or learn the rules again
+    ");
+}
+
+#[test]
+fn a_site_that_is_there_twice() {
+    assert_snapshot!(load(r#"{"version": 1, "sites": {"a.example": {}, "b.example": {}, "a.example": {}}}"#), @r"
+    exit 2
+    --- stderr
+    error: cannot use the rules in rules.json
+      cause: site `a.example` is there twice
+    hint: keep one of the two in the file
+    ");
+}
+
+/// Runs every command that applies rules, and `compile` last, with the same rules.
+fn each_command(rules: &str, flags: &[&str]) -> Vec<String> {
+    let sandbox = Sandbox::new();
+    sandbox.write("rules.json", rules);
+    sandbox.write("crawl.jsonl", "{\"url\": \"http://a.example/?p0=1\", \"cluster\": \"x\"}\n");
+    sandbox.write("urls.txt", "http://a.example/?p0=1\n");
+    let commands = [
+        &["normalize", "rules.json", "urls.txt"][..],
+        &["dedup", "rules.json", "urls.txt"],
+        &["evaluate", "rules.json", "crawl.jsonl"],
+        &["explain", "rules.json", "http://a.example/?p0=1"],
+        &["compile", "rules.json", "-o", "rules.bin"],
+    ];
+    let said = |command: &&[&str]| {
+        let flags = if command[0] == "compile" { &[] } else { flags };
+        let run = sandbox.run(&[command, flags].concat());
+        assert_eq!(run.status.code(), Some(0), "{command:?}");
+        String::from_utf8(run.stderr).unwrap()
+    };
+    commands.iter().map(said).collect()
+}
+
+#[test]
+fn sites_that_are_too_large_are_told_by_every_command() {
+    // Texts have room for less than 64 KiB.
+    let value = "x".repeat(70_000);
+    let edit = format!(
+        r#"{{"change": [{{"map": {{"of": "q.p0", "values": [{{"is": "{value}"}}]}}}}], {EVIDENCE}}}"#
+    );
+    let rules = format!(r#"{{"version": 1, "sites": {{"a.example": {{"edits": [{edit}]}}}}}}"#);
+    let said = each_command(&rules, &[]);
+    assert_eq!(said[..4], vec![said[0].clone(); 4]);
+    assert_snapshot!(said[0], @r"
+    warning: 1 site of rules.json left out as too large to be compiled: a.example; URLs of such a site stay as they are
+    hint: remove some rules of these sites, or learn them again from fewer URLs
+    ");
+    assert!(said[4].ends_with(&said[0]), "{}", said[4]);
+
+    let sandbox = Sandbox::new();
+    sandbox.write("rules.json", rules);
+    sandbox.run(&["compile", "rules.json", "-o", "rules.bin"]);
+    assert_snapshot!(sandbox.dedust_with(&["normalize", "rules.bin"], "http://a.example/?p0=1\n"), @r"
+    exit 0
+    --- stdout
+    http://a.example/?p0=1
+    --- stderr
+    warning: 1 site of rules.bin left out as too large to be compiled; URLs of such a site stay as they are
+    hint: remove some rules of these sites, or learn them again from fewer URLs
+    ");
+}
+
+#[test]
+fn mirrors_are_applied_only_where_they_are_trusted() {
+    let mirror = |site: &str| {
+        format!(r#""{site}": {{"mirror": {{"of": "evil.example", "fetchable": true, {EVIDENCE}}}}}"#)
+    };
+    let rules = format!(r#"{{"version": 1, "sites": {{{}, {}}}}}"#, mirror("a.example"), mirror("b.example"));
+    let said = each_command(&rules, &[]);
+    assert_eq!(said[..4], vec![said[0].clone(); 4]);
+    assert_snapshot!(said[0], @r"
+    warning: 2 mirrors in rules.json are not applied: URLs of one domain would become URLs of another
+    hint: if you learned these rules yourself, or trust whoever did, add --trust-mirrors
+    ");
+    assert_eq!(each_command(&rules, &["--trust-mirrors"])[..4], ["", "", "", ""]);
+
+    let sandbox = Sandbox::new();
+    sandbox.write("rules.json", rules);
+    sandbox.run(&["compile", "rules.json", "-o", "rules.bin"]);
+    for rules in ["rules.json", "rules.bin"] {
+        let normalize = |flags: &[&str]| {
+            let run = sandbox.run_with(&[&["normalize", rules], flags].concat(), b"http://a.example/x\n");
+            String::from_utf8(run.stdout).unwrap()
+        };
+        assert_eq!(normalize(&[]), "http://a.example/x\n", "{rules}");
+        assert_eq!(normalize(&["--key"]), "http://a.example/x\n", "{rules}");
+        assert_eq!(normalize(&["--trust-mirrors"]), "http://evil.example/x\n", "{rules}");
+    }
+}
+
+#[test]
 fn something_else() {
     assert_snapshot!(load("http://a.example/\n"), @r#"
     exit 2

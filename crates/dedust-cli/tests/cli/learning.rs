@@ -89,8 +89,9 @@ fn a_mirror_is_reported_explained_and_rewritten() {
         40 paths that both sites have, 0 with different pages: at most 7.2 % wrong with 95 % confidence
 
     1 rule written to rules.json
+    hint: mirrors are applied with --trust-mirrors only
     ");
-    let run = ["explain", "rules.json", "http://www.outlet.example/p/77"];
+    let run = ["explain", "rules.json", "http://www.outlet.example/p/77", "--trust-mirrors"];
     assert_snapshot!(sandbox.dedust(&run), @r"
     exit 0
     --- stdout
@@ -106,7 +107,7 @@ fn a_mirror_is_reported_explained_and_rewritten() {
     sandbox.dedust(&["compile", "rules.json", "-o", "rules.bin"]);
     for rules in ["rules.json", "rules.bin"] {
         let run = sandbox.run_with(
-            &["normalize", rules],
+            &["normalize", rules, "--trust-mirrors"],
             b"http://www.outlet.example/p/77\nhttp://a.outlets.example/p/1\n",
         );
         let expected = "http://www.shop.example/p/77\nhttp://a.outlets.example/p/1\n";

@@ -13,7 +13,7 @@ use super::index::{
     GROUP, GROUP_BYTES, HAS_LONGER, HAS_RULES, IS_ALIAS, PLACE_BYTES, WITH_SUBDOMAINS, group_of, hash_of,
     last_labels, longer, tag_of,
 };
-use super::{Body, Facts, Image};
+use super::{Facts, Image};
 use crate::program::compile_mirror;
 use crate::rule::Mirror;
 use crate::url::PADDING;
@@ -50,6 +50,8 @@ pub(crate) struct ImageBuilder {
     method: Box<str>,
     rules: u64,
     sites: u64,
+    /// Those of the sites that are mirrors.
+    mirror_sites: u64,
     /// All shapes and programs, one after the other, and where each lies.
     shapes: Pile,
     programs: Pile,
@@ -177,6 +179,7 @@ impl ImageBuilder {
                 except.extend(next.except.iter().map(|segment| &**segment));
             }
             if steps < MAX_MIRROR_STEPS && original.len() <= MAX_DOMAIN_BYTES {
+                self.mirror_sites += 1;
                 self.insert(domain, *facts, &compile_mirror(original, is_fetchable, &except));
             }
         }
@@ -188,8 +191,8 @@ impl ImageBuilder {
     }
 
     /// The sites that were too large, in the order in which they came.
-    pub(crate) fn left_out(&mut self) -> Vec<Box<str>> {
-        std::mem::take(&mut self.left_out)
+    pub(crate) fn left_out(&self) -> &[Box<str>] {
+        &self.left_out
     }
 
     pub(crate) fn finish(mut self) -> Image {
@@ -247,8 +250,15 @@ impl ImageBuilder {
             }
         }
         body.resize(body.len() + PADDING, 0);
-        let facts = Facts { groups, sites: self.sites, rules: self.rules, method: self.method };
-        Image::new(Body::Memory(body.into()), facts)
+        let facts = Facts {
+            groups,
+            sites: self.sites,
+            rules: self.rules,
+            mirrors: self.mirror_sites,
+            left_out: self.left_out.len() as u64,
+            method: self.method,
+        };
+        Image::new(body, facts)
     }
 }
 

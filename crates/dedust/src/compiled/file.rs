@@ -1,41 +1,42 @@
 /*!
 The file of compiled rules: a header, the rules, and a checksum of every block of them.
 
-Opening looks at the header and the list of checksums only, so it takes no longer for a million sites than for one. A
-block of rules is checked when it is needed first. Rules in a block that is not as it was written are not applied, and
-[`Mapping::damage`] tells.
+Opening reads the whole file into memory and checks every block. Nothing is read from the file afterwards, so that whoever
+overwrites or cuts it cannot change the rules that are in use. A file that is changed while it is being opened does not
+match its checksums and is refused; a block has 32 bits of checksum, so that a changed one passes once in four billion times.
 
 ```text
-0     magic, 8 bytes       40  number of sites, 8
-8     version, 4           48  number of rules, 8
-12    groups of the table, 4 56  checksum of the checksums, 8
-16    length of file, 8    64  name of the learner: length 2, text
-24    length of body, 8    4088  checksum of all before, 8
-32    length of block, 8   4096  body, then a checksum of 4 bytes for each of its blocks
+0     magic, 8 bytes           48    number of rules, 8
+8     version, 4               56    checksum of the checksums, 8
+12    groups of the table, 4   64    number of mirrors, 8
+16    length of file, 8        72    number of sites that were left out, 8
+24    length of body, 8        80    name of the learner: length 2, text
+32    length of block, 8       4088  checksum of all before, 8
+40    number of sites, 8       4096  body, then a checksum of 4 bytes for each of its blocks
 ```
 */
 
 use std::fs::File;
-use std::io::{self, Read as _, Write};
+use std::io::{self, Read, Seek as _, SeekFrom, Write};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use memmap2::Mmap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::encoding::{Cursor, Encode as _, array_at};
-use super::{Body, Facts, Image};
+use super::encoding::{Cursor, Encode as _};
+use super::index::PLACE_BYTES;
+use super::{Facts, Image};
 
 /// No text starts like this.
 const MAGIC: [u8; 8] = *b"\x89dedust\n";
 /// The format this build writes, and the only one it reads.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const BLOCK_BYTES: usize = 4096;
 const HEADER_BYTES: usize = 4096;
 const SUM_BYTES: usize = 4;
-/// As many are checked when a file is opened, in a fraction of a millisecond; then nobody has to ask any more.
-const FEW_BYTES: usize = 2 << 20;
+/// Blocks that are read, and then checked, at once.
+const READ_BLOCKS: usize = 256;
+/// What places reach. A header that says more is wrong, whatever its checksum says.
+const MAX_BODY_BYTES: u64 = (PLACE_BYTES as u64) << u32::BITS;
 
 /// Why a file of compiled rules cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -71,11 +72,11 @@ pub enum OpenRulesError {
     Damaged(#[from] DamagedRules),
 }
 
-/// Some rules are not as they were written; they were not applied.
+/// Some rules are not as they were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the compiled rules are damaged: bytes {start} to {end} do not match their checksum")]
 pub struct DamagedRules {
-    /// Where the first block lies of which this is known.
+    /// Where the first block that is damaged starts.
     pub start: u64,
     /// Where it ends.
     pub end: u64,
@@ -86,103 +87,23 @@ pub fn is_compiled(start: &[u8]) -> bool {
     start.starts_with(&MAGIC)
 }
 
-/// A file of compiled rules in memory: only what is read of it takes up any.
-pub(super) struct Mapping {
-    map: Mmap,
-    body_len: usize,
-    /// One bit per block: looked at, and found as it was written.
-    sound: Box<[AtomicU64]>,
-    /// All were looked at when the file was opened, since they are few.
-    is_all_sound: bool,
-    /// The first block known to be damaged, counted from 1.
-    damaged: AtomicU64,
-}
-
-impl Mapping {
-    #[inline]
-    pub(super) fn body(&self) -> &[u8] {
-        &self.map[HEADER_BYTES..HEADER_BYTES + self.body_len]
-    }
-
-    /// Whether the whole file is known to be as it was written.
-    #[inline]
-    pub(super) fn is_all_sound(&self) -> bool {
-        self.is_all_sound
-    }
-
-    /// Whether all blocks that these bytes lie in are as they were written.
-    #[inline(always)]
-    pub(super) fn is_sound(&self, start: usize, length: usize) -> bool {
-        let (first, last) = (start / BLOCK_BYTES, (start + length.max(1) - 1) / BLOCK_BYTES);
-        first == last && self.is_known_sound(first) || self.are_sound(first, last)
-    }
-
-    #[inline(always)]
-    fn is_known_sound(&self, block: usize) -> bool {
-        let bits = self.sound.get(block / 64);
-        bits.is_some_and(|bits| bits.load(Ordering::Relaxed) & (1 << (block % 64)) != 0)
-    }
-
-    #[inline(never)]
-    fn are_sound(&self, first: usize, last: usize) -> bool {
-        (first..=last).all(|block| self.is_known_sound(block) || self.look_at(block))
-    }
-
-    /// Whether a block is as it was written.
-    fn has_its_sum(&self, block: usize) -> bool {
-        let start = block * BLOCK_BYTES;
-        let bytes = self.body().get(start..self.body_len.min(start + BLOCK_BYTES));
-        let sum = array_at(&self.map, HEADER_BYTES + self.body_len + block * SUM_BYTES);
-        bytes.is_some_and(|bytes| sum == Some(&sum_of(bytes).to_le_bytes()))
-    }
-
-    #[cold]
-    fn look_at(&self, block: usize) -> bool {
-        if !self.has_its_sum(block) {
-            // The first that is found is told; which of several that is depends on the URLs anyway.
-            let _ = self.damaged.compare_exchange(0, block as u64 + 1, Ordering::Relaxed, Ordering::Relaxed);
-            return false;
-        }
-        self.sound[block / 64].fetch_or(1 << (block % 64), Ordering::Relaxed);
-        true
-    }
-
-    fn damage(&self) -> Result<(), DamagedRules> {
-        match self.damaged.load(Ordering::Relaxed) {
-            0 => Ok(()),
-            number => {
-                let start = HEADER_BYTES as u64 + (number - 1) * BLOCK_BYTES as u64;
-                let end = (start + BLOCK_BYTES as u64).min((HEADER_BYTES + self.body_len) as u64);
-                Err(DamagedRules { start, end })
-            }
-        }
-    }
-}
-
 impl Image {
-    /// Maps a file of compiled rules.
+    /// Reads and checks a file of compiled rules.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenRulesError> {
-        let file = File::open(path).map_err(OpenRulesError::Read)?;
+        let mut file = File::open(path).map_err(OpenRulesError::Read)?;
         let found = file.metadata().map_err(OpenRulesError::Read)?.len();
         let mut header = Vec::with_capacity(HEADER_BYTES);
         (&file).take(HEADER_BYTES as u64).read_to_end(&mut header).map_err(OpenRulesError::Read)?;
         let Header { body_len, sums_hash, facts } = Header::read(&header, found)?;
-        #[expect(unsafe_code, reason = "a file cannot be mapped without")]
-        // SAFETY: the bytes are read as bytes, and nothing read from them is trusted. A file that another process cuts
-        // while it is mapped ends this process, not with wrong results; files are replaced as a whole by us.
-        let map = unsafe { Mmap::map(&file) }.map_err(OpenRulesError::Read)?;
-        let sums = map.get(HEADER_BYTES + body_len..).unwrap_or_default();
-        if xxh3_64(sums) != sums_hash {
+        let mut sums = Vec::new();
+        file.seek(SeekFrom::Start((HEADER_BYTES + body_len) as u64))
+            .and_then(|_| read_exactly(&mut file, sums_len(body_len), &mut sums))
+            .map_err(OpenRulesError::Read)?;
+        if xxh3_64(&sums) != sums_hash {
             return Err(OpenRulesError::DamagedHeader);
         }
-        let words = body_len.div_ceil(BLOCK_BYTES).div_ceil(64);
-        let sound = std::iter::repeat_with(AtomicU64::default).take(words).collect();
-        let mut mapping = Mapping { map, body_len, sound, is_all_sound: false, damaged: AtomicU64::new(0) };
-        if body_len <= FEW_BYTES {
-            mapping.is_all_sound =
-                (0..body_len.div_ceil(BLOCK_BYTES)).all(|block| mapping.has_its_sum(block));
-        }
-        Ok(Self::new(Body::Mapped(Arc::new(mapping)), facts))
+        file.seek(SeekFrom::Start(HEADER_BYTES as u64)).map_err(OpenRulesError::Read)?;
+        Ok(Self::new(read_body(file, body_len, &sums)?, facts))
     }
 
     /// Writes the file.
@@ -194,21 +115,34 @@ impl Image {
         writer.write_all(body)?;
         writer.write_all(&sums)
     }
+}
 
-    /// Whether any rules were met that are not as they were written.
-    pub(crate) fn damage(&self) -> Result<(), DamagedRules> {
-        match &self.body {
-            Body::Memory(_) => Ok(()),
-            Body::Mapped(mapping) => mapping.damage(),
+/// Reads the body, and stops at the first block that does not match its checksum.
+fn read_body(mut file: impl Read, body_len: usize, sums: &[u8]) -> Result<Vec<u8>, OpenRulesError> {
+    let mut body = Vec::new();
+    let room = body.try_reserve_exact(body_len);
+    room.map_err(|_| OpenRulesError::Read(io::ErrorKind::OutOfMemory.into()))?;
+    for sums in sums.chunks(READ_BLOCKS * SUM_BYTES) {
+        let start = body.len();
+        let length = (READ_BLOCKS * BLOCK_BYTES).min(body_len - start);
+        read_exactly(&mut file, length, &mut body).map_err(OpenRulesError::Read)?;
+        let blocks = body[start..].chunks(BLOCK_BYTES).zip(sums.chunks(SUM_BYTES));
+        if let Some(damaged) =
+            blocks.map(|(block, sum)| sum_of(block).to_le_bytes() == *sum).position(|fits| !fits)
+        {
+            let start = HEADER_BYTES + start + damaged * BLOCK_BYTES;
+            let end = (start + BLOCK_BYTES).min(HEADER_BYTES + body_len);
+            return Err(DamagedRules { start: start as u64, end: end as u64 }.into());
         }
     }
+    Ok(body)
+}
 
-    /// Looks at all of them.
-    pub(crate) fn check_all(&self) -> Result<(), DamagedRules> {
-        match &self.body {
-            Body::Mapped(mapping) if !mapping.is_sound(0, mapping.body_len) => mapping.damage(),
-            _ => Ok(()),
-        }
+/// Appends the next `length` bytes, of which there may be fewer only if the file was cut after it was opened.
+fn read_exactly(file: impl Read, length: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
+    match file.take(length as u64).read_to_end(bytes)? {
+        read if read == length => Ok(()),
+        _ => Err(io::ErrorKind::UnexpectedEof.into()),
     }
 }
 
@@ -245,29 +179,31 @@ impl Header {
         if expected != found {
             return Some(Err(OpenRulesError::Length { expected, found }));
         }
-        let body_len = usize::try_from(cursor.u64()?).ok()?;
-        let sums = body_len.div_ceil(BLOCK_BYTES).checked_mul(SUM_BYTES)?;
-        let length = HEADER_BYTES.checked_add(body_len)?.checked_add(sums)?;
+        let body_len = usize::try_from(cursor.u64().filter(|&length| length <= MAX_BODY_BYTES)?).ok()?;
+        let length = HEADER_BYTES.checked_add(body_len)?.checked_add(sums_len(body_len))?;
         if length as u64 != expected || cursor.u64()? != BLOCK_BYTES as u64 {
             return None;
         }
         let (sites, rules, sums_hash) = (cursor.u64()?, cursor.u64()?, cursor.u64()?);
+        let (mirrors, left_out) = (cursor.u64()?, cursor.u64()?);
         let method = String::from_utf8_lossy(cursor.text()??).into();
-        Some(Ok(Self { body_len, sums_hash, facts: Facts { groups, sites, rules, method } }))
+        let facts = Facts { groups, sites, rules, mirrors, left_out, method };
+        Some(Ok(Self { body_len, sums_hash, facts }))
     }
 
     fn write(&self) -> Vec<u8> {
-        let Facts { groups, sites, rules, method } = &self.facts;
-        let sums = self.body_len.div_ceil(BLOCK_BYTES) * SUM_BYTES;
+        let Facts { groups, sites, rules, mirrors, left_out, method } = &self.facts;
         let mut header = MAGIC.to_vec();
         header.put_u32(VERSION);
         header.put_u32(*groups);
-        header.put_u64((HEADER_BYTES + self.body_len + sums) as u64);
+        header.put_u64((HEADER_BYTES + self.body_len + sums_len(self.body_len)) as u64);
         header.put_u64(self.body_len as u64);
         header.put_u64(BLOCK_BYTES as u64);
         header.put_u64(*sites);
         header.put_u64(*rules);
         header.put_u64(self.sums_hash);
+        header.put_u64(*mirrors);
+        header.put_u64(*left_out);
         // A learner's name has few letters; of one that has more the first are kept.
         let method = &method.as_bytes()[..method.len().min(1000)];
         header.put_u16(method.len() as u16);
@@ -278,6 +214,55 @@ impl Header {
     }
 }
 
+fn sums_len(body_len: usize) -> usize {
+    body_len.div_ceil(BLOCK_BYTES) * SUM_BYTES
+}
+
 fn sum_of(block: &[u8]) -> u32 {
     xxh3_64(block) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Zeros without end, counted.
+    struct Zeros(u64);
+
+    impl Read for Zeros {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            buffer.fill(0);
+            self.0 += buffer.len() as u64;
+            Ok(buffer.len())
+        }
+    }
+
+    fn header(body_len: usize) -> Vec<u8> {
+        Header { body_len, sums_hash: 0, facts: Facts::default() }.write()
+    }
+
+    /// Whoever makes a file can give it any length: a sparse one costs nothing.
+    #[test]
+    fn reading_stops_at_the_first_block_that_is_wrong() {
+        let (body_len, sum) = (1 << 28, sum_of(&[0; BLOCK_BYTES]));
+        let mut sums: Vec<u8> = sum.to_le_bytes().repeat(body_len / BLOCK_BYTES);
+        sums[300 * SUM_BYTES] ^= 1;
+        let mut zeros = Zeros(0);
+        let damage = match read_body(&mut zeros, body_len, &sums) {
+            Err(OpenRulesError::Damaged(damage)) => damage,
+            other => panic!("{other:?}"),
+        };
+        let start = (HEADER_BYTES + 300 * BLOCK_BYTES) as u64;
+        assert_eq!(damage, DamagedRules { start, end: start + BLOCK_BYTES as u64 });
+        assert!(zeros.0 <= (2 * READ_BLOCKS * BLOCK_BYTES) as u64, "{} bytes were read", zeros.0);
+    }
+
+    #[test]
+    fn a_body_that_no_place_reaches_is_refused_by_its_header() {
+        let most = MAX_BODY_BYTES as usize;
+        let length = |body_len: usize| (HEADER_BYTES + body_len + sums_len(body_len)) as u64;
+        assert!(Header::read(&header(most), length(most)).is_ok());
+        let refused = Header::read(&header(most + 1), length(most + 1)).map(|_| ());
+        assert!(matches!(refused, Err(OpenRulesError::DamagedHeader)));
+    }
 }

@@ -15,7 +15,6 @@ use wide::{CmpEq as _, i8x16, i32x4};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::encoding::{Text, array_at, first_word, u32_at};
-use super::file::Mapping;
 use crate::marks::{LANES, lanes_of};
 use crate::program::Program;
 use crate::url::{PADDING, ParsedUrl};
@@ -49,8 +48,6 @@ pub(crate) struct Index<'a> {
     pub(super) bytes: &'a [u8],
     /// Of the table; 0 when there are no sites.
     pub(super) groups: u32,
-    /// Who knows whether bytes are as they were written, if that is not sure.
-    pub(super) mapping: Option<&'a Mapping>,
 }
 
 /// Where the site of a host would lie. Two numbers, so that it is handed around without memory.
@@ -234,9 +231,6 @@ impl<'a> Index<'a> {
         let mut number = group_of(hash, self.groups);
         for _ in 0..self.groups {
             let at = number * GROUP_BYTES;
-            if !self.is_sound(at, GROUP_BYTES) {
-                return None;
-            }
             let group = array_at::<GROUP_BYTES>(self.bytes, at)?;
             let mut likely = lanes_with_tag(group, hash as u32);
             while likely != 0 {
@@ -253,12 +247,6 @@ impl<'a> Index<'a> {
             number = if number + 1 == self.groups as usize { 0 } else { number + 1 };
         }
         None
-    }
-
-    /// Whether these bytes are as they were written, as far as is known; looks once at each block of a file.
-    #[inline(always)]
-    fn is_sound(&self, start: usize, length: usize) -> bool {
-        self.mapping.is_none_or(|mapping| mapping.is_sound(start, length))
     }
 
     /// The number at a place, 0 beyond the end.
@@ -331,9 +319,6 @@ impl<'a> Index<'a> {
     #[inline(always)]
     fn record(&self, place: u32, text: &[u8], start: usize, end: usize) -> Option<&'a [u8; RECORD_BYTES]> {
         let (at, length) = (place as usize * PLACE_BYTES, end.checked_sub(start)?);
-        if !self.is_sound(at, RECORD_BYTES + length) {
-            return None;
-        }
         let record = array_at::<RECORD_BYTES>(self.bytes, at)?;
         let is_it = usize::from(record[8]) == length
             && Text::new(text, start, length)?.is_at(self.bytes, at + RECORD_BYTES);
@@ -350,13 +335,7 @@ impl<'a> Index<'a> {
             (shape, length, start) = self.original(place)?;
         }
         let at = shape as usize * PLACE_BYTES;
-        if !self.is_sound(at, 4) || !self.is_sound(place as usize * PLACE_BYTES + start, length as usize) {
-            return None;
-        }
         let shape_len = u32::from_le_bytes(*array_at(self.bytes, at)?);
-        if !self.is_sound(at, shape_len as usize) {
-            return None;
-        }
         Some(SitePlace {
             record: place,
             length,
@@ -387,9 +366,6 @@ impl<'a> Index<'a> {
     #[inline(never)]
     fn original(&self, place: u32) -> Option<(u32, u32, usize)> {
         let at = place as usize * PLACE_BYTES;
-        if !self.is_sound(at, RECORD_BYTES) {
-            return None;
-        }
         let record = array_at::<RECORD_BYTES>(self.bytes, at)?;
         let start = RECORD_BYTES + usize::from(record[8]);
         Some((u32_at(record, 0), u32_at(record, 4) & !IS_ALIAS, start))

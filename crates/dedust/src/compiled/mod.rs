@@ -1,6 +1,6 @@
 /*!
-Compiled rules of any number of sites as one run of bytes, in memory or mapped from a file: what is looked up while
-normalizing is what lies in the file.
+Compiled rules of any number of sites as one run of bytes. What is looked up while normalizing is what lies in the file, so
+that opening one decodes nothing.
 
 ```text
 table     groups of eight tags and eight places, of every domain by a hash of it; place 0 is none
@@ -27,7 +27,6 @@ pub(crate) use index::{Found, MAX_HOSTS};
 use std::fmt;
 use std::sync::Arc;
 
-use self::file::Mapping;
 use self::hosts::ImageId;
 use self::index::Index;
 use crate::program::Program;
@@ -36,7 +35,7 @@ use crate::program::Program;
 #[derive(Clone)]
 pub(crate) struct Image {
     id: ImageId,
-    body: Body,
+    body: Arc<Vec<u8>>,
     facts: Facts,
 }
 
@@ -47,14 +46,12 @@ pub(crate) struct Facts {
     groups: u32,
     pub(crate) sites: u64,
     pub(crate) rules: u64,
+    /// Those of the sites that are mirrors.
+    pub(crate) mirrors: u64,
+    /// Sites of the rule file that are not among them, since their rules are too large.
+    pub(crate) left_out: u64,
     /// The learner.
     pub(crate) method: Box<str>,
-}
-
-#[derive(Clone)]
-enum Body {
-    Memory(Arc<[u8]>),
-    Mapped(Arc<Mapping>),
 }
 
 /// What is not far: the hosts of so many sites are [known](Hosts) most of the time, and the rules fit into a cache.
@@ -62,8 +59,8 @@ const NEAR_SITES: u64 = 1 << 12;
 const NEAR_BYTES: usize = 1 << 23;
 
 impl Image {
-    fn new(body: Body, facts: Facts) -> Self {
-        Self { id: ImageId::new(), body, facts }
+    fn new(body: Vec<u8>, facts: Facts) -> Self {
+        Self { id: ImageId::new(), body: Arc::new(body), facts }
     }
 
     pub(crate) fn facts(&self) -> &Facts {
@@ -78,10 +75,7 @@ impl Image {
 
     #[inline]
     fn bytes(&self) -> &[u8] {
-        match &self.body {
-            Body::Memory(bytes) => bytes,
-            Body::Mapped(mapping) => mapping.body(),
-        }
+        &self.body
     }
 
     /// Where the sites of hosts are looked up, some of which were met before.
@@ -110,11 +104,7 @@ impl Image {
     /// Where sites are looked up.
     #[inline]
     pub(crate) fn index(&self) -> Index<'_> {
-        let (bytes, mapping) = match &self.body {
-            Body::Memory(bytes) => (&**bytes, None),
-            Body::Mapped(mapping) => (mapping.body(), (!mapping.is_all_sound()).then_some(&**mapping)),
-        };
-        Index { bytes, groups: self.facts.groups, mapping }
+        Index { bytes: self.bytes(), groups: self.facts.groups }
     }
 }
 
@@ -168,7 +158,7 @@ mod tests {
             for change in [0x01, 0x80, 0xFF] {
                 let mut bytes = image.bytes().to_vec();
                 bytes[at] ^= change;
-                let changed = Image::new(Body::Memory(bytes.into()), image.facts.clone());
+                let changed = Image::new(bytes, image.facts.clone());
                 let normalizer = Normalizer::from_image(changed);
                 let bytes = || urls.iter().map(|url| url.as_bytes());
                 normalizer.each_key(bytes(), &mut scratch, |_, _| ());

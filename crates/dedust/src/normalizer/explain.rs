@@ -62,9 +62,9 @@ impl Normalizer {
         })
     }
 
-    /// A URL as one of the original, if its site is a mirror, and then the name of that site.
+    /// A URL as one of the original, if its site is a mirror that is applied, and then the name of that site.
     fn moved(&self, url: &ParsedUrl) -> (ParsedUrl, Option<Box<str>>) {
-        let moved = self.program_of(url).and_then(|mirror| {
+        let moved = self.program_of(url).filter(|_| !self.ignores_mirrors).and_then(|mirror| {
             let mut text = Vec::new();
             let original = mirror.original().filter(|original| !original.excepts(first_segment(url)))?;
             write_moved(url, mirror.domain_len, original.site, &mut text);

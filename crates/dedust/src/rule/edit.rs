@@ -11,15 +11,16 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Atom, Evidence, Mapped};
+use super::{Atom, Evidence, Mapped, unique_keys};
 use crate::pattern::ValueClass;
 use crate::url::{RawValue, TokenKey, Value};
 
 /// A change that is made to every URL of which some things are true.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Edit {
     /// What must be true of a URL.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "unique_keys")]
     pub when: BTreeMap<Spot, Test>,
     /// What is changed, in this order. If one of the changes cannot be made, none is.
     pub change: Vec<Change>,
@@ -57,7 +58,7 @@ pub enum Test {
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Change {
     /// Leave it out, if it is there. Segments and labels behind it move up.
     Drop(Spot),
@@ -126,7 +127,7 @@ pub enum Spelling {
 
 /// A part of a new path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum PathPart {
     /// A segment.
     Text(Box<str>),
@@ -154,6 +155,7 @@ pub enum PathPart {
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Source {
     /// Text before it.
     #[serde(default, skip_serializing_if = "str::is_empty")]
@@ -177,6 +179,7 @@ pub struct Source {
 
 /// `times` n `plus`: pages counted from one as results counted from zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Count {
     /// The factor.
     pub times: i64,
@@ -260,9 +263,10 @@ impl<'de> Deserialize<'de> for Spot {
 
 /// An edit that was considered and not believed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RefusedEdit {
     /// What would have to be true of a URL.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "unique_keys")]
     pub when: BTreeMap<Spot, Test>,
     /// What would be changed.
     pub change: Vec<Change>,

@@ -8,6 +8,7 @@ use super::{Outcome, Verdict};
 
 /// What was seen of a rule in training.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// Training URLs the rule covers.
     pub urls: u64,
@@ -61,6 +62,7 @@ impl Trust {
 
 /// How many pages the rules of a site are expected to merge wrongly at most, with 95 % confidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Promise {
     /// At most so many of them.
     pub lost: u64,
@@ -70,6 +72,7 @@ pub struct Promise {
 
 /// Two URLs of one page that a rule brings together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Example {
     /// A URL the rule covers.
     pub url: Box<str>,

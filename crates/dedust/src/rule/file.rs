@@ -31,13 +31,16 @@ Or it shows the pages of another, and has `"mirror": { "of": "example.org", "fet
 With `"hosts": ["wiki.example.org"]` the rules of a site hold on these hosts alone, with and without `www`.
 
 A value `null` is a parameter without `=`; a key that a pattern does not name must be absent.
+
+A field of another name, and a site, field or key that is there twice, are errors: whoever wrote it means something that
+would not be applied.
 */
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::{self, Read, Write};
 
-use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
@@ -65,6 +68,26 @@ pub enum LoadRulesError {
         /// The newest version this build reads.
         supported: u32,
     },
+    /// There is a field that this version of the format does not have.
+    #[error("unknown field `{field}`, expected `version`, `method` or `sites`")]
+    UnknownField {
+        /// Its name.
+        field: Box<str>,
+    },
+    /// A site is named twice.
+    #[error("site `{site}` is there twice")]
+    RepeatedSite {
+        /// The site.
+        site: Box<str>,
+    },
+    /// What is said of a site is not of that form.
+    #[error("site `{site}` is malformed")]
+    MalformedSite {
+        /// The site.
+        site: Box<str>,
+        /// Where and what.
+        source: serde_json::Error,
+    },
     /// A rule is not of the form of a rule.
     #[error("rule {index} of site `{site}` is malformed")]
     MalformedRule {
@@ -81,6 +104,26 @@ pub enum LoadRulesError {
         /// The site.
         site: Box<str>,
         /// The edit's place in the site's list, from 0.
+        index: usize,
+        /// Where and what.
+        source: serde_json::Error,
+    },
+    /// A substitution is not of the form of a substitution.
+    #[error("substitution {index} of site `{site}` is malformed")]
+    MalformedSubstitution {
+        /// The site.
+        site: Box<str>,
+        /// The substitution's place in the site's list, from 0.
+        index: usize,
+        /// Where and what.
+        source: serde_json::Error,
+    },
+    /// A refused edit is not of the form of a refused edit.
+    #[error("refused edit {index} of site `{site}` is malformed")]
+    MalformedRefusedEdit {
+        /// The site.
+        site: Box<str>,
+        /// The refused edit's place in the site's list, from 0.
         index: usize,
         /// Where and what.
         source: serde_json::Error,
@@ -124,14 +167,7 @@ struct SavedSite<'a> {
 }
 
 #[derive(Deserialize)]
-struct Loaded<'a> {
-    #[serde(default)]
-    method: Box<str>,
-    #[serde(borrow)]
-    sites: BTreeMap<Box<str>, LoadedSite<'a>>,
-}
-
-#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct LoadedSite<'a> {
     #[serde(default)]
     summary: SiteSummary,
@@ -139,12 +175,12 @@ struct LoadedSite<'a> {
     hosts: Vec<Box<str>>,
     #[serde(borrow, default)]
     rules: Vec<&'a RawValue>,
-    #[serde(default)]
-    substitutions: Vec<Substitution>,
+    #[serde(borrow, default)]
+    substitutions: Vec<&'a RawValue>,
     #[serde(borrow, default)]
     edits: Vec<&'a RawValue>,
-    #[serde(default)]
-    refused: Vec<RefusedEdit>,
+    #[serde(borrow, default)]
+    refused: Vec<&'a RawValue>,
     #[serde(default)]
     mirror: Option<Mirror>,
 }
@@ -179,16 +215,13 @@ impl RuleSet {
         let mut bytes = Vec::new();
         reader.read_to_end(&mut bytes).map_err(LoadRulesError::Read)?;
         let Header { version } = serde_json::from_slice(&bytes).map_err(LoadRulesError::Malformed)?;
-        if version == 0 || version > FORMAT_VERSION {
-            return Err(LoadRulesError::UnsupportedVersion { found: version, supported: FORMAT_VERSION });
-        }
-        let loaded: Loaded<'_> = serde_json::from_slice(&bytes).map_err(LoadRulesError::Malformed)?;
-        let mut set = Self::new(&loaded.method);
-        for (site, loaded) in loaded.sites {
-            let rules = loaded.check(&site)?;
-            set.insert(&site, rules).map_err(|source| LoadRulesError::InvalidSite { site, source })?;
-        }
-        Ok(set)
+        check_version(version)?;
+        let mut sites = BTreeMap::new();
+        let json = serde_json::Deserializer::from_slice(&bytes);
+        let method = read_sites(json, Some(version), &mut |site, rules| {
+            sites.insert(site, rules);
+        })?;
+        Ok(Self { method, sites })
     }
 }
 
@@ -197,33 +230,30 @@ impl LoadedSite<'_> {
         let Self { summary, hosts, rules, substitutions, edits, refused, mirror } = self;
         let refuse = |source| LoadRulesError::InvalidSite { site: site.into(), source };
         if let Some(mirror) = mirror {
-            let has_rules = !rules.is_empty() || !substitutions.is_empty() || !edits.is_empty();
-            let mirror =
-                if has_rules { Err(InvalidSite::Mirror) } else { SiteRules::mirror_of(summary, mirror) };
+            let has_rules = [&rules, &substitutions, &edits, &refused].iter().any(|list| !list.is_empty());
+            let mirror = if has_rules || !hosts.is_empty() {
+                Err(InvalidSite::Mirror)
+            } else {
+                SiteRules::mirror_of(summary, mirror)
+            };
             return mirror.map_err(refuse);
         }
-        let rules = rules
-            .iter()
-            .enumerate()
-            .map(|(index, rule)| {
-                serde_json::from_str(rule.get()).map_err(|source| LoadRulesError::MalformedRule {
-                    site: site.into(),
-                    index,
-                    source,
-                })
-            })
-            .collect::<Result<_, _>>()?;
-        let edits = edits
-            .iter()
-            .enumerate()
-            .map(|(index, edit)| {
-                serde_json::from_str(edit.get()).map_err(|source| LoadRulesError::MalformedEdit {
-                    site: site.into(),
-                    index,
-                    source,
-                })
-            })
-            .collect::<Result<_, _>>()?;
+        let rules = read_list(site, &rules, |site, index, source| LoadRulesError::MalformedRule {
+            site,
+            index,
+            source,
+        })?;
+        let substitutions = read_list(site, &substitutions, |site, index, source| {
+            LoadRulesError::MalformedSubstitution { site, index, source }
+        })?;
+        let edits = read_list(site, &edits, |site, index, source| LoadRulesError::MalformedEdit {
+            site,
+            index,
+            source,
+        })?;
+        let refused = read_list(site, &refused, |site, index, source| {
+            LoadRulesError::MalformedRefusedEdit { site, index, source }
+        })?;
         SiteRules::new(summary, rules)
             .and_then(|rules| rules.with_substitutions(substitutions))
             .and_then(|rules| rules.with_edits(edits))
@@ -232,14 +262,42 @@ impl LoadedSite<'_> {
     }
 }
 
+/// Reads what a site has several of; `malformed` says which of them could not be read.
+fn read_list<T: DeserializeOwned>(
+    site: &str,
+    list: &[&RawValue],
+    malformed: fn(Box<str>, usize, serde_json::Error) -> LoadRulesError,
+) -> Result<Vec<T>, LoadRulesError> {
+    let read = |(index, raw): (usize, &&RawValue)| {
+        serde_json::from_str(raw.get()).map_err(|source| malformed(site.into(), index, source))
+    };
+    list.iter().enumerate().map(read).collect()
+}
+
 /// Reads a rule file and hands out one site after the other, so that not all of them have to be in memory. Returns the
-/// method. Unlike [`RuleSet::load`] it needs the version to come first, as it does in every file that was saved.
+/// method. Unlike [`RuleSet::load`] it needs the version to come before the sites, as it does in every file that was saved.
 pub(crate) fn each_site(
     reader: impl Read,
-    mut each: impl FnMut(&str, SiteRules),
+    mut each: impl FnMut(Box<str>, SiteRules),
 ) -> Result<Box<str>, LoadRulesError> {
-    let mut stream = SiteStream { each: &mut each, error: None };
-    let mut json = serde_json::Deserializer::from_reader(io::BufReader::with_capacity(1 << 20, reader));
+    let reader = io::BufReader::with_capacity(1 << 20, reader);
+    read_sites(serde_json::Deserializer::from_reader(reader), None, &mut each)
+}
+
+fn check_version(found: u32) -> Result<(), LoadRulesError> {
+    match found {
+        1..=FORMAT_VERSION => Ok(()),
+        _ => Err(LoadRulesError::UnsupportedVersion { found, supported: FORMAT_VERSION }),
+    }
+}
+
+/// Hands out the sites of a rule file, whose version may be known already. Returns the method.
+fn read_sites<'de>(
+    mut json: serde_json::Deserializer<impl serde_json::de::Read<'de>>,
+    version: Option<u32>,
+    each: &mut dyn FnMut(Box<str>, SiteRules),
+) -> Result<Box<str>, LoadRulesError> {
+    let mut stream = SiteStream { each, version, names: BTreeSet::new(), error: None };
     let method = json.deserialize_map(&mut stream).and_then(|method| json.end().map(|()| method));
     match stream.error {
         Some(error) => Err(error),
@@ -251,7 +309,11 @@ pub(crate) fn each_site(
 }
 
 struct SiteStream<'e> {
-    each: &'e mut dyn FnMut(&str, SiteRules),
+    each: &'e mut dyn FnMut(Box<str>, SiteRules),
+    /// As soon as it is known.
+    version: Option<u32>,
+    /// Sites so far.
+    names: BTreeSet<Box<str>>,
     /// What [`serde`] cannot carry.
     error: Option<LoadRulesError>,
 }
@@ -272,29 +334,32 @@ impl<'de> Visitor<'de> for &mut SiteStream<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Box<str>, A::Error> {
-        let (mut version, mut method) = (None, Box::default());
+        let (mut has_version, mut method, mut has_sites) = (false, None, false);
         while let Some(key) = map.next_key::<Box<str>>()? {
             match &*key {
+                "version" if has_version => return Err(de::Error::duplicate_field("version")),
                 "version" => {
-                    let found: u32 = map.next_value()?;
-                    if found == 0 || found > FORMAT_VERSION {
-                        let supported = FORMAT_VERSION;
-                        return Err(self.fail(LoadRulesError::UnsupportedVersion { found, supported }));
-                    }
-                    version = Some(found);
+                    let version = map.next_value()?;
+                    check_version(version).map_err(|error| self.fail(error))?;
+                    (self.version, has_version) = (Some(version), true);
                 }
-                "method" => method = map.next_value()?,
-                "sites" if version.is_some() => map.next_value_seed(Sites(&mut *self))?,
-                "sites" => return Err(de::Error::custom("`version` must come before `sites`")),
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
+                "method" if method.is_some() => return Err(de::Error::duplicate_field("method")),
+                "method" => method = Some(map.next_value()?),
+                "sites" if has_sites => return Err(de::Error::duplicate_field("sites")),
+                "sites" if self.version.is_none() => {
+                    return Err(de::Error::custom("`version` must come before `sites`"));
                 }
+                "sites" => {
+                    map.next_value_seed(Sites(&mut *self))?;
+                    has_sites = true;
+                }
+                _ => return Err(self.fail(LoadRulesError::UnknownField { field: key })),
             }
         }
-        if version.is_none() {
-            return Err(de::Error::missing_field("version"));
+        if !has_version || !has_sites {
+            return Err(de::Error::missing_field(if has_version { "sites" } else { "version" }));
         }
-        Ok(method)
+        Ok(method.unwrap_or_default())
     }
 }
 
@@ -318,17 +383,23 @@ impl<'de> Visitor<'de> for Sites<'_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some((site, raw)) = map.next_entry::<Box<str>, Box<RawValue>>()? {
-            let loaded: LoadedSite<'_> = serde_json::from_str(raw.get()).map_err(de::Error::custom)?;
-            let checked = loaded.check(&site).and_then(|rules| {
-                check_site(&site, &rules)
-                    .map(|()| rules)
-                    .map_err(|source| LoadRulesError::InvalidSite { site: site.clone(), source })
-            });
-            match checked {
-                Ok(rules) => (self.0.each)(&site, rules),
+            match read_site(&site, raw.get()) {
+                Ok(_) if !self.0.names.insert(site.clone()) => {
+                    return Err(self.0.fail(LoadRulesError::RepeatedSite { site }));
+                }
+                Ok(rules) => (self.0.each)(site, rules),
                 Err(error) => return Err(self.0.fail(error)),
             }
         }
         Ok(())
     }
+}
+
+fn read_site(site: &str, json: &str) -> Result<SiteRules, LoadRulesError> {
+    let loaded: LoadedSite<'_> = serde_json::from_str(json)
+        .map_err(|source| LoadRulesError::MalformedSite { site: site.into(), source })?;
+    let rules = loaded.check(site)?;
+    let checked = check_site(site, &rules);
+    checked.map_err(|source| LoadRulesError::InvalidSite { site: site.into(), source })?;
+    Ok(rules)
 }

@@ -10,6 +10,7 @@ use super::Evidence;
 
 /// Says that a site shows the pages of another: its URLs are taken for URLs of the other, whose rules then hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mirror {
     /// The registrable domain of the other site.
     pub of: Box<str>,

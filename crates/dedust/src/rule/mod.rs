@@ -12,6 +12,7 @@ mod rewrite;
 mod set;
 mod spelling;
 mod substitution;
+mod unique_keys;
 mod verdict;
 
 pub use atom::Atom;
@@ -26,6 +27,7 @@ pub use set::{InvalidRule, InvalidSite, RuleSet, SiteRules, SiteSummary, find_cy
 pub(crate) use spelling::Composer;
 pub use substitution::{MAX_PASSES, Substitution};
 pub(crate) use substitution::{Replacement, substitute};
+pub(crate) use unique_keys::unique_keys;
 pub use verdict::{Outcome, Verdict};
 
 use std::collections::BTreeMap;
@@ -37,6 +39,7 @@ use crate::url::{TokenKey, Value};
 
 /// A proven way to bring a group of a site's URLs to one form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rule {
     /// Which URLs it covers.
     pub pattern: Pattern,

@@ -7,13 +7,15 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Atom;
+use super::{Atom, unique_keys};
 use crate::url::{TokenKey, Value};
 
 /// The target form of a rule. Keys of the source that no operation reads are dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rewrite {
     /// One operation per key of the target.
+    #[serde(deserialize_with = "unique_keys")]
     target: BTreeMap<TokenKey, Op>,
     /// The order in which the site itself writes the query parameters of the target form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -22,7 +24,7 @@ pub struct Rewrite {
 
 /// Where the value of a target key comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Op {
     /// Always this value.
     Keep(Value),
@@ -43,6 +45,7 @@ pub enum Op {
 
 /// A value that stands for another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mapped {
     /// The value.
     pub is: Value,
@@ -53,7 +56,7 @@ pub struct Mapped {
 
 /// A part of a value that is put together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Part {
     /// Always this text.
     Text(Box<str>),

@@ -16,8 +16,9 @@ use crate::url::{ParamName, TokenKey, Value, has_subdomains};
 /// Rules for any number of sites.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RuleSet {
-    method: Box<str>,
-    sites: BTreeMap<Box<str>, SiteRules>,
+    pub(super) method: Box<str>,
+    /// Those that [`check_site`] has passed.
+    pub(super) sites: BTreeMap<Box<str>, SiteRules>,
 }
 
 /// The rules of one site, in order: the first that covers a URL is applied, once. Or its edits: all that concern a
@@ -35,6 +36,7 @@ pub struct SiteRules {
 
 /// What the rules of a site were learned from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SiteSummary {
     /// Distinct URLs after safe normalization.
     pub urls: u64,

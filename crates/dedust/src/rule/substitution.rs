@@ -16,6 +16,7 @@ use crate::compiled::encoding::{Cursor, Encode as _, TooLarge};
 
 /// Replace the first `from` by `to`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Substitution {
     /// The text to look for.
     pub from: Box<str>,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// What came of fetching pairs of URLs that a rule says are one page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Verdict {
     /// What follows from the counts.
     pub outcome: Outcome,

@@ -1,10 +1,12 @@
 /*!
 Hosts: names in lower-case punycode, IP addresses in their shortest usual form.
 
-Takes the bytes between user information and port, appends the normalized host to a buffer.
-Hosts of special schemes (`http`, ...) follow the WHATWG URL Standard, with one trailing dot of a name removed.
-Hosts of other schemes have no known meaning, so they are only put in lower case, and only if they look like
-plain names. Asks no network and knows no public suffixes.
+Takes the bytes between user information and port, appends the normalized host to a buffer. Follows the WHATWG URL
+Standard, with one exception: a name under a special scheme (`http`, ...) loses one trailing dot. To DNS both are the same
+name. A server could tell them apart by the `Host` header, but pages with the dot are copies that a crawler does not want.
+
+Hosts of other schemes have no known meaning and keep their letter case and their dots: RFC 3986 has no case in any
+host, but the host of `ipfs://QmYwAP...` names other content in lower case. Asks no network and knows no public suffixes.
 */
 
 use std::borrow::Cow;
@@ -83,11 +85,7 @@ pub(super) fn write_opaque(host: &[u8], out: &mut Vec<u8>) -> Result<HostKind, P
     let mut copier = Copier::new(host, out);
     let end = copier.component::<{ scan::OPAQUE }>(0).end;
     copier.flush(end);
-    let name = &mut out[start..];
-    if name.iter().all(|&byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_')) {
-        name.make_ascii_lowercase();
-    }
-    let is_address = str::from_utf8(name).is_ok_and(|name| name.parse::<Ipv4Addr>().is_ok());
+    let is_address = str::from_utf8(&out[start..]).is_ok_and(|name| name.parse::<Ipv4Addr>().is_ok());
     Ok(if is_address { HostKind::Address } else { HostKind::Name })
 }
 
@@ -227,12 +225,12 @@ mod tests {
     }
 
     #[test]
-    fn opaque_hosts_lose_case_only_when_plain() {
+    fn opaque_hosts_stay_as_they_are() {
         let opaque = |host: &str| {
             let mut out = Vec::new();
             write_opaque(host.as_bytes(), &mut out).ok().map(|kind| (String::from_utf8(out).unwrap(), kind))
         };
-        assert_eq!(opaque("Repo.Example"), Some(("repo.example".into(), HostKind::Name)));
+        assert_eq!(opaque("Repo.Example."), Some(("Repo.Example.".into(), HostKind::Name)));
         assert_eq!(opaque("H%4fst"), Some(("H%4fst".into(), HostKind::Name)));
         assert_eq!(opaque("Ü"), Some(("%C3%9C".into(), HostKind::Name)));
         assert_eq!(opaque("10.0.0.1"), Some(("10.0.0.1".into(), HostKind::Address)));

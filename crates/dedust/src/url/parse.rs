@@ -26,6 +26,9 @@ const MAX_INPUT_BYTES: usize = 64 << 20;
 
 /// A URL after safe normalization: one buffer plus the offsets of its parts.
 ///
+/// Hosts follow the WHATWG URL Standard, except that a name under `http` or another special scheme loses one trailing dot,
+/// which makes no difference to DNS. Under other schemes, hosts keep their letter case and their dots.
+///
 /// ```
 /// use dedust::ParsedUrl;
 ///
@@ -33,6 +36,8 @@ const MAX_INPUT_BYTES: usize = 64 << 20;
 /// assert_eq!(url.as_bytes(), b"http://example.com/~b?x=1");
 /// assert_eq!(url.host(), b"example.com");
 /// assert_eq!(url.query(), Some(&b"x=1"[..]));
+/// assert_eq!(ParsedUrl::parse("http://Example.com./")?.host(), b"example.com");
+/// assert_eq!(ParsedUrl::parse("ipfs://QmYwAP./")?.host(), b"QmYwAP.");
 /// # Ok::<(), dedust::errors::ParseUrlError>(())
 /// ```
 #[derive(Clone, Default)]

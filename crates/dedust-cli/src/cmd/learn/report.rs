@@ -202,6 +202,9 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
     } else {
         printer.note(format_args!("\n{written} written to {target}"));
     }
+    if training.rules.sites().any(|(_, site)| site.mirror().is_some()) {
+        printer.hint("mirrors are applied with --trust-mirrors only");
+    }
 }
 
 fn in_words(rule: &str, record: String, evidence: &Evidence) -> String {
