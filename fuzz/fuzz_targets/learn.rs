@@ -17,8 +17,9 @@ use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-const MAX_SERIES: usize = 8;
-const MAX_URLS_PER_SERIES: u64 = 64;
+const MAX_SERIES: usize = 6;
+const MAX_PAGES: u64 = 40;
+const MAX_COPIES: u64 = 4;
 const MAX_PARTS: usize = 24;
 /// The methods that need no other crate.
 const METHODS: [Method; 7] = [
@@ -41,45 +42,51 @@ const WORDS: [&str; 12] =
 struct HostileCrawl {
     /// Canonical links of other sites are looked at, as `dedust learn` does.
     finds_mirrors: bool,
-    /// All but canonfd are less likely.
     method: u8,
     series: Vec<Series>,
 }
 
-/// URLs that are built alike. The n-th has the n-th value of each part.
+/// URLs that are built alike, of pages that have several of them.
 #[derive(Arbitrary, Debug)]
 struct Series {
-    url_count: u8,
+    page_count: u8,
+    copies: u8,
     is_https: bool,
     domain: u8,
     host_labels: Vec<Variation>,
     segments: Vec<Variation>,
     has_slash: bool,
     params: Vec<(u8, Variation)>,
-    page: Variation,
     label: Label,
+    lie: Lie,
     status: Status,
 }
 
-/// What the n-th value of a part is.
+/// The number of a page, and which of its URLs it is.
+#[derive(Clone, Copy)]
+struct Number {
+    page: u64,
+    copy: u64,
+}
+
+/// What a part of a URL depends on.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 enum Variation {
     /// The same everywhere.
     Word(u8),
-    /// One of some words.
-    Words(u8),
-    /// A number that counts up.
-    Count,
-    /// A number that repeats after some URLs.
-    Modulo(u8),
-    /// A number that stays the same for some URLs.
-    Quotient(u8),
-    /// As a session id or a digest looks.
-    Hash { seed: u8, after: u8 },
+    Page,
+    PageHash(u8),
+    /// A value that some pages have in common.
+    Section(u8),
+    Copy,
+    /// As a session id looks.
+    CopyHash(u8),
+    /// One of some words for each URL.
+    CopyWord(u8),
+    /// Not in every URL of a page.
+    Sometimes(u8),
     /// Many times the same letter.
     Long(u8),
-    /// There is none in every other URL.
-    Sometimes(u8),
 }
 
 /// What is said of the page.
@@ -91,11 +98,29 @@ enum Label {
     TextDigest,
     /// All but a few bits are those of the page.
     Simhash,
-    /// To the URL that the same number has in another series.
+    /// To the URL that the same page has in another series.
     Canonical(u8),
     Redirect(u8),
-    /// Both, and a digest that contradicts them.
+    /// Both, and a digest that may contradict them.
     Everything(u8),
+}
+
+/// Which labels are wrong.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Lie {
+    None,
+    /// One text for pages that are different.
+    SameText {
+        every: u8,
+    },
+    /// Different texts for one page.
+    OwnText {
+        every: u8,
+    },
+    /// The text of another page.
+    Shifted {
+        every: u8,
+    },
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -107,55 +132,71 @@ enum Status {
     Any(u16),
 }
 
+impl Number {
+    fn hash(self, seed: u8) -> u64 {
+        xxh3_64_with_seed(&(self.page << 8 | self.copy).to_le_bytes(), seed.into())
+    }
+}
+
 impl Variation {
-    fn write(self, number: u64, out: &mut String) {
-        let hash = |seed: u8, number: u64| xxh3_64_with_seed(&number.to_le_bytes(), seed.into());
+    fn write(self, number: Number, out: &mut String) {
         let word = |number: u64| WORDS[number as usize % WORDS.len()];
-        let divisor = |divisor: u8| u64::from(divisor).max(1);
         let _ = match self {
-            Self::Word(at) => write!(out, "{}", word(at.into())),
-            Self::Words(count) => write!(out, "{}", word(hash(count, number) % divisor(count))),
-            Self::Count => write!(out, "{number}"),
-            Self::Modulo(by) => write!(out, "{}", number % divisor(by)),
-            Self::Quotient(by) => write!(out, "{}", number / divisor(by)),
-            Self::Hash { seed, after } => write!(out, "{:016x}", hash(seed, number / divisor(after))),
+            Self::Word(at) | Self::Sometimes(at) => write!(out, "{}", word(at.into())),
+            Self::Page => write!(out, "{}", number.page),
+            Self::PageHash(seed) => write!(out, "{:08x}", Number { copy: 0, ..number }.hash(seed) as u32),
+            Self::Section(pages) => write!(out, "s{}", number.page / u64::from(pages).max(1)),
+            Self::Copy => write!(out, "{}", number.copy),
+            Self::CopyHash(seed) => write!(out, "{:016x}", number.hash(seed)),
+            Self::CopyWord(seed) => write!(out, "{}", word(number.hash(seed))),
             Self::Long(letters) => write!(out, "{}", "x".repeat(usize::from(letters) * 16)),
-            Self::Sometimes(at) if number.is_multiple_of(2) => write!(out, "{}", word(at.into())),
-            Self::Sometimes(_) => Ok(()),
         };
     }
 
-    fn text(self, number: u64) -> String {
-        let mut text = String::new();
-        self.write(number, &mut text);
-        text
+    fn is_absent(self, number: Number) -> bool {
+        matches!(self, Self::Sometimes(_)) && number.copy.is_multiple_of(2)
     }
 }
 
 impl Series {
-    fn url(&self, number: u64) -> String {
+    fn numbers(&self) -> impl Iterator<Item = Number> + use<> {
+        let (pages, copies) = (u64::from(self.page_count) % MAX_PAGES, u64::from(self.copies) % MAX_COPIES);
+        (0..=pages).flat_map(move |page| (0..=copies).map(move |copy| Number { page, copy }))
+    }
+
+    fn url(&self, number: Number) -> String {
         let mut url = String::from(if self.is_https { "https://" } else { "http://" });
-        for label in self.host_labels.iter().take(MAX_PARTS) {
+        let is_there = |part: &&Variation| !part.is_absent(number);
+        for label in self.host_labels.iter().take(MAX_PARTS).filter(is_there) {
             label.write(number, &mut url);
             url.push('.');
         }
         url.push_str(DOMAINS[usize::from(self.domain) % DOMAINS.len()]);
-        for segment in self.segments.iter().take(MAX_PARTS) {
+        for segment in self.segments.iter().take(MAX_PARTS).filter(is_there) {
             url.push('/');
             segment.write(number, &mut url);
         }
         if self.has_slash || self.segments.is_empty() {
             url.push('/');
         }
-        for (at, (name, value)) in self.params.iter().take(MAX_PARTS).enumerate() {
-            if matches!(value, Variation::Sometimes(_)) && !number.is_multiple_of(2) {
-                continue;
-            }
+        let params = self.params.iter().take(MAX_PARTS).filter(|(_, value)| is_there(&value));
+        for (at, (name, value)) in params.enumerate() {
             let name = NAMES[usize::from(*name) % NAMES.len()];
             let _ = write!(url, "{}{name}=", if at == 0 { '?' } else { '&' });
             value.write(number, &mut url);
         }
         url
+    }
+
+    /// The text that stands for the page, true or not.
+    fn page(&self, number: Number) -> String {
+        let is_one_of = |every: u8| number.hash(0).is_multiple_of(u64::from(every).max(1));
+        match self.lie {
+            Lie::SameText { every } if is_one_of(every) => "not found".into(),
+            Lie::OwnText { every } if is_one_of(every) => format!("{:x}", number.hash(1)),
+            Lie::Shifted { every } if is_one_of(every) => format!("page {}", number.page + 1),
+            _ => format!("page {}", number.page),
+        }
     }
 }
 
@@ -200,19 +241,19 @@ impl HostileCrawl {
                 }
                 _ => one,
             };
-            let observation = |number: u64| Observation {
+            let observation = |number: Number| Observation {
                 url: one.url(number),
-                page: one.page.text(number),
-                other: other.url(number),
+                page: one.page(number),
+                other: other.url(Number { copy: 0, ..number }),
                 label: one.label,
                 status: match one.status {
                     Status::Unknown => None,
                     Status::Good => Some(200),
-                    Status::SomeFail => Some(if number % 3 == 2 { 404 } else { 200 }),
+                    Status::SomeFail => Some(if number.hash(2).is_multiple_of(3) { 404 } else { 200 }),
                     Status::Any(status) => Some(status),
                 },
             };
-            (0..u64::from(one.url_count).min(MAX_URLS_PER_SERIES)).map(observation).collect()
+            one.numbers().map(observation).collect()
         };
         series.iter().flat_map(of_series).collect()
     }
@@ -225,7 +266,8 @@ impl HostileCrawl {
         }
         observations.for_each(|observation| observation.add_to(&mut store));
         let crawl = store.finish().expect("nothing is put on disk");
-        let method = METHODS.get(usize::from(self.method)).copied().unwrap_or_default();
+        // Every other crawl is for the default method.
+        let method = METHODS.get(usize::from(self.method) % (2 * METHODS.len())).copied().unwrap_or_default();
         let trainer = Trainer::builder().method(method).build().expect("settings are those by default");
         let training = trainer.train_stored(&crawl, &()).expect("learned rules are valid");
         let mut file = Vec::new();
