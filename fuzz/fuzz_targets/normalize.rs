@@ -10,6 +10,7 @@ With a NUL byte in the input, what stands before it is a rule file of its own. O
 use std::sync::LazyLock;
 
 use dedust::{Normalizer, RuleSet, Scratch};
+use dedust_fuzz::check_promises;
 use libfuzzer_sys::fuzz_target;
 
 static KNOWN: LazyLock<Vec<Normalizer>> = LazyLock::new(|| {
@@ -36,17 +37,6 @@ fuzz_target!(|bytes: &[u8]| {
 fn check(normalizer: &Normalizer, lines: &[u8]) {
     let mut scratch = Scratch::default();
     for url in lines.split(|&byte| byte == b'\n') {
-        let Ok(key) = normalizer.key(url) else {
-            assert!(normalizer.normalize(url).is_err(), "the key and the URL fail together");
-            continue;
-        };
-        let canonical = normalizer.normalize(url).expect("a URL that has a key");
-        assert_eq!(normalizer.key(&canonical), Ok(key.clone()), "a canonical URL keeps the key");
-        assert_eq!(normalizer.normalize(&canonical), Ok(canonical.clone()), "and stays as it is");
-
-        assert_eq!(normalizer.key_with(url, &mut scratch), Ok(key.as_bytes()));
-        assert_eq!(normalizer.normalize_with(url, &mut scratch), Ok(canonical.as_bytes()));
-        let explanation = normalizer.explain(url).expect("a URL that has a key");
-        assert_eq!((explanation.key, explanation.canonical), (key, canonical));
+        check_promises(normalizer, url, &mut scratch);
     }
 }

@@ -25,7 +25,8 @@ fuzz_target!(|bytes: &[u8]| {
     let source = PageSource { url, content_type, links: &[header], refresh: Some(header), body };
     let Some(page) = Page::read(&source) else { return };
     assert_eq!(page.text(), page.text().split_whitespace().collect::<Vec<_>>().join(" "));
-    let blocks = |furniture: &Furniture| furniture.main_text(&page).blocks().map(str::to_owned).collect::<Vec<_>>();
+    let blocks =
+        |furniture: &Furniture| furniture.main_text(&page).blocks().map(str::to_owned).collect::<Vec<_>>();
     let all = blocks(&Furniture::default());
     let mut sample = SiteSample::default();
     (0..10).for_each(|_| sample.add(&page));

@@ -3,9 +3,12 @@ The only place that prints: data to standard output, everything else to standard
 
 Uses no colour, so that `NO_COLOR` holds by itself. A failure to write data is reported to the caller; a failure to
 write a message is not, as there is no one left to tell.
+
+Texts of crawls and rule files may hold sequences that control a terminal. Lines and messages are for people, so control
+characters in them are escaped. Data for programs is written as it is.
 */
 
-use std::fmt::Display;
+use std::fmt::{self, Display, Write as _};
 use std::io::{self, BufWriter, Stdout, Write};
 
 use serde::Serialize;
@@ -55,9 +58,9 @@ impl Printer {
         &mut self.data
     }
 
-    /// One line of data.
+    /// One or more lines for people to read.
     pub(crate) fn line(&mut self, text: impl Display) -> io::Result<()> {
-        writeln!(self.data, "{text}")
+        writeln!(self.data, "{}", Escaped(text))
     }
 
     /// One line of JSON.
@@ -110,5 +113,26 @@ impl Printer {
 }
 
 fn message(text: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", Escaped(text));
+}
+
+/// A text whose control characters are escaped, except for line breaks and tabs.
+struct Escaped<T>(T);
+
+impl<T: Display> Display for Escaped<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(EscapeControls(f), "{}", self.0)
+    }
+}
+
+struct EscapeControls<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl fmt::Write for EscapeControls<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|character| match character {
+            '\n' | '\t' => self.0.write_char(character),
+            _ if character.is_control() => write!(self.0, "{}", character.escape_default()),
+            _ => self.0.write_char(character),
+        })
+    }
 }

@@ -10,8 +10,10 @@ mod write;
 
 use std::ops::ControlFlow;
 
+use foldhash::HashMap;
+
 use crate::rule::{Composer, Edit, Spot};
-use crate::url::{ParsedUrl, RawKey, RawValue, TokenKey, visit_tokens};
+use crate::url::{ParamName, ParsedUrl, RawKey, RawValue, TokenKey, visit_tokens};
 
 /// The parts of a URL of a site.
 #[derive(Clone, Debug, Default)]
@@ -95,6 +97,7 @@ impl Form {
         };
         let host = url.host();
         self.parts.domain = piece(Some(&host[host.len().saturating_sub(domain_len)..]));
+        let (mut path_names, mut query_names) = (NameCounts::default(), NameCounts::default());
         let flow = visit_tokens(url, domain_len, |key, value| {
             let value = piece(value);
             match key {
@@ -105,10 +108,14 @@ impl Form {
                 RawKey::PathSegment(_) => self.parts.segments.push(value),
                 RawKey::TrailingSlash => self.parts.has_slash = true,
                 RawKey::PathParam(name) => {
-                    add(&self.text, &mut self.parts.path_params, piece(Some(name)), value)
+                    let occurrence = path_names.count(name);
+                    self.parts.path_params.push(Param { name: piece(Some(name)), occurrence, value });
                 }
                 RawKey::QuerySeparator => self.parts.separator = b';',
-                RawKey::QueryParam(name) => add(&self.text, &mut self.parts.params, piece(Some(name)), value),
+                RawKey::QueryParam(name) => {
+                    let occurrence = query_names.count(name);
+                    self.parts.params.push(Param { name: piece(Some(name)), occurrence, value });
+                }
                 RawKey::Hashbang => self.parts.hashbang = Some(value),
             }
             ControlFlow::Continue(())
@@ -146,14 +153,14 @@ impl Form {
                 TokenKey::Port => self.parts.port = Some(value),
                 TokenKey::PathSegment(_) => self.parts.segments.push(value),
                 TokenKey::TrailingSlash => self.parts.has_slash = true,
-                TokenKey::PathParam(name) => {
-                    let name = self.add_text(name.name.as_bytes());
-                    add(&self.text, &mut self.parts.path_params, name, value);
+                TokenKey::PathParam(ParamName { name, occurrence }) => {
+                    let name = self.add_text(name.as_bytes());
+                    self.parts.path_params.push(Param { name, occurrence: *occurrence, value });
                 }
                 TokenKey::QuerySeparator => self.parts.separator = b';',
-                TokenKey::QueryParam(name) => {
-                    let name = self.add_text(name.name.as_bytes());
-                    add(&self.text, &mut self.parts.params, name, value);
+                TokenKey::QueryParam(ParamName { name, occurrence }) => {
+                    let name = self.add_text(name.as_bytes());
+                    self.parts.params.push(Param { name, occurrence: *occurrence, value });
                 }
                 TokenKey::Hashbang => self.parts.hashbang = Some(value),
             }
@@ -306,15 +313,35 @@ impl Form {
     }
 }
 
-/// Adds a parameter behind those of the same name.
-fn add(text: &[u8], params: &mut Vec<Param>, name: Piece, value: Piece) {
-    let range = |piece: Piece| match piece {
-        Piece::Text { start, end } => &text[start as usize..end as usize],
-        _ => &[],
-    };
-    let before = params.iter().rev().find(|param| range(param.name) == range(name));
-    let occurrence = before.map_or(1, |param| param.occurrence + 1);
-    params.push(Param { name, occurrence, value });
+/// How often each name came so far.
+#[derive(Default)]
+struct NameCounts<'a> {
+    /// The names themselves, while they are few.
+    few: [&'a [u8]; MAX_FEW_NAMES],
+    few_len: usize,
+    many: HashMap<&'a [u8], u32>,
+}
+
+/// Names that are faster to compare than to hash.
+const MAX_FEW_NAMES: usize = 16;
+
+impl<'a> NameCounts<'a> {
+    /// How often a name came, with this time.
+    fn count(&mut self, name: &'a [u8]) -> u32 {
+        if self.few_len < MAX_FEW_NAMES {
+            self.few[self.few_len] = name;
+            self.few_len += 1;
+            return self.few[..self.few_len].iter().filter(|other| **other == name).count() as u32;
+        }
+        if self.many.is_empty() {
+            for name in self.few {
+                *self.many.entry(name).or_default() += 1;
+            }
+        }
+        let count = self.many.entry(name).or_default();
+        *count += 1;
+        *count
+    }
 }
 
 /// Removes a parameter; those of the same name behind it move up.

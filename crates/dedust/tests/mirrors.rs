@@ -104,6 +104,11 @@ fn what_can_be_no_mirror_is_refused() {
         ("127.0.0.1", "a.example"),
         ("a.example", "127.0.0.1"),
         ("a.example", "A/"),
+        // Neither of them could be found by the name of a site, if that is a mirror as well.
+        ("a.example", "www.b.example"),
+        ("www.a.example", "b.example"),
+        ("a.example", "b.example:80"),
+        ("a.example", "b.example."),
     ] {
         let rules = rules(&[(site, &format!(r#""of": "{of}", "fetchable": true"#))]);
         let refused = RuleSet::load(rules.as_bytes()).unwrap_err();

@@ -46,6 +46,26 @@ fn a_good_one_loads() {
 }
 
 #[test]
+fn control_characters_do_not_reach_a_terminal() {
+    let sandbox = Sandbox::new();
+    let evidence = EVIDENCE.replace(
+        "\"kinds\"",
+        r#""examples": [{"url": "http://a.example/\u001b[2J", "duplicate": "http://a.example/"}], "kinds""#,
+    );
+    let refused = r#"{"change": [{"drop": "q.t"}], "reason": "hidden\u001b[8m\r", "votes": 3, "against": 1}"#;
+    sandbox.write(
+        "rules.json",
+        format!(
+            r#"{{"version": 1, "method": "by hand", "sites": {{"a.example": {{
+                "edits": [{{"change": [{{"drop": "q.s"}}], {evidence}}}], "refused": [{refused}]}}}}}}"#
+        ),
+    );
+    let said = sandbox.dedust(&["explain", "rules.json", "http://a.example/?s=1&t=2"]);
+    assert!(said.contains(r"http://a.example/\u{1b}[2J") && said.contains(r"hidden\u{1b}[8m\r"), "{said}");
+    assert!(!said.contains(|character: char| character.is_control() && character != '\n'), "{said}");
+}
+
+#[test]
 fn a_newer_version() {
     assert_snapshot!(load(r#"{"version": 99, "sites": {}, "colour": "red"}"#), @r"
     exit 2

@@ -11,7 +11,7 @@ use super::{
     Change, Edit, Mirror, Op, Part, PathPart, Promise, RefusedEdit, Rule, Source, Spot, Substitution,
 };
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
-use crate::url::{ParamName, TokenKey, Value, has_subdomains};
+use crate::url::{ParamName, ParsedUrl, TokenKey, Value, has_subdomains, site_of};
 
 /// Rules for any number of sites.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -125,8 +125,10 @@ pub enum InvalidSite {
     /// The rules are to hold on a host that is not of the site.
     #[error("`{0}` is no host of the site, in lower case and without `www.`")]
     Host(Box<str>),
-    /// A mirror has rules of its own, or is no mirror of another site.
-    #[error("a mirror has no rules of its own, and is one of another site that can have sub-domains too")]
+    /// A mirror has rules of its own, or the two sites are not different registrable domains.
+    #[error(
+        "a mirror has no rules of its own; it and the site whose pages it shows are two registrable domains"
+    )]
     Mirror,
     /// A substitution could go on for ever, or looks for nothing.
     #[error("substitution {index} makes URLs no shorter: `{from}` to `{to}`")]
@@ -235,7 +237,7 @@ impl SiteRules {
     pub fn mirror_of(summary: SiteSummary, mirror: Mirror) -> Result<Self, InvalidSite> {
         check_name(&mirror.of)?;
         let is_short = |segment: &str| segment.len() <= MAX_SEGMENT_BYTES;
-        if !has_subdomains(mirror.of.as_bytes())
+        if !is_registrable(&mirror.of)
             || !(0.0..=1.0).contains(&mirror.evidence.failure_bound)
             || !mirror.except.iter().all(|segment| is_short(segment))
         {
@@ -301,9 +303,18 @@ pub(super) fn check_site(site: &str, rules: &SiteRules) -> Result<(), InvalidSit
         return Err(InvalidSite::Host(host.clone()));
     }
     match &rules.mirror {
-        Some(mirror) if *mirror.of == *site || !has_subdomains(site.as_bytes()) => Err(InvalidSite::Mirror),
+        Some(mirror) if *mirror.of == *site || !is_registrable(site) => Err(InvalidSite::Mirror),
         _ => Ok(()),
     }
+}
+
+/// Whether a site is a registrable domain, written as hosts of URLs are. A mirror of a mirror is found by the name of its site,
+/// so a host below a site must not be one.
+fn is_registrable(site: &str) -> bool {
+    let home = format!("http://{site}/");
+    let is_host = ParsedUrl::parse(&home)
+        .is_ok_and(|url| url.as_bytes() == home.as_bytes() && url.host() == site.as_bytes());
+    is_host && has_subdomains(site.as_bytes()) && site_of(site.as_bytes()) == site.as_bytes()
 }
 
 fn check_name(site: &str) -> Result<(), InvalidSite> {
