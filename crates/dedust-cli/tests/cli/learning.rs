@@ -52,7 +52,7 @@ fn the_report_for_programs_goes_to_stdout() {
     assert_snapshot!(sandbox.dedust(&run), @r#"
     exit 0
     --- stdout
-    {"type":"site","site":"shop.example","urls":120,"labelled":120,"pages":40,"rules":1,"saved":80,"fpr":0.0}
+    {"type":"site","site":"shop.example","urls":120,"labelled":120,"pages":40,"rules":1,"saved":80,"fpr":0.0,"promise":{"lost":2,"pages":40}}
     {"type":"total","sites":1,"urls":120,"labelled":120,"pages":40,"rules":1,"saved":80,"fpr":0.0}
     "#);
 }
