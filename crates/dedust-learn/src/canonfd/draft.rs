@@ -4,7 +4,7 @@ An edit before anything is known of it, and what can be told of it without askin
 
 use std::collections::BTreeMap;
 
-use dedust::{Change, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
+use dedust::{Change, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
 
 /// An edit before anything is known of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +17,11 @@ impl Draft {
     /// One that concerns all URLs.
     pub(super) fn everywhere(change: Vec<Change>) -> Self {
         Self { when: Default::default(), change }
+    }
+
+    /// A value of a key counts as none.
+    pub(super) fn none(of: TokenKey, is: Value) -> Self {
+        Self::everywhere(vec![Change::Map { of, values: vec![Mapped { is, becomes: None }] }])
     }
 
     /// The same where one more thing is true; `None` when that contradicts what it asks for.

@@ -13,7 +13,7 @@ use super::differ::Differ;
 use super::draft::Draft;
 use super::families::{Family, is_volatile};
 use super::search::{Candidate, Judged, Search};
-use super::vote::{Sides, Tally, joined};
+use super::vote::{Group, Sides, Tally, joined};
 
 /// Conditions under which a failing edit is tried again.
 const MAX_CONTEXTS: usize = 8;
@@ -57,10 +57,11 @@ impl Search<'_> {
         if is_settled {
             return vec![judged];
         }
-        let mut results: Vec<Judged> = self.with_exceptions(&judged).into_iter().collect();
+        let groups = self.groups(&judged.candidate);
+        let mut results: Vec<Judged> = self.with_exceptions(&judged, &groups).into_iter().collect();
         let is_refused = |results: &[Judged]| results.iter().all(|result| result.refusal.is_some());
         if judged.refusal.is_some() && is_refused(&results) {
-            results.extend(self.in_contexts(&judged));
+            results.extend(self.in_contexts(&judged, &groups));
         }
         if is_refused(&results) {
             results.push(judged);
@@ -82,9 +83,9 @@ impl Search<'_> {
     /// How often each pair that something may depend on is seen where an edit holds and where it fails. Where an edit is to
     /// be made is chosen without the groups that are held out, which then must agree; where it is not to be made may be chosen
     /// by all.
-    fn tally(&self, candidate: &Candidate, with_held_out: bool) -> PairTally {
+    fn tally(&self, candidate: &Candidate, groups: &[Group], with_held_out: bool) -> PairTally {
         let mut tally = PairTally::default();
-        for group in joined(&self.table, &self.table.moves(&candidate.draft)) {
+        for group in groups {
             let sides = group.sides(self.table.corpus(), candidate.slight_votes());
             if !sides.are_several() || (!with_held_out && group.is_held_out()) {
                 continue;
@@ -116,30 +117,53 @@ impl Search<'_> {
 
     /// The edit, but not for values with which it fails, the one with most failures first; `None` when there are none, or
     /// when exceptions do not help. What forgets a path has no exceptions: among so many names, some always seem to be.
-    fn with_exceptions(&self, judged: &Judged) -> Option<Judged> {
-        if judged.candidate.draft.forgets_path() {
+    fn with_exceptions(&self, judged: &Judged, groups: &[Group]) -> Option<Judged> {
+        if judged.candidate.draft.forgets_path() || !self.may_have_exceptions(judged, groups) {
             return None;
         }
-        let mut best: Option<Judged> = None;
+        let mut best: Option<(Judged, Vec<Group>)> = None;
         for _ in 0..MAX_EXCEPTIONS {
-            let now = best.as_ref().unwrap_or(judged);
-            let Some(excepted) = self.with_one_exception(now) else { break };
+            let (now, groups) = best.as_ref().map_or((judged, groups), |(best, groups)| (best, groups));
+            let Some((excepted, groups)) = self.with_one_exception(now, groups) else { break };
             let is_done = excepted.votes.cast.tally(&self.noise).against == 0;
-            best = Some(excepted);
+            best = Some((excepted, groups));
             if is_done {
                 break;
             }
         }
-        let best = best.or_else(|| judged.refusal.is_none().then(|| judged.clone()))?;
+        let (best, groups) = match &best {
+            Some((best, groups)) => (best, &**groups),
+            None if judged.refusal.is_none() => (judged, groups),
+            None => return None,
+        };
         let best = match best.refusal {
-            None => self.without_unproven(best)?,
-            Some(_) => best,
+            None => self.without_unproven(best, groups)?,
+            Some(_) => best.clone(),
         };
         (best.candidate.draft != judged.candidate.draft).then_some(best)
     }
 
+    /// Whether a few values are seen in half of the groups in which an edit fails that is refused.
+    fn may_have_exceptions(&self, judged: &Judged, groups: &[Group]) -> bool {
+        let Judged { candidate, refusal, .. } = judged;
+        if refusal.is_none() {
+            return true;
+        }
+        let tally = self.tally(candidate, groups, true);
+        let mut failing: Vec<u64> = tally.values().map(|(_, against)| *against).collect();
+        failing.sort_unstable_by_key(|count| Reverse(*count));
+        let explained: u64 = failing.iter().take(MAX_EXCEPTIONS).sum();
+        let sides = groups.iter().map(|group| group.sides(self.table.corpus(), candidate.slight_votes()));
+        2 * explained >= sides.filter(|sides| !sides.against.is_empty()).count() as u64
+    }
+
+    /// The groups that an edit would join.
+    fn groups(&self, candidate: &Candidate) -> Vec<Group> {
+        joined(&self.table, &self.table.moves(&candidate.draft))
+    }
+
     /// The edit with one more exception, if fewer votes are against it then.
-    fn with_one_exception(&self, judged: &Judged) -> Option<Judged> {
+    fn with_one_exception(&self, judged: &Judged, groups: &[Group]) -> Option<(Judged, Vec<Group>)> {
         let Judged { candidate, votes, refusal } = judged;
         let Tally { all, against: failing, .. } = votes.cast.tally(&self.noise);
         let share = failing as f64 / all as f64;
@@ -158,41 +182,41 @@ impl Search<'_> {
             (is_likely || is_frequent).then(|| ((1000.0 * explained) as i64, self.table.count(pair)))
         };
         // What was chosen is proven by the groups that are held out, so they have no part in this choice either.
-        let tally = self.tally(candidate, !candidate.is_chosen());
+        let tally = self.tally(candidate, groups, !candidate.is_chosen());
         let ranked = tally.iter().filter_map(|(&pair, &votes)| Some((rank(pair, votes)?, Reverse(pair))));
         let (_, Reverse(pair)) = ranked.max()?;
         let (spot, value) = self.test(pair);
         let draft = candidate.draft.clone().except(spot, value)?;
         let is_suspect = candidate.is_suspect || refusal.is_some();
-        let excepted = self.vote(Candidate { draft, is_suspect, ..candidate.clone() });
+        let (excepted, groups) = self.vote_with_groups(Candidate { draft, is_suspect, ..candidate.clone() });
         // An exception must be where the edit fails, not where wrong labels happen to be.
         let better = excepted.votes.cast.tally(&self.noise);
         let is_better = better.against < failing && better.against * all <= failing * better.all;
-        is_better.then_some(excepted)
+        is_better.then_some((excepted, groups))
     }
 
     /// The edit without pages that show something else from one visit to the next and were not seen to agree.
-    fn without_unproven(&self, judged: Judged) -> Option<Judged> {
-        let tally = self.tally(&judged.candidate, true);
+    fn without_unproven(&self, judged: &Judged, groups: &[Group]) -> Option<Judged> {
+        let tally = self.tally(&judged.candidate, groups, true);
         let mut unproven = self.unproven(&judged.candidate.draft, &tally);
         if self.reaches_far(&judged.candidate) {
             unproven.extend(self.unproven_sections(&judged.candidate.draft, &tally));
         }
         if unproven.is_empty() {
-            return Some(judged);
+            return Some(judged.clone());
         }
         let draft = unproven.into_iter().try_fold(judged.candidate.draft.clone(), |draft, pair| {
             let (spot, value) = self.test(pair);
             draft.except(spot, value)
         })?;
-        Some(self.vote(Candidate { draft, ..judged.candidate }))
+        Some(self.vote(Candidate { draft, ..judged.candidate.clone() }))
     }
 
     /// An edit that fails, where one more thing is true of a URL.
-    fn in_contexts(&self, judged: &Judged) -> Vec<Judged> {
+    fn in_contexts(&self, judged: &Judged, groups: &[Group]) -> Vec<Judged> {
         let Judged { candidate, votes, .. } = judged;
         let mut contexts: Vec<(u64, u32)> = self
-            .tally(candidate, false)
+            .tally(candidate, groups, false)
             .iter()
             .filter(|(_, (with, against))| *with >= 3 && 10 * against <= *with)
             .map(|(pair, (with, _))| (*with, *pair))

@@ -18,7 +18,7 @@ use super::accept::{Harm, Noise, Proof, Refusal, Standard};
 use super::draft::Draft;
 use super::families::{Family, Prior, is_volatile};
 use super::table::Table;
-use super::vote::{Ballot, SlightVotes, Tally, Votes, count, joined};
+use super::vote::{Ballot, Group, SlightVotes, Tally, Votes, count, joined};
 use super::write::write_edit;
 use crate::corpus::Corpus;
 
@@ -282,6 +282,15 @@ impl<'c> Search<'c> {
         self.judge(candidate, votes)
     }
 
+    /// Likewise, with the groups that it would join.
+    pub(super) fn vote_with_groups(&self, candidate: Candidate) -> (Judged, Vec<Group>) {
+        let moves = self.table.moves(&candidate.draft);
+        let groups = joined(&self.table, &moves);
+        let votes = count(&self.table, &groups, candidate.slight_votes());
+        let votes = Votes { idle: moves.len() as u64 - votes.joined, ..votes };
+        (self.judge(candidate, votes), groups)
+    }
+
     fn votes_on(&self, candidate: &Candidate) -> Votes {
         let lock = || self.votes.lock().unwrap_or_else(PoisonError::into_inner);
         let Candidate { draft, .. } = candidate;
@@ -325,27 +334,38 @@ impl<'c> Search<'c> {
     /// Of an edit that takes values for none: what is known of the same for other values of their keys, where at most half of
     /// the votes are against that.
     fn prior_of_others(&self, candidate: &Candidate) -> Option<Prior> {
-        let taken = candidate.draft.taken_for_none();
-        let drops: Vec<Change> =
-            taken.iter().map(|(key, _)| Change::Drop(Spot::Key((*key).clone()))).collect();
-        let tally = |key: &TokenKey, test: Test| {
-            let draft = Draft { when: [(Spot::Key(key.clone()), test)].into(), change: drops.clone() };
+        let taken: Vec<(&TokenKey, &Value)> = candidate
+            .draft
+            .taken_for_none()
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value.filter(|_| self.table.values_of(key).values > 1)?)))
+            .collect();
+        if taken.is_empty() {
+            return None;
+        }
+        let tally = |draft: Draft| {
             let votes = self.votes_on(&Candidate { draft, ..candidate.clone() });
             let Tally { all, against } = votes.cast.tally(&self.noise);
             (against, all)
         };
-        let (mut against, mut all, mut others) = (0, 0, Vec::new());
-        let mut has_others = false;
-        for &(key, value) in &taken {
-            let Some(value) = value.filter(|_| self.table.values_of(key).values > 1) else { continue };
-            has_others = true;
-            let (key_against, key_all) = tally(key, Test::Not(vec![value.clone()]));
-            (against, all) = (against + key_against, all + key_all);
-            let frequent = self.table.values_of(key).frequent.iter().map(|&pair| self.table.value_of(pair));
-            let frequent = frequent.filter(|other| *other != value).take(MAX_OTHERS);
-            others.extend(frequent.map(|other| tally(key, Test::Is(other.clone()))));
+        let drops: Vec<Change> =
+            taken.iter().map(|(key, _)| Change::Drop(Spot::Key((*key).clone()))).collect();
+        let without = |&(key, value): &(&TokenKey, &Value)| {
+            let others = Test::Not(vec![value.clone()]);
+            tally(Draft { when: [(Spot::Key(key.clone()), others)].into(), change: drops.clone() })
+        };
+        let (against, all) =
+            taken.iter().map(without).fold((0, 0), |sum, (against, all)| (sum.0 + against, sum.1 + all));
+        if 2 * against > all {
+            return None;
         }
-        (has_others && 2 * against <= all).then(|| Prior::like(&others, against as f64 / all.max(1) as f64))
+        let frequent = |(key, value): (&TokenKey, &Value)| -> Vec<(u64, u64)> {
+            let values = self.table.values_of(key).frequent.iter().map(|&pair| self.table.value_of(pair));
+            let others = values.filter(|other| *other != value).take(MAX_OTHERS);
+            others.map(|other| tally(Draft::none(key.clone(), other.clone()))).collect()
+        };
+        let others: Vec<(u64, u64)> = taken.into_iter().flat_map(frequent).collect();
+        Some(Prior::like(&others, against as f64 / all.max(1) as f64))
     }
 
     /// What the edits that were made are expected to lose at most: the sum of what each is expected to, and as much more as
