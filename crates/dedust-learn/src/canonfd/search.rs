@@ -36,6 +36,11 @@ const DOUBTFUL: u64 = 20;
 const SOME: u64 = 10;
 /// Of a normal distribution, 95 % is below so many standard deviations above the mean.
 const NORMAL_95: f64 = 1.645;
+/// How often each pair of a site may be looked at, on average, to choose edits; real sites and simulated ones took up to 172.
+const MAX_LOOKS_PER_PAIR: u64 = 400;
+/// The same for all pairs together, at least and at most.
+const MIN_LOOKS: u64 = 2_000_000;
+const MAX_LOOKS: u64 = 2_000_000_000;
 /// Other values of a key that are asked.
 const MAX_OTHERS: usize = 30;
 /// Votes that are enough to tell.
@@ -96,6 +101,8 @@ pub(super) struct Search<'c> {
     /// Edits that were not, as they were last judged.
     pub(super) refused: HashMap<Draft, Judged>,
     pub(super) tried: usize,
+    /// Pairs that may be looked at.
+    budget: u64,
     /// Whether all edits so far hold on hosts that nobody has visited.
     pub(super) holds_everywhere: bool,
     /// Votes that were counted since the last edit was made.
@@ -105,6 +112,7 @@ pub(super) struct Search<'c> {
 impl<'c> Search<'c> {
     pub(super) fn new(corpus: &'c Corpus, proof: Proof, max_false_rate: f64) -> Self {
         let table = Table::new(corpus);
+        let budget = (MAX_LOOKS_PER_PAIR * table.pair_count() as u64).clamp(MIN_LOOKS, MAX_LOOKS);
         Self {
             // A word in a campaign's name says nothing of the page.
             volatile: table.pairs_with(|key, value| {
@@ -124,6 +132,7 @@ impl<'c> Search<'c> {
             edits: Vec::new(),
             refused: HashMap::default(),
             tried: 0,
+            budget,
             holds_everywhere: true,
             votes: Mutex::default(),
         }
@@ -155,9 +164,10 @@ impl<'c> Search<'c> {
 
     /// How many labels are wrong. An edit that is right fails as often as labels are wrong, and one that is wrong more
     /// often: so the edits that fail least tell, as many as it takes for enough votes.
-    fn estimate_noise(&self) -> Noise {
+    fn estimate_noise(&mut self) -> Noise {
         let mut candidates = self.offered();
         candidates.extend(self.suggested().into_iter().take(MAX_TELLING));
+        let candidates = self.affordable(candidates);
         let votes: Vec<Votes> = candidates.par_iter().map(|candidate| self.votes_on(candidate)).collect();
         let mut telling: Vec<Ballot> = votes
             .into_iter()
@@ -189,6 +199,7 @@ impl<'c> Search<'c> {
             let Candidate { draft, .. } = candidate;
             !self.is_made(draft) && !self.is_hopeless(draft) && self.may_join_hosts(draft)
         });
+        let candidates = self.affordable(candidates);
         let judged: Vec<Vec<Judged>> =
             candidates.into_par_iter().map(|candidate| self.judged(candidate)).collect();
         let mut believed = Vec::new();
@@ -233,6 +244,22 @@ impl<'c> Search<'c> {
             }
         }
         self.accepted.len() > before
+    }
+
+    /// Those of the candidates that may be tried, in their order: how many pairs are looked at is bounded by how many there are,
+    /// so that no site takes much longer than others of its size.
+    fn affordable(&mut self, candidates: Vec<Candidate>) -> Vec<Candidate> {
+        let Self { table, budget, .. } = self;
+        let mut left = *budget;
+        let mut is_affordable = |candidate: &Candidate| {
+            let cost = table.cost(&candidate.draft);
+            let is_affordable = cost <= left;
+            left -= if is_affordable { cost } else { 0 };
+            is_affordable
+        };
+        let affordable = candidates.into_iter().filter(|candidate| is_affordable(candidate)).collect();
+        *budget = left;
+        affordable
     }
 
     /// Whether a value counts as none of a key of which another value does so already. A key has one default: if it has

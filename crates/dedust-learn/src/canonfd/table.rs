@@ -180,6 +180,11 @@ impl<'c> Table<'c> {
         }
     }
 
+    /// The pairs of all rows, as they were in the beginning.
+    pub(super) fn pair_count(&self) -> usize {
+        self.first_rows.len()
+    }
+
     /// The rows that had a pair in the beginning, in order, and those that edits gave it; some have lost it again.
     fn rows_of(&self, pair: u32) -> (&[u32], &[u32]) {
         let later = self.pairs[pair as usize].later_rows;

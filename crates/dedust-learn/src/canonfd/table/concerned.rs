@@ -37,6 +37,15 @@ impl Table<'_> {
         rows
     }
 
+    /// How many pairs are looked at to find out what `edit` would do: those of the rows that it may concern.
+    pub(in crate::canonfd) fn cost(&self, edit: &Draft) -> u64 {
+        let rows = match self.shortest_list(edit, self.steps(edit).as_ref()) {
+            None => self.corpus.len(),
+            Some((size, _)) => size.min(self.corpus.len()),
+        };
+        (rows * self.pair_count().div_ceil(self.corpus.len().max(1))) as u64
+    }
+
     /// The rows that have or had one of these pairs, in order; `size` of them, some counted more than once.
     fn rows_of_any(&self, pairs: &[u32], size: usize) -> Vec<u32> {
         if let [pair] = pairs

@@ -75,7 +75,7 @@ impl Table<'_> {
     }
 
     /// The changes as arithmetic, where that is all there is to them.
-    fn steps(&self, edit: &Draft) -> Option<Steps> {
+    pub(super) fn steps(&self, edit: &Draft) -> Option<Steps> {
         let steps: Vec<Step> = match edit.change.as_slice() {
             [Change::Fold { of, to }] => vec![Step::Fold(self.folded(of, *to)?)],
             changes => changes.iter().map(|change| self.step(change)).collect::<Option<_>>()?,
