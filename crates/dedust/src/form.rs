@@ -10,10 +10,8 @@ mod write;
 
 use std::ops::ControlFlow;
 
-use foldhash::HashMap;
-
 use crate::rule::{Composer, Edit, Spot};
-use crate::url::{ParamName, ParsedUrl, RawKey, RawValue, TokenKey, visit_tokens};
+use crate::url::{NameCounts, ParamName, ParsedUrl, RawKey, RawValue, TokenKey, visit_tokens};
 
 /// The parts of a URL of a site.
 #[derive(Clone, Debug, Default)]
@@ -310,37 +308,6 @@ impl Form {
             Piece::Star => Some(b"*"),
             Piece::Text { start, end } => Some(&self.text[start as usize..end as usize]),
         }
-    }
-}
-
-/// How often each name came so far.
-#[derive(Default)]
-struct NameCounts<'a> {
-    /// The names themselves, while they are few.
-    few: [&'a [u8]; MAX_FEW_NAMES],
-    few_len: usize,
-    many: HashMap<&'a [u8], u32>,
-}
-
-/// Names that are faster to compare than to hash.
-const MAX_FEW_NAMES: usize = 16;
-
-impl<'a> NameCounts<'a> {
-    /// How often a name came, with this time.
-    fn count(&mut self, name: &'a [u8]) -> u32 {
-        if self.few_len < MAX_FEW_NAMES {
-            self.few[self.few_len] = name;
-            self.few_len += 1;
-            return self.few[..self.few_len].iter().filter(|other| **other == name).count() as u32;
-        }
-        if self.many.is_empty() {
-            for name in self.few {
-                *self.many.entry(name).or_default() += 1;
-            }
-        }
-        let count = self.many.entry(name).or_default();
-        *count += 1;
-        *count
     }
 }
 

@@ -177,12 +177,11 @@ impl Standard {
         let is_strict = self.proof.mode == Mode::Strict;
         let is_chosen = candidate.is_chosen();
         let cast = if is_chosen || is_strict { &votes.held_out_cast } else { &votes.cast };
-        let family = match () {
-            // What is known of other sites proves nothing.
-            () if is_strict => Family::Other,
-            // Nor is it known of the place that was chosen.
-            () if is_chosen => candidate.family.chosen(),
-            () => candidate.family,
+        // What is known of other sites is no proof, and is not known of a place that was chosen.
+        let family = match candidate.family {
+            _ if is_strict => Family::Other,
+            family if is_chosen => family.chosen(),
+            family => family,
         };
         let prior = match harm {
             Harm::AsOthers(prior) => prior,
@@ -221,12 +220,9 @@ impl Standard {
 }
 
 impl Case<'_> {
-    /// Whether the edit is believed.
+    /// Whether the edit, which joins something, is believed.
     pub(super) fn judge(&self) -> Result<(), Refusal> {
         let Standard { proof: Proof { mode, .. }, max_false_rate, noise, .. } = self.standard;
-        if self.votes.merged == 0 {
-            return Err(Refusal::JoinsNothing);
-        }
         let Tally { all, against } = self.tally;
         let share = against as f64 / all.max(1) as f64;
         if *mode == Mode::Paper {

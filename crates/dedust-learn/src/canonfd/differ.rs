@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use dedust::{Change, Count, Mapped, Source, Spot, Test, TokenKey, Value, ValueClass};
 
 use self::read::number;
-use super::draft::Draft;
+use super::draft::{Draft, nothing_for};
 use super::table::Table;
 
 /// Parameters in which two URLs may differ for their difference to suggest anything.
@@ -166,8 +166,7 @@ impl<'t> Differ<'t, '_> {
     }
 
     fn nothing_for(&self, pair: u32) -> Change {
-        let is = self.table.value_of(pair).clone();
-        Change::Map { of: self.table.key_of(pair).clone(), values: vec![Mapped { is, becomes: None }] }
+        nothing_for(self.table.key_of(pair).clone(), self.table.value_of(pair).clone())
     }
 
     fn drop_key(&self, pair: u32) -> Change {

@@ -19,11 +19,6 @@ impl Draft {
         Self { when: Default::default(), change }
     }
 
-    /// A value of a key counts as none.
-    pub(super) fn none(of: TokenKey, is: Value) -> Self {
-        Self::everywhere(vec![Change::Map { of, values: vec![Mapped { is, becomes: None }] }])
-    }
-
     /// The same where one more thing is true; `None` when that contradicts what it asks for.
     pub(super) fn and(&self, spot: Spot, test: Test) -> Option<Self> {
         let mut draft = self.clone();
@@ -185,6 +180,11 @@ impl Draft {
             self.change.iter().any(|change| matches!(change, Change::Path(parts) if is_fixed(parts)));
         !reads_segments || depth.map_or(!is_fixed_path, |depth| (0..depth).all(is_kept))
     }
+}
+
+/// A value of a key counts as none.
+pub(super) fn nothing_for(of: TokenKey, is: Value) -> Change {
+    Change::Map { of, values: vec![Mapped { is, becomes: None }] }
 }
 
 /// Whether a path has fixed segments only.

@@ -35,7 +35,7 @@ pub fn learn_canonfd(corpus: &Corpus, proof: Proof, max_false_rate: f64) -> Lear
         qualified_rules: search.accepted.len(),
         refused: write::write_refused(&search),
         promise: Some(search.promise()),
-        hosts: if search.holds_everywhere { Vec::new() } else { scope::hosts_seen(corpus) },
+        hosts: if search.holds_everywhere { Vec::new() } else { search.hosts },
         edits: search.edits,
         ..Learned::default()
     }

@@ -33,7 +33,7 @@ struct Reach {
 impl Search<'_> {
     /// The edit where hosts speak for it; `None` if that cannot be said.
     pub(super) fn on_proven_hosts(&self, judged: Judged) -> Option<Judged> {
-        if judged.refusal.is_some() || !self.depends_on_host(&judged.candidate) {
+        if judged.refusal.is_some() || self.hosts.len() < 2 || !is_of_software(&judged.candidate) {
             return Some(judged);
         }
         let Reach { agreeing, changed } = self.reach(&judged.candidate);
@@ -52,12 +52,9 @@ impl Search<'_> {
 
     /// Whether an edit that is believed holds on hosts that nobody has visited.
     pub(super) fn holds_on_all_hosts(&self, candidate: &Candidate) -> bool {
-        !is_of_software(candidate) || self.reach(candidate).agreeing.len() >= MIN_HOSTS
-    }
-
-    /// Whether there are several hosts, and an edit may hold on some of them only.
-    fn depends_on_host(&self, candidate: &Candidate) -> bool {
-        self.table.values_seen(&TokenKey::Subdomain(0)).nth(0).is_some() && is_of_software(candidate)
+        let are_enough =
+            || self.hosts.len() >= MIN_HOSTS && self.reach(candidate).agreeing.len() >= MIN_HOSTS;
+        !is_of_software(candidate) || are_enough()
     }
 
     fn reach(&self, candidate: &Candidate) -> Reach {

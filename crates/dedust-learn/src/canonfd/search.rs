@@ -15,8 +15,9 @@ use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use super::accept::{Harm, Noise, Proof, Refusal, Standard};
-use super::draft::Draft;
+use super::draft::{Draft, nothing_for};
 use super::families::{Family, Prior, is_volatile};
+use super::scope::hosts_seen;
 use super::table::Table;
 use super::vote::{Ballot, Group, SlightVotes, Tally, Votes, count, joined};
 use super::write::write_edit;
@@ -98,11 +99,15 @@ pub(super) struct Search<'c> {
     /// Edits that were believed, in the order in which they were made, and as they are written.
     pub(super) accepted: Vec<Judged>,
     pub(super) edits: Vec<Edit>,
+    /// Mean and variance of the pages that they are expected to lose.
+    loss: (f64, f64),
     /// Edits that were not, as they were last judged.
     pub(super) refused: HashMap<Draft, Judged>,
     pub(super) tried: usize,
     /// Pairs that may be looked at.
     budget: u64,
+    /// The hosts of the site that were seen, without `www`, sorted.
+    pub(super) hosts: Vec<Box<str>>,
     /// Whether all edits so far hold on hosts that nobody has visited.
     pub(super) holds_everywhere: bool,
     /// Votes that were counted since the last edit was made.
@@ -130,9 +135,11 @@ impl<'c> Search<'c> {
             },
             accepted: Vec::new(),
             edits: Vec::new(),
+            loss: (0.0, 0.0),
             refused: HashMap::default(),
             tried: 0,
             budget,
+            hosts: hosts_seen(corpus),
             holds_everywhere: true,
             votes: Mutex::default(),
         }
@@ -229,12 +236,15 @@ impl<'c> Search<'c> {
             let again = if self.accepted.len() == before {
                 judged
             } else {
-                let votes = self.count(&moves, &judged.candidate);
+                let votes = self.count(&moves, &joined(&self.table, &moves), &judged.candidate);
                 self.judge(judged.candidate, votes)
             };
             if again.refusal.is_none() {
                 let harm = self.harm(&again.candidate);
-                let trust = self.standard().case(&again.candidate, &again.votes, harm).trust();
+                let standard = self.standard();
+                let case = standard.case(&again.candidate, &again.votes, harm);
+                let (trust, (mean, variance)) = (case.trust(), case.loss());
+                self.loss = (self.loss.0 + mean, self.loss.1 + variance);
                 self.holds_everywhere &= self.holds_on_all_hosts(&again.candidate);
                 self.edits.push(write_edit(&self.table, &again, &moves, &self.noise, trust));
                 self.table.apply(&again.candidate.draft, &moves);
@@ -313,8 +323,7 @@ impl<'c> Search<'c> {
     pub(super) fn vote_with_groups(&self, candidate: Candidate) -> (Judged, Vec<Group>) {
         let moves = self.table.moves(&candidate.draft);
         let groups = joined(&self.table, &moves);
-        let votes = count(&self.table, &groups, candidate.slight_votes());
-        let votes = Votes { idle: moves.len() as u64 - votes.joined, ..votes };
+        let votes = self.count(&moves, &groups, &candidate);
         (self.judge(candidate, votes), groups)
     }
 
@@ -324,15 +333,16 @@ impl<'c> Search<'c> {
         let key = (draft.clone(), candidate.slight_votes());
         let known = lock().get(&key).copied();
         known.unwrap_or_else(|| {
-            let votes = self.count(&self.table.moves(draft), candidate);
+            let moves = self.table.moves(draft);
+            let votes = self.count(&moves, &joined(&self.table, &moves), candidate);
             lock().insert(key, votes);
             votes
         })
     }
 
-    /// The votes on an edit that moves these rows.
-    fn count(&self, moves: &[(u32, u64)], candidate: &Candidate) -> Votes {
-        let votes = count(&self.table, &joined(&self.table, moves), candidate.slight_votes());
+    /// The votes on an edit that moves these rows and so joins these groups.
+    fn count(&self, moves: &[(u32, u64)], groups: &[Group], candidate: &Candidate) -> Votes {
+        let votes = count(&self.table, groups, candidate.slight_votes());
         Votes { idle: moves.len() as u64 - votes.joined, ..votes }
     }
 
@@ -346,10 +356,11 @@ impl<'c> Search<'c> {
     /// What an edit may do beside what it is to do.
     pub(super) fn harm(&self, candidate: &Candidate) -> Harm {
         let Candidate { draft, family, is_suspect, .. } = candidate;
-        match self.prior_of_others(candidate) {
-            Some(prior) if !family.is_known() => Harm::AsOthers(prior),
-            _ if !is_suspect && draft.is_harmless() && !self.has_default(draft) => Harm::None,
-            _ => Harm::Possible,
+        let others = if family.is_known() { None } else { self.prior_of_others(candidate) };
+        match others {
+            Some(prior) => Harm::AsOthers(prior),
+            None if !is_suspect && draft.is_harmless() && !self.has_default(draft) => Harm::None,
+            None => Harm::Possible,
         }
     }
 
@@ -389,7 +400,9 @@ impl<'c> Search<'c> {
         let frequent = |(key, value): (&TokenKey, &Value)| -> Vec<(u64, u64)> {
             let values = self.table.values_of(key).frequent.iter().map(|&pair| self.table.value_of(pair));
             let others = values.filter(|other| *other != value).take(MAX_OTHERS);
-            others.map(|other| tally(Draft::none(key.clone(), other.clone()))).collect()
+            others
+                .map(|other| tally(Draft::everywhere(vec![nothing_for(key.clone(), other.clone())])))
+                .collect()
         };
         let others: Vec<(u64, u64)> = taken.into_iter().flat_map(frequent).collect();
         Some(Prior::like(&others, against as f64 / all.max(1) as f64))
@@ -398,18 +411,16 @@ impl<'c> Search<'c> {
     /// What the edits that were made are expected to lose at most: the sum of what each is expected to, and as much more as
     /// chance allows.
     pub(super) fn promise(&self) -> Promise {
-        let standard = self.standard();
-        let losses = self.accepted.iter().map(|Judged { candidate, votes, .. }| {
-            standard.case(candidate, votes, self.harm(candidate)).loss()
-        });
-        let (mean, variance) =
-            losses.fold((0.0, 0.0), |sum: (f64, f64), loss| (sum.0 + loss.0, sum.1 + loss.1));
-        let pages = standard.pages as u64;
+        let (mean, variance) = self.loss;
+        let pages = self.table.corpus().page_count() as u64;
         let lost = (mean + NORMAL_95 * variance.sqrt()).ceil() as u64;
         Promise { lost: lost.min(pages), pages }
     }
 
     fn judge(&self, candidate: Candidate, votes: Votes) -> Judged {
+        if votes.merged == 0 {
+            return Judged { candidate, votes, refusal: Some(Refusal::JoinsNothing) };
+        }
         let harm = self.harm(&candidate);
         let mut refusal = self.standard().case(&candidate, &votes, harm).judge().err();
         // Of several changes at once, each must hold by itself: the votes may all be about one of them.

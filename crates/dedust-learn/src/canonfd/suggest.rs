@@ -10,7 +10,7 @@ use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use super::differ::{Differ, Suggestions, Translation, UNCOUNTED, View};
-use super::draft::Draft;
+use super::draft::{Draft, nothing_for};
 use super::families::{Family, is_index, speaks_of_login};
 use super::search::{Candidate, Search};
 use super::table::{KeyValues, is_second};
@@ -87,12 +87,8 @@ impl Search<'_> {
                     let frequent = frequent.iter().filter(|&&pair| self.table.count(pair) >= MIN_SUPPORT);
                     for &pair in frequent.take(MAX_VALUES) {
                         let family = self.family_of_default(key, value(pair).as_text());
-                        let mapped = Mapped { is: value(pair), becomes: None };
-                        offer(
-                            vec![Change::Map { of: key.clone(), values: vec![mapped] }],
-                            family,
-                            self.table.count(pair),
-                        );
+                        let count = self.table.count(pair);
+                        offer(vec![nothing_for(key.clone(), value(pair))], family, count);
                     }
                 }
                 TokenKey::PathSegment(_) | TokenKey::QuerySeparator | TokenKey::Hashbang => {}

@@ -4,6 +4,8 @@ that says why to trust it.
 */
 
 mod atom;
+mod check;
+mod cycle;
 mod edit;
 mod evidence;
 mod file;
@@ -16,14 +18,16 @@ mod unique_keys;
 mod verdict;
 
 pub use atom::Atom;
+pub use check::InvalidRule;
+pub(crate) use cycle::feeds;
+pub use cycle::find_cycle;
 pub use edit::{Area, Change, Count, Edit, PathPart, RefusedEdit, Source, Spelling, Spot, Test};
 pub use evidence::{Evidence, Example, Promise, Trust};
 pub(crate) use file::each_site;
 pub use file::{FORMAT_VERSION, LoadRulesError};
 pub use mirror::Mirror;
 pub use rewrite::{Mapped, Op, Part, Rewrite};
-pub(crate) use set::feeds;
-pub use set::{InvalidRule, InvalidSite, RuleSet, SiteRules, SiteSummary, find_cycle};
+pub use set::{InvalidSite, RuleSet, SiteRules, SiteSummary};
 pub(crate) use spelling::Composer;
 pub use substitution::{MAX_PASSES, Substitution};
 pub(crate) use substitution::{Replacement, substitute};

@@ -19,4 +19,4 @@ pub use token::{
 };
 
 pub(crate) use parse::PADDING;
-pub(crate) use token::{all_named, path_params, query_params, query_separator, split_path};
+pub(crate) use token::{NameCounts, all_named, path_params, query_params, query_separator, split_path};

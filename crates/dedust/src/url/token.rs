@@ -25,6 +25,7 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
+use foldhash::HashMap;
 use memchr::{memchr, memchr2, memrchr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -250,13 +251,10 @@ pub fn extension(segment: &str) -> Option<&str> {
 /// that are not UTF-8, or has more than a thousand path segments or host labels.
 pub fn tokenize(url: &ParsedUrl, domain: &str) -> Option<Vec<(TokenKey, Value)>> {
     let mut tokens = Vec::new();
-    let mut appearances: foldhash::HashMap<(bool, &[u8]), u32> = foldhash::HashMap::default();
+    let (mut path_names, mut query_names) = (NameCounts::default(), NameCounts::default());
     let flow = visit_tokens(url, domain.len(), |key, value| {
-        let mut named = |in_query: bool, name| {
-            let occurrence = appearances.entry((in_query, name)).or_insert(0);
-            *occurrence += 1;
-            let name = std::str::from_utf8(name).ok()?.into();
-            Some(ParamName { name, occurrence: *occurrence })
+        let named = |name: &[u8], occurrence| {
+            Some(ParamName { name: std::str::from_utf8(name).ok()?.into(), occurrence })
         };
         let key = match key {
             RawKey::Subdomain(u16::MAX) | RawKey::PathSegment(u16::MAX) => None,
@@ -265,9 +263,9 @@ pub fn tokenize(url: &ParsedUrl, domain: &str) -> Option<Vec<(TokenKey, Value)>>
             RawKey::Port => Some(TokenKey::Port),
             RawKey::PathSegment(index) => Some(TokenKey::PathSegment(index)),
             RawKey::TrailingSlash => Some(TokenKey::TrailingSlash),
-            RawKey::PathParam(name) => named(false, name).map(TokenKey::PathParam),
+            RawKey::PathParam(name) => named(name, path_names.count(name)).map(TokenKey::PathParam),
             RawKey::QuerySeparator => Some(TokenKey::QuerySeparator),
-            RawKey::QueryParam(name) => named(true, name).map(TokenKey::QueryParam),
+            RawKey::QueryParam(name) => named(name, query_names.count(name)).map(TokenKey::QueryParam),
             RawKey::Hashbang => Some(TokenKey::Hashbang),
         };
         let value = match value {
@@ -283,6 +281,37 @@ pub fn tokenize(url: &ParsedUrl, domain: &str) -> Option<Vec<(TokenKey, Value)>>
         }
     });
     flow.is_continue().then_some(tokens)
+}
+
+/// How often each name came so far.
+#[derive(Default)]
+pub(crate) struct NameCounts<'a> {
+    /// The names themselves, while they are few.
+    few: [&'a [u8]; MAX_FEW_NAMES],
+    few_len: usize,
+    many: HashMap<&'a [u8], u32>,
+}
+
+/// Names that are faster to compare than to hash.
+const MAX_FEW_NAMES: usize = 16;
+
+impl<'a> NameCounts<'a> {
+    /// How often a name came, with this time.
+    pub(crate) fn count(&mut self, name: &'a [u8]) -> u32 {
+        if self.few_len < MAX_FEW_NAMES {
+            self.few[self.few_len] = name;
+            self.few_len += 1;
+            return self.few[..self.few_len].iter().filter(|other| **other == name).count() as u32;
+        }
+        if self.many.is_empty() {
+            for name in self.few {
+                *self.many.entry(name).or_default() += 1;
+            }
+        }
+        let count = self.many.entry(name).or_default();
+        *count += 1;
+        *count
+    }
 }
 
 impl TokenKey {
