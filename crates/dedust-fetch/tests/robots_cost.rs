@@ -6,40 +6,15 @@ What a robots.txt costs, however it is written: bytes of memory, counted by the 
 
 mod server;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dedust_fetch::{FetchError, Fetcher};
+use peak_alloc::PeakAlloc;
 
 use crate::server::{Reply, Server};
 
-static LIVE_BYTES: AtomicUsize = AtomicUsize::new(0);
-static PEAK_BYTES: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
-
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-#[expect(
-    unsafe_code,
-    reason = "an allocator cannot be written without; every call is handed to the system's unchanged"
-)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let live = LIVE_BYTES.fetch_add(layout.size(), Ordering::SeqCst) + layout.size();
-        PEAK_BYTES.fetch_max(live, Ordering::SeqCst);
-        // SAFETY: the caller keeps the contract of `alloc`, which is the same here.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE_BYTES.fetch_sub(layout.size(), Ordering::SeqCst);
-        // SAFETY: the pointer came from `System`, because all allocations here do.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
+static MEMORY: PeakAlloc = PeakAlloc;
 
 /// A file with this many rules that stand for nearly anything.
 fn wildcards(count: usize) -> String {
@@ -61,13 +36,12 @@ fn memory_is_bounded_for_a_file_and_for_all_of_them() {
     });
     let fetcher = Fetcher::builder().delay(Duration::ZERO).allow_host("127.0.0.1".parse().unwrap()).build();
 
-    let before = LIVE_BYTES.load(Ordering::SeqCst);
-    PEAK_BYTES.store(before, Ordering::SeqCst);
+    let before = MEMORY.current_usage();
+    MEMORY.reset_peak_usage();
     assert!(fetcher.check(&servers[0].url("/p")).is_ok());
     let outcome = fetcher.check(&servers[1].url("/p"));
     assert!(matches!(outcome, Err(FetchError::LongRobots)), "{outcome:?}");
-    let (peak, live) =
-        (PEAK_BYTES.load(Ordering::SeqCst) - before, LIVE_BYTES.load(Ordering::SeqCst) - before);
+    let (peak, live) = (MEMORY.peak_usage() - before, MEMORY.current_usage() - before);
     assert!(peak < 8 << 20, "{peak} bytes at a time");
     assert!(live < 1 << 20, "{live} bytes kept");
 
@@ -78,6 +52,6 @@ fn memory_is_bounded_for_a_file_and_for_all_of_them() {
     }
     fetcher.check(&servers[0].url("/p")).unwrap();
     assert_eq!(servers[0].count("/robots.txt"), 2, "an origin of long ago is forgotten and asked again");
-    let live = LIVE_BYTES.load(Ordering::SeqCst) - before;
+    let live = MEMORY.current_usage() - before;
     assert!(live < 2 << 20, "{live} bytes kept");
 }

@@ -3,10 +3,8 @@ Parquet files that unpack to far more than they hold: memory is counted by the a
 */
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Cursor;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dedust_io::{BadRowReason, Input, MAX_ROW_BYTES, Observation, ReadError, Reader};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -14,33 +12,10 @@ use parquet::data_type::{ByteArray, ByteArrayType};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-
-static LIVE_BYTES: AtomicUsize = AtomicUsize::new(0);
-static PEAK_BYTES: AtomicUsize = AtomicUsize::new(0);
-
-struct Counting;
+use peak_alloc::PeakAlloc;
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-#[expect(
-    unsafe_code,
-    reason = "an allocator cannot be written without; every call is handed to the system's unchanged"
-)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let live = LIVE_BYTES.fetch_add(layout.size(), Ordering::SeqCst) + layout.size();
-        PEAK_BYTES.fetch_max(live, Ordering::SeqCst);
-        // SAFETY: the caller keeps the contract of `alloc`, which is the same here.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE_BYTES.fetch_sub(layout.size(), Ordering::SeqCst);
-        // SAFETY: the pointer came from `System`, because all allocations here do.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
+static MEMORY: PeakAlloc = PeakAlloc;
 
 /// A file of one column `url` with these values.
 fn file(values: &[ByteArray], properties: WriterPropertiesBuilder) -> Vec<u8> {
@@ -71,10 +46,10 @@ fn open(bytes: Vec<u8>) -> Reader {
 
 /// The error that reading ends with at once, and the most bytes that were allocated at a time.
 fn refusal(bytes: Vec<u8>) -> (ReadError, usize) {
-    let before = LIVE_BYTES.load(Ordering::SeqCst);
-    PEAK_BYTES.store(before, Ordering::SeqCst);
+    let before = MEMORY.current_usage();
+    MEMORY.reset_peak_usage();
     let error = open(bytes).read(&mut Observation::new()).unwrap_err();
-    (error, PEAK_BYTES.load(Ordering::SeqCst) - before)
+    (error, MEMORY.peak_usage() - before)
 }
 
 // One test, since the counters are those of the process.
