@@ -31,63 +31,54 @@ pub(crate) fn run(args: &SimulateArgs, printer: &mut Printer) -> anyhow::Result<
     }
     let sites = plan(args)?;
     let statistics = Statistics::of(&sites);
-    let seconds = write_sites(&sites, args, printer)?;
+    let written: Vec<Written<'_>> = sites
+        .iter()
+        .map(|site| Written {
+            domain: site.spec().domain(),
+            urls: site.urls(),
+            pages: site.pages(),
+            ways: site.spec().chosen_phenomena().to_string(),
+            write: Box::new(|observations, truth| site.write_json_lines(observations, truth)),
+        })
+        .collect();
+    let seconds = write_sites(&written, args, printer)?;
     printer.note(summary(args.profile, sites.len(), &statistics, seconds));
     Ok(ExitStatus::Success)
 }
 
-/// A site that can be written.
-trait Simulated: Sync {
-    fn domain(&self) -> &str;
-    fn urls(&self) -> u64;
-    fn pages(&self) -> u64;
+/// A site that is to be written.
+struct Written<'s> {
+    domain: &'s str,
+    urls: u64,
+    pages: u64,
     /// In which ways its pages have many URLs.
-    fn ways(&self) -> String;
-    fn write_to(&self, observations: &mut dyn io::Write, truth: &mut dyn io::Write) -> io::Result<()>;
+    ways: String,
+    /// Writes its observations and the truth.
+    write: WriteSite<'s>,
 }
 
-impl Simulated for Site {
-    fn domain(&self) -> &str {
-        self.spec().domain()
-    }
-
-    fn urls(&self) -> u64 {
-        self.urls()
-    }
-
-    fn pages(&self) -> u64 {
-        self.pages()
-    }
-
-    fn ways(&self) -> String {
-        self.spec().chosen_phenomena().to_string()
-    }
-
-    fn write_to(&self, observations: &mut dyn io::Write, truth: &mut dyn io::Write) -> io::Result<()> {
-        self.write_json_lines(observations, truth)
-    }
-}
+type WriteSite<'s> = Box<dyn Fn(&mut dyn io::Write, &mut dyn io::Write) -> io::Result<()> + Sync + 's>;
 
 /// Writes sites where the arguments say; how many seconds it took.
-fn write_sites(sites: &[impl Simulated], args: &SimulateArgs, printer: &mut Printer) -> anyhow::Result<f64> {
+fn write_sites(sites: &[Written<'_>], args: &SimulateArgs, printer: &mut Printer) -> anyhow::Result<f64> {
     let started = Instant::now();
-    let bar = progress_bar(printer, sites.iter().map(Simulated::urls).sum());
+    let bar = progress_bar(printer, sites.iter().map(|site| site.urls).sum());
     if args.output.as_os_str() == "-" {
         for site in sites {
-            site.write_to(printer.data(), &mut io::sink())?;
-            bar.inc(site.urls());
+            (site.write)(printer.data(), &mut io::sink())?;
+            bar.inc(site.urls);
         }
     } else {
         prepare(&args.output, args.force)?;
         sites.par_iter().try_for_each(|site| {
-            write_files(site.domain(), args, |observations, truth| site.write_to(observations, truth))
-                .inspect(|()| bar.inc(site.urls()))
+            write_files(site.domain, args, |observations, truth| (site.write)(observations, truth))
+                .inspect(|()| bar.inc(site.urls))
         })?;
     }
     bar.finish_and_clear();
     for site in sites {
-        let (urls, pages) = (count(site.urls()), count(site.pages()));
-        printer.detail(format_args!("{}: {urls} URLs, {pages} pages, {}", site.domain(), site.ways()));
+        let (urls, pages) = (count(site.urls), count(site.pages));
+        printer.detail(format_args!("{}: {urls} URLs, {pages} pages, {}", site.domain, site.ways));
     }
     Ok(started.elapsed().as_secs_f64())
 }

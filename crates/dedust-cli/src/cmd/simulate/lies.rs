@@ -2,14 +2,12 @@
 `dedust simulate --lies`: synthetic sites whose titles, texts and links lie about their pages.
 */
 
-use std::io;
-
 use anyhow::Context as _;
 use dedust_learn::simulate::{InvalidSiteSpec, Lies, LyingSite, LyingSpec};
 
 use crate::ExitStatus;
 use crate::args::SimulateArgs;
-use crate::cmd::simulate::{Simulated, write_sites};
+use crate::cmd::simulate::{Written, write_sites};
 use crate::number::{count, percent};
 use crate::printer::Printer;
 use crate::table::Table;
@@ -23,7 +21,17 @@ pub(super) fn run(lies: Lies, args: &SimulateArgs, printer: &mut Printer) -> any
     let sites = plan(lies, args).context("no such sites can be made")?;
     let urls: u64 = sites.iter().map(LyingSite::urls).sum();
     let pages: u64 = sites.iter().map(LyingSite::pages).sum();
-    let seconds = write_sites(&sites, args, printer)?;
+    let written: Vec<Written<'_>> = sites
+        .iter()
+        .map(|site| Written {
+            domain: site.spec().domain(),
+            urls: site.urls(),
+            pages: site.pages(),
+            ways: format!("noise {}, {}", site.spec().chosen_noise(), site.spec().chosen_lies()),
+            write: Box::new(|observations, truth| site.write_json_lines(observations, truth)),
+        })
+        .collect();
+    let seconds = write_sites(&written, args, printer)?;
     let mut table = Table::new(&["lies", "sites", "URLs", "pages", "duplicates", "seconds", "URLs/s"]);
     table.push([
         lies.len().to_string(),
@@ -36,28 +44,6 @@ pub(super) fn run(lies: Lies, args: &SimulateArgs, printer: &mut Printer) -> any
     ]);
     printer.note(table);
     Ok(ExitStatus::Success)
-}
-
-impl Simulated for LyingSite {
-    fn domain(&self) -> &str {
-        self.spec().domain()
-    }
-
-    fn urls(&self) -> u64 {
-        self.urls()
-    }
-
-    fn pages(&self) -> u64 {
-        self.pages()
-    }
-
-    fn ways(&self) -> String {
-        format!("noise {}, {}", self.spec().chosen_noise(), self.spec().chosen_lies())
-    }
-
-    fn write_to(&self, observations: &mut dyn io::Write, truth: &mut dyn io::Write) -> io::Result<()> {
-        self.write_json_lines(observations, truth)
-    }
 }
 
 /// The sites, with pages that no two of them share.
