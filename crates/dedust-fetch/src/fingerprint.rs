@@ -7,8 +7,10 @@ title not at all. Short texts say nothing: frames, scripts and error pages have 
 The limit of three bits and the condition on the title are those of Xu, Liu and Callan, SIGIR 2017.
 */
 
+use std::fmt;
+
 use dedust_pages::{Page, PageSource};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 /// Bits in which the simhashes of two versions of a page may differ.
 const MAX_HAMMING_BITS: u32 = 3;
@@ -23,9 +25,10 @@ pub struct Fingerprint {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Text {
-    signature: [u8; 16],
+    signature: u128,
     simhash: u64,
-    title: Box<str>,
+    /// A hash of the title, if there is one.
+    title: Option<u64>,
 }
 
 impl Fingerprint {
@@ -35,7 +38,12 @@ impl Fingerprint {
             PageSource { body, content_type: content_type.map(str::as_bytes), ..PageSource::default() };
         let text = Page::read(&source).and_then(|page| {
             let text = dedust_pages::Fingerprint::of([page.text()].into_iter())?;
-            Some(Text { signature: text.signature, simhash: text.simhash, title: page.title().into() })
+            let title = Some(page.title()).filter(|title| !title.is_empty());
+            Some(Text {
+                signature: u128::from_be_bytes(text.signature),
+                simhash: text.simhash,
+                title: title.map(|title| xxh3_64(title.as_bytes())),
+            })
         });
         Self { body: xxh3_128(body), text }
     }
@@ -47,10 +55,43 @@ impl Fingerprint {
                 (Some(text), Some(other)) => {
                     let distance = (text.simhash ^ other.simhash).count_ones();
                     text.signature == other.signature
-                        || !text.title.is_empty() && text.title == other.title && distance <= MAX_HAMMING_BITS
+                        || text.title.is_some() && text.title == other.title && distance <= MAX_HAMMING_BITS
                 }
                 _ => false,
             }
+    }
+
+    /// Reads what [`Display`](fmt::Display) wrote.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut fields = text.split('-');
+        let body = hex(fields.next()?)?;
+        let text = match (fields.next(), fields.next(), fields.next(), fields.next()) {
+            (None, ..) => None,
+            (Some(signature), Some(simhash), title, None) => Some(Text {
+                signature: hex(signature)?,
+                simhash: hex(simhash)?.try_into().ok()?,
+                title: match title {
+                    Some(title) => Some(hex(title)?.try_into().ok()?),
+                    None => None,
+                },
+            }),
+            _ => return None,
+        };
+        Some(Self { body, text })
+    }
+}
+
+fn hex(digits: &str) -> Option<u128> {
+    u128::from_str_radix(digits, 16).ok()
+}
+
+/// Hexadecimal numbers: of the body, of the text if it is long enough, and of its title if there is one.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:x}", self.body)?;
+        let Some(Text { signature, simhash, title }) = &self.text else { return Ok(()) };
+        write!(f, "-{signature:x}-{simhash:x}")?;
+        title.map_or(Ok(()), |title| write!(f, "-{title:x}"))
     }
 }
 
@@ -74,6 +115,17 @@ mod tests {
         assert!(of(b"short", None).is_same_page(&of(b"short", Some("text/html"))));
         assert!(of(b"\x89PNG", Some("image/png")).is_same_page(&of(b"\x89PNG", Some("image/png"))));
         assert!(!of(b"\x89PNG1", Some("image/png")).is_same_page(&of(b"\x89PNG2", Some("image/png"))));
+    }
+
+    #[test]
+    fn what_was_written_is_read_again() {
+        let text = article(1, 40);
+        for page in [html("", "short"), html("", &text), html("title", &text)] {
+            assert_eq!(Fingerprint::parse(&page.to_string()), Some(page));
+        }
+        for text in ["", "x", "1-2", "1-2-3-4-5", "1-2-123456789012345678901", "1-2-3-"] {
+            assert_eq!(Fingerprint::parse(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
         reason: refusal.reason().into(),
         votes: judged.votes.cast.tally(&search.noise).all,
         against: judged.votes.cast.tally(&search.noise).against,
+        merged: Some(judged.votes.merged),
+        fetched: None,
     };
     refused.into_iter().map(written).collect()
 }

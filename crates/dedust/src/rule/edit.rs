@@ -261,27 +261,6 @@ impl<'de> Deserialize<'de> for Spot {
     }
 }
 
-/// An edit that was considered and not believed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RefusedEdit {
-    /// What would have to be true of a URL.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "unique_keys")]
-    pub when: BTreeMap<Spot, Test>,
-    /// What would be changed.
-    pub change: Vec<Change>,
-    /// Why it is not made.
-    pub reason: Box<str>,
-    /// Votes on it.
-    pub votes: u64,
-    /// Those of them against it.
-    pub against: u64,
-    /// Votes for it that are missing before it would be applied, with no more against it. `None` where votes would not help:
-    /// it was seen to fail, or always shows the same few pages.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing: Option<u64>,
-}
-
 /// Reads like a sentence: on `/viewtopic.php`, `sid` does not matter.
 impl fmt::Display for Edit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -289,13 +268,7 @@ impl fmt::Display for Edit {
     }
 }
 
-impl fmt::Display for RefusedEdit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_sentence(f, &self.when, &self.change)
-    }
-}
-
-fn write_sentence(
+pub(super) fn write_sentence(
     f: &mut fmt::Formatter<'_>,
     when: &BTreeMap<Spot, Test>,
     changes: &[Change],

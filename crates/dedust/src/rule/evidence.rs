@@ -48,6 +48,8 @@ pub enum Trust {
     Proven,
     /// By what the site showed and by what is known of such edits on most sites.
     Likely,
+    /// By pages that were fetched to settle it, after it was learned. Its counts are those of the URLs that were fetched.
+    Fetched,
 }
 
 impl Trust {
@@ -56,6 +58,7 @@ impl Trust {
         match self {
             Self::Proven => "proven",
             Self::Likely => "likely",
+            Self::Fetched => "fetched",
         }
     }
 }
