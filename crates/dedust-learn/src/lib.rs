@@ -45,7 +45,9 @@ pub mod simulate;
 mod trainer;
 mod union_find;
 
-pub use canonfd::{Mode, Proof, Refusal, learn_canonfd};
+pub use canonfd::{
+    FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, Mode, Proof, Refusal, learn_canonfd, on_agreeing_hosts,
+};
 pub use cluster::{Clusterer, Clusters};
 pub use confidence::failure_bound;
 pub use corpus::Corpus;

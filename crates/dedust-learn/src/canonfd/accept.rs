@@ -85,7 +85,7 @@ impl Mode {
 }
 
 /// The share of failing votes that is put up with.
-const LIMIT: f64 = 0.05;
+pub(super) const LIMIT: f64 = 0.05;
 /// The same for edits that forget values and join many URLs, at least: so often labels are wrong anywhere.
 const LEAST_LIMIT: f64 = 0.02;
 /// Pages that such an edit may lose on any site: with less, nothing could be proven on a small one.
@@ -108,14 +108,14 @@ const MIN_CONTESTED_VOTES: u64 = 20;
 /// The chance that an edit fails more often than it may.
 const DOUBT: f64 = 0.05;
 /// Pages that must agree, for an edit without a family.
-const MIN_PAGES: u64 = 5;
+pub(super) const MIN_PAGES: u64 = 5;
 /// Agreeing groups for each page that they show. More than that is one empty page, shown for every value of a key that
 /// would matter if there were anything to show.
-const MAX_GROUPS_PER_PAGE: u64 = 4;
+pub(super) const MAX_GROUPS_PER_PAGE: u64 = 4;
 /// Votes of groups held out that an edit needs which was chosen for what was seen.
 const MIN_CHOSEN_VOTES: u64 = 10;
 /// Votes that are said to be missing, at most.
-const MAX_MISSING: u64 = 2_000;
+pub(super) const MAX_MISSING: u64 = 2_000;
 
 /// How many labels of a site are wrong.
 #[derive(Clone, Copy, Debug, Default)]

@@ -15,12 +15,14 @@ mod families;
 mod refine;
 mod scope;
 mod search;
+mod settle;
 mod suggest;
 mod table;
 mod vote;
 mod write;
 
 pub use accept::{Mode, Proof, Refusal};
+pub use settle::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, on_agreeing_hosts};
 
 use crate::corpus::Corpus;
 use crate::method::Learned;

@@ -10,14 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dedust::{Change, Spot, Test, TokenKey, Value};
 
-use super::draft::Draft;
 use super::families::Family;
 use super::search::{Candidate, Judged, Search};
 use super::vote::{Sides, joined};
 use crate::corpus::Corpus;
 
 /// Hosts that must speak for an edit before it is made on all.
-const MIN_HOSTS: usize = 3;
+pub(super) const MIN_HOSTS: usize = 3;
 /// Hosts of a site that are named, those with most URLs.
 const MAX_HOSTS: usize = 1000;
 
@@ -79,12 +78,13 @@ impl Search<'_> {
 
 /// Whether what an edit does depends on the software of a host.
 fn is_of_software(candidate: &Candidate) -> bool {
-    !matches!(candidate.family, Family::Tracking | Family::Session) && !changes_host(&candidate.draft)
+    !matches!(candidate.family, Family::Tracking | Family::Session) && !changes_host(&candidate.draft.change)
 }
 
-fn changes_host(draft: &Draft) -> bool {
+/// Whether one of the changes is made to the host.
+pub(super) fn changes_host(changes: &[Change]) -> bool {
     let is_label = |key: &TokenKey| matches!(key, TokenKey::Subdomain(_));
-    draft.change.iter().any(|change| match change {
+    changes.iter().any(|change| match change {
         Change::Drop(Spot::Key(key)) | Change::Forget(Spot::Key(key)) => is_label(key),
         Change::Map { of: key, .. } | Change::Set { key, .. } => is_label(key),
         _ => false,

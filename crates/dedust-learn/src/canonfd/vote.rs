@@ -19,7 +19,7 @@ use crate::corpus::{Corpus, NO_LABEL};
 use crate::label::Relation;
 
 /// The most votes that one group has for it.
-const MAX_FOR: u64 = 4;
+pub(super) const MAX_FOR: u64 = 4;
 /// A label that contradicts its company so often, and more often than not, is not heard.
 const MAX_CONTRADICTIONS: u32 = 3;
 /// Rows of a label that are looked at.
