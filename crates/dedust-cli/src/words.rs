@@ -2,7 +2,10 @@
 Rules in words: what a rewrite does to each part of a URL, and why it is trusted.
 */
 
-use dedust::{Evidence, Op, OtherParams, ParamName, Rule, Substitution, TokenKey, ValuePattern};
+use dedust::{
+    Evidence, Op, OtherParams, Outcome, ParamName, RefusedEdit, Rule, Substitution, TokenKey, Trust,
+    ValuePattern, Verdict,
+};
 
 use crate::number::{count, counted, percent};
 
@@ -113,15 +116,50 @@ pub(crate) fn record(evidence: &Evidence) -> String {
 }
 
 /// What training saw of an edit: `1,682 URLs changed, 2 of 442 held-out groups failed: at most 1.4 % wrong with 95 %
-/// confidence`.
+/// confidence`; or what was fetched for it, if that proved it.
 pub(crate) fn held_out(evidence: &Evidence) -> String {
+    let (list, group, groups) = match evidence.trust {
+        Some(Trust::Fetched) => ("a list of URLs", "group that was fetched", "groups that were fetched"),
+        _ => ("training", "held-out group", "held-out groups"),
+    };
     format!(
-        "{} changed in training; {} of {} failed: at most {} wrong with 95 % confidence",
+        "{} changed in {list}; {} of {} failed: at most {} wrong with 95 % confidence",
         counted(evidence.urls, "URL", "URLs"),
         count(evidence.failed_groups),
-        counted(evidence.groups, "held-out group", "held-out groups"),
+        counted(evidence.groups, group, groups),
         percent(evidence.failure_bound),
     )
+}
+
+/// What fetching pages said: `confirmed by fetching on 2024-05-01: 95 pairs showed the same page, 0 different ones`.
+pub(crate) fn verdict(verdict: &Verdict) -> String {
+    let date = verdict.date.as_ref().map_or(String::new(), |date| format!(" on {date}"));
+    format!(
+        "{} by fetching{date}: {} showed the same page, {} different ones",
+        verdict.outcome.name(),
+        counted(verdict.same, "pair", "pairs"),
+        count(verdict.different),
+    )
+}
+
+/// Why an edit is not applied, one sentence per line.
+pub(crate) fn refused(refused: &RefusedEdit) -> Vec<String> {
+    let RefusedEdit { reason, votes, against, fetched, .. } = refused;
+    let is_refuted = fetched.as_ref().is_some_and(|fetched| fetched.verdict.outcome == Outcome::Refuted);
+    let missing = match refused.missing {
+        Some(missing) if !is_refuted => format!(", {} more would prove it", count(missing)),
+        _ => String::new(),
+    };
+    let votes = format!("{} of {} against", count(*against), counted(*votes, "vote", "votes"));
+    let mut sentences = vec![format!("{reason}: {votes}{missing}")];
+    if let Some(fetched) = fetched {
+        let missing = match fetched.missing {
+            Some(missing) => format!("; {} would prove it", counted(missing, "more pair", "more pairs")),
+            None => String::new(),
+        };
+        sentences.push(verdict(&fetched.verdict) + &missing);
+    }
+    sentences
 }
 
 /// What training saw of a mirror: `412 paths that both sites have, 3 with different pages: at most 1.9 % wrong with 95 %

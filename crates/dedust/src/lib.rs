@@ -47,8 +47,8 @@ pub use form::Form;
 pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
 pub use rule::{
-    Area, Atom, Change, Count, Edit, Evidence, Example, FORMAT_VERSION, Fetched, MAX_PASSES, Mapped, Mirror, Op,
-    OtherParams, Outcome, Part, PathPart, Promise, RefusedEdit, Rewrite, Rule, RuleSet, SiteRules,
+    Area, Atom, Change, Count, Edit, Evidence, Example, FORMAT_VERSION, Fetched, MAX_PASSES, Mapped, Mirror,
+    Op, OtherParams, Outcome, Part, PathPart, Promise, RefusedEdit, Rewrite, Rule, RuleSet, SiteRules,
     SiteSummary, Source, Spelling, Spot, Substitution, Test, Trust, Verdict, find_cycle,
 };
 pub use url::{

@@ -7,8 +7,8 @@ use std::io;
 use anyhow::Context as _;
 use dedust::errors::ParseUrlError;
 use dedust::{
-    Edit, Evidence, Explanation, Form, Mirror, Normalizer, ParsedUrl, RefusedEdit, Rule, RuleSet, SiteRules,
-    Substitution, site_of,
+    Edit, Evidence, Explanation, Fetched, Form, Mirror, Normalizer, ParsedUrl, RefusedEdit, Rule, RuleSet,
+    SiteRules, Substitution, Verdict, site_of,
 };
 use serde::Serialize;
 
@@ -91,6 +91,19 @@ struct RefusedRecord<'a> {
     votes: u64,
     against: u64,
     /// Votes for it that are missing, if votes would help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<u64>,
+    /// What fetching pages said about it, if that was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fetched: Option<FetchedRecord<'a>>,
+}
+
+/// What fetching pages said about such an edit.
+#[derive(Debug, Serialize)]
+struct FetchedRecord<'a> {
+    #[serde(flatten)]
+    verdict: &'a Verdict,
+    /// Pairs of the same page that are missing, if they would help.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<u64>,
 }
@@ -179,8 +192,18 @@ pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<E
 
 impl<'a> RefusedRecord<'a> {
     fn new(refused: &'a RefusedEdit) -> Self {
-        let RefusedEdit { reason, votes, against, missing, .. } = refused;
-        Self { edit: refused.to_string(), reason, votes: *votes, against: *against, missing: *missing }
+        let RefusedEdit { reason, votes, against, missing, fetched, .. } = refused;
+        let fetched = fetched
+            .as_ref()
+            .map(|Fetched { verdict, missing, .. }| FetchedRecord { verdict, missing: *missing });
+        Self {
+            edit: refused.to_string(),
+            reason,
+            votes: *votes,
+            against: *against,
+            missing: *missing,
+            fetched,
+        }
     }
 }
 
@@ -205,7 +228,7 @@ impl<'a> Case<'a> {
             mirror: rules
                 .zip(explanation.mirror.as_deref())
                 .and_then(|(rules, name)| rules.site(name)?.mirror()),
-            refused: known.map_or_else(Vec::new, |site| refused_for(&explanation, site)),
+            refused: known.map_or_else(Vec::new, |known| refused_for(&explanation, &site, known)),
             site_rules: known.map_or(0, |site| site.len()),
             hosts: known.map_or(&[], |site| site.hosts()),
             refuted_rules: known.map_or(0, refuted_rules),
@@ -291,6 +314,9 @@ impl<'a> Case<'a> {
         for (index, edit) in &self.edits {
             line("edit", &format!("{index} of {}: {edit}", self.site_rules))?;
             line("", &words::held_out(&edit.evidence))?;
+            if let Some(verdict) = &edit.evidence.verdict {
+                line("", &words::verdict(verdict))?;
+            }
             if !edit.fetchable {
                 line("", "in the key only: such URLs were not seen often enough to be fetched")?;
             }
@@ -300,13 +326,9 @@ impl<'a> Case<'a> {
         }
         for refused in &self.refused {
             line("refused", &refused.to_string())?;
-            let votes =
-                format!("{} of {} against", count(refused.against), counted(refused.votes, "vote", "votes"));
-            let missing = match refused.missing {
-                Some(missing) => format!(", {} more would prove it", count(missing)),
-                None => String::new(),
-            };
-            line("", &format!("{}: {votes}{missing}", refused.reason))?;
+            for sentence in words::refused(refused) {
+                line("", &sentence)?;
+            }
         }
         line("key", &key.to_string())?;
         line("canonical", &canonical.to_string())?;
@@ -379,20 +401,16 @@ impl<'a> Case<'a> {
 }
 
 /// Edits that would change the URL, had they been believed. A few.
-fn refused_for<'a>(explanation: &Explanation, site: &'a SiteRules) -> Vec<&'a RefusedEdit> {
-    let url = ParsedUrl::parse(explanation.safe.as_bytes()).ok().filter(|_| explanation.mirror.is_none());
-    let Some(url) = url else { return Vec::new() };
-    let Some(domain_len) = explanation.site.as_ref().map(|site| site.len()) else { return Vec::new() };
+fn refused_for<'a>(explanation: &Explanation, name: &str, site: &'a SiteRules) -> Vec<&'a RefusedEdit> {
+    // On a host where the rules of the site do not hold, an edit would not be made either.
+    let holds = explanation.site.is_some() || site.is_empty();
+    let url = ParsedUrl::parse(explanation.safe.as_bytes()).ok();
+    let Some(url) = url.filter(|_| holds && explanation.mirror.is_none()) else { return Vec::new() };
     let mut form = Form::default();
     let would_change = |refused: &&RefusedEdit| {
-        let edit = Edit {
-            when: refused.when.clone(),
-            change: refused.change.clone(),
-            fetchable: false,
-            evidence: Evidence::default(),
-        };
+        let edit = refused.to_edit(Evidence::default());
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        form.read(&url, domain_len) && {
+        form.read(&url, name.len()) && {
             form.write_key(&mut before);
             form.apply(&edit);
             form.write_key(&mut after);
@@ -428,13 +446,7 @@ fn trust(evidence: &Evidence) -> Vec<String> {
         sentences.push(format!("seen until {time}"));
     }
     if let Some(verdict) = &evidence.verdict {
-        let date = verdict.date.as_ref().map_or(String::new(), |date| format!(" on {date}"));
-        sentences.push(format!(
-            "{} by fetching{date}: {} showed the same page, {} different ones",
-            verdict.outcome.name(),
-            counted(verdict.same, "pair", "pairs"),
-            count(verdict.different),
-        ));
+        sentences.push(words::verdict(verdict));
     }
     sentences
 }

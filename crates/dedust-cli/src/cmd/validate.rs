@@ -3,29 +3,31 @@
 */
 
 mod args;
+mod joined;
 mod report;
 mod sample;
 mod state;
 mod survey;
 mod trial;
+mod unproven;
 mod verdicts;
 
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use dedust::{Outcome, ParsedUrl, RuleSet, Verdict};
+use dedust::{Normalizer, ParsedUrl, RuleSet};
 use dedust_fetch::{Fetcher, FetcherBuilder};
 use dedust_io::{Compression, OutputFile, WriteError};
 
 pub(crate) use self::args::ValidateArgs;
 use self::report::Report;
-use self::sample::{Sampler, Target};
+use self::sample::Sampler;
 use self::state::State;
-use self::survey::{Finding, SiteSamples, Survey};
+use self::survey::{SiteSamples, Survey};
 use self::trial::Limits;
-use self::verdicts::with_verdicts;
+use self::unproven::Unproven;
+use self::verdicts::judge;
 use crate::ExitStatus;
 use crate::args::ReportFormat;
 use crate::failure::Refusal;
@@ -42,12 +44,19 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
         return Err(Refusal::new(problem, "expected a share from 0 to 1").into());
     }
     let rules = rule_file::load(&args.rules, is_dash(&args.urls))?;
+    // For its warnings: rules are compiled one by one to be checked.
+    rule_file::trusted(Normalizer::compile(&rules), &args.rules, &args.trust, printer);
     let output = Output::of(args)?;
     // Before the work, which may take hours: a target that cannot be written is known now.
     drop(output.create()?);
     let limits = Limits::new(args.samples, args.max_fail);
 
-    let sites = draw(args, &rules, limits, printer)?;
+    let sampler = read(args, &rules, limits, printer)?;
+    let sites: Vec<SiteSamples> = rules
+        .sites()
+        .filter(|(_, site)| args.trust.trust_mirrors || site.mirror().is_none())
+        .map(|(site, _)| Ok(SiteSamples { site: site.to_owned(), samples: sampler.draw(site)? }))
+        .collect::<anyhow::Result<_>>()?;
     let state = output.state_path(args).map_or_else(|| Ok(State::none()), |path| State::open(&path))?;
     if state.len() > 0 {
         printer.note(format_args!("{} known from before", counted(state.len() as u64, "pair", "pairs")));
@@ -60,16 +69,22 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
         .user_agent(&args.user_agent);
     let fetcher = args.allow_host.iter().cloned().fold(fetcher, FetcherBuilder::allow_host).build();
     let bars = Validating::new(printer);
-    let findings = Survey { fetcher: &fetcher, state: &state, limits, bars: &bars }.run(&sites)?;
+    let date = args.date.as_deref();
+    let unproven = Unproven { rules: &rules, sampler: &sampler, limits, date };
+    let unproven = args.unproven.then_some(&unproven);
+    let findings = Survey { fetcher: &fetcher, state: &state, limits, unproven, bars: &bars }.run(&sites)?;
     drop(bars);
+    if findings.iter().all(|finding| finding.trial.is_empty()) {
+        printer.warning(format_args!("no rule changes any URL of {}", line_source::name_of(&args.urls)));
+    }
 
-    let judged = judge(&rules, &findings, limits, args.date.as_deref())?;
+    let judged = judge(&rules, &findings, date)?;
     let mut file = output.create()?;
     judged.save(&mut file).map_err(|source| WriteError::Write { path: output.path.clone(), source })?;
     file.commit()?;
     state.remove().context("cannot remove the state file")?;
 
-    let report = Report { rules: &rules, findings: &findings, limits, requests: fetcher.requests() };
+    let report = Report { rules: &rules, findings: &findings, judged: &judged, requests: fetcher.requests() };
     match args.format {
         ReportFormat::Text => {
             report.text(printer);
@@ -80,13 +95,13 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
     Ok(ExitStatus::Success)
 }
 
-/// Reads the URLs and draws the pairs for every rule.
-fn draw(
+/// Reads the URLs that pairs are drawn from.
+fn read(
     args: &ValidateArgs,
     rules: &RuleSet,
     limits: Limits,
     printer: &mut Printer,
-) -> anyhow::Result<Vec<SiteSamples>> {
+) -> anyhow::Result<Sampler> {
     let mut sampler = Sampler::new(rules, args.seed, limits.max_pairs())?;
     let mut url = ParsedUrl::default();
     read_all(std::slice::from_ref(&args.urls), printer, |observation| {
@@ -94,41 +109,7 @@ fn draw(
         sampler.observe(&url);
         Ok(())
     })?;
-    let sites: Vec<SiteSamples> = rules
-        .sites()
-        .map(|(site, _)| Ok(SiteSamples { site: site.to_owned(), samples: sampler.draw(site)? }))
-        .collect::<anyhow::Result<_>>()?;
-    if sites.iter().flat_map(|site| &site.samples).all(|sample| sample.pairs.is_empty()) {
-        printer.warning(format_args!("no rule changes any URL of {}", line_source::name_of(&args.urls)));
-    }
-    Ok(sites)
-}
-
-/// The rules with their new verdicts. One that says nothing does not replace one that did.
-fn judge(
-    rules: &RuleSet,
-    findings: &[Finding],
-    limits: Limits,
-    date: Option<&str>,
-) -> anyhow::Result<RuleSet> {
-    let found: HashMap<(&str, Target), &Finding> =
-        findings.iter().map(|finding| ((&*finding.site, finding.target), finding)).collect();
-    let judged = with_verdicts(rules, |site, target, evidence| {
-        let before = evidence.verdict.clone();
-        let Some(Finding { trial, .. }) = found.get(&(site, target)) else { return before };
-        let outcome = trial.outcome(limits);
-        match before {
-            Some(before) if outcome == Outcome::Unknown && before.outcome != outcome => Some(before),
-            _ => Some(Verdict {
-                outcome,
-                same: trial.same,
-                different: trial.different,
-                failed: trial.failed,
-                date: date.map(Into::into),
-            }),
-        }
-    })?;
-    Ok(judged)
+    Ok(sampler)
 }
 
 /// Where the rules go.

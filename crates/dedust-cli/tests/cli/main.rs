@@ -21,4 +21,5 @@ mod reading;
 mod sandbox;
 #[path = "../../../dedust-fetch/tests/server/mod.rs"]
 mod server;
+mod unproven;
 mod validating;

@@ -62,7 +62,7 @@ fn urls(server: &Server, count: usize) -> String {
         .collect()
 }
 
-const FAST: [&str; 10] = [
+pub(crate) const FAST: [&str; 10] = [
     "validate",
     "rules.json",
     "urls.txt",
@@ -75,12 +75,12 @@ const FAST: [&str; 10] = [
     "--no-progress",
 ];
 
-fn validate(sandbox: &Sandbox, more: &[&str]) -> Output {
+pub(crate) fn validate(sandbox: &Sandbox, more: &[&str]) -> Output {
     sandbox.run(&[&FAST[..], more].concat())
 }
 
 /// The lines of `--format json`.
-fn records(run: &Output) -> Vec<serde_json::Value> {
+pub(crate) fn records(run: &Output) -> Vec<serde_json::Value> {
     assert_eq!(run.status.code(), Some(0), "{}", report(run));
     let text = String::from_utf8(run.stdout.clone()).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::args::ReportFormat;
 use crate::failure::Refusal;
-use crate::number::{count, counted};
+use crate::number::counted;
 use crate::printer::Printer;
 use crate::rule_file::{self, Rules};
 use crate::words;
@@ -94,12 +94,9 @@ pub(super) fn site(
     }
     for refused in site.refused() {
         printer.line(format_args!("       {refused}"))?;
-        printer.line(format_args!(
-            "       no: {}; {} of {} against",
-            refused.reason,
-            count(refused.against),
-            counted(refused.votes, "vote", "votes"),
-        ))?;
+        for sentence in words::refused(refused) {
+            printer.line(format_args!("       {sentence}"))?;
+        }
     }
     Ok(())
 }

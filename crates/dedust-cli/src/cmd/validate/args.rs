@@ -7,27 +7,36 @@ use std::time::Duration;
 
 use dedust_fetch::{AllowedHost, Fetcher};
 
-use crate::args::ReportFormat;
+use crate::args::{ReportFormat, TrustArgs};
 
 /// After the help of `validate`.
 const HELP: &str = r#"Examples:
   dedust validate rules.json urls.txt
   dedust validate rules.json crawl.jsonl.gz -o checked.json --samples 200
+  dedust validate rules.json urls.txt --unproven
   dedust validate rules.json urls.txt --format json | jq 'select(.outcome == "refuted")'
 
 For every rule, URLs of the list that it changes are fetched, each with the canonical URL that the rule makes of it, or, where it makes none, with another URL of the list that gets the same key. Two pages are the same when their bytes are, when their visible text is, or when their texts differ little and their titles not at all. A page that the host also shows for a URL that cannot exist is an error page.
 
 A rule is confirmed once all but the share --max-fail of --samples pairs were the same, refuted once that share of --samples were different, and unknown if fewer than 20 pairs could be compared. Verdicts are written into RULES; refuted rules stay there and are no longer applied. A verdict of unknown does not replace an earlier one that was not.
 
+With --unproven, edits that lack votes are tried after the rules of their site, each after those that hold. Up to --samples pairs are compared, at most 4 of one group of URLs. An edit is promoted (it becomes the last edit of its site) if as many pairs show the same page as the learner asked for in all, its own votes not counted; with pairs of different pages it takes so many that at most 5 % fail, with 95 % confidence. The groups must show 5 different pages. It is applied on the hosts that were asked, and on all if 3 agree. What it may lose is added to the promise of its site. An edit that is refuted, or lacks pairs, stays unproven with what was found. A later run adds pairs of other groups; one that was refuted starts anew.
+
+Mirrors are checked only with --trust-mirrors.
+
 Only public addresses are connected to, and hosts named with --allow-host. robots.txt is obeyed (a site whose file has more than 5000 rules for us is left alone), and hosts are asked one request at a time; sites are checked in parallel. Every finished pair is noted in the state file at once: after an interruption, the same command goes on where it stopped. The file is removed when all is done.
 
-With --format json, one line per rule, then one for all:
+With --format json, one line per rule and unproven edit, then one for all:
   {"type":"rule","site":"a.example","kind":"rule","index":0,"pattern":..,
    "rewrite":..,"outcome":"confirmed","same":95,"different":0,"failed":2,
    "failures":{"timed out":2},"differing":[]}
+  {"type":"unproven","site":"b.example","index":0,"edit":..,
+   "outcome":"unknown","obstacle":"6 more pairs of the same page are missing",
+   "missing":6,"lost":0,"same":20,"different":0,"failed":0,"failures":{},
+   "differing":[]}
   {"type":"total","rules":1,"confirmed":1,"refuted":0,"unknown":0,
-   "requests":210}
-"kind" is "rule" or "substitution", "index" counts from 0, "differing" holds up to three pairs of different pages."#;
+   "unproven":1,"promoted":0,"requests":210}
+"kind" is "rule", "substitution", "edit" or "mirror", "index" counts from 0, "differing" holds up to three pairs of different pages."#;
 
 /// Options of `validate`.
 #[derive(Debug, clap::Args)]
@@ -53,7 +62,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "SIZE", default_value = "5MiB", value_parser = size)]
     pub(crate) max_bytes: usize,
     /// Redirects to follow from one URL
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=20))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=20), hide_short_help = true)]
     pub(crate) max_redirects: u32,
     /// Connect to this host although its address is private; may be given more than once
     ///
@@ -75,8 +84,15 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
     /// What the choice of samples depends on
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_short_help = true)]
     pub(crate) seed: u64,
+    /// Try the unproven edits too, and apply those that hold from now on
+    ///
+    /// An edit that the learner could not prove for lack of votes stays in the rule file and is not applied. With this option the URLs that it would join are fetched and compared. If enough of them show the same page, it becomes an edit of its site.
+    #[arg(long)]
+    pub(crate) unproven: bool,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     /// The day to note in the verdicts [default: none]
     #[arg(long, value_name = "DATE")]
     pub(crate) date: Option<String>,

@@ -2,18 +2,20 @@
 What validation came to: a table of rules, and pairs that show why some do not hold.
 */
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use dedust::{Outcome, RuleSet};
+use dedust::{Outcome, Promise, RuleSet};
 use serde::Serialize;
 
 use super::sample::{Pair, Target};
 use super::survey::Finding;
-use super::trial::Limits;
+use super::trial::Trial;
+use super::unproven::Settled;
 use crate::number::{count, counted};
 use crate::printer::Printer;
 use crate::table::Table;
+use crate::words;
 
 const SHOWN_RULES: usize = 50;
 
@@ -21,12 +23,13 @@ const SHOWN_RULES: usize = 50;
 pub(super) struct Report<'a> {
     pub(super) rules: &'a RuleSet,
     pub(super) findings: &'a [Finding],
-    pub(super) limits: Limits,
+    /// The same rules, as they are after the run.
+    pub(super) judged: &'a RuleSet,
     pub(super) requests: u64,
 }
 
-/// One line of `--format json`: `{"type":"rule",..}` for every rule, in the order of the file, then
-/// `{"type":"total",..}`.
+/// One line of `--format json`: `{"type":"rule",..}` for every rule and `{"type":"unproven",..}` for every unproven edit that
+/// was tried, in the order of the file, then `{"type":"total",..}`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Record<'a> {
@@ -55,6 +58,33 @@ enum Record<'a> {
         /// Some pairs of different pages.
         differing: Vec<[&'a str; 2]>,
     },
+    /// One unproven edit.
+    Unproven {
+        /// Its site.
+        site: &'a str,
+        /// Its place among the refused edits of the site, from 0, before this run.
+        index: usize,
+        /// What it does, in words.
+        edit: String,
+        /// Confirmed if it is applied from now on.
+        outcome: Outcome,
+        /// Why it is not; `null` if it is.
+        obstacle: Option<String>,
+        /// Pairs of the same page that are missing, if only they are.
+        missing: Option<u64>,
+        /// Pages more that the site may lose with it.
+        lost: u64,
+        /// Pairs of the same page, in this run.
+        same: u64,
+        /// Pairs of different pages, in this run.
+        different: u64,
+        /// Pairs of which nothing was learned, in this run.
+        failed: u64,
+        /// Why, and how often.
+        failures: &'a BTreeMap<String, u64>,
+        /// Some pairs of different pages.
+        differing: Vec<[&'a str; 2]>,
+    },
     /// All rules.
     Total {
         /// How many.
@@ -65,18 +95,23 @@ enum Record<'a> {
         refuted: usize,
         /// Those of which too little was learned.
         unknown: usize,
+        /// Unproven edits that were tried.
+        unproven: usize,
+        /// Those of them that are applied from now on.
+        promoted: usize,
         /// Requests that were made.
         requests: u64,
     },
 }
 
 impl Report<'_> {
-    fn outcome(&self, finding: &Finding) -> Outcome {
-        finding.trial.outcome(self.limits)
-    }
-
-    fn count(&self, outcome: Outcome) -> usize {
-        self.findings.iter().filter(|finding| self.outcome(finding) == outcome).count()
+    /// Rules, or unproven edits, and how many of them are confirmed, refuted and unknown.
+    fn counts(&self, are_unproven: bool) -> [usize; 4] {
+        let of_kind = self.findings.iter().filter(|finding| finding.settled.is_some() == are_unproven);
+        let count = |outcome| of_kind.clone().filter(|finding| finding.outcome == outcome).count();
+        let [confirmed, refuted, unknown] =
+            [Outcome::Confirmed, Outcome::Refuted, Outcome::Unknown].map(count);
+        [of_kind.count(), confirmed, refuted, unknown]
     }
 
     /// Pattern and rewrite as people read them.
@@ -95,6 +130,9 @@ impl Report<'_> {
             Target::Edit(index) => {
                 site.and_then(|site| site.edits().get(index)).map(|edit| (edit.to_string(), String::new()))
             }
+            Target::Unproven(index) => {
+                site.and_then(|site| site.refused().get(index)).map(|edit| (edit.to_string(), String::new()))
+            }
         };
         shapes.unwrap_or_default()
     }
@@ -103,34 +141,50 @@ impl Report<'_> {
     pub(super) fn json(&self, printer: &mut Printer) -> io::Result<()> {
         for finding in self.findings {
             let (pattern, rewrite) = self.shapes(finding);
+            let (site, outcome) = (&*finding.site, finding.outcome);
+            let Trial { same, different, failed, ref failures, ref differing } = finding.trial;
+            let differing = differing.iter().map(|pair| [&*pair.url, &*pair.other]).collect();
             let (kind, index) = match finding.target {
                 Target::Rule(index) => ("rule", index),
                 Target::Substitution(index) => ("substitution", index),
                 Target::Edit(index) => ("edit", index),
                 Target::Mirror => ("mirror", 0),
+                Target::Unproven(index) => ("unproven", index),
             };
-            let trial = &finding.trial;
-            printer.json(&Record::Rule {
-                site: &finding.site,
-                kind,
-                index,
-                pattern,
-                rewrite,
-                outcome: self.outcome(finding),
-                same: trial.same,
-                different: trial.different,
-                failed: trial.failed,
-                failures: &trial.failures,
-                differing: trial.differing.iter().map(|pair| [&*pair.url, &*pair.other]).collect(),
+            printer.json(&match &finding.settled {
+                None => Record::Rule {
+                    site,
+                    kind,
+                    index,
+                    pattern,
+                    rewrite,
+                    outcome,
+                    same,
+                    different,
+                    failed,
+                    failures,
+                    differing,
+                },
+                Some(settled) => Record::Unproven {
+                    site,
+                    index,
+                    edit: pattern,
+                    outcome,
+                    obstacle: settled.obstacle.as_ref().map(ToString::to_string),
+                    missing: settled.missing(),
+                    lost: settled.lost,
+                    same,
+                    different,
+                    failed,
+                    failures,
+                    differing,
+                },
             })?;
         }
-        printer.json(&Record::Total {
-            rules: self.findings.len(),
-            confirmed: self.count(Outcome::Confirmed),
-            refuted: self.count(Outcome::Refuted),
-            unknown: self.count(Outcome::Unknown),
-            requests: self.requests,
-        })
+        let [rules, confirmed, refuted, unknown] = self.counts(false);
+        let [unproven, promoted, ..] = self.counts(true);
+        let requests = self.requests;
+        printer.json(&Record::Total { rules, confirmed, refuted, unknown, unproven, promoted, requests })
     }
 
     /// The report for people.
@@ -140,7 +194,7 @@ impl Report<'_> {
             let trial = &finding.trial;
             table.push([
                 format!("{} {}", finding.site, finding.target),
-                self.outcome(finding).name().to_owned(),
+                outcome(finding).to_owned(),
                 count(trial.same),
                 count(trial.different),
                 count(trial.failed),
@@ -154,7 +208,10 @@ impl Report<'_> {
         for finding in differing.take(SHOWN_RULES) {
             let (pattern, rewrite) = self.shapes(finding);
             printer.note(format_args!("\n{} {}: {pattern}", finding.site, finding.target));
-            printer.note(format_args!("  -> {rewrite}\n  brings together different pages:"));
+            if !rewrite.is_empty() {
+                printer.note(format_args!("  -> {rewrite}"));
+            }
+            printer.note("  brings together different pages:");
             for Pair { url, other } in &finding.trial.differing {
                 printer.note(format_args!("    {url}\n    {other}"));
             }
@@ -162,14 +219,49 @@ impl Report<'_> {
         for (reason, times) in self.failures() {
             printer.detail(format_args!("failed: {reason}, {}", counted(times, "pair", "pairs")));
         }
+        self.unproven(printer);
+        let [rules, confirmed, refuted, unknown] = self.counts(false).map(|count| count as u64);
         printer.note(format_args!(
             "\n{}: {} confirmed, {} refuted, {} unknown; {} made",
-            counted(self.findings.len() as u64, "rule", "rules"),
-            count(self.count(Outcome::Confirmed) as u64),
-            count(self.count(Outcome::Refuted) as u64),
-            count(self.count(Outcome::Unknown) as u64),
+            counted(rules, "rule", "rules"),
+            count(confirmed),
+            count(refuted),
+            count(unknown),
             counted(self.requests, "request", "requests"),
         ));
+        let [unproven, promoted, refuted, unknown] = self.counts(true).map(|count| count as u64);
+        if unproven > 0 {
+            printer.note(format_args!(
+                "{}: {} promoted, {} refuted, {} still unproven",
+                counted(unproven, "unproven edit", "unproven edits"),
+                count(promoted),
+                count(refuted),
+                count(unknown),
+            ));
+        }
+    }
+
+    /// What became of each unproven edit, and of the promises of their sites.
+    fn unproven(&self, printer: &mut Printer) {
+        let tried = self.findings.iter().filter_map(|finding| Some((finding, finding.settled.as_ref()?)));
+        for (finding, settled) in tried.clone().take(SHOWN_RULES) {
+            let (edit, _) = self.shapes(finding);
+            printer.note(format_args!("\n{} {}: {edit}", finding.site, finding.target));
+            printer.note(format_args!("  {}", fate(settled)));
+        }
+        let promoted =
+            tried.filter(|(_, settled)| !settled.edits.is_empty()).map(|(finding, _)| &*finding.site);
+        let sites: BTreeSet<&str> = promoted.collect();
+        for name in sites {
+            let Some(site) = self.judged.site(name) else { continue };
+            if let Some(Promise { lost, pages }) = site.summary().promise {
+                printer.note(format_args!(
+                    "\n{name} may lose {} of its {} now, at most, with 95 % confidence",
+                    count(lost),
+                    counted(pages, "page", "pages"),
+                ));
+            }
+        }
     }
 
     fn failures(&self) -> BTreeMap<&str, u64> {
@@ -178,5 +270,22 @@ impl Report<'_> {
             *failures.entry(reason.as_str()).or_default() += times;
         }
         failures
+    }
+}
+
+/// What came of a rule, in a word.
+fn outcome(finding: &Finding) -> &'static str {
+    match &finding.settled {
+        Some(settled) if settled.obstacle.is_none() => "promoted",
+        _ => finding.outcome.name(),
+    }
+}
+
+/// What became of an unproven edit, in a sentence.
+fn fate(settled: &Settled) -> String {
+    match (&settled.obstacle, settled.edits.first()) {
+        (None, Some(edit)) => format!("applied from now on: {}", words::held_out(&edit.evidence)),
+        (Some(obstacle), _) => format!("not applied: {obstacle}"),
+        (None, None) => String::new(),
     }
 }

@@ -6,7 +6,7 @@ forgets values, another URL of the list with the same key. Pairs come in an orde
 alone, and no group of URLs has a second pair before all others had their first.
 
 Each rule is tested as it is applied: on the URLs that no rule before it covers, and without the substitutions;
-each substitution by itself. Earlier verdicts do not count.
+each substitution by itself. Earlier verdicts do not count. How edits are tested is in [`super::joined`].
 */
 
 use std::collections::{HashMap, HashSet};
@@ -18,10 +18,11 @@ use dedust::{
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::joined::Joined;
 use super::verdicts::with_verdicts;
 
 /// Pairs of one group of URLs that may be drawn.
-const MAX_PAIRS_OF_GROUP: usize = 16;
+pub(super) const MAX_PAIRS_OF_GROUP: usize = 16;
 
 /// Two URLs of one page, if the rule is right.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +39,8 @@ pub(super) enum Target {
     Rule(usize),
     Substitution(usize),
     Edit(usize),
+    /// An edit that is not applied.
+    Unproven(usize),
     /// All that a site has, if it shows the pages of another.
     Mirror,
 }
@@ -48,6 +51,7 @@ impl fmt::Display for Target {
             Self::Rule(index) => write!(f, "rule {index}"),
             Self::Substitution(index) => write!(f, "substitution {index}"),
             Self::Edit(index) => write!(f, "edit {index}"),
+            Self::Unproven(index) => write!(f, "unproven edit {index}"),
             Self::Mirror => f.write_str("mirror"),
         }
     }
@@ -75,7 +79,7 @@ pub(super) struct Sampler {
 
 /// Pairs by how many of their group were drawn before.
 #[derive(Default)]
-struct Rounds {
+pub(super) struct Rounds {
     pairs: Vec<Vec<Pair>>,
     drawn_of_group: HashMap<Box<[u8]>, usize>,
 }
@@ -113,12 +117,18 @@ impl Sampler {
         }
     }
 
-    /// The samples for the rules of a site, in the order of the file; substitutions come last.
-    pub(super) fn draw(&self, site: &str) -> Result<Vec<Sample>, InvalidSite> {
-        let Some(rules) = self.rules.site(site) else { return Ok(Vec::new()) };
+    /// The URLs of a site, in the order in which pairs are drawn from them.
+    pub(super) fn urls_of(&self, site: &str) -> Vec<&[u8]> {
         let mut urls: Vec<&[u8]> =
             self.urls_by_site.get(site).into_iter().flatten().map(|url| &**url).collect();
         urls.sort_unstable_by_key(|url| (xxh3_64_with_seed(url, self.seed), *url));
+        urls
+    }
+
+    /// The samples for the rules of a site, in the order of the file: rules, substitutions, edits.
+    pub(super) fn draw(&self, site: &str) -> Result<Vec<Sample>, InvalidSite> {
+        let Some(rules) = self.rules.site(site) else { return Ok(Vec::new()) };
+        let urls = self.urls_of(site);
         if let Some(mirror) = rules.mirror() {
             return Ok(vec![self.draw_for_mirror(&urls, site, mirror)]);
         }
@@ -126,8 +136,10 @@ impl Sampler {
         for index in 0..rules.substitutions().len() {
             samples.push(self.draw_for_substitution(&urls, site, rules, index)?);
         }
-        for index in 0..rules.edits().len() {
-            samples.push(self.draw_for_edit(&urls, site, rules, index)?);
+        for (index, edit) in rules.edits().iter().enumerate() {
+            let joined = Joined::new(site, rules.hosts(), &rules.edits()[..index], edit.clone())?;
+            let pairs = joined.draw(&urls, self.max_pairs, MAX_PAIRS_OF_GROUP, |_| false).pairs;
+            samples.push(Sample { target: Target::Edit(index), pairs });
         }
         Ok(samples)
     }
@@ -176,35 +188,6 @@ impl Sampler {
         Sample { target: Target::Mirror, pairs: urls.iter().filter_map(pair).take(self.max_pairs).collect() }
     }
 
-    /// Pairs of URLs that the edits bring together, and would not without this one.
-    fn draw_for_edit(
-        &self,
-        urls: &[&[u8]],
-        name: &str,
-        site: &SiteRules,
-        index: usize,
-    ) -> Result<Sample, InvalidSite> {
-        let upto = |count: usize| {
-            let mut alone = RuleSet::new("");
-            let rules = SiteRules::new(SiteSummary::default(), Vec::new())?;
-            let rules = rules.with_edits(site.edits()[..count].to_vec())?;
-            alone.insert(name, rules.with_hosts(site.hosts().to_vec()))?;
-            Ok(Normalizer::compile(&alone))
-        };
-        let (before, after) = (upto(index)?, upto(index + 1)?);
-        let mut first_of_key: HashMap<UrlKey, (&[u8], UrlKey)> = HashMap::new();
-        let mut rounds = Rounds::default();
-        for &url in urls {
-            let (Ok(old), Ok(key)) = (before.key(url), after.key(url)) else { continue };
-            let group: Box<[u8]> = key.as_bytes().into();
-            let (first, first_old) = first_of_key.entry(key).or_insert((url, old.clone()));
-            if *first_old != old {
-                rounds.push(group, url, first, self.max_pairs);
-            }
-        }
-        Ok(Sample { target: Target::Edit(index), pairs: rounds.into_pairs(self.max_pairs) })
-    }
-
     fn draw_for_substitution(
         &self,
         urls: &[&[u8]],
@@ -234,7 +217,7 @@ impl Sampler {
 
 impl Rounds {
     /// Adds a pair of `group`, unless its round is full.
-    fn push(&mut self, group: Box<[u8]>, url: &[u8], other: &[u8], max_pairs: usize) {
+    pub(super) fn push(&mut self, group: Box<[u8]>, url: &[u8], other: &[u8], max_pairs: usize) {
         let drawn = self.drawn_of_group.entry(group).or_default();
         let round = *drawn;
         let (Ok(url), Ok(other)) = (std::str::from_utf8(url), std::str::from_utf8(other)) else { return };
@@ -250,7 +233,8 @@ impl Rounds {
         }
     }
 
-    fn into_pairs(self, max_pairs: usize) -> Vec<Pair> {
+    /// At most so many pairs, those of the first round first.
+    pub(super) fn into_pairs(self, max_pairs: usize) -> Vec<Pair> {
         let mut pairs: Vec<Pair> = self.pairs.into_iter().flatten().collect();
         pairs.truncate(max_pairs);
         pairs

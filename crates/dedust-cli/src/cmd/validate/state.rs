@@ -4,7 +4,7 @@ Finished pairs on disk, so that an interruption costs nothing.
 One line of JSON per pair, written at once when the pair is finished:
 
 ```json
-{"url":"http://a.example/p?sid=1","other":"http://a.example/p","outcome":"same"}
+{"url":"http://a.example/p?sid=1","other":"http://a.example/p","outcome":"same","page":"9c2d-71b0-8f1e"}
 ```
 What was learned of a pair holds for any rule, so that rules and settings may change in between. Pairs that failed are
 noted too, and tried again. A last line that was cut off is ignored.
@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context as _;
+use dedust_fetch::Fingerprint;
 use serde::{Deserialize, Serialize};
 
 use super::sample::Pair;
@@ -34,8 +35,12 @@ struct Line {
     url: String,
     other: String,
     outcome: OutcomeOfPair,
+    /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    /// What is kept of the page that is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    page: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -77,12 +82,12 @@ impl State {
     /// Notes a pair that was fetched.
     pub(super) fn note(&self, pair: &Pair, comparison: &Comparison) -> anyhow::Result<()> {
         let Some((path, file)) = &self.file else { return Ok(()) };
-        let (outcome, reason) = match comparison {
-            Comparison::Same => (OutcomeOfPair::Same, None),
-            Comparison::Different => (OutcomeOfPair::Different, None),
-            Comparison::Failed(reason) => (OutcomeOfPair::Failed, Some(reason.clone())),
+        let (outcome, reason, page) = match comparison {
+            Comparison::Same(page) => (OutcomeOfPair::Same, None, page.as_ref().map(ToString::to_string)),
+            Comparison::Different => (OutcomeOfPair::Different, None, None),
+            Comparison::Failed(reason) => (OutcomeOfPair::Failed, Some(reason.clone()), None),
         };
-        let line = Line { url: pair.url.clone(), other: pair.other.clone(), outcome, reason };
+        let line = Line { url: pair.url.clone(), other: pair.other.clone(), outcome, reason, page };
         let mut bytes = serde_json::to_vec(&line)?;
         bytes.push(b'\n');
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,8 +121,11 @@ fn read(file: &File, path: &Path) -> anyhow::Result<(HashMap<Pair, Comparison>, 
             continue;
         }
         let comparison = match serde_json::from_slice::<Line>(&line) {
-            Ok(Line { url, other, outcome, .. }) => match outcome {
-                OutcomeOfPair::Same => Some((Pair { url, other }, Comparison::Same)),
+            Ok(Line { url, other, outcome, page, .. }) => match outcome {
+                OutcomeOfPair::Same => {
+                    let page = page.and_then(|page| Fingerprint::parse(&page));
+                    Some((Pair { url, other }, Comparison::Same(page)))
+                }
                 OutcomeOfPair::Different => Some((Pair { url, other }, Comparison::Different)),
                 OutcomeOfPair::Failed => None,
             },
@@ -148,14 +156,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.jsonl");
         let state = State::open(&path).unwrap();
-        state.note(&pair(1), &Comparison::Same).unwrap();
+        let page = Comparison::Same(Some(Fingerprint::of(b"page", None)));
+        state.note(&pair(1), &page).unwrap();
         state.note(&pair(2), &Comparison::Different).unwrap();
         state.note(&pair(3), &Comparison::Failed("timed out".into())).unwrap();
         assert_eq!(state.len(), 0);
         drop(state);
         let state = State::open(&path).unwrap();
         assert_eq!(state.len(), 2);
-        assert_eq!(state.get(&pair(1)), Some(&Comparison::Same));
+        assert_eq!(state.get(&pair(1)), Some(&page));
         assert_eq!(state.get(&pair(2)), Some(&Comparison::Different));
         assert_eq!(state.get(&pair(3)), None);
         state.remove().unwrap();
@@ -167,14 +176,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.jsonl");
         let state = State::open(&path).unwrap();
-        state.note(&pair(1), &Comparison::Same).unwrap();
-        state.note(&pair(2), &Comparison::Same).unwrap();
+        state.note(&pair(1), &Comparison::Same(None)).unwrap();
+        state.note(&pair(2), &Comparison::Same(None)).unwrap();
         drop(state);
         let bytes = fs::read(&path).unwrap();
         fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
         let state = State::open(&path).unwrap();
         assert_eq!((state.len(), state.get(&pair(2))), (1, None));
-        state.note(&pair(2), &Comparison::Same).unwrap();
+        state.note(&pair(2), &Comparison::Same(None)).unwrap();
         drop(state);
         assert_eq!(State::open(&path).unwrap().len(), 2);
     }

@@ -1,5 +1,6 @@
 /*!
-Fetches and compares the pairs of all sites: several sites at a time, the rules of a site one after another.
+Fetches and compares the pairs of all sites: several sites at a time, the rules of a site one after another, and then its
+unproven edits, each after those that hold.
 
 Pages are fetched once, however many pairs they are part of; what is kept of them is small.
 */
@@ -9,11 +10,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
+use dedust::Outcome;
 use dedust_fetch::{FetchError, Fetcher, Fingerprint};
 
 use super::sample::{Pair, Sample, Target};
 use super::state::State;
 use super::trial::{Comparison, Limits, Trial};
+use super::unproven::{Settled, Unproven};
 use crate::progress::Validating;
 
 /// Sites that are checked at a time.
@@ -32,6 +35,9 @@ pub(super) struct Finding {
     pub(super) site: String,
     pub(super) target: Target,
     pub(super) trial: Trial,
+    pub(super) outcome: Outcome,
+    /// What becomes of an edit that was not proven.
+    pub(super) settled: Option<Settled>,
 }
 
 /// All that is needed to compare pairs.
@@ -39,6 +45,8 @@ pub(super) struct Survey<'a> {
     pub(super) fetcher: &'a Fetcher,
     pub(super) state: &'a State,
     pub(super) limits: Limits,
+    /// The unproven edits, if they are to be settled.
+    pub(super) unproven: Option<&'a Unproven<'a>>,
     pub(super) bars: &'a Validating,
 }
 
@@ -79,19 +87,44 @@ impl Survey<'_> {
     fn site(&self, site: &SiteSamples) -> anyhow::Result<Vec<Finding>> {
         let mut pages = Pages::new();
         let name = &site.site;
-        site.samples
-            .iter()
-            .map(|sample| {
-                let trial = self.rule(name, sample, &mut pages)?;
-                Ok(Finding { site: name.clone(), target: sample.target, trial })
-            })
-            .collect()
+        let mut findings = Vec::new();
+        for &Sample { target, ref pairs } in &site.samples {
+            let is_decided = |trial: &Trial| trial.decided(self.limits).is_some();
+            let (trial, _) = self.compare_all(name, target, pairs, &is_decided, &mut pages)?;
+            let outcome = trial.outcome(self.limits);
+            findings.push(Finding { site: name.clone(), target, trial, outcome, settled: None });
+        }
+        let Some(mut unproven) = self.unproven.and_then(|unproven| unproven.of_site(name, &findings)) else {
+            return Ok(findings);
+        };
+        // More pairs make the bound on failures smaller, so that all are compared unless the edit is refuted.
+        let is_done = |trial: &Trial| {
+            trial.compared() >= self.limits.samples() || trial.decided(self.limits) == Some(Outcome::Refuted)
+        };
+        for index in unproven.indexes() {
+            let target = Target::Unproven(index);
+            let question = unproven.question(index);
+            let (trial, comparisons) =
+                self.compare_all(name, target, question.pairs(), &is_done, &mut pages)?;
+            let settled = unproven.settle(question, &trial, &comparisons);
+            let outcome = settled.outcome();
+            findings.push(Finding { site: name.clone(), target, trial, outcome, settled: Some(settled) });
+        }
+        Ok(findings)
     }
 
-    fn rule(&self, site: &str, sample: &Sample, pages: &mut Pages) -> anyhow::Result<Trial> {
-        let mut trial = Trial::default();
-        let bar = self.bars.rule(format!("{site} {}", sample.target), self.limits.same_needed());
-        for pair in &sample.pairs {
+    /// Compares pairs, one after the other, until `is_done`; what came of each, and of all.
+    fn compare_all(
+        &self,
+        site: &str,
+        target: Target,
+        pairs: &[Pair],
+        is_done: &dyn Fn(&Trial) -> bool,
+        pages: &mut Pages,
+    ) -> anyhow::Result<(Trial, Vec<Comparison>)> {
+        let (mut trial, mut comparisons) = (Trial::default(), Vec::new());
+        let bar = self.bars.rule(format!("{site} {target}"), self.limits.same_needed());
+        for pair in pairs {
             let comparison = match self.state.get(pair) {
                 Some(known) => known.clone(),
                 None => {
@@ -102,11 +135,12 @@ impl Survey<'_> {
             };
             trial.count(pair, &comparison);
             bar.counts(trial.same, trial.different, trial.failed);
-            if trial.decided(self.limits).is_some() {
+            comparisons.push(comparison);
+            if is_done(&trial) {
                 break;
             }
         }
-        Ok(trial)
+        Ok((trial, comparisons))
     }
 
     fn compare(&self, pair: &Pair, pages: &mut Pages) -> Comparison {
@@ -117,7 +151,7 @@ impl Survey<'_> {
             Err(error) => return Comparison::Failed(error.to_string()),
         };
         match self.page(&pair.other, pages) {
-            Ok(page) if page.is_same_page(&url) => Comparison::Same,
+            Ok(page) if page.is_same_page(&url) => Comparison::Same(Some(page)),
             Ok(_) => Comparison::Different,
             Err(error) if error.is_missing() => Comparison::Different,
             Err(error) => Comparison::Failed(error.to_string()),

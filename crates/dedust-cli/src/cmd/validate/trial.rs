@@ -9,6 +9,7 @@ share e may differ. After the validation of DustBuster, Bar-Yossef, Keidar and S
 use std::collections::BTreeMap;
 
 use dedust::Outcome;
+use dedust_fetch::Fingerprint;
 
 use super::sample::Pair;
 
@@ -24,8 +25,8 @@ const ATTEMPTS_PER_SAMPLE: usize = 3;
 /// What comparing a pair came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
-    /// One page.
-    Same,
+    /// One page, of which this is kept; `None` if it was compared by a release that kept nothing.
+    Same(Option<Fingerprint>),
     /// Two pages, or a page and none.
     Different,
     /// Nothing was learned, for this reason.
@@ -62,6 +63,17 @@ impl Limits {
         ATTEMPTS_PER_SAMPLE * self.samples as usize
     }
 
+    /// Pairs that are compared at most, where all are to be.
+    pub(super) fn samples(self) -> u64 {
+        self.samples
+    }
+
+    /// Whether a rule is refuted by so many pairs, if there are no others.
+    pub(super) fn refute(self, same: u64, different: u64) -> bool {
+        let compared = same.saturating_add(different);
+        compared >= MIN_COMPARED && different >= self.different_needed(compared)
+    }
+
     /// Pairs of the same page that confirm a rule.
     pub(super) fn same_needed(self) -> u64 {
         at_least((1.0 - self.max_fail) * self.samples as f64)
@@ -82,7 +94,7 @@ impl Trial {
     /// Counts a pair.
     pub(super) fn count(&mut self, pair: &Pair, comparison: &Comparison) {
         match comparison {
-            Comparison::Same => self.same += 1,
+            Comparison::Same(_) => self.same += 1,
             Comparison::Different => {
                 self.different += 1;
                 if self.differing.len() < SHOWN_PAIRS {
@@ -94,6 +106,16 @@ impl Trial {
                 *self.failures.entry(reason.clone()).or_default() += 1;
             }
         }
+    }
+
+    /// Pairs that said something.
+    pub(super) fn compared(&self) -> u64 {
+        self.same + self.different
+    }
+
+    /// Whether there were no pairs.
+    pub(super) fn is_empty(&self) -> bool {
+        self.compared() + self.failed == 0
     }
 
     /// What can be said before all pairs were tried.
@@ -109,10 +131,9 @@ impl Trial {
 
     /// What can be said at the end.
     pub(super) fn outcome(&self, limits: Limits) -> Outcome {
-        let compared = self.same + self.different;
-        self.decided(limits).unwrap_or(match compared {
+        self.decided(limits).unwrap_or(match self.compared() {
             ..MIN_COMPARED => Outcome::Unknown,
-            _ if self.different >= limits.different_needed(compared) => Outcome::Refuted,
+            _ if limits.refute(self.same, self.different) => Outcome::Refuted,
             _ => Outcome::Confirmed,
         })
     }
@@ -154,7 +175,7 @@ mod tests {
     fn some_differing_pairs_are_kept() {
         let mut trial = Trial::default();
         let pair = Pair { url: "http://a.example/1".into(), other: "http://a.example/2".into() };
-        for comparison in [Comparison::Same, Comparison::Failed("timed out".into())] {
+        for comparison in [Comparison::Same(None), Comparison::Failed("timed out".into())] {
             trial.count(&pair, &comparison);
         }
         for _ in 0..5 {

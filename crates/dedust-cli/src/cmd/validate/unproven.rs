@@ -1,0 +1,380 @@
+/*!
+Edits that the learner could not prove, put to the test.
+
+The URLs that such an edit would join, given the edits that are applied, are fetched as those of rules are. Only edits are
+tried for which votes are missing: of the others it is known that they fail, or that votes would not help. An edit that
+is proven comes behind all others, where the learner judged it last, and counts as applied for those that are tried after it.
+
+What is enough is decided in `dedust_learn` ([`FetchedGroups`]). Nothing is fetched here.
+*/
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
+
+use dedust::errors::InvalidSite;
+use dedust::{
+    Change, Edit, Evidence, Example, Fetched, Normalizer, Outcome, ParsedUrl, RefusedEdit, RuleSet,
+    SiteRules, Trust, Verdict,
+};
+use dedust_fetch::Fingerprint;
+use dedust_learn::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, failure_bound, on_agreeing_hosts};
+
+use super::joined::{Drawn, Joined};
+use super::sample::{Pair, Sampler, Target};
+use super::survey::Finding;
+use super::trial::{Comparison, Limits, Trial};
+use super::verdicts::verdict_after;
+use crate::number::count;
+
+/// Examples that are kept with an edit.
+const EXAMPLES: usize = 3;
+
+/// The unproven edits of all sites.
+pub(super) struct Unproven<'a> {
+    pub(super) rules: &'a RuleSet,
+    pub(super) sampler: &'a Sampler,
+    pub(super) limits: Limits,
+    pub(super) date: Option<&'a str>,
+}
+
+/// Those of one site, while they are tried.
+pub(super) struct UnprovenOfSite<'a> {
+    all: &'a Unproven<'a>,
+    name: String,
+    site: &'a SiteRules,
+    urls: Vec<&'a [u8]>,
+    /// The edits that are applied so far.
+    applied: Vec<Edit>,
+}
+
+/// An unproven edit, and the pairs that put it to the test.
+pub(super) struct Question<'a> {
+    refused: &'a RefusedEdit,
+    /// What earlier runs have found, unless they refuted it: then all is counted anew.
+    known: Fetched,
+    drawn: Result<(Joined, Drawn), Obstacle>,
+}
+
+/// What becomes of an unproven edit.
+#[derive(Debug)]
+pub(super) struct Settled {
+    /// What takes its place among the edits that are applied; empty if it stays unproven.
+    pub(super) edits: Vec<Edit>,
+    /// As it is kept if it stays.
+    pub(super) refused: RefusedEdit,
+    /// Pages more that the site may lose with it.
+    pub(super) lost: u64,
+    /// Why it stays.
+    pub(super) obstacle: Option<Obstacle>,
+}
+
+/// Why an edit stays unproven.
+#[derive(Debug)]
+pub(super) enum Obstacle {
+    /// It joins different pages.
+    Refuted,
+    /// So many pairs of the same page are missing; `None` if they are too many to count.
+    Pairs(Option<u64>),
+    /// The pages are too few different ones.
+    Pages,
+    /// It would be made on hosts that were not asked.
+    Hosts,
+    /// The rules of the site would be refused with it.
+    Invalid(InvalidSite),
+    /// The rules of the site would not be compiled with it.
+    TooLarge,
+}
+
+impl From<InvalidSite> for Obstacle {
+    fn from(invalid: InvalidSite) -> Self {
+        Self::Invalid(invalid)
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refuted => f.write_str("pages that it would join are different"),
+            Self::Pairs(Some(1)) => f.write_str("1 more pair of the same page is missing"),
+            Self::Pairs(Some(missing)) => {
+                write!(f, "{} more pairs of the same page are missing", count(*missing))
+            }
+            Self::Pairs(None) => f.write_str("too many pairs of the same page are missing"),
+            Self::Pages => f.write_str("the pairs that were compared show too few different pages"),
+            Self::Hosts => f.write_str("it would also be made on hosts where no pages were compared"),
+            Self::Invalid(invalid) => {
+                let chain = anyhow::Error::new(invalid.clone());
+                write!(f, "the rules of the site would be refused with it: {chain:#}")
+            }
+            Self::TooLarge => f.write_str("the rules of the site would be too large to be compiled with it"),
+        }
+    }
+}
+
+impl<'a> Unproven<'a> {
+    /// The unproven edits of a site, after its rules were tried. `None` if it has none that votes could settle.
+    pub(super) fn of_site(&'a self, name: &str, findings: &[Finding]) -> Option<UnprovenOfSite<'a>> {
+        let site = self.rules.site(name)?;
+        if !site.refused().iter().any(is_unproven) {
+            return None;
+        }
+        let finding = |index| findings.iter().find(|finding| finding.target == Target::Edit(index));
+        let with_verdict = |(index, edit): (usize, &Edit)| {
+            let mut edit = edit.clone();
+            edit.evidence.verdict = verdict_after(edit.evidence.verdict.as_ref(), finding(index), self.date);
+            edit
+        };
+        // Edits that were refuted stay in the list, where they are not compiled.
+        let applied = site.edits().iter().enumerate().map(with_verdict).collect();
+        let urls = self.sampler.urls_of(name);
+        Some(UnprovenOfSite { all: self, name: name.to_owned(), site, urls, applied })
+    }
+}
+
+/// Whether votes could settle it.
+fn is_unproven(refused: &RefusedEdit) -> bool {
+    refused.missing.is_some()
+}
+
+impl<'a> UnprovenOfSite<'a> {
+    /// Where they stand among the refused edits of the site.
+    pub(super) fn indexes(&self) -> Vec<usize> {
+        let refused = self.site.refused().iter().enumerate();
+        refused.filter(|(_, refused)| is_unproven(refused)).map(|(index, _)| index).collect()
+    }
+
+    /// The pairs that put an unproven edit to the test, given those before it.
+    pub(super) fn question(&self, index: usize) -> Question<'a> {
+        let refused = &self.site.refused()[index];
+        let known = refused.fetched.clone().filter(|known| known.verdict.outcome != Outcome::Refuted);
+        let known = known.unwrap_or_default();
+        let counted: HashSet<u32> = known.groups.iter().copied().collect();
+        let edit = refused.to_edit(Evidence::default());
+        let drawn = self.check(vec![edit.clone()]).and_then(|()| {
+            let joined = Joined::new(&self.name, self.site.hosts(), &self.applied, edit)?;
+            let is_counted = |group| counted.contains(&group);
+            let drawn = joined.draw(&self.urls, self.all.limits.max_pairs(), MAX_PAIRS_OF_GROUP, is_counted);
+            Ok((joined, drawn))
+        });
+        Question { refused, known, drawn }
+    }
+
+    /// Whether the rules of the site can be used with these edits behind the others.
+    fn check(&self, more: Vec<Edit>) -> Result<(), Obstacle> {
+        let edits = self.applied.iter().cloned().chain(more).collect();
+        let rules = SiteRules::new(self.site.summary().clone(), self.site.rules().to_vec())?
+            .with_substitutions(self.site.substitutions().to_vec())?
+            .with_edits(edits)?;
+        let mut alone = RuleSet::new(self.all.rules.method());
+        alone.insert(&self.name, rules.with_hosts(self.site.hosts().to_vec()))?;
+        match Normalizer::compile(&alone).left_out_count() {
+            0 => Ok(()),
+            _ => Err(Obstacle::TooLarge),
+        }
+    }
+
+    /// What becomes of an edit after the first of its pairs were compared. If it is proven, it is applied from now on.
+    pub(super) fn settle(
+        &mut self,
+        question: Question<'_>,
+        trial: &Trial,
+        comparisons: &[Comparison],
+    ) -> Settled {
+        let Question { refused, known, drawn } = question;
+        let mut settled = Settled { edits: Vec::new(), refused: refused.clone(), lost: 0, obstacle: None };
+        let (joined, drawn) = match drawn {
+            Ok(drawn) => drawn,
+            Err(obstacle) => return Settled { obstacle: Some(obstacle), ..settled },
+        };
+        let witnesses = Witnesses::new(&joined, &drawn.pairs, comparisons);
+        let fetched = witnesses.add_to(known, trial, self.all.date);
+        let counts = counts(&fetched);
+        let proof = if self.is_refuted(trial, &fetched.verdict) {
+            Err(Obstacle::Refuted)
+        } else {
+            match counts.lack(refused) {
+                Some(Lack::Pairs(missing)) => Err(Obstacle::Pairs(missing)),
+                Some(Lack::Pages) => Err(Obstacle::Pages),
+                None => Ok(()),
+            }
+        };
+        let promoted = proof.and_then(|()| {
+            let evidence = evidence(&fetched, &counts, &drawn, &witnesses);
+            let edit =
+                Edit { fetchable: witnesses.is_fetchable(&refused.change), ..refused.to_edit(evidence) };
+            let hosts = self.site.hosts();
+            let edits =
+                on_agreeing_hosts(edit, &self.name, hosts, &witnesses.hosts).ok_or(Obstacle::Hosts)?;
+            self.check(edits.clone()).map(|()| edits)
+        });
+        match promoted {
+            Ok(edits) => {
+                self.applied.extend(edits.iter().cloned());
+                let merged = refused.merged.unwrap_or(self.site.summary().urls).max(drawn.merged);
+                settled.lost = (counts.failure_bound() * merged as f64).ceil() as u64;
+                settled.edits = edits;
+            }
+            Err(obstacle) => {
+                settled.refused.fetched = Some(unproven(fetched, &obstacle));
+                settled.obstacle = Some(obstacle);
+            }
+        }
+        settled
+    }
+
+    /// By this run, or by all of them.
+    fn is_refuted(&self, trial: &Trial, all: &Verdict) -> bool {
+        let limits = self.all.limits;
+        trial.outcome(limits) == Outcome::Refuted || limits.refute(all.same, all.different)
+    }
+}
+
+impl Question<'_> {
+    /// The pairs to be compared.
+    pub(super) fn pairs(&self) -> &[Pair] {
+        self.drawn.as_ref().map_or(&[], |(_, drawn)| &drawn.pairs)
+    }
+}
+
+impl Settled {
+    /// Confirmed if it is applied from now on.
+    pub(super) fn outcome(&self) -> Outcome {
+        match &self.obstacle {
+            None => Outcome::Confirmed,
+            Some(Obstacle::Refuted) => Outcome::Refuted,
+            Some(_) => Outcome::Unknown,
+        }
+    }
+
+    /// Pairs of the same page that are missing, if only they are.
+    pub(super) fn missing(&self) -> Option<u64> {
+        match self.obstacle {
+            Some(Obstacle::Pairs(missing)) => missing,
+            _ => None,
+        }
+    }
+}
+
+/// What the groups of this run showed.
+struct Witnesses<'p> {
+    /// Whether each held one page.
+    groups: BTreeMap<u32, bool>,
+    /// The pages of those that did, without repetitions.
+    pages: Vec<Fingerprint>,
+    /// Pairs of the same page in groups that held one page.
+    agreeing: Vec<&'p Pair>,
+    /// The hosts of these pairs, without `www`.
+    hosts: BTreeSet<String>,
+    /// Groups that held one page and show it under the form that the edit writes.
+    written: BTreeSet<u32>,
+}
+
+impl<'p> Witnesses<'p> {
+    fn new(joined: &Joined, pairs: &'p [Pair], comparisons: &[Comparison]) -> Self {
+        let mut groups = BTreeMap::new();
+        let mut agreeing = Vec::new();
+        for (pair, comparison) in pairs.iter().zip(comparisons) {
+            let Some(group) = joined.group_of(&pair.url) else { continue };
+            match comparison {
+                Comparison::Same(page) => {
+                    groups.entry(group).or_insert(true);
+                    agreeing.push((group, pair, page));
+                }
+                Comparison::Different => drop(groups.insert(group, false)),
+                Comparison::Failed(_) => {}
+            }
+        }
+        agreeing.retain(|(group, ..)| groups.get(group) == Some(&true));
+        let mut pages: Vec<Fingerprint> = Vec::new();
+        for page in agreeing.iter().filter_map(|(_, _, page)| page.as_ref()) {
+            if !pages.iter().any(|known| known.is_same_page(page)) {
+                pages.push(page.clone());
+            }
+        }
+        let hosts = agreeing.iter().flat_map(|(_, pair, _)| [&pair.url, &pair.other]);
+        let written = agreeing.iter().filter(|(_, pair, _)| joined.keeps(&pair.other));
+        Self {
+            hosts: hosts.filter_map(|url| host_of(url)).collect(),
+            written: written.map(|(group, ..)| *group).collect(),
+            agreeing: agreeing.into_iter().map(|(_, pair, _)| pair).collect(),
+            groups,
+            pages,
+        }
+    }
+
+    /// All that is known now.
+    fn add_to(&self, known: Fetched, trial: &Trial, date: Option<&str>) -> Fetched {
+        let Fetched { verdict, groups, failed_groups, pages, .. } = known;
+        let failed = self.groups.values().filter(|holds| !**holds).count() as u64;
+        let groups: BTreeSet<u32> = groups.into_iter().chain(self.groups.keys().copied()).collect();
+        Fetched {
+            verdict: Verdict {
+                outcome: Outcome::Unknown,
+                same: verdict.same.saturating_add(trial.same),
+                different: verdict.different.saturating_add(trial.different),
+                failed: verdict.failed.saturating_add(trial.failed),
+                date: date.filter(|_| !trial.is_empty()).map(Into::into).or(verdict.date),
+            },
+            missing: None,
+            groups: groups.into_iter().collect(),
+            failed_groups: failed_groups.saturating_add(failed),
+            // Pages of an earlier run may be the same.
+            pages: pages.max(self.pages.len() as u64),
+        }
+    }
+
+    /// Whether the form that the changes write is known to show the page, as often as the learner asks for.
+    fn is_fetchable(&self, changes: &[Change]) -> bool {
+        let forgets = |change: &Change| matches!(change, Change::Forget(_) | Change::ForgetPath);
+        let seen = self.written.len();
+        !changes.iter().any(forgets) && seen >= 3 && 10 * seen >= self.groups.len()
+    }
+}
+
+fn counts(fetched: &Fetched) -> FetchedGroups {
+    FetchedGroups {
+        same: fetched.verdict.same,
+        different: fetched.verdict.different,
+        groups: fetched.groups.len() as u64,
+        failed_groups: fetched.failed_groups,
+        pages: fetched.pages,
+    }
+}
+
+/// Why an edit that was proven by fetching is trusted.
+fn evidence(fetched: &Fetched, counts: &FetchedGroups, drawn: &Drawn, witnesses: &Witnesses<'_>) -> Evidence {
+    let example = |pair: &&Pair| Example { url: (*pair.url).into(), duplicate: (*pair.other).into() };
+    Evidence {
+        urls: drawn.changed,
+        support_pairs: counts.same.saturating_add(counts.different),
+        false_pairs: counts.different,
+        groups: counts.groups,
+        failed_groups: counts.failed_groups,
+        failure_bound: failure_bound(counts.failed_groups, counts.groups),
+        kinds: Vec::new(),
+        observed_until: None,
+        examples: witnesses.agreeing.iter().take(EXAMPLES).map(example).collect(),
+        trust: Some(Trust::Fetched),
+        verdict: Some(Verdict { outcome: Outcome::Confirmed, ..fetched.verdict.clone() }),
+    }
+}
+
+/// What is kept of an edit that stays unproven.
+fn unproven(fetched: Fetched, obstacle: &Obstacle) -> Fetched {
+    match obstacle {
+        // All is counted anew the next time.
+        Obstacle::Refuted => {
+            let verdict = Verdict { outcome: Outcome::Refuted, ..fetched.verdict };
+            Fetched { verdict, ..Fetched::default() }
+        }
+        Obstacle::Pairs(missing) => Fetched { missing: *missing, ..fetched },
+        _ => fetched,
+    }
+}
+
+/// The host of a URL, without `www`.
+fn host_of(url: &str) -> Option<String> {
+    let url = ParsedUrl::parse(url).ok()?;
+    let host = std::str::from_utf8(url.host()).ok()?;
+    Some(host.strip_prefix("www.").unwrap_or(host).to_owned())
+}
