@@ -148,12 +148,7 @@ impl Trainer {
     ) -> Result<Training, TrainStoredError> {
         progress.start(crawl.sites().len(), crawl.rows());
         let learned = (0..PARTS).into_par_iter().map(|part| self.train_part(crawl, part, progress));
-        let learned: Vec<Training> = learned.collect::<Result<_, _>>()?;
-        let mut training = Training::new(self.method);
-        for part in learned {
-            training.absorb(part)?;
-        }
-        Ok(training)
+        Ok(Training::of_parts(self.method, learned.collect::<Result<_, _>>()?))
     }
 
     /// Learns rules for the sites of one of the [`PARTS`] of a stored crawl, one after the other.
@@ -218,16 +213,15 @@ impl Training {
         Ok(())
     }
 
-    /// Adds what was learned of other sites.
-    pub fn absorb(&mut self, other: Self) -> Result<(), TrainError> {
-        for (site, rules) in other.rules.sites() {
-            let refused = |source| TrainError { site: site.into(), source };
-            self.rules.insert(site, rules.clone()).map_err(refused)?;
+    /// All that was learned in several parts.
+    pub fn of_parts(method: Method, parts: Vec<Self>) -> Self {
+        let mut training = Self::new(method);
+        for part in parts {
+            training.rules.append(part.rules);
+            training.sites.extend(part.sites);
         }
-        self.sites.extend(other.sites);
-        // Stable, as it makes use of what is in order already.
-        self.sites.sort_by(|a, b| a.site.cmp(&b.site));
-        Ok(())
+        training.sites.sort_by(|a, b| a.site.cmp(&b.site));
+        training
     }
 }
 

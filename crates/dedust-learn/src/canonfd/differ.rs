@@ -8,6 +8,7 @@ is tried, and votes decide.
 mod path;
 mod read;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use dedust::{Change, Count, Mapped, Source, Spot, Test, TokenKey, Value, ValueClass};
@@ -16,7 +17,8 @@ use self::read::number;
 use super::draft::{Draft, nothing_for};
 use super::table::Table;
 
-/// Parameters in which two URLs may differ for their difference to suggest anything.
+/// Parameters in which two URLs may differ for their difference to suggest anything, and those that are the same of which that
+/// may depend.
 const MAX_PARAMS: usize = 8;
 
 /// A URL as the edits so far left it.
@@ -58,8 +60,14 @@ impl<'t> View<'t> {
                 TokenKey::QuerySeparator | TokenKey::Hashbang => view.others.push(pair),
             }
         }
-        view.params.sort_unstable_by_key(|&pair| table.key_of(pair));
+        view.params.sort_unstable_by_key(|&pair| table.key_number(pair));
         view
+    }
+
+    /// Whether it has a parameter with that value.
+    fn has_param(&self, table: &Table<'_>, pair: u32) -> bool {
+        let at = self.params.binary_search_by_key(&table.key_number(pair), |&other| table.key_number(other));
+        at.is_ok_and(|at| self.params[at] == pair)
     }
 
     fn texts(&self) -> Vec<&'t str> {
@@ -99,10 +107,7 @@ impl<'t> Differ<'t, '_> {
         if a.others != b.others {
             return found;
         }
-        let params = self.param_difference(a, b);
-        if params.ours.len() + params.theirs.len() + params.changed.len() > MAX_PARAMS {
-            return found;
-        }
+        let Some(params) = self.param_difference(a, b) else { return found };
         let around = self.host_difference(a, b);
         if a.texts() == b.texts() {
             if a.has_slash != b.has_slash || a.path_params != b.path_params || around.len() < 2 {
@@ -116,20 +121,29 @@ impl<'t> Differ<'t, '_> {
         found
     }
 
-    fn param_difference(&self, a: &View<'_>, b: &View<'_>) -> ParamDifference {
+    /// In which parameters two URLs differ; `None` if these are too many.
+    fn param_difference(&self, a: &View<'_>, b: &View<'_>) -> Option<ParamDifference> {
         let mut difference = ParamDifference { ours: Vec::new(), theirs: Vec::new(), changed: Vec::new() };
-        let find = |view: &View<'_>, pair: u32| {
-            view.params.iter().copied().find(|&other| self.table.key_of(other) == self.table.key_of(pair))
-        };
-        for &pair in &a.params {
-            match find(b, pair) {
-                None => difference.ours.push(pair),
-                Some(other) if other != pair => difference.changed.push((pair, other)),
-                Some(_) => {}
+        let (mut ours, mut theirs) = (a.params.iter().peekable(), b.params.iter().peekable());
+        let key = |pair: Option<&&u32>| pair.map_or(u32::MAX, |pair| self.table.key_number(**pair));
+        while ours.peek().is_some() || theirs.peek().is_some() {
+            let ordering = key(ours.peek()).cmp(&key(theirs.peek()));
+            let ours = if ordering.is_le() { ours.next() } else { None };
+            let theirs = if ordering.is_ge() { theirs.next() } else { None };
+            match (ours, theirs) {
+                (Some(ours), Some(theirs)) if ours != theirs => difference.changed.push((*ours, *theirs)),
+                (Some(ours), None) => difference.ours.push(*ours),
+                (None, Some(theirs)) => difference.theirs.push(*theirs),
+                _ => continue,
+            }
+            if difference.len() > MAX_PARAMS {
+                return None;
             }
         }
-        difference.theirs = b.params.iter().copied().filter(|&pair| find(a, pair).is_none()).collect();
-        difference
+        difference.ours.sort_unstable_by_key(|&pair| self.table.key_of(pair));
+        difference.theirs.sort_unstable_by_key(|&pair| self.table.key_of(pair));
+        difference.changed.sort_unstable_by_key(|&(pair, _)| self.table.key_of(pair));
+        Some(difference)
     }
 
     /// Changes that would make scheme and host the same.
@@ -158,7 +172,7 @@ impl<'t> Differ<'t, '_> {
 
     /// The rarer of two values is taken for the other.
     fn one_for_other(&self, a: u32, b: u32) -> Change {
-        let rank = |pair: u32| (self.table.count(pair), std::cmp::Reverse(self.table.value_of(pair).clone()));
+        let rank = |pair: u32| (self.table.count(pair), Reverse(self.table.value_of(pair).clone()));
         let (rare, frequent) = if rank(a) < rank(b) { (a, b) } else { (b, a) };
         let becomes = self.table.value_of(frequent).as_text().map(Into::into);
         let is = self.table.value_of(rare).clone();
@@ -283,7 +297,11 @@ impl<'t> Differ<'t, '_> {
             return;
         }
         let forgets_path = change[0] == Change::ForgetPath;
-        let shared = a.params.iter().filter(|pair| b.params.contains(pair) && self.is_context(**pair));
+        let mut are_shared: Vec<u32> =
+            a.params.iter().copied().filter(|&pair| b.has_param(self.table, pair)).collect();
+        are_shared.sort_unstable_by_key(|&pair| (Reverse(self.table.count(pair)), pair));
+        are_shared.truncate(MAX_PARAMS);
+        let shared = are_shared.iter().filter(|pair| self.is_context(**pair));
         for &pair in shared.clone() {
             let spot = Spot::Key(self.table.key_of(pair).clone());
             found.drafts.push(Draft {
@@ -309,7 +327,7 @@ impl<'t> Differ<'t, '_> {
         }
         // A parameter that is there, whatever it says.
         if forgets_path && change.len() == 1 {
-            for &pair in a.params.iter().filter(|pair| b.params.contains(pair)) {
+            for &pair in &are_shared {
                 let spot = Spot::Key(self.table.key_of(pair).clone());
                 found.drafts.push(Draft { when: BTreeMap::from([any(spot)]), change: change.clone() });
             }
@@ -372,8 +390,12 @@ impl<'t> Differ<'t, '_> {
 }
 
 impl ParamDifference {
+    fn len(&self) -> usize {
+        self.ours.len() + self.theirs.len() + self.changed.len()
+    }
+
     fn is_empty(&self) -> bool {
-        self.ours.is_empty() && self.theirs.is_empty() && self.changed.is_empty()
+        self.len() == 0
     }
 
     fn swapped(&self) -> Self {

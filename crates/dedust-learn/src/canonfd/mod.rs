@@ -19,10 +19,13 @@ mod settle;
 mod suggest;
 mod table;
 mod vote;
+mod work;
 mod write;
 
 pub use accept::{Mode, Proof, Refusal};
 pub use settle::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, on_agreeing_hosts};
+
+use dedust::Promise;
 
 use crate::corpus::Corpus;
 use crate::method::Learned;
@@ -30,6 +33,11 @@ use crate::method::Learned;
 /// Learns edits for one site. In [`Mode::Paper`], edits with a larger share of votes against them than
 /// `max_false_rate` are refused.
 pub fn learn_canonfd(corpus: &Corpus, proof: Proof, max_false_rate: f64) -> Learned {
+    // One URL has nothing to be joined to.
+    if corpus.len() < 2 {
+        let promise = Some(Promise { lost: 0, pages: corpus.page_count() as u64 });
+        return Learned { promise, ..Learned::default() };
+    }
     let mut search = search::Search::new(corpus, proof, max_false_rate);
     search.run();
     Learned {

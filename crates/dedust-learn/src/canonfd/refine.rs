@@ -30,6 +30,9 @@ const MIN_SECTION_URLS: u64 = 3;
 /// Exceptions that an edit may have.
 const MAX_EXCEPTIONS: usize = 3;
 
+/// The work of counting a pair of a URL in a group.
+const WORK_PER_COMPANION: u64 = 3;
+
 /// How many groups with a pair agree, and in how many it stands where they do not.
 type PairTally = HashMap<u32, (u64, u64)>;
 
@@ -85,12 +88,14 @@ impl Search<'_> {
     /// by all.
     fn tally(&self, candidate: &Candidate, groups: &[Group], with_held_out: bool) -> PairTally {
         let mut tally = PairTally::default();
+        let mut pairs = 0;
         for group in groups {
             let sides = group.sides(self.table.corpus(), candidate.slight_votes());
             if !sides.are_several() || (!with_held_out && group.is_held_out()) {
                 continue;
             }
             let Sides { with, slight, against } = sides;
+            pairs += with.iter().chain(&against).map(|&row| self.table.row(row).len() as u64).sum::<u64>();
             let mut company = HashSet::default();
             if against.is_empty() && !slight.is_empty() {
                 continue;
@@ -110,6 +115,7 @@ impl Search<'_> {
                 company.iter().for_each(|&pair| tally.entry(pair).or_default().1 += 1);
             }
         }
+        self.table.add_work(WORK_PER_COMPANION * pairs);
         let differ = Differ { table: &self.table };
         tally.retain(|&pair, _| differ.is_context(pair));
         tally

@@ -12,7 +12,6 @@ use std::sync::{Mutex, PoisonError};
 
 use dedust::{Change, Edit, Promise, Spot, Test, TokenKey, Value};
 use foldhash::{HashMap, HashSet};
-use rayon::prelude::*;
 
 use super::accept::{Harm, Noise, Proof, Refusal, Standard};
 use super::draft::{Draft, nothing_for};
@@ -20,6 +19,7 @@ use super::families::{Family, Prior, is_volatile};
 use super::scope::hosts_seen;
 use super::table::Table;
 use super::vote::{Ballot, Group, SlightVotes, Tally, Votes, count, joined};
+use super::work::max_work;
 use super::write::write_edit;
 use crate::corpus::Corpus;
 
@@ -37,11 +37,6 @@ const DOUBTFUL: u64 = 20;
 const SOME: u64 = 10;
 /// Of a normal distribution, 95 % is below so many standard deviations above the mean.
 const NORMAL_95: f64 = 1.645;
-/// How often each pair of a site may be looked at, on average, to choose edits; real sites and simulated ones took up to 172.
-const MAX_LOOKS_PER_PAIR: u64 = 400;
-/// The same for all pairs together, at least and at most.
-const MIN_LOOKS: u64 = 2_000_000;
-const MAX_LOOKS: u64 = 2_000_000_000;
 /// Other values of a key that are asked.
 const MAX_OTHERS: usize = 30;
 /// Votes that are enough to tell.
@@ -104,20 +99,19 @@ pub(super) struct Search<'c> {
     /// Edits that were not, as they were last judged.
     pub(super) refused: HashMap<Draft, Judged>,
     pub(super) tried: usize,
-    /// Pairs that may be looked at.
-    budget: u64,
+    /// Work that may be done.
+    pub(super) max_work: u64,
     /// The hosts of the site that were seen, without `www`, sorted.
     pub(super) hosts: Vec<Box<str>>,
     /// Whether all edits so far hold on hosts that nobody has visited.
     pub(super) holds_everywhere: bool,
-    /// Votes that were counted since the last edit was made.
-    votes: Mutex<HashMap<(Draft, SlightVotes), Votes>>,
+    /// Votes that were counted since the last edit was made, with the work that it was.
+    votes: Mutex<HashMap<(Draft, SlightVotes), (Votes, u64)>>,
 }
 
 impl<'c> Search<'c> {
     pub(super) fn new(corpus: &'c Corpus, proof: Proof, max_false_rate: f64) -> Self {
         let table = Table::new(corpus);
-        let budget = (MAX_LOOKS_PER_PAIR * table.pair_count() as u64).clamp(MIN_LOOKS, MAX_LOOKS);
         Self {
             // A word in a campaign's name says nothing of the page.
             volatile: table.pairs_with(|key, value| {
@@ -138,7 +132,7 @@ impl<'c> Search<'c> {
             loss: (0.0, 0.0),
             refused: HashMap::default(),
             tried: 0,
-            budget,
+            max_work: max_work(corpus),
             hosts: hosts_seen(corpus),
             holds_everywhere: true,
             votes: Mutex::default(),
@@ -174,8 +168,7 @@ impl<'c> Search<'c> {
     fn estimate_noise(&mut self) -> Noise {
         let mut candidates = self.offered();
         candidates.extend(self.suggested().into_iter().take(MAX_TELLING));
-        let candidates = self.affordable(candidates);
-        let votes: Vec<Votes> = candidates.par_iter().map(|candidate| self.votes_on(candidate)).collect();
+        let votes = self.each_affordable(candidates, |candidate| self.votes_on(&candidate));
         let mut telling: Vec<Ballot> = votes
             .into_iter()
             .filter(|votes| votes.agreeing >= MIN_AGREEING)
@@ -206,9 +199,7 @@ impl<'c> Search<'c> {
             let Candidate { draft, .. } = candidate;
             !self.is_made(draft) && !self.is_hopeless(draft) && self.may_join_hosts(draft)
         });
-        let candidates = self.affordable(candidates);
-        let judged: Vec<Vec<Judged>> =
-            candidates.into_par_iter().map(|candidate| self.judged(candidate)).collect();
+        let judged = self.each_affordable(candidates, |candidate| self.judged(candidate));
         let mut believed = Vec::new();
         for judged in judged.into_iter().flatten() {
             match judged.refusal {
@@ -254,22 +245,6 @@ impl<'c> Search<'c> {
             }
         }
         self.accepted.len() > before
-    }
-
-    /// Those of the candidates that may be tried, in their order: how many pairs are looked at is bounded by how many there are,
-    /// so that no site takes much longer than others of its size.
-    fn affordable(&mut self, candidates: Vec<Candidate>) -> Vec<Candidate> {
-        let Self { table, budget, .. } = self;
-        let mut left = *budget;
-        let mut is_affordable = |candidate: &Candidate| {
-            let cost = table.cost(&candidate.draft);
-            let is_affordable = cost <= left;
-            left -= if is_affordable { cost } else { 0 };
-            is_affordable
-        };
-        let affordable = candidates.into_iter().filter(|candidate| is_affordable(candidate)).collect();
-        *budget = left;
-        affordable
     }
 
     /// Whether a value counts as none of a key of which another value does so already. A key has one default: if it has
@@ -332,12 +307,16 @@ impl<'c> Search<'c> {
         let Candidate { draft, .. } = candidate;
         let key = (draft.clone(), candidate.slight_votes());
         let known = lock().get(&key).copied();
-        known.unwrap_or_else(|| {
-            let moves = self.table.moves(draft);
-            let votes = self.count(&moves, &joined(&self.table, &moves), candidate);
-            lock().insert(key, votes);
-            votes
-        })
+        if let Some((votes, work)) = known {
+            // As much as if they were counted now: which of two threads counts them is a matter of chance.
+            self.table.add_work(work);
+            return votes;
+        }
+        let (moves, work) = self.table.moves_and_work(draft);
+        self.table.add_work(work);
+        let votes = self.count(&moves, &joined(&self.table, &moves), candidate);
+        lock().insert(key, (votes, work));
+        votes
     }
 
     /// The votes on an edit that moves these rows and so joins these groups.
@@ -355,13 +334,14 @@ impl<'c> Search<'c> {
 
     /// What an edit may do beside what it is to do.
     pub(super) fn harm(&self, candidate: &Candidate) -> Harm {
-        let Candidate { draft, family, is_suspect, .. } = candidate;
-        let others = if family.is_known() { None } else { self.prior_of_others(candidate) };
-        match others {
-            Some(prior) => Harm::AsOthers(prior),
-            None if !is_suspect && draft.is_harmless() && !self.has_default(draft) => Harm::None,
-            None => Harm::Possible,
-        }
+        let others = if candidate.family.is_known() { None } else { self.prior_of_others(candidate) };
+        others.map_or_else(|| self.harm_by_itself(candidate), Harm::AsOthers)
+    }
+
+    /// Likewise, whatever is known of others: these only ever make an edit less trusted.
+    fn harm_by_itself(&self, Candidate { draft, is_suspect, .. }: &Candidate) -> Harm {
+        let is_harmless = !is_suspect && draft.is_harmless() && !self.has_default(draft);
+        if is_harmless { Harm::None } else { Harm::Possible }
     }
 
     /// Whether an edit forgets values everywhere, and nothing is known of such edits.
@@ -421,8 +401,8 @@ impl<'c> Search<'c> {
         if votes.merged == 0 {
             return Judged { candidate, votes, refusal: Some(Refusal::JoinsNothing) };
         }
-        let harm = self.harm(&candidate);
-        let mut refusal = self.standard().case(&candidate, &votes, harm).judge().err();
+        let judge = |harm: Harm| self.standard().case(&candidate, &votes, harm).judge().err();
+        let mut refusal = judge(self.harm_by_itself(&candidate)).or_else(|| judge(self.harm(&candidate)));
         // Of several changes at once, each must hold by itself: the votes may all be about one of them.
         if refusal.is_none()
             && candidate.draft.change.len() > 1

@@ -17,6 +17,7 @@ pub(super) use self::row_set::RowSet;
 
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
 
 use dedust::{RawValue, Spot, TokenKey, Value};
 use foldhash::HashMap;
@@ -66,6 +67,8 @@ pub(super) struct Table<'c> {
     first_at: HashMap<u64, u32>,
     previous: Vec<u32>,
     next: Vec<u32>,
+    /// How much work was done, see [`Table::work`].
+    work: AtomicU64,
     /// Rows by label, and where those of each label end.
     rows_by_label: Vec<u32>,
     label_ends: Vec<u32>,
@@ -117,6 +120,7 @@ impl<'c> Table<'c> {
             first_at: HashMap::default(),
             previous: vec![END; corpus.len()],
             next: vec![END; corpus.len()],
+            work: AtomicU64::new(0),
             rows_by_label: Vec::new(),
             label_ends: vec![0; corpus.page_count()],
         };
@@ -237,6 +241,10 @@ impl<'c> Table<'c> {
 
     pub(super) fn key_of(&self, pair: u32) -> &TokenKey {
         &self.keys[self.pairs[pair as usize].key as usize]
+    }
+
+    pub(super) fn key_number(&self, pair: u32) -> u32 {
+        self.pairs[pair as usize].key
     }
 
     pub(super) fn value_of(&self, pair: u32) -> &Value {

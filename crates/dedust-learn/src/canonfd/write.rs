@@ -15,10 +15,10 @@ use crate::evidence::EvidenceKinds;
 use crate::metrics::PairCounts;
 use crate::rule_evidence::rule_evidence;
 
-/// Refused edits that are remembered.
+/// Refused edits that are remembered: of those that have too few votes, and of the others.
 const REFUSED: usize = 20;
 
-/// The edits that were not believed and had most votes.
+/// The edits that were not believed and had most votes. Fetching can settle those that have too few.
 pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
     let mut refused: Vec<(&Judged, Refusal)> = search
         .refused
@@ -29,7 +29,12 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
     refused.sort_by_cached_key(|(judged, _)| {
         (Reverse(judged.votes.agreeing), format!("{:?}", judged.candidate.draft))
     });
-    refused.truncate(REFUSED);
+    let mut left = [REFUSED + 1; 2];
+    refused.retain(|(_, refusal)| {
+        let left = &mut left[usize::from(*refusal == Refusal::TooFewVotes)];
+        *left = left.saturating_sub(1);
+        *left > 0
+    });
     let standard = search.standard();
     let missing = |judged: &Judged, refusal: Refusal| match refusal {
         Refusal::TooFewVotes => {

@@ -121,6 +121,11 @@ impl RuleSet {
         &self.method
     }
 
+    /// Adds the sites of another set; where both have one, that of the other replaces it.
+    pub fn append(&mut self, mut other: Self) {
+        self.sites.append(&mut other.sites);
+    }
+
     /// Adds the rules of a site, named by its registrable domain, in place of any it had.
     pub fn insert(&mut self, site: &str, rules: SiteRules) -> Result<(), InvalidSite> {
         check_site(site, &rules)?;

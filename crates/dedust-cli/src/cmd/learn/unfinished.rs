@@ -154,11 +154,7 @@ impl Unfinished {
     ) -> anyhow::Result<Training> {
         progress.start(crawl.sites().len(), crawl.rows());
         let learned = (0..PARTS).into_par_iter().map(|part| self.train_part(trainer, crawl, part, progress));
-        let mut training = Training::new(self.method);
-        for part in learned.collect::<anyhow::Result<Vec<_>>>()? {
-            training.absorb(part)?;
-        }
-        Ok(training)
+        Ok(Training::of_parts(self.method, learned.collect::<anyhow::Result<_>>()?))
     }
 
     fn train_part(

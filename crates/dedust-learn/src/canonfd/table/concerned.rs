@@ -2,6 +2,8 @@
 Which URLs an edit concerns.
 */
 
+use std::sync::atomic::Ordering;
+
 use dedust::{Change, Spot, Test, TokenKey, Value};
 
 use super::make::Steps;
@@ -10,6 +12,10 @@ use crate::canonfd::draft::Draft;
 
 /// Where rows of several pairs are more than one in so many, they are put in order by marking them.
 const MANY: usize = 64;
+
+/// The work of reading a pair into a form, and how many pairs are one unit of it in arithmetic.
+const WORK_PER_PAIR: usize = 4;
+const PAIRS_PER_WORK: usize = 8;
 
 /// Something that an edit asks for, in numbers where values need not be looked at.
 pub(super) enum Check<'e> {
@@ -23,27 +29,48 @@ pub(super) enum Check<'e> {
 }
 
 impl Table<'_> {
-    /// The rows of which what `edit` asks for is true, and that it may change; in order.
-    pub(super) fn concerned(&self, edit: &Draft, steps: Option<&Steps>) -> Vec<u32> {
+    /// The rows of which what `edit` asks for is true, and that it may change, in order; and how many were looked at.
+    pub(super) fn concerned(&self, edit: &Draft, steps: Option<&Steps>) -> (Vec<u32>, usize) {
         let mut rows = match self.shortest_list(edit, steps) {
             None => (0..self.corpus.len() as u32).collect(),
             Some((size, pairs)) => self.rows_of_any(&pairs, size),
         };
+        let looked_at = rows.len();
         let checks = self.checks(edit);
         rows.retain(|&row| self.passes(row, &checks));
         if edit.change == [Change::Unrepeat] {
             rows.retain(|&row| self.repeats_itself(row));
         }
-        rows
+        (rows, looked_at)
     }
 
-    /// How many pairs are looked at to find out what `edit` would do: those of the rows that it may concern.
-    pub(in crate::canonfd) fn cost(&self, edit: &Draft) -> u64 {
-        let rows = match self.shortest_list(edit, self.steps(edit).as_ref()) {
+    /// How much work it is to find out what `edit` would do.
+    pub(in crate::canonfd) fn work_for(&self, edit: &Draft) -> u64 {
+        let steps = self.steps(edit);
+        let rows = match self.shortest_list(edit, steps.as_ref()) {
             None => self.corpus.len(),
             Some((size, _)) => size.min(self.corpus.len()),
         };
-        (rows * self.pair_count().div_ceil(self.corpus.len().max(1))) as u64
+        self.work_on(steps.as_ref(), rows)
+    }
+
+    /// How much work it is to find out what becomes of so many rows.
+    pub(super) fn work_on(&self, steps: Option<&Steps>, rows: usize) -> u64 {
+        let pairs = self.pair_count().div_ceil(self.corpus.len().max(1));
+        let per_row = match steps {
+            Some(steps) if steps.is_arithmetic() => 1 + pairs / PAIRS_PER_WORK,
+            _ => 1 + pairs * WORK_PER_PAIR,
+        };
+        (rows * per_row) as u64
+    }
+
+    /// How much work was done, in units of some ten nanoseconds: counted, so that it is the same on any machine.
+    pub(in crate::canonfd) fn work(&self) -> u64 {
+        self.work.load(Ordering::Relaxed)
+    }
+
+    pub(in crate::canonfd) fn add_work(&self, more: u64) {
+        self.work.fetch_add(more, Ordering::Relaxed);
     }
 
     /// The rows that have or had one of these pairs, in order; `size` of them, some counted more than once.

@@ -22,10 +22,6 @@ pub(super) struct Folds {
 impl Table<'_> {
     /// What becomes of the pairs of an area in another spelling; `None` where only forms can tell.
     pub(super) fn folded(&self, of: &Area, to: Spelling) -> Option<Folded> {
-        // Forms are particular about separators.
-        if self.key_numbers.contains_key(&TokenKey::QuerySeparator) {
-            return None;
-        }
         match of {
             Area::Path | Area::Params => {}
             Area::Key(TokenKey::PathSegment(_) | TokenKey::QueryParam(_)) => {
@@ -116,6 +112,7 @@ mod tests {
             "/a_b/A/A?q",
             "/stays",
             "/%C3%A9/e%CC%81/;x=A?z=000",
+            "/A?Q=A+b;q=B",
         ] {
             let _ = crawl.observe(format!("http://a.example{url}").as_bytes(), &Clues::default());
         }
@@ -139,7 +136,7 @@ mod tests {
             ] {
                 for of in &areas {
                     let edit = Draft::everywhere(vec![Change::Fold { of: of.clone(), to }]);
-                    let by_forms = table.moves_of(&edit, None, table.concerned(&edit, None));
+                    let by_forms = table.moves_of(&edit, None, table.concerned(&edit, None).0);
                     assert_eq!(table.moves(&edit), by_forms, "{to:?} of {of:?}, round {round}");
                     moved += by_forms.len();
                 }

@@ -28,14 +28,29 @@ enum Step {
 /// What an edit does, in arithmetic.
 pub(super) struct Steps {
     steps: Vec<Step>,
-    /// Whether they look at the pairs of a key, by its number.
-    concerns: Vec<bool>,
     /// The only key that they look at, if there is no other.
-    only: Option<SpotNumber>,
+    only: Option<u32>,
+    /// Otherwise, whether they look at the pairs of a key, by its number.
+    concerns: Vec<bool>,
+    /// Keys that change too when a key goes: of rows that have one of them, forms must tell.
+    followers: Vec<u32>,
     forget_path: bool,
 }
 
 impl Steps {
+    /// Whether they look at the pairs of a key.
+    fn concerns(&self, key: u32) -> bool {
+        match self.only {
+            Some(only) => only == key,
+            None => self.concerns.get(key as usize).is_some_and(|concerns| *concerns),
+        }
+    }
+
+    /// Whether they tell what becomes of any row.
+    pub(super) fn is_arithmetic(&self) -> bool {
+        self.followers.is_empty()
+    }
+
     /// The pairs that are spelled in another way, if that is all that is done.
     pub(super) fn folded(&self) -> Option<impl Iterator<Item = u32>> {
         match self.steps.as_slice() {
@@ -45,29 +60,45 @@ impl Steps {
     }
 }
 
+/// The work of joining a row to others.
+const WORK_PER_MOVE: u64 = 8;
+
 /// The only segment of a path that is forgotten.
 const FORGOTTEN: TokenKey = TokenKey::PathSegment(0);
 
 impl Table<'_> {
     /// The rows that `edit` would move, with where to; in the order of the rows.
     pub(in crate::canonfd) fn moves(&self, edit: &Draft) -> Vec<(u32, u64)> {
+        let (moves, work) = self.moves_and_work(edit);
+        self.add_work(work);
+        moves
+    }
+
+    /// Likewise, with the work that it is to find and to join them.
+    pub(in crate::canonfd) fn moves_and_work(&self, edit: &Draft) -> (Vec<(u32, u64)>, u64) {
         let steps = self.steps(edit);
-        let rows = self.concerned(edit, steps.as_ref());
-        self.moves_of(edit, steps.as_ref(), rows)
+        let (rows, looked_at) = self.concerned(edit, steps.as_ref());
+        let moves = self.moves_of(edit, steps.as_ref(), rows);
+        let work = self.work_on(steps.as_ref(), looked_at) + moves.len() as u64 * WORK_PER_MOVE;
+        (moves, work)
     }
 
     pub(super) fn moves_of(&self, edit: &Draft, steps: Option<&Steps>, rows: Vec<u32>) -> Vec<(u32, u64)> {
-        let moved = |row: u32, place: u64| (place != self.place(row)).then_some((row, place));
-        if let Some(steps) = steps {
-            return rows.into_iter().filter_map(|row| moved(row, self.stepped(row, steps))).collect();
-        }
         let (mut form, whole) = (Form::default(), unconditional(edit));
-        rows.into_iter()
-            .filter_map(|row| {
+        let mut becomes = |row: u32| match steps {
+            Some(steps) if self.is_arithmetic(row, steps) => Some(self.stepped(row, steps)),
+            _ => {
                 self.read_row(row, &mut form);
-                if form.apply(&whole) { moved(row, place_of(&form)) } else { None }
-            })
-            .collect()
+                form.apply(&whole).then(|| place_of(&form))
+            }
+        };
+        let moved = |row: u32| Some((row, becomes(row).filter(|place| *place != self.place(row))?));
+        rows.into_iter().filter_map(moved).collect()
+    }
+
+    /// Whether steps tell what becomes of a row.
+    fn is_arithmetic(&self, row: u32, steps: &Steps) -> bool {
+        steps.is_arithmetic() || !self.row_keys(row).iter().any(|key| steps.followers.contains(key))
     }
 
     fn read_row(&self, row: u32, form: &mut Form) {
@@ -80,22 +111,28 @@ impl Table<'_> {
             [Change::Fold { of, to }] => vec![Step::Fold(self.folded(of, *to)?)],
             changes => changes.iter().map(|change| self.step(change)).collect::<Option<_>>()?,
         };
-        let concerns = |(number, key): (usize, &TokenKey)| {
-            steps.iter().any(|step| match step {
-                Step::Drop(of) | Step::Become(of, _) | Step::Map(of, _) => *of as usize == number,
-                Step::ForgetPath => is_of_path(key),
-                Step::Fold(_) => matches!(key, TokenKey::PathSegment(_) | TokenKey::QueryParam(_)),
-            })
-        };
         let key = |step: &Step| match step {
             Step::Drop(key) | Step::Become(key, _) | Step::Map(key, _) => Some(*key),
             Step::ForgetPath | Step::Fold(_) => None,
         };
         let only =
             steps.first().and_then(key).filter(|only| steps.iter().all(|step| key(step) == Some(*only)));
+        let concerns = |(number, of): (usize, &TokenKey)| {
+            steps.iter().any(|step| match step {
+                Step::ForgetPath => is_of_path(of),
+                Step::Fold(_) => matches!(of, TokenKey::PathSegment(_) | TokenKey::QueryParam(_)),
+                step => key(step) == Some(number as u32),
+            })
+        };
+        let concerns = match only {
+            Some(_) => Vec::new(),
+            None => self.keys.iter().enumerate().map(concerns).collect(),
+        };
+        let followers = edit.change.iter().flat_map(followers);
         Some(Steps {
-            concerns: self.keys.iter().enumerate().map(concerns).collect(),
-            only: only.map(SpotNumber::Key),
+            only,
+            concerns,
+            followers: followers.filter_map(|key| self.key_numbers.get(&key).copied()).collect(),
             forget_path: steps.iter().any(|step| matches!(step, Step::ForgetPath)),
             steps,
         })
@@ -103,15 +140,13 @@ impl Table<'_> {
 
     fn step(&self, change: &Change) -> Option<Step> {
         match change {
-            Change::Drop(Spot::Key(key)) if !self.is_followed(key) => {
-                Some(Step::Drop(*self.key_numbers.get(key)?))
-            }
+            Change::Drop(Spot::Key(key)) if goes_alone(key) => Some(Step::Drop(*self.key_numbers.get(key)?)),
             Change::Forget(Spot::Key(key)) => {
                 Some(Step::Become(*self.key_numbers.get(key)?, pair_number(key, Some("*"))))
             }
             Change::ForgetPath => Some(Step::ForgetPath),
             Change::Map { of, values } => {
-                if values.iter().any(|mapped| mapped.becomes.is_none()) && self.is_followed(of) {
+                if values.iter().any(|mapped| mapped.becomes.is_none()) && !goes_alone(of) {
                     return None;
                 }
                 let entry = |mapped: &Mapped| {
@@ -124,32 +159,17 @@ impl Table<'_> {
         }
     }
 
-    /// Whether something else changes when a key goes: what stands behind it would move up, or a separator go with it.
-    fn is_followed(&self, key: &TokenKey) -> bool {
-        let after = |name: &ParamName| ParamName { occurrence: name.occurrence + 1, ..name.clone() };
-        match key {
-            TokenKey::Subdomain(index) => self.key_numbers.contains_key(&TokenKey::Subdomain(index + 1)),
-            TokenKey::PathParam(name) => self.key_numbers.contains_key(&TokenKey::PathParam(after(name))),
-            TokenKey::QueryParam(name) => {
-                self.key_numbers.contains_key(&TokenKey::QueryParam(after(name)))
-                    || self.key_numbers.contains_key(&TokenKey::QuerySeparator)
-            }
-            TokenKey::PathSegment(_) | TokenKey::Scheme | TokenKey::QuerySeparator => true,
-            TokenKey::Port | TokenKey::TrailingSlash | TokenKey::Hashbang => false,
-        }
-    }
-
     fn stepped(&self, row: u32, steps: &Steps) -> u64 {
         let step = |place: u64, number: u32| {
             let becomes = self.after_steps(number, steps).unwrap_or_default();
             place.wrapping_sub(self.pairs[number as usize].mix).wrapping_add(becomes)
         };
         let place = self.place(row);
-        if let Some(only) = &steps.only {
-            return self.get(row, only).map_or(place, |number| step(place, number));
+        if let Some(only) = steps.only {
+            return self.get(row, &SpotNumber::Key(only)).map_or(place, |number| step(place, number));
         }
         let pairs = self.row_keys(row).iter().zip(self.row(row));
-        let concerned = pairs.filter(|(key, _)| steps.concerns[**key as usize]);
+        let concerned = pairs.filter(|(key, _)| steps.concerns(**key));
         let place = concerned.fold(place, |place, (_, number)| step(place, *number));
         if steps.forget_path { place.wrapping_add(pair_number(&FORGOTTEN, Some("*"))) } else { place }
     }
@@ -184,30 +204,26 @@ impl Table<'_> {
 
     fn apply_to(&mut self, edit: &Draft, moves: &[(u32, u64)]) {
         self.values_by_key.fill_with(OnceLock::new);
-        let mut pairs: Vec<u32> = Vec::new();
         // Spellings make many pairs, which are numbered as forms show them.
         let steps = self.steps(edit).filter(|steps| steps.folded().is_none());
-        if let Some(mut steps) = steps {
+        if steps.is_some() {
             self.add_pairs_of(edit);
-            steps.concerns.resize(self.keys.len(), false);
-            let forgotten = self.find_pair(&FORGOTTEN, &Value::from("*"));
-            for &(row, place) in moves {
-                pairs.clear();
+        }
+        let forgotten = self.find_pair(&FORGOTTEN, &Value::from("*"));
+        let (mut form, whole) = (Form::default(), unconditional(edit));
+        let mut pairs: Vec<u32> = Vec::new();
+        for &(row, place) in moves {
+            pairs.clear();
+            if let Some(steps) = steps.as_ref().filter(|steps| self.is_arithmetic(row, steps)) {
                 let old = self.row_keys(row).iter().zip(self.row(row));
-                pairs.extend(old.filter_map(|(&key, &pair)| match steps.concerns[key as usize] {
-                    true => self.pairs_by_mix.get(&self.after_steps(pair, &steps)?).copied(),
+                pairs.extend(old.filter_map(|(&key, &pair)| match steps.concerns(key) {
+                    true => self.pairs_by_mix.get(&self.after_steps(pair, steps)?).copied(),
                     false => Some(pair),
                 }));
                 pairs.extend(forgotten.filter(|_| steps.forget_path));
-                self.replace(row, &pairs, place);
-            }
-            return;
-        }
-        let (mut form, whole) = (Form::default(), unconditional(edit));
-        for &(row, place) in moves {
-            self.read_row(row, &mut form);
-            if form.apply(&whole) {
-                pairs.clear();
+            } else {
+                self.read_row(row, &mut form);
+                form.apply(&whole);
                 form.pairs(|key, occurrence, value| {
                     let known = self.pairs_by_mix.get(&raw_pair_number(key, occurrence, value)).copied();
                     pairs.push(known.unwrap_or_else(|| {
@@ -215,8 +231,8 @@ impl Table<'_> {
                         self.pair(&key.to_key(occurrence), value.map_or(Value::Bare, text))
                     }));
                 });
-                self.replace(row, &pairs, place);
             }
+            self.replace(row, &pairs, place);
         }
     }
 
@@ -289,6 +305,76 @@ fn unconditional(edit: &Draft) -> Edit {
     }
 }
 
+/// Whether a key can go without others of another kind changing.
+fn goes_alone(key: &TokenKey) -> bool {
+    !matches!(key, TokenKey::PathSegment(_) | TokenKey::Scheme | TokenKey::QuerySeparator)
+}
+
+/// What changes too when a change takes a key away: what stands behind it moves up, or a separator goes with it.
+fn followers(change: &Change) -> Vec<TokenKey> {
+    let key = match change {
+        Change::Drop(Spot::Key(key)) => key,
+        Change::Map { of, values } if values.iter().any(|mapped| mapped.becomes.is_none()) => of,
+        // Forms are particular about separators.
+        Change::Fold { .. } => return vec![TokenKey::QuerySeparator],
+        _ => return Vec::new(),
+    };
+    let after = |name: &ParamName| ParamName { occurrence: name.occurrence + 1, ..name.clone() };
+    match key {
+        TokenKey::Subdomain(index) => vec![TokenKey::Subdomain(index + 1)],
+        TokenKey::PathParam(name) => vec![TokenKey::PathParam(after(name))],
+        TokenKey::QueryParam(name) => vec![TokenKey::QueryParam(after(name)), TokenKey::QuerySeparator],
+        _ => Vec::new(),
+    }
+}
+
 fn is_of_path(key: &TokenKey) -> bool {
     matches!(key, TokenKey::PathSegment(_) | TokenKey::TrailingSlash | TokenKey::PathParam(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Clues, Crawl, EvidenceKinds};
+
+    /// Taking keys away in arithmetic does what forms do, also where others move up or a separator goes with them.
+    #[test]
+    fn arithmetic_does_what_forms_do() {
+        let mut crawl = Crawl::new(EvidenceKinds::AUTO);
+        for url in [
+            "a.example/p?q=1&q=2&q=3&x=1",
+            "a.example/p?q=1&x=1",
+            "a.example/p?q=1;x=2",
+            "a.example/p?x=1;q=1;q=1",
+            "m.www.a.example/p?x=2",
+            "www.a.example/p;v=1;v=2?q=2",
+            "a.example/stays",
+        ] {
+            let _ = crawl.observe(format!("http://{url}").as_bytes(), &Clues::default());
+        }
+        let corpora = crawl.into_corpora();
+        let mut table = Table::new(&corpora[0]);
+        let drop = |key: &TokenKey| Change::Drop(Spot::Key(key.clone()));
+        let none = |key: &TokenKey| Change::Map {
+            of: key.clone(),
+            values: vec![Mapped { is: Value::from("1"), becomes: None }],
+        };
+        let keys: Vec<TokenKey> = table.keys().iter().filter(|key| goes_alone(key)).cloned().collect();
+        let mut moved = 0;
+        for key in &keys {
+            for change in [drop(key), none(key)] {
+                let edit = Draft::everywhere(vec![change]);
+                let by_forms = table.moves_of(&edit, None, table.concerned(&edit, None).0);
+                assert_eq!(table.moves(&edit), by_forms, "{edit:?}");
+                moved += by_forms.len();
+            }
+        }
+        assert!(moved > 20, "{moved}");
+        // Pairs add up to places, as is asserted where rows are changed.
+        for key in &keys {
+            let edit = Draft::everywhere(vec![drop(key)]);
+            let moves = table.moves(&edit);
+            table.apply(&edit, &moves);
+        }
+    }
 }
