@@ -19,7 +19,7 @@ mod edit_text;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use dedust::{Edit, Form, Normalizer, ParsedUrl};
+use dedust::{Edit, EditList, Normalizer, ParsedUrl, UrlParts};
 use dedust_learn::metrics::{Score, score};
 use dedust_learn::simulate::{Noise, Phenomena, Phenomenon, Row, Site, SiteSpec};
 use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnSettings, Method, SampleSize, Trainer};
@@ -165,30 +165,31 @@ fn score_site(site: &Site, normalizer: &Normalizer) -> (Score, BTreeMap<Phenomen
 
 /// What each edit does on a site, after those before it.
 fn deployed(site: &Site, domain: &str, edits: &[Edit]) -> Vec<Deployed> {
-    let mut forms: Vec<(Form, u64)> = Vec::new();
+    let list = EditList::new(edits).expect("learned edits can be compiled");
+    let mut urls: Vec<(UrlParts, u64)> = Vec::new();
     visit(site, |row| {
         let url = ParsedUrl::parse(row.url).expect("simulated URLs are valid");
         let is_of_site =
             url.host() == domain.as_bytes() || url.host().ends_with(format!(".{domain}").as_bytes());
-        let mut form = Form::default();
-        if is_of_site && form.read(&url, domain.len()) {
-            forms.push((form, row.page));
+        let mut parts = UrlParts::default();
+        if is_of_site && parts.read(&url, domain.len(), &list) {
+            urls.push((parts, row.page));
         }
     });
-    let place = |form: &mut Form, key: &mut Vec<u8>| {
+    let place = |parts: &mut UrlParts, key: &mut Vec<u8>| {
         key.clear();
-        form.write_key(key);
+        parts.write_key(&list, key);
         xxh3_64(key)
     };
     let mut key = Vec::new();
-    let mut before: Vec<u64> = forms.iter_mut().map(|(form, _)| place(form, &mut key)).collect();
+    let mut before: Vec<u64> = urls.iter_mut().map(|(parts, _)| place(parts, &mut key)).collect();
     let mut found = Vec::new();
-    for edit in edits {
+    for (number, edit) in edits.iter().enumerate() {
         // New place, old place, page.
-        let mut rows: Vec<(u64, u64, u64)> = Vec::with_capacity(forms.len());
-        for ((form, page), before) in forms.iter_mut().zip(&mut before) {
-            form.apply(edit);
-            let after = place(form, &mut key);
+        let mut rows: Vec<(u64, u64, u64)> = Vec::with_capacity(urls.len());
+        for ((parts, page), before) in urls.iter_mut().zip(&mut before) {
+            parts.apply(&list, number);
+            let after = place(parts, &mut key);
             rows.push((after, *before, *page));
             *before = after;
         }

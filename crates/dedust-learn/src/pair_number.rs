@@ -2,7 +2,7 @@
 Well-spread numbers for pairs, whose sum is the place of a URL.
 */
 
-use dedust::{Form, RawKey, RawValue, TokenKey};
+use dedust::{RawKey, RawValue, TokenKey, UrlParts};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The number of a pair: equal for equal pairs, and not related to that of any other.
@@ -47,10 +47,10 @@ pub(crate) fn raw_pair_number(key: RawKey<'_>, occurrence: u32, value: RawValue<
     }
 }
 
-/// Where a URL of this form stands.
-pub(crate) fn place_of(form: &Form) -> u64 {
+/// Where a URL of these parts stands.
+pub(crate) fn place_of(parts: &UrlParts) -> u64 {
     let mut place = 0u64;
-    form.pairs(|key, occurrence, value| place = place.wrapping_add(raw_pair_number(key, occurrence, value)));
+    parts.pairs(|key, occurrence, value| place = place.wrapping_add(raw_pair_number(key, occurrence, value)));
     place
 }
 

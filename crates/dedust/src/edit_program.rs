@@ -22,6 +22,7 @@ mod draft;
 mod early;
 mod encode;
 mod names;
+mod one_by_one;
 mod read;
 mod reads_back;
 mod run;
@@ -30,6 +31,7 @@ mod write;
 
 pub(crate) use self::draft::Draft;
 pub(crate) use self::encode::encode;
+pub use self::one_by_one::{EditList, UrlParts};
 pub(crate) use self::reads_back::Edited;
 
 use self::names::{Name, Names};
@@ -225,8 +227,12 @@ impl<'a> EditProgram<'a> {
     /// The edits of `program`, which has some.
     #[inline]
     pub(crate) fn new(program: &Program<'a>) -> Option<Self> {
-        let at = program.edits() as usize;
-        let (bytes, domain_len, has_longer) = (program.bytes, program.domain_len, program.has_longer);
+        Self::at(program.bytes, program.edits() as usize, program.domain_len, program.has_longer)
+    }
+
+    /// Those that start at some place of a program.
+    #[inline]
+    fn at(bytes: &'a [u8], at: usize, domain_len: usize, has_longer: bool) -> Option<Self> {
         let head = bytes.get(at..)?.first_chunk::<HEAD_BYTES>()?;
         let folds = if head[FLAGS_AT] & HAS_FOLDS == 0 { 0 } else { FOLD_BYTES };
         let query_names = at + HEAD_BYTES + folds;

@@ -30,7 +30,6 @@ This crate starts no threads, uses no randomness and reads no crawl formats.
 mod compile;
 mod compiled;
 mod edit_program;
-mod form;
 mod identity_key;
 mod marks;
 mod normalizer;
@@ -43,7 +42,7 @@ mod url;
 mod url_shape;
 
 pub use compiled::is_compiled;
-pub use form::Form;
+pub use edit_program::{EditList, UrlParts};
 pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
 pub use rule::{

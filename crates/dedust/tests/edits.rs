@@ -8,8 +8,8 @@ all beside an interpreter that makes them one by one and checks every canonical 
 use std::collections::BTreeMap;
 
 use dedust::{
-    Area, Atom, Change, Count, Edit, Evidence, Form, Mapped, Normalizer, ParsedUrl, PathPart, RuleSet,
-    SiteRules, SiteSummary, Source, Spelling, Spot, Test, TokenKey, Value, ValueClass,
+    Area, Atom, Change, Count, Edit, EditList, Evidence, Mapped, Normalizer, ParsedUrl, PathPart, RuleSet,
+    SiteRules, SiteSummary, Source, Spelling, Spot, Test, TokenKey, UrlParts, Value, ValueClass,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -477,30 +477,32 @@ struct Interpreter<'a> {
 
 impl Interpreter<'_> {
     fn key(&self, url: &ParsedUrl) -> Vec<u8> {
-        let (mut form, mut key) = (Form::default(), Vec::new());
-        if !url.is_hierarchical() || !form.read(url, DOMAIN.len()) {
+        let (mut parts, mut key) = (UrlParts::default(), Vec::new());
+        let edits = EditList::new(self.edits).unwrap();
+        if !url.is_hierarchical() || !parts.read(url, DOMAIN.len(), &edits) {
             return Normalizer::default().key(url.as_bytes()).unwrap().into_bytes();
         }
-        for edit in self.edits {
-            form.apply(edit);
+        for place in 0..edits.len() {
+            parts.apply(&edits, place);
         }
-        form.write_key(&mut key);
+        parts.write_key(&edits, &mut key);
         key
     }
 
     /// What the edits with fetchable results make of a URL, canonical or not.
     fn rewritten(&self, url: &ParsedUrl) -> Vec<u8> {
-        let (mut form, mut rewritten) = (Form::default(), Vec::new());
-        if !url.is_hierarchical() || url.userinfo().is_some() || !form.read(url, DOMAIN.len()) {
+        let (mut parts, mut rewritten) = (UrlParts::default(), Vec::new());
+        let edits = EditList::new(self.edits.iter().filter(|edit| edit.fetchable)).unwrap();
+        if !url.is_hierarchical() || url.userinfo().is_some() || !parts.read(url, DOMAIN.len(), &edits) {
             return url.as_bytes().to_vec();
         }
-        for edit in self.edits.iter().filter(|edit| edit.fetchable) {
-            form.apply(edit);
+        for place in 0..edits.len() {
+            parts.apply(&edits, place);
         }
-        if !form.is_writable() {
+        if !parts.is_writable() {
             return url.as_bytes().to_vec();
         }
-        form.write_url(&mut rewritten);
+        parts.write_url(&edits, &mut rewritten);
         rewritten
     }
 

@@ -7,8 +7,8 @@ use std::io;
 use anyhow::Context as _;
 use dedust::errors::ParseUrlError;
 use dedust::{
-    Edit, Evidence, Explanation, Fetched, Form, Mirror, Normalizer, ParsedUrl, RefusedEdit, Rule, RuleSet,
-    SiteRules, Substitution, Verdict, site_of,
+    Edit, EditList, Evidence, Explanation, Fetched, Mirror, Normalizer, ParsedUrl, RefusedEdit, Rule,
+    RuleSet, SiteRules, Substitution, UrlParts, Verdict, site_of,
 };
 use serde::Serialize;
 
@@ -406,14 +406,14 @@ fn refused_for<'a>(explanation: &Explanation, name: &str, site: &'a SiteRules) -
     let holds = explanation.site.is_some() || site.is_empty();
     let url = ParsedUrl::parse(explanation.safe.as_bytes()).ok();
     let Some(url) = url.filter(|_| holds && explanation.mirror.is_none()) else { return Vec::new() };
-    let mut form = Form::default();
+    let mut parts = UrlParts::default();
     let would_change = |refused: &&RefusedEdit| {
-        let edit = refused.to_edit(Evidence::default());
+        let Some(edits) = EditList::new([&refused.to_edit(Evidence::default())]) else { return false };
         let (mut before, mut after) = (Vec::new(), Vec::new());
-        form.read(&url, name.len()) && {
-            form.write_key(&mut before);
-            form.apply(&edit);
-            form.write_key(&mut after);
+        parts.read(&url, name.len(), &edits) && {
+            parts.write_key(&edits, &mut before);
+            parts.apply(&edits, 0);
+            parts.write_key(&edits, &mut after);
             before != after
         }
     };

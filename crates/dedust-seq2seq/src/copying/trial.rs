@@ -8,7 +8,7 @@ not show what most places show that it would stand with. Pages with different la
 
 use std::collections::BTreeSet;
 
-use dedust::{Edit, Evidence, Form, RawValue, Spot, TokenKey, Value};
+use dedust::{Edit, EditList, Evidence, RawValue, Spot, TokenKey, UrlParts, Value};
 use dedust_learn::metrics::PairCounts;
 use dedust_learn::{EvidenceKinds, failure_bound, pair_number, rule_evidence};
 use foldhash::{HashMap, HashSet};
@@ -27,7 +27,7 @@ pub(super) struct Trial<'s, 'c> {
     parts: Vec<Parts>,
     places: Vec<u64>,
     rows_at: HashMap<u64, Vec<u32>>,
-    form: Form,
+    url: UrlParts,
 }
 
 /// A URL that an edit changes.
@@ -81,11 +81,12 @@ impl<'s, 'c> Trial<'s, 'c> {
             parts: Vec::with_capacity(site.parts.len()),
             places: Vec::with_capacity(site.parts.len()),
             rows_at: HashMap::default(),
-            form: Form::default(),
+            url: UrlParts::default(),
         };
+        let no_edits = EditList::new([]).unwrap_or_default();
         for (row, parts) in (0..).zip(&site.parts) {
-            trial.form.read_pairs(parts.iter().map(|(key, value)| (key, raw(value))));
-            let parts = parts_of_form(&trial.form);
+            trial.url.read_pairs(parts.iter().map(|(key, value)| (key, raw(value))), &no_edits);
+            let parts = parts_of_url(&trial.url);
             let place = place_of(&parts);
             trial.parts.push(parts);
             trial.places.push(place);
@@ -97,6 +98,7 @@ impl<'s, 'c> Trial<'s, 'c> {
     /// What `edit` would do.
     fn moves(&mut self, edit: &Edit) -> Vec<Moved> {
         let mut moves = Vec::new();
+        let edits = EditList::new([edit]).unwrap_or_default();
         for row in 0..self.parts.len() as u32 {
             let parts = &self.parts[row as usize];
             let holds = |(spot, test): (&Spot, &dedust::Test)| match spot {
@@ -106,9 +108,9 @@ impl<'s, 'c> Trial<'s, 'c> {
             if !concerns(edit, parts) || !edit.when.iter().all(holds) {
                 continue;
             }
-            self.form.read_pairs(parts.iter().map(|(key, value)| (key, raw(value))));
-            if self.form.apply(edit) {
-                let parts = parts_of_form(&self.form);
+            self.url.read_pairs(parts.iter().map(|(key, value)| (key, raw(value))), &edits);
+            if self.url.apply(&edits, 0) {
+                let parts = parts_of_url(&self.url);
                 let (from, to) = (self.places[row as usize], place_of(&parts));
                 if from != to {
                     moves.push(Moved { row, from, to, parts });
@@ -254,10 +256,10 @@ fn place_of(parts: &Parts) -> u64 {
     parts.iter().fold(0, |sum, (key, value)| sum.wrapping_add(pair_number(key, value.as_text())))
 }
 
-/// The parts of a form in the order of their keys.
-fn parts_of_form(form: &Form) -> Parts {
+/// The parts of a URL in the order of their keys.
+fn parts_of_url(url: &UrlParts) -> Parts {
     let mut parts = Parts::new();
-    form.pairs(|key, occurrence, value| {
+    url.pairs(|key, occurrence, value| {
         let value = match value {
             None => Value::Bare,
             Some(text) => String::from_utf8_lossy(text).as_ref().into(),

@@ -1,8 +1,7 @@
 /*!
 A URL on its way through the edits of its site: where its parts lie, in the URL or in what edits have written.
 
-Much like a [`Form`](crate::Form), which edits are made to one by one; but no text is copied to read it, names are numbers, and
-what was not touched is known, so that it can be copied as a whole.
+No text is copied to read it, names are numbers, and what was not touched is known, so that it can be copied as a whole.
 */
 
 use super::names::Name;
@@ -272,8 +271,34 @@ impl Draft {
     /// A query parameter that was not in the URL.
     pub(super) fn new_param(&mut self, program: &EditProgram<'_>, name: &[u8], value: Piece) -> Param {
         let word = first_word(name, 0, name.len());
-        let Name { id, edits, early } = program.query_name(word, name, 0, name.len());
+        let known = program.query_name(word, name, 0, name.len());
+        self.named(known, word, name, value)
+    }
+
+    /// Likewise a path parameter.
+    pub(super) fn new_path_param(&mut self, program: &EditProgram<'_>, name: &[u8], value: Piece) -> Param {
+        let word = first_word(name, 0, name.len());
+        let known = program.path_name(word, name, 0, name.len());
+        self.named(known, word, name, value)
+    }
+
+    fn named(&mut self, Name { id, edits, early }: Name, word: u64, name: &[u8], value: Piece) -> Param {
         let name = self.write_text(name);
         Param { word: word.swap_bytes(), name, value, edits, id, early }
+    }
+
+    /// Forgets the URL that it held.
+    pub(super) fn clear(&mut self) {
+        self.written.truncate(1);
+        (self.has_semicolon, self.is_in_order, self.early, self.repeats) = (false, true, 0, false);
+        self.has_user = false;
+        let parts = &mut self.parts;
+        parts.touched = Touched::default();
+        (parts.path_is_forgotten, parts.has_slash, parts.separator) = (false, false, b'&');
+        (parts.scheme, parts.port, parts.hashbang, parts.early_label) = (Piece::default(), None, None, None);
+        parts.labels.clear();
+        parts.segments.clear();
+        parts.path_params.clear();
+        parts.params.clear();
     }
 }

@@ -102,7 +102,7 @@ impl Draft {
     }
 
     /// Whether all values are known.
-    fn is_writable(&self) -> bool {
+    pub(super) fn is_writable(&self) -> bool {
         let parts = &self.parts;
         let is_known = |piece: &Piece| *piece != Piece::STAR;
         !parts.path_is_forgotten

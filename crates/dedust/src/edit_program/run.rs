@@ -4,7 +4,7 @@ Makes edits to a [`Draft`], in order, asking only those that may concern it.
 
 use super::change::{CannotChange, Changing, News};
 use super::draft::Draft;
-use super::{EditProgram, FETCHABLE, HAS_FOLDS, IS_ALONE, MAY_FAIL, Mark, Place, code};
+use super::{EditProgram, FETCHABLE, HAS_FOLDS, IS_ALONE, MAY_FAIL, Mark, Place, StoredEdit, code};
 use crate::compiled::encoding::Cursor;
 use crate::pattern::is_in_class;
 use crate::url::{ParsedUrl, RawValue};
@@ -81,31 +81,14 @@ impl Draft {
         if !is_of_scope && edit.flags & IS_ALONE != 0 {
             return Some(());
         }
-        for _ in 0..edit.tests {
-            if !self.holds(url, &mut cursor)? {
-                return Some(());
-            }
+        if !self.all_hold(url, edit, &mut cursor)? {
+            return Some(());
         }
         if !is_of_scope {
             outcome.is_partial = true;
             return Some(());
         }
-        if edit.flags & MAY_FAIL != 0 {
-            self.before.copy_from(&self.parts);
-        }
-        let mut change = Changing { draft: self, url, program, is_changed: false, news: News::None };
-        for _ in 0..edit.changes {
-            match change.make(&mut cursor) {
-                Some(Ok(())) => {}
-                Some(Err(CannotChange)) | None => {
-                    if edit.flags & MAY_FAIL != 0 {
-                        std::mem::swap(&mut self.parts, &mut self.before);
-                    }
-                    return Some(());
-                }
-            }
-        }
-        let Changing { is_changed, news, .. } = change;
+        let Ok((is_changed, news)) = self.make(url, program, edit, cursor)? else { return Some(()) };
         outcome.is_changed |= is_changed;
         if news != News::None && program.has(HAS_FOLDS) {
             // What stood elsewhere may stand anywhere now, and nobody looked at its characters where no edit waits for them.
@@ -121,9 +104,55 @@ impl Draft {
         Some(())
     }
 
-    /// Makes the edit with a number, whether it waits for anything or not.
-    pub(crate) fn run_only(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, number: usize) {
-        self.run_one(url, program, number, Scope::All, &mut Outcome::default());
+    /// Makes the edit with a number, whether it waits for anything or not; false when it does not concern the URL, or cannot be
+    /// made.
+    pub(crate) fn run_only(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, number: usize) -> bool {
+        let mut made = || {
+            let (edit, mut cursor) = program.edit(number)?;
+            if !self.all_hold(url, edit, &mut cursor)? {
+                return Some(false);
+            }
+            Some(self.make(url, program, edit, cursor)?.is_ok())
+        };
+        made().unwrap_or(false)
+    }
+
+    /// Whether all tests of an edit are true of the URL.
+    #[inline]
+    fn all_hold(&self, url: &ParsedUrl, edit: StoredEdit, cursor: &mut Cursor<'_>) -> Read<bool> {
+        for _ in 0..edit.tests {
+            if !self.holds(url, cursor)? {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// Makes the changes of an edit: whether they changed anything, and what is new.
+    #[inline]
+    fn make<'p>(
+        &mut self,
+        url: &ParsedUrl,
+        program: &EditProgram<'p>,
+        edit: StoredEdit,
+        mut cursor: Cursor<'p>,
+    ) -> Read<Result<(bool, News), CannotChange>> {
+        if edit.flags & MAY_FAIL != 0 {
+            self.before.copy_from(&self.parts);
+        }
+        let mut change = Changing { draft: self, url, program, is_changed: false, news: News::None };
+        for _ in 0..edit.changes {
+            match change.make(&mut cursor) {
+                Some(Ok(())) => {}
+                Some(Err(CannotChange)) | None => {
+                    if edit.flags & MAY_FAIL != 0 {
+                        std::mem::swap(&mut self.parts, &mut self.before);
+                    }
+                    return Some(Err(CannotChange));
+                }
+            }
+        }
+        Some(Ok((change.is_changed, change.news)))
     }
 
     /// Whether the next test is true of the URL.

@@ -34,6 +34,13 @@ impl Spelling {
         }
     }
 
+    /// A text in this spelling: the value of a parameter, or something else.
+    pub fn of(self, text: &[u8], in_query: bool) -> Vec<u8> {
+        let mut spelled = text.to_vec();
+        self.write(0, text.len(), in_query, &mut Composer::default(), &mut spelled);
+        spelled.split_off(text.len())
+    }
+
     /// Writes `text[start..end]`, the value of a parameter or something else, in this spelling to the end of `text`.
     pub(crate) fn write(
         self,

@@ -4,10 +4,7 @@ How two URLs of one page differ in their paths.
 
 use std::collections::BTreeMap;
 
-use dedust::{
-    Area, Atom, Change, Edit, Evidence, Form, PathPart, RawKey, Source, Spelling, Spot, Test, TokenKey,
-    ValueClass, extension,
-};
+use dedust::{Area, Atom, Change, PathPart, Source, Spelling, Spot, Test, TokenKey, ValueClass, extension};
 
 use super::read::{from_digits, from_value, joined, uncounted};
 use super::{Differ, ParamDifference, Suggestions, UNCOUNTED, View, any, is_at, is_last};
@@ -363,21 +360,6 @@ fn spellings() -> Vec<(Option<char>, Vec<Spelling>)> {
 
 /// The value in another spelling, as a parameter.
 fn fold(value: &str, folds: &[Spelling]) -> String {
-    let key = TokenKey::query("v");
-    let mut form = Form::default();
-    form.read_pairs([(&key, Some(value.as_bytes()))].into_iter());
-    let edit = Edit {
-        when: BTreeMap::new(),
-        change: folds.iter().map(|&to| Change::Fold { of: Area::Params, to }).collect(),
-        fetchable: false,
-        evidence: Evidence::default(),
-    };
-    form.apply(&edit);
-    let mut folded = String::new();
-    form.pairs(|key, _, value| {
-        if matches!(key, RawKey::QueryParam(_)) {
-            folded = value.map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default();
-        }
-    });
-    folded
+    let folded = folds.iter().fold(value.as_bytes().to_vec(), |value, spelling| spelling.of(&value, true));
+    String::from_utf8_lossy(&folded).into_owned()
 }

@@ -4,7 +4,7 @@ What becomes of pairs in another spelling.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dedust::{Area, Change, Edit, Form, RawKey, Spelling, TokenKey};
+use dedust::{Area, RawKey, Spelling, TokenKey};
 use foldhash::HashMap;
 
 use super::Table;
@@ -50,28 +50,10 @@ impl Table<'_> {
     }
 
     fn fold_from(&self, of: &Area, to: Spelling, first: u32) -> impl Iterator<Item = (u32, u64)> {
-        let area = match of {
-            Area::Path | Area::Key(TokenKey::PathSegment(_)) => Area::Path,
-            _ => Area::Params,
-        };
-        let mut form = Form::default();
-        let edit = Edit {
-            when: Default::default(),
-            change: vec![Change::Fold { of: area, to }],
-            fetchable: false,
-            evidence: Default::default(),
-        };
         self.foldable(of, to, first).filter_map(move |pair| {
-            let ((key, occurrence), before) = (raw_key(self.key_of(pair)), self.raw(pair));
-            form.read_pairs(std::iter::once((self.key_of(pair), before)));
-            form.apply(&edit);
-            let mut becomes = None;
-            form.pairs(|shown, _, value| {
-                if matches!(shown, RawKey::PathSegment(_) | RawKey::QueryParam(_)) && value != before {
-                    becomes = Some((pair, raw_pair_number(key, occurrence, value)));
-                }
-            });
-            becomes
+            let ((key, occurrence), before) = (raw_key(self.key_of(pair)), self.raw(pair)?);
+            let folded = to.of(before, matches!(key, RawKey::QueryParam(_)));
+            (folded != before).then(|| (pair, raw_pair_number(key, occurrence, Some(&folded))))
         })
     }
 
@@ -95,7 +77,7 @@ impl Table<'_> {
 
 #[cfg(test)]
 mod tests {
-    use dedust::ParamName;
+    use dedust::{Change, ParamName};
 
     use super::*;
     use crate::canonfd::draft::Draft;

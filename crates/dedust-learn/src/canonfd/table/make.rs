@@ -4,7 +4,7 @@ What an edit makes of URLs: tried on all of them, or made.
 
 use std::sync::OnceLock;
 
-use dedust::{Change, Edit, Form, Mapped, ParamName, Spot, TokenKey, Value};
+use dedust::{Change, Edit, EditList, Mapped, ParamName, Spot, TokenKey, UrlParts, Value};
 use foldhash::HashMap;
 
 use super::fold::Folded;
@@ -84,12 +84,13 @@ impl Table<'_> {
     }
 
     pub(super) fn moves_of(&self, edit: &Draft, steps: Option<&Steps>, rows: Vec<u32>) -> Vec<(u32, u64)> {
-        let (mut form, whole) = (Form::default(), unconditional(edit));
+        let (mut parts, mut edits) = (UrlParts::default(), None);
         let mut becomes = |row: u32| match steps {
             Some(steps) if self.is_arithmetic(row, steps) => Some(self.stepped(row, steps)),
             _ => {
-                self.read_row(row, &mut form);
-                form.apply(&whole).then(|| place_of(&form))
+                let edits = edits.get_or_insert_with(|| unconditional(edit));
+                self.read_row(row, edits, &mut parts);
+                parts.apply(edits, 0).then(|| place_of(&parts))
             }
         };
         let moved = |row: u32| Some((row, becomes(row).filter(|place| *place != self.place(row))?));
@@ -101,8 +102,8 @@ impl Table<'_> {
         steps.is_arithmetic() || !self.row_keys(row).iter().any(|key| steps.followers.contains(key))
     }
 
-    fn read_row(&self, row: u32, form: &mut Form) {
-        form.read_pairs(self.row(row).iter().map(|&pair| (self.key_of(pair), self.raw(pair))));
+    fn read_row(&self, row: u32, edits: &EditList, parts: &mut UrlParts) {
+        parts.read_pairs(self.row(row).iter().map(|&pair| (self.key_of(pair), self.raw(pair))), edits);
     }
 
     /// The changes as arithmetic, where that is all there is to them.
@@ -210,7 +211,7 @@ impl Table<'_> {
             self.add_pairs_of(edit);
         }
         let forgotten = self.find_pair(&FORGOTTEN, &Value::from("*"));
-        let (mut form, whole) = (Form::default(), unconditional(edit));
+        let (mut parts, edits) = (UrlParts::default(), unconditional(edit));
         let mut pairs: Vec<u32> = Vec::new();
         for &(row, place) in moves {
             pairs.clear();
@@ -222,9 +223,9 @@ impl Table<'_> {
                 }));
                 pairs.extend(forgotten.filter(|_| steps.forget_path));
             } else {
-                self.read_row(row, &mut form);
-                form.apply(&whole);
-                form.pairs(|key, occurrence, value| {
+                self.read_row(row, &edits, &mut parts);
+                parts.apply(&edits, 0);
+                parts.pairs(|key, occurrence, value| {
                     let known = self.pairs_by_mix.get(&raw_pair_number(key, occurrence, value)).copied();
                     pairs.push(known.unwrap_or_else(|| {
                         let text = |bytes: &[u8]| Value::from(&*String::from_utf8_lossy(bytes));
@@ -295,14 +296,15 @@ impl Table<'_> {
     }
 }
 
-/// The changes of an edit, for URLs that are known to be concerned.
-fn unconditional(edit: &Draft) -> Edit {
-    Edit {
+/// The changes of an edit, for URLs that are known to be concerned. What is too large to be compiled changes nothing.
+fn unconditional(edit: &Draft) -> EditList {
+    let edit = Edit {
         when: Default::default(),
         change: edit.change.clone(),
         fetchable: false,
         evidence: Default::default(),
-    }
+    };
+    EditList::new([&edit]).unwrap_or_default()
 }
 
 /// Whether a key can go without others of another kind changing.

@@ -1,0 +1,171 @@
+/*!
+Edits made to a URL one by one, for those who try them: learners, explanations and tests.
+
+A [`Normalizer`](crate::Normalizer) asks only the edits that may concern a URL; here each is made when it is told to be, by the same
+code.
+*/
+
+use super::draft::{Draft, Piece};
+use super::{EditProgram, encode};
+use crate::rule::Edit;
+use crate::text_buffer::TextBuffer;
+use crate::url::{NameCounts, ParamName, ParsedUrl, RawKey, RawValue, TokenKey};
+
+/// Edits that can be made to [`UrlParts`].
+#[derive(Clone, Debug, Default)]
+pub struct EditList {
+    program: Vec<u8>,
+    /// The number in the program of each edit.
+    numbers: Vec<usize>,
+}
+
+impl EditList {
+    /// The edits in their order; `None` if they are larger than compiled rules have room for.
+    pub fn new<'e>(edits: impl IntoIterator<Item = &'e Edit>) -> Option<Self> {
+        let edits: Vec<(usize, &Edit)> = edits.into_iter().enumerate().collect();
+        let mut list = Self::default();
+        encode(&edits, &mut list.program).ok()?;
+        let mut numbers: Vec<usize> = (0..edits.len()).collect();
+        let program = list.program(0)?;
+        numbers.sort_by_key(|&number| program.place(number));
+        list.numbers = numbers;
+        Some(list)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    fn program(&self, domain_len: usize) -> Option<EditProgram<'_>> {
+        EditProgram::at(&self.program, 0, domain_len, false)
+    }
+}
+
+/// A URL of a site taken apart, so that edits can change it.
+#[derive(Clone, Debug, Default)]
+pub struct UrlParts {
+    url: ParsedUrl,
+    domain_len: usize,
+    draft: Draft,
+}
+
+impl UrlParts {
+    /// Takes `url` apart, whose host ends with the site's domain of `domain_len` bytes, for some edits. False when edits cannot
+    /// speak of it.
+    pub fn read(&mut self, url: &ParsedUrl, domain_len: usize, edits: &EditList) -> bool {
+        self.url.clone_from(url);
+        self.domain_len = domain_len;
+        edits.program(domain_len).is_some_and(|program| {
+            self.draft.read(&self.url, &program) && self.draft.read_labels(&self.url, &program)
+        })
+    }
+
+    /// Takes pairs for a URL, as [`tokenize`](crate::tokenize) gives them and [`UrlParts::pairs`] shows them, for some edits.
+    /// The first parameter of a name comes before the second.
+    pub fn read_pairs<'a>(
+        &mut self,
+        pairs: impl Iterator<Item = (&'a TokenKey, RawValue<'a>)>,
+        edits: &EditList,
+    ) {
+        let Some(program) = edits.program(0) else { return };
+        let draft = &mut self.draft;
+        draft.clear();
+        for (key, value) in pairs {
+            let value = value.map_or(Piece::BARE, |text| draft.write_text(text));
+            match key {
+                TokenKey::Scheme => draft.parts.scheme = value,
+                TokenKey::Subdomain(_) => draft.parts.labels.push(value),
+                TokenKey::Port => draft.parts.port = Some(value),
+                TokenKey::PathSegment(_) => draft.parts.segments.push(value),
+                TokenKey::TrailingSlash => draft.parts.has_slash = true,
+                TokenKey::PathParam(ParamName { name, .. }) => {
+                    let param = draft.new_path_param(&program, name.as_bytes(), value);
+                    draft.parts.path_params.push(param);
+                }
+                TokenKey::QuerySeparator => draft.parts.separator = b';',
+                TokenKey::QueryParam(ParamName { name, .. }) => {
+                    let param = draft.new_param(&program, name.as_bytes(), value);
+                    draft.parts.params.push(param);
+                }
+                TokenKey::Hashbang => draft.parts.hashbang = Some(value),
+            }
+        }
+        draft.parts.has_slash &= !draft.parts.segments.is_empty();
+    }
+
+    /// Shows its pairs: key, occurrence of its name (1 for keys without one) and value, which is `*` if it was forgotten.
+    pub fn pairs(&self, mut visit: impl FnMut(RawKey<'_>, u32, RawValue<'_>)) {
+        let parts = &self.draft.parts;
+        let value = |piece: Piece| self.draft.value(&self.url, piece);
+        visit(RawKey::Scheme, 1, value(parts.scheme));
+        for (index, &label) in parts.labels.iter().enumerate() {
+            visit(RawKey::Subdomain(index as u16), 1, value(label));
+        }
+        if let Some(port) = parts.port {
+            visit(RawKey::Port, 1, value(port));
+        }
+        if parts.path_is_forgotten {
+            visit(RawKey::PathSegment(0), 1, Some(b"*"));
+        } else {
+            for (index, &segment) in parts.segments.iter().enumerate() {
+                visit(RawKey::PathSegment(index as u16), 1, value(segment));
+            }
+            if parts.has_slash {
+                visit(RawKey::TrailingSlash, 1, Some(b"/"));
+            }
+            let mut counts = NameCounts::default();
+            for param in &parts.path_params {
+                let name = self.draft.text(&self.url, param.name);
+                visit(RawKey::PathParam(name), counts.count(name), value(param.value));
+            }
+        }
+        if parts.separator != b'&' && !parts.params.is_empty() {
+            visit(RawKey::QuerySeparator, 1, Some(b";"));
+        }
+        let mut counts = NameCounts::default();
+        for param in &parts.params {
+            let name = self.draft.text(&self.url, param.name);
+            visit(RawKey::QueryParam(name), counts.count(name), value(param.value));
+        }
+        if let Some(hashbang) = parts.hashbang {
+            visit(RawKey::Hashbang, 1, value(hashbang));
+        }
+    }
+
+    /// Makes the edit at a place of the list for which the URL was read; false when it does not concern it, or cannot be made.
+    pub fn apply(&mut self, edits: &EditList, place: usize) -> bool {
+        let (Some(program), Some(&number)) = (edits.program(self.domain_len), edits.numbers.get(place))
+        else {
+            return false;
+        };
+        self.draft.run_only(&self.url, &program, number)
+    }
+
+    /// Whether all its values are known, so that it can be written as a URL.
+    pub fn is_writable(&self) -> bool {
+        self.draft.is_writable()
+    }
+
+    /// Writes the key of a URL that was [read](Self::read): parameters sorted by name, `*` for what does not matter.
+    pub fn write_key(&mut self, edits: &EditList, out: &mut Vec<u8>) {
+        let mut text = TextBuffer::default();
+        if let Some(program) = edits.program(self.domain_len) {
+            out.extend_from_slice(self.draft.write_key(&self.url, &program, &mut text));
+        }
+    }
+
+    /// Writes the URL, in the order in which it came.
+    pub fn write_url(&mut self, edits: &EditList, out: &mut Vec<u8>) {
+        let mut text = TextBuffer::default();
+        if let Some(program) = edits.program(self.domain_len) {
+            self.draft.write_url(&self.url, &program, &mut text);
+            out.extend_from_slice(text.as_bytes());
+        }
+    }
+}
