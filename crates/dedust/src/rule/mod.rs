@@ -9,6 +9,7 @@ mod cycle;
 mod edit;
 mod evidence;
 mod file;
+mod limits;
 mod mirror;
 mod rewrite;
 mod set;
@@ -25,6 +26,7 @@ pub use edit::{Area, Change, Count, Edit, PathPart, RefusedEdit, Source, Spellin
 pub use evidence::{Evidence, Example, Promise, Trust};
 pub(crate) use file::each_site;
 pub use file::{FORMAT_VERSION, LoadRulesError};
+pub use limits::DEFAULT_RULES_MEMORY;
 pub use mirror::Mirror;
 pub use rewrite::{Mapped, Op, Part, Rewrite};
 pub use set::{InvalidSite, RuleSet, SiteRules, SiteSummary};
