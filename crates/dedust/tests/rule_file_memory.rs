@@ -102,6 +102,24 @@ fn memory_for_a_rule_file_is_limited() {
         format!(r#","{number}.a":{{"refused":[{}]}}"#, [refused; 10].join(","))
     });
 
+    // What a few mirrors say is said of all mirrors of them; hosts have many ends.
+    let segments =
+        (0..16).map(|number| format!("\"{number}{}\"", "x".repeat(230))).collect::<Vec<_>>().join(",");
+    let mirror = |number: u64, of: &str, except: &str| {
+        format!(
+            r#","m{number}.com":{{"mirror":{{"of":"{of}","except":[{except}],"fetchable":true,{EVIDENCE}}}}}"#
+        )
+    };
+    is_refused("exceptions", &|number| match number {
+        0 => mirror(0, "o.com", &segments),
+        _ => mirror(number, "m0.com", &format!("\"{number}\"")),
+    });
+    let hosts = |site: u64| {
+        let hosts = (0..9).map(|host| format!("\"{host}.{}{site}.a\"", "a.".repeat(100))).collect::<Vec<_>>();
+        format!(r#","{site}.a":{{"hosts":[{}],"edits":[{}]}}"#, hosts.join(","), drop("s"))
+    };
+    is_refused("hosts of many labels", &hosts);
+
     // One site with entries of one byte, and one without end.
     let entries = "0,".repeat(500_000);
     let one = format!(r#"{{"version":1,"sites":{{"a.example":{{"rules":[{entries}0]}}}}}}"#);

@@ -16,7 +16,7 @@ use super::index::{
 use super::left_out::{LeftOut, LeftOutReason};
 use super::{Facts, Image};
 use crate::program::compile_mirror;
-use crate::rule::Mirror;
+use crate::rule::{Mirror, SiteRules};
 use crate::url::PADDING;
 
 /// The length of a domain has one byte; names of hosts are shorter.
@@ -27,6 +27,8 @@ const MAX_HOST_LABELS: usize = 1 << 17;
 
 /// Mirrors of mirrors are followed so far.
 const MAX_MIRROR_STEPS: usize = 8;
+/// Exceptions of a mirror and of all mirrors that it is one of. Without a limit, a few long ones would be in very many programs.
+const MAX_EXCEPTION_BYTES: usize = 4096;
 
 /// The rules of a site.
 #[derive(Debug)]
@@ -62,16 +64,15 @@ pub(crate) struct ImageBuilder {
     /// The length of the names of all domains.
     name_bytes: u64,
     left_out: Vec<LeftOut>,
-    /// Memory for the mirrors.
-    mirror_memory: u64,
 }
 
 /// Memory for a domain, beside two copies of its name: its share of a node of a tree, of the table and of a record.
 const DOMAIN_MEMORY: u64 = 200;
 /// Memory for a run of bytes beside these.
 const RUN_MEMORY: u64 = 64;
-/// Memory for a mirror beside its texts, in its own map and as a domain.
-const MIRROR_MEMORY: u64 = 2 * size_of::<(SiteFacts, Mirror)>() as u64 + DOMAIN_MEMORY + RUN_MEMORY;
+/// Memory for a mirror, in its own map and as a program, with as many exceptions as there can be.
+const MIRROR_MEMORY: u64 =
+    (2 * size_of::<(SiteFacts, Mirror)>() + 4 * MAX_EXCEPTION_BYTES) as u64 + RUN_MEMORY;
 
 /// Runs of bytes, equal ones once.
 #[derive(Debug, Default)]
@@ -89,6 +90,15 @@ struct Domain {
     site_len: u8,
     /// The numbers of its shape and of its program.
     program: Option<(u32, u32)>,
+}
+
+/// An estimate of the memory that a site takes when it is compiled, beside that for its program.
+pub(crate) fn memory_to_compile(domain: &str, site: &SiteRules) -> u64 {
+    let names = site.hosts().iter().map(|host| &**host).chain([domain]);
+    // Each end of a name may be in the table, and the name with `www`.
+    let memory_of =
+        |name: &str| (name.split('.').count() as u64 + 1) * (DOMAIN_MEMORY + 2 * name.len() as u64);
+    names.map(memory_of).sum::<u64>() + site.mirror().map_or(0, |_| MIRROR_MEMORY)
 }
 
 impl CompiledSite {
@@ -197,15 +207,14 @@ impl ImageBuilder {
 
     /// Adds a site that shows the pages of another.
     pub(crate) fn insert_mirror(&mut self, domain: &[u8], facts: SiteFacts, mirror: &Mirror) {
-        let texts: usize = mirror.except.iter().map(|segment| segment.len() + size_of::<Box<str>>()).sum();
-        self.mirror_memory += MIRROR_MEMORY + (2 * domain.len() + mirror.of.len() + texts) as u64;
         self.mirrors.insert(domain.into(), (facts, mirror.clone()));
     }
 
     /// An estimate of the memory for all that was added, and for the image that is made of it.
     pub(crate) fn memory(&self) -> u64 {
-        let domains = DOMAIN_MEMORY * self.domains.len() as u64 + 2 * self.name_bytes;
-        domains + self.mirror_memory + self.shapes.memory() + self.programs.memory()
+        let domains = (self.domains.len() + self.mirrors.len()) as u64 * DOMAIN_MEMORY + 2 * self.name_bytes;
+        let mirrors = self.mirrors.len() as u64 * MIRROR_MEMORY;
+        domains + mirrors + self.shapes.memory() + self.programs.memory()
     }
 
     /// A mirror of a mirror is one of the original. Those that lead to no original are left out.
@@ -219,9 +228,10 @@ impl ImageBuilder {
                 (original, is_fetchable, steps) = (&next.of, is_fetchable && next.fetchable, steps + 1);
                 except.extend(next.except.iter().map(|segment| &**segment));
             }
+            let except_bytes: usize = except.iter().map(|segment| segment.len() + 1).sum();
             if steps == MAX_MIRROR_STEPS {
                 self.leave_out(domain, LeftOutReason::NoOriginal);
-            } else if original.len() > MAX_DOMAIN_BYTES {
+            } else if original.len() > MAX_DOMAIN_BYTES || except_bytes > MAX_EXCEPTION_BYTES {
                 self.leave_out(domain, LeftOutReason::TooLarge);
             } else {
                 self.mirror_sites += 1;
@@ -255,7 +265,7 @@ impl ImageBuilder {
             let first_entry = group_of(hash, groups) * GROUP;
             let mut entries = (first_entry..table.len()).chain(0..first_entry).take(MAX_ASKED_GROUPS * GROUP);
             let Some(entry) = entries.find(|&entry| table[entry].1 == 0) else {
-                crowded.extend(program.is_some().then_some(domain));
+                crowded.extend(program.is_some().then_some((domain, *site_len)));
                 continue;
             };
             let (mut first, mut second, mut site): (u32, u32, &[u8]) = (0, 0, &[]);
@@ -294,9 +304,11 @@ impl ImageBuilder {
             }
         }
         body.resize(body.len() + PADDING, 0);
-        let crowded: Vec<LeftOut> =
-            crowded.into_iter().map(|domain| LeftOut::new(domain, LeftOutReason::Crowded)).collect();
-        let sites = self.sites.saturating_sub(crowded.len() as u64);
+        // A site may have other hosts, where its rules hold.
+        let whole_sites = crowded.iter().filter(|(domain, site_len)| domain.len() == usize::from(*site_len));
+        let sites = self.sites.saturating_sub(whole_sites.count() as u64);
+        let crowded = crowded.into_iter().map(|(domain, _)| LeftOut::new(domain, LeftOutReason::Crowded));
+        let crowded: Vec<LeftOut> = crowded.collect();
         self.left_out.extend(crowded);
         let facts = Facts {
             groups,

@@ -20,7 +20,7 @@ mod hosts;
 mod index;
 mod left_out;
 
-pub(crate) use build::{CompiledSite, ImageBuilder, SiteFacts};
+pub(crate) use build::{CompiledSite, ImageBuilder, SiteFacts, memory_to_compile};
 pub use file::{DamagedRules, OpenRulesError, is_compiled};
 pub(crate) use hosts::{Hosts, KnownHosts};
 pub(crate) use index::{Found, MAX_HOSTS};

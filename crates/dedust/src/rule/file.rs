@@ -50,6 +50,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::limits::{DEFAULT_RULES_MEMORY, MAX_SITE_BYTES, Progress, memory_of};
 use super::set::check_site;
 use super::{Edit, InvalidSite, Mirror, RefusedEdit, Rule, RuleSet, SiteRules, SiteSummary, Substitution};
+use crate::compiled::memory_to_compile;
 
 /// The format this build writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -237,8 +238,9 @@ impl RuleSet {
     pub fn load_within(reader: impl Read, max_memory: u64) -> Result<Self, LoadRulesError> {
         let (mut sites, mut held) = (BTreeMap::new(), 0);
         let method = each_site(reader, max_memory, |site, rules, memory| {
+            // Whoever loads rules compiles them next.
+            held += memory + memory_to_compile(&site, &rules);
             sites.insert(site, rules);
-            held += memory;
             held
         })?;
         Ok(Self { method, sites })
