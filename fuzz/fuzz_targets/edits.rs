@@ -10,8 +10,8 @@ Names and values come from short lists, so that edits and URLs meet, or are any 
 use std::collections::BTreeMap;
 
 use dedust::{
-    Area, Atom, Change, Count, Edit, Evidence, Form, Mapped, Normalizer, ParsedUrl, PathPart, RuleSet,
-    Scratch, SiteRules, SiteSummary, Source, Spelling, Spot, Test, TokenKey, Value, ValueClass,
+    Area, Atom, Change, Count, Edit, EditList, Evidence, Mapped, Normalizer, ParsedUrl, PathPart, RuleSet,
+    Scratch, SiteRules, SiteSummary, Source, Spelling, Spot, Test, TokenKey, UrlParts, Value, ValueClass,
 };
 use dedust_fuzz::check_promises;
 use libfuzzer_sys::arbitrary::{Arbitrary, Result, Unstructured};
@@ -84,15 +84,15 @@ fn key_one_by_one(edits: &[Edit], url: &ParsedUrl) -> Option<Vec<u8>> {
     if !url.is_hierarchical() || host != DOMAIN.as_bytes() && !host.ends_with(b".example.org") {
         return None;
     }
-    let mut form = Form::default();
-    if !form.read(url, DOMAIN.len()) {
+    let (edits, mut parts) = (EditList::new(edits)?, UrlParts::default());
+    if !parts.read(url, DOMAIN.len(), &edits) {
         return None;
     }
-    for edit in edits {
-        form.apply(edit);
+    for place in 0..edits.len() {
+        parts.apply(&edits, place);
     }
     let mut key = Vec::new();
-    form.write_key(&mut key);
+    parts.write_key(&edits, &mut key);
     Some(key)
 }
 

@@ -230,6 +230,9 @@ pub(crate) struct CompileArgs {
     /// Where the compiled rules go
     #[arg(short, long, value_name = "RULES.bin", required_unless_present = "check")]
     pub(crate) output: Option<PathBuf>,
+    /// Memory, in MB, for the rules; a file that needs more is refused
+    #[arg(long, value_name = "MB", default_value_t = 1000, conflicts_with = "check", hide_short_help = true)]
+    pub(crate) memory: u32,
     /// Overwrite RULES.bin if it exists
     #[arg(long)]
     pub(crate) force: bool,

@@ -84,6 +84,10 @@ fn rules_remedy(error: &LoadRulesError) -> Option<&'static str> {
         LoadRulesError::UnknownField { .. } => {
             "remove it, or correct its name; a newer version of dedust may know it"
         }
+        LoadRulesError::SiteTooLong { .. } => "remove this site from the file, or learn it again",
+        LoadRulesError::TooMuchMemory { .. } => {
+            "put the sites into several files, or allow more: dedust compile RULES -o RULES.bin --memory MB"
+        }
         LoadRulesError::RepeatedSite { .. } => "keep one of the two in the file",
         LoadRulesError::MalformedSite { .. }
         | LoadRulesError::MalformedRule { .. }

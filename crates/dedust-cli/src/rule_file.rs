@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Context as _;
-use dedust::{Normalizer, RuleSet, is_compiled};
+use dedust::errors::LoadRulesError;
+use dedust::{LeftOutReason, Normalizer, RuleSet, is_compiled};
 
 use crate::args::TrustArgs;
 use crate::failure::Refusal;
@@ -29,6 +30,16 @@ pub(crate) enum Rules {
 /// Opens the rules at `path`, or on standard input for `-` unless the URLs are there. Plain ones are checked; gzip and
 /// zstd are fine for them.
 pub(crate) fn open(path: &Path, urls_on_stdin: bool) -> anyhow::Result<Rules> {
+    open_with(path, urls_on_stdin, |file| RuleSet::load(file).map(Rules::Plain), Rules::Compiled)
+}
+
+/// Likewise; `load` reads plain rules, `take` takes compiled ones.
+fn open_with<T>(
+    path: &Path,
+    urls_on_stdin: bool,
+    load: impl FnOnce(dedust_io::Text) -> Result<T, LoadRulesError>,
+    take: impl FnOnce(Normalizer) -> T,
+) -> anyhow::Result<T> {
     if urls_on_stdin && path.as_os_str() == "-" {
         return Err(Refusal::new(
             "both the rules and the URLs are to come from standard input",
@@ -36,13 +47,11 @@ pub(crate) fn open(path: &Path, urls_on_stdin: bool) -> anyhow::Result<Rules> {
         )
         .into());
     }
-    let name = line_source::name_of(path);
+    let cannot_use = || format!("cannot use the rules in {}", line_source::name_of(path));
     if holds_compiled(path) {
-        let opened = Normalizer::open(path).with_context(|| format!("cannot use the rules in {name}"));
-        return opened.map(Rules::Compiled);
+        return Normalizer::open(path).with_context(cannot_use).map(take);
     }
-    let file = dedust_io::open_text(path)?;
-    RuleSet::load(file).with_context(|| format!("cannot use the rules in {name}")).map(Rules::Plain)
+    load(dedust_io::open_text(path)?).with_context(cannot_use)
 }
 
 /// Whether there is a file of compiled rules at `path`; false also when it cannot be read, which is told later.
@@ -61,10 +70,7 @@ pub(crate) fn normalizer(
     urls_on_stdin: bool,
     printer: &mut Printer,
 ) -> anyhow::Result<Normalizer> {
-    let normalizer = match open(path, urls_on_stdin)? {
-        Rules::Plain(rules) => Normalizer::compile(&rules),
-        Rules::Compiled(normalizer) => normalizer,
-    };
+    let normalizer = open_with(path, urls_on_stdin, Normalizer::compile_from, |compiled| compiled)?;
     Ok(trusted(normalizer, path, trust, printer))
 }
 
@@ -90,23 +96,55 @@ pub(crate) fn trusted(
     normalizer.without_mirrors()
 }
 
-/// Says how many sites of the rules at `path` are not applied since they are too large, and names the first few where their
-/// names are known.
+/// Says how many sites of the rules at `path` are not applied, and why. Names the first few where their names are known.
 pub(crate) fn warn_of_left_out(path: &Path, normalizer: &Normalizer, printer: &mut Printer) {
-    const NAMED: usize = 5;
-    if normalizer.left_out_count() == 0 {
+    let name = line_source::name_of(path);
+    let all = normalizer.left_out();
+    if all.is_empty() && normalizer.left_out_count() > 0 {
+        printer.warning(format_args!(
+            "{} left out when {name} was compiled; URLs of such a site stay as they are",
+            counted(normalizer.left_out_count(), "site was", "sites were"),
+        ));
+        printer.hint("compile the rule file again to see which they are, and why");
         return;
     }
-    let sites = normalizer.left_out();
-    let names = sites.iter().take(NAMED).map(|site| &**site).collect::<Vec<_>>().join(", ");
-    let more = if sites.len() > NAMED { ", ..." } else { "" };
-    printer.warning(format_args!(
-        "{} of {} left out as too large to be compiled{}{names}{more}; URLs of such a site stay as they are",
-        counted(normalizer.left_out_count(), "site", "sites"),
-        line_source::name_of(path),
-        if sites.is_empty() { "" } else { ": " },
-    ));
-    printer.hint("remove some rules of these sites, or learn them again from fewer URLs");
+    let reasons = [
+        (
+            LeftOutReason::TooLarge,
+            "too large to be compiled",
+            "remove some rules of these sites, or learn them again from fewer URLs",
+        ),
+        (
+            LeftOutReason::NoOriginal,
+            "mirrors of each other, in a circle or in a row of more than eight",
+            "remove one of these mirrors from the file, or name the original in each of them",
+        ),
+        (
+            LeftOutReason::Crowded,
+            "having hashes like very many others",
+            "such names do not come about by chance; look where the file is from",
+        ),
+    ];
+    for (reason, text, remedy) in reasons {
+        let sites = all.iter().filter(|left_out| left_out.reason == reason).map(|left_out| &*left_out.site);
+        let sites: Vec<&str> = sites.collect();
+        if sites.is_empty() {
+            continue;
+        }
+        printer.warning(format_args!(
+            "{} of {name} left out as {text}: {}; URLs of such a site stay as they are",
+            counted(sites.len() as u64, "site", "sites"),
+            first_few(&sites),
+        ));
+        printer.hint(remedy);
+    }
+}
+
+/// The first of some names.
+fn first_few(names: &[&str]) -> String {
+    const NAMED: usize = 5;
+    let more = if names.len() > NAMED { ", ..." } else { "" };
+    names[..names.len().min(NAMED)].join(", ") + more
 }
 
 /// The rules at `path` for a command that needs their evidence.

@@ -1,9 +1,11 @@
 /*!
 Arrow files, also known as Feather, and Arrow streams: tables in batches of rows.
 
-Read batch by batch, so that memory is bounded by the largest batch. Only the known columns are read. Times, integers,
+Read batch by batch, so that memory is bounded by the largest batch: see [`messages`]. Only the known columns are read. Times, integers,
 floating point numbers, text and bytes of any width are understood, also as dictionaries.
 */
+
+mod messages;
 
 use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _};
@@ -16,60 +18,113 @@ use arrow_array::types::{
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::MessageHeader;
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::reader::FileDecoder;
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
+use self::messages::{FILE_MAGIC, MessageError, Messages};
 use crate::bad_row::{BadRowReason, Place};
 use crate::table::{Cell, TableRows, failure, fill, known_columns};
 use crate::{Column, Location, Observation, ReadError};
 
-/// What a file starts with; a stream starts otherwise.
-const FILE_MAGIC: &[u8] = b"ARROW1";
-
 /// Reads an Arrow file or stream.
 pub(crate) struct Table {
-    batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
-    /// The known columns, by their index in a batch.
-    columns: Vec<(usize, Column)>,
-    batch: Vec<ArrayRef>,
+    messages: Messages<BufReader<File>>,
+    decoder: FileDecoder,
+    /// The known columns, in the order of a batch.
+    columns: Vec<Column>,
+    batch: Vec<BatchColumn>,
     batch_rows: usize,
     row_in_batch: usize,
     /// Rows read.
     count: u64,
 }
 
+/// The values of a column. Those of a dictionary are looked up, since it may say one long value very often.
+struct BatchColumn {
+    values: ArrayRef,
+    /// For each row, the index of its value, or nothing.
+    indexes: Option<Vec<Option<usize>>>,
+}
+
 impl Table {
     /// Reads what the file says of itself.
     pub(crate) fn open(name: &Arc<str>, mut file: File) -> Result<Self, ReadError> {
-        let damaged = |source| failure(name, 0, source);
+        let unreadable = |source| failure(name, 0, source);
+        let damaged = |source: ArrowError| failure(name, 0, source);
+        let length = file.metadata().map_err(unreadable)?.len();
         let mut magic = [0; FILE_MAGIC.len()];
         let is_file = file.read_exact(&mut magic).is_ok() && magic == FILE_MAGIC;
-        file.rewind().map_err(|source| failure(name, 0, source))?;
-        let source = BufReader::new(file);
-        let (schema, batches): (_, Box<dyn Iterator<Item = _> + Send>) = if is_file {
-            let reader = FileReader::try_new(source, None).map_err(damaged)?;
-            (reader.schema(), Box::new(reader))
-        } else {
-            let reader = StreamReader::try_new(source, None).map_err(damaged)?;
-            (reader.schema(), Box::new(reader))
+        file.rewind().map_err(unreadable)?;
+        let failed = |error| read_error(name, 0, error);
+        let mut messages = Messages::new(BufReader::new(file), length, is_file).map_err(failed)?;
+        let message = messages.next().map_err(failed)?;
+        let head = message.as_ref().map(|message| message.head()).transpose().map_err(damaged)?;
+        let Some((schema, version)) =
+            head.and_then(|head| head.header_as_schema().map(|schema| (schema, head.version())))
+        else {
+            return Err(damaged(ArrowError::ParseError("it does not start with a schema".to_owned())));
         };
-        let columns = known_columns(name, schema.fields().iter().map(|field| field.name().as_str()))?;
-        Ok(Table { batches, columns, batch: Vec::new(), batch_rows: 0, row_in_batch: 0, count: 0 })
+        let schema = Arc::new(try_fb_to_schema(schema).map_err(damaged)?);
+        let known = known_columns(name, schema.fields().iter().map(|field| field.name().as_str()))?;
+        let (indexes, columns) = known.into_iter().unzip();
+        let decoder = FileDecoder::new(schema, version).with_projection(indexes);
+        Ok(Table { messages, decoder, columns, batch: Vec::new(), batch_rows: 0, row_in_batch: 0, count: 0 })
     }
 
     /// Moves on to a row. `false` at the end.
-    fn advance(&mut self) -> Result<bool, ArrowError> {
+    fn advance(&mut self) -> Result<bool, MessageError> {
         while self.row_in_batch == self.batch_rows {
-            let Some(batch) = self.batches.next() else { return Ok(false) };
-            let batch = batch?;
-            self.batch = self
-                .columns
-                .iter()
-                .map(|(index, _)| without_dictionary(batch.column(*index)))
-                .collect::<Result<_, _>>()?;
+            let Some(batch) = self.next_batch()? else { return Ok(false) };
+            self.batch = batch.columns().iter().map(BatchColumn::new).collect();
             (self.batch_rows, self.row_in_batch) = (batch.num_rows(), 0);
         }
         Ok(true)
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, MessageError> {
+        // Before the next one takes memory.
+        self.batch.clear();
+        while let Some(message) = self.messages.next()? {
+            if message.kind == MessageHeader::DictionaryBatch {
+                self.decoder.read_dictionary(&message.block, &message.bytes)?;
+            } else if let Some(batch) = self.decoder.read_record_batch(&message.block, &message.bytes)? {
+                return Ok(Some(batch));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl BatchColumn {
+    fn new(array: &ArrayRef) -> Self {
+        let Some(dictionary) = array.as_any_dictionary_opt() else {
+            return Self { values: array.clone(), indexes: None };
+        };
+        let (keys, values) = (dictionary.keys(), dictionary.values().clone());
+        let indexes = if values.is_empty() {
+            vec![None; keys.len()]
+        } else {
+            let indexes = dictionary.normalized_keys().into_iter().enumerate();
+            indexes.map(|(row, index)| (!keys.is_null(row)).then_some(index)).collect()
+        };
+        Self { values, indexes: Some(indexes) }
+    }
+
+    fn cell(&self, row: usize) -> Cell<'_> {
+        match self.indexes.as_ref().map_or(Some(row), |indexes| indexes[row]) {
+            Some(index) => cell(&self.values, index),
+            None => Cell::Null,
+        }
+    }
+}
+
+/// An error for a table that can be read no further than `row`.
+fn read_error(file: &Arc<str>, row: u64, error: MessageError) -> ReadError {
+    match error {
+        MessageError::Oversized(batch) => ReadError::OversizedBatch { file: file.clone(), row, batch },
+        MessageError::Damaged(source) => failure(file, row, source),
     }
 }
 
@@ -79,26 +134,19 @@ impl TableRows for Table {
         file: &Arc<str>,
         observation: &mut Observation,
     ) -> Result<Option<Result<(), BadRowReason>>, ReadError> {
-        if !self.advance().map_err(|source| failure(file, self.count, source))? {
+        if !self.advance().map_err(|error| read_error(file, self.count, error))? {
             return Ok(None);
         }
         let row = self.row_in_batch;
         self.row_in_batch += 1;
         self.count += 1;
         let cells = self.columns.iter().zip(&self.batch);
-        let cells = cells.map(|((_, column), array)| (*column, cell(array, row)));
+        let cells = cells.map(|(column, values)| (*column, values.cell(row)));
         Ok(Some(fill(observation, Place { file, location: self.location() }, cells)))
     }
 
     fn location(&self) -> Location {
         Location::Row(self.count)
-    }
-}
-
-fn without_dictionary(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    match array.as_any_dictionary_opt() {
-        Some(dictionary) => arrow_select::take::take(dictionary.values(), dictionary.keys(), None),
-        None => Ok(array.clone()),
     }
 }
 

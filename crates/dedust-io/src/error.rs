@@ -122,6 +122,16 @@ pub enum ReadError {
         /// The page.
         page: OversizedPage,
     },
+    /// A part of an Arrow file would take too much memory.
+    #[error("{file}: {batch}{} (write the table again in smaller batches)", AfterRow(*row))]
+    OversizedBatch {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// The last row that was delivered, counted from 1.
+        row: u64,
+        /// What is too large.
+        batch: OversizedBatch,
+    },
     /// What comes through a pipe could not be put into a temporary file, which this format needs.
     #[error("cannot put {file} into a temporary file (a table is best read from its own path)")]
     Spool {
@@ -241,6 +251,24 @@ pub enum Excess {
     /// The lengths of the texts in a page.
     #[error("a list of {0} lengths, expected one for every value of its page and at most 4194304")]
     ListedValues(u64),
+}
+
+/// What is too large about an Arrow file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OversizedBatch {
+    /// The head of a message.
+    #[error("a message head of {0} bytes, expected at most 64 MiB")]
+    HeadBytes(u64),
+    /// A batch of rows, packed or unpacked.
+    #[error("a batch of {0} bytes, expected at most 1 GiB")]
+    BatchBytes(u64),
+    /// All dictionaries.
+    #[error("dictionaries of {0} bytes, expected at most 1 GiB")]
+    DictionaryBytes(u64),
+    /// What is copied to append to dictionaries.
+    #[error("{0} bytes to be copied to append to dictionaries, expected at most 16 GiB")]
+    AppendedBytes(u64),
 }
 
 /// Formats that are recognised in order to be refused with a useful message.

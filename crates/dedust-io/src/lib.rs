@@ -65,7 +65,7 @@ pub use archive::RecordCounts;
 pub use bad_row::{BadBody, BadBodyReason, BadColumn, BadRow, BadRowReason, Location, shorten};
 pub use column::Column;
 pub use document::{Document, MAX_BODY_BYTES};
-pub use error::{Excess, OversizedPage, ReadError, Unsupported, WriteError};
+pub use error::{Excess, OversizedBatch, OversizedPage, ReadError, Unsupported, WriteError};
 pub use input::{Input, open};
 pub use line_buffer::MAX_ROW_BYTES;
 pub use observation::{Observation, WrongValue};

@@ -41,14 +41,15 @@ mod text_buffer;
 mod url;
 mod url_shape;
 
-pub use compiled::is_compiled;
+pub use compiled::{LeftOut, LeftOutReason, is_compiled};
 pub use edit_program::{EditList, UrlParts};
 pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
 pub use rule::{
-    Area, Atom, Change, Count, Edit, Evidence, Example, FORMAT_VERSION, Fetched, MAX_PASSES, Mapped, Mirror,
-    Op, OtherParams, Outcome, Part, PathPart, Promise, RefusedEdit, Rewrite, Rule, RuleSet, SiteRules,
-    SiteSummary, Source, Spelling, Spot, Substitution, Test, Trust, Verdict, find_cycle,
+    Area, Atom, Change, Count, DEFAULT_RULES_MEMORY, Edit, Evidence, Example, FORMAT_VERSION, Fetched,
+    MAX_PASSES, Mapped, Mirror, Op, OtherParams, Outcome, Part, PathPart, Promise, RefusedEdit, Rewrite,
+    Rule, RuleSet, SiteRules, SiteSummary, Source, Spelling, Spot, Substitution, Test, Trust, Verdict,
+    find_cycle,
 };
 pub use url::{
     ParamName, ParsedUrl, RawKey, RawValue, TokenKey, Value, extension, first_segment, has_subdomains,

@@ -25,12 +25,12 @@ use std::sync::Arc;
 
 use self::many::Batch;
 use crate::compile::{add_site, compile};
-use crate::compiled::{Hosts, Image, ImageBuilder, OpenRulesError};
+use crate::compiled::{Hosts, Image, ImageBuilder, LeftOut, OpenRulesError};
 use crate::edit_program::Draft;
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::pattern::is_slug;
 use crate::program::{CoveringRule, Program, Slots};
-use crate::rule::{LoadRulesError, Replacement, RuleSet, each_site, substitute};
+use crate::rule::{DEFAULT_RULES_MEMORY, LoadRulesError, Replacement, RuleSet, each_site, substitute};
 use crate::template;
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl, first_segment, write_moved};
@@ -49,7 +49,7 @@ use crate::url::{ParseUrlError, ParsedUrl, first_segment, write_moved};
 #[derive(Clone, Debug, Default)]
 pub struct Normalizer {
     image: Image,
-    left_out: Arc<[Box<str>]>,
+    left_out: Arc<[LeftOut]>,
     ignores_mirrors: bool,
 }
 
@@ -103,16 +103,25 @@ impl Normalizer {
     }
 
     /// Loads a rule file and compiles it site by site, so that a file of any size needs little more memory than the result.
+    /// Rules that need more than [`DEFAULT_RULES_MEMORY`](crate::DEFAULT_RULES_MEMORY) are refused.
     pub fn compile_from(reader: impl io::Read) -> Result<Self, LoadRulesError> {
+        Self::compile_within(reader, DEFAULT_RULES_MEMORY)
+    }
+
+    /// Likewise with a limit on memory, in bytes.
+    pub fn compile_within(reader: impl io::Read, max_memory: u64) -> Result<Self, LoadRulesError> {
         let mut builder = ImageBuilder::default();
-        let method = each_site(reader, |domain, site| add_site(&mut builder, &domain, &site))?;
+        let method = each_site(reader, max_memory, |domain, site, _| {
+            add_site(&mut builder, &domain, &site);
+            builder.memory()
+        })?;
         builder.set_method(&method);
         Ok(Self::build(builder))
     }
 
     fn build(builder: ImageBuilder) -> Self {
-        let left_out = builder.left_out().into();
-        Self { image: builder.finish(), left_out, ignores_mirrors: false }
+        let (image, left_out) = builder.finish();
+        Self { image, left_out: left_out.into(), ignores_mirrors: false }
     }
 
     /// Opens a file that [`Normalizer::save`] wrote: reads all of it into memory and checks it. Whatever happens to the file
@@ -149,14 +158,14 @@ impl Normalizer {
         self.image.facts().mirrors
     }
 
-    /// The number of sites whose rules are too large to be compiled: their URLs are left alone.
+    /// The number of sites whose rules could not be compiled: their URLs are left alone.
     pub fn left_out_count(&self) -> u64 {
         self.image.facts().left_out
     }
 
-    /// The names of these sites, in the order of the rule file. A file that was [saved](Normalizer::save) knows only how many
-    /// they are.
-    pub fn left_out(&self) -> &[Box<str>] {
+    /// These sites, in the order of the rule file, mirrors last. A file that was [saved](Normalizer::save) knows only how
+    /// many they are.
+    pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use dedust::errors::LoadRulesError;
-use dedust::{Normalizer, RuleSet};
+use dedust::{LeftOut, LeftOutReason, Normalizer, RuleSet};
 
 fn version_1(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rules-v1");
@@ -220,7 +220,8 @@ fn sites_that_are_too_large_are_named() {
         Normalizer::compile(&RuleSet::load(file.as_bytes()).unwrap()),
         Normalizer::compile_from(file.as_bytes()).unwrap(),
     ] {
-        assert_eq!(normalizer.left_out(), &["large.example".into()]);
+        let large = LeftOut { site: "large.example".into(), reason: LeftOutReason::TooLarge };
+        assert_eq!(normalizer.left_out(), &[large]);
         assert_eq!(normalizer.site_count(), 1);
     }
 }

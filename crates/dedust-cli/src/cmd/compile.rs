@@ -28,8 +28,8 @@ pub(crate) fn run(args: &CompileArgs, printer: &mut Printer) -> anyhow::Result<E
     }
     let file = dedust_io::open_text(&args.rules)?;
     let mut written = OutputFile::create(output, args.force)?;
-    let normalizer =
-        Normalizer::compile_from(file).with_context(|| format!("cannot use the rules in {name}"))?;
+    let normalizer = Normalizer::compile_within(file, u64::from(args.memory) * 1_000_000)
+        .with_context(|| format!("cannot use the rules in {name}"))?;
     normalizer.save(&mut written).with_context(|| format!("cannot write {}", name_of(output)))?;
     written.commit()?;
     printer.note(summary(&normalizer));

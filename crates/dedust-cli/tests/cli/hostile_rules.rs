@@ -213,9 +213,65 @@ fn sites_that_are_too_large_are_told_by_every_command() {
     --- stdout
     http://a.example/?p0=1
     --- stderr
-    warning: 1 site of rules.bin left out as too large to be compiled; URLs of such a site stay as they are
-    hint: remove some rules of these sites, or learn them again from fewer URLs
+    warning: 1 site was left out when rules.bin was compiled; URLs of such a site stay as they are
+    hint: compile the rule file again to see which they are, and why
     ");
+}
+
+#[test]
+fn rules_that_need_too_much_memory_are_refused_with_the_limit() {
+    let sandbox = Sandbox::new();
+    let edit = format!(r#"{{"change": [{{"drop": "q.s"}}], {EVIDENCE}}}"#);
+    let sites: Vec<String> =
+        (0..4000).map(|number| format!(r#""site-{number}.example": {{"edits": [{edit}]}}"#)).collect();
+    sandbox.write("rules.json", format!(r#"{{"version": 1, "sites": {{{}}}}}"#, sites.join(", ")));
+    assert_snapshot!(sandbox.dedust(&["compile", "rules.json", "-o", "rules.bin", "--memory", "1"]), @r"
+    exit 2
+    --- stderr
+    error: cannot use the rules in rules.json
+      cause: the rules need more than 1 MB of memory, which is the limit; 3535 sites and 834915 bytes of JSON were read
+    hint: put the sites into several files, or allow more: dedust compile RULES -o RULES.bin --memory MB
+    ");
+    assert_snapshot!(sandbox.dedust(&["compile", "rules.json", "-o", "rules.bin", "--memory", "2"]), @r"
+    exit 0
+    --- stderr
+    4,000 rules of 4,000 sites
+    ");
+}
+
+#[test]
+fn mirrors_in_a_circle_are_told_by_every_command() {
+    let mirror = |site: &str, of: &str| {
+        format!(r#""{site}": {{"mirror": {{"of": "{of}", "fetchable": true, {EVIDENCE}}}}}"#)
+    };
+    let mirrors = [("a.example", "b.example"), ("b.example", "a.example"), ("c.example", "d.example")];
+    let mirrors = mirrors.map(|(site, of)| mirror(site, of)).join(", ");
+    let said = each_command(&format!(r#"{{"version": 1, "sites": {{{mirrors}}}}}"#), &["--trust-mirrors"]);
+    assert_eq!(said[..4], vec![said[0].clone(); 4]);
+    assert_snapshot!(said[0], @r"
+    warning: 2 sites of rules.json left out as mirrors of each other, in a circle or in a row of more than eight: a.example, b.example; URLs of such a site stay as they are
+    hint: remove one of these mirrors from the file, or name the original in each of them
+    ");
+    assert!(said[4].ends_with(&said[0]), "{}", said[4]);
+}
+
+/// What `docs/security.md` says of mirrors: a page that only the mirror was seen with stands for that of the original.
+#[test]
+fn a_trusted_mirror_stands_for_pages_of_its_original() {
+    let sandbox = Sandbox::new();
+    let mirror = format!(
+        r#""a.example": {{"mirror": {{"of": "b.example", "except": ["own"], "fetchable": true, {EVIDENCE}}}}}"#
+    );
+    sandbox.write("rules.json", format!(r#"{{"version": 1, "sites": {{{mirror}}}}}"#));
+    let urls =
+        ["http://a.example/new", "http://b.example/new", "http://a.example/own", "http://b.example/own"];
+    let printed = |flags: &[&str]| {
+        let said =
+            sandbox.dedust_with(&[&["dedup", "rules.json"], flags].concat(), &(urls.join("\n") + "\n"));
+        urls.map(|url| said.lines().any(|line| line == url))
+    };
+    assert_eq!(printed(&[]), [true, true, true, true]);
+    assert_eq!(printed(&["--trust-mirrors"]), [true, false, true, true]);
 }
 
 #[test]

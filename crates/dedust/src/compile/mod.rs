@@ -16,7 +16,7 @@ use self::layout::Layout;
 use self::template::put_template;
 use self::texts::Texts;
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
-use crate::compiled::{CompiledSite, ImageBuilder, SiteFacts};
+use crate::compiled::{CompiledSite, ImageBuilder, LeftOutReason, SiteFacts};
 use crate::edit_program;
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::program::{
@@ -73,7 +73,7 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
                 hosts => builder.insert_hosts(domain.as_bytes(), hosts, facts, &program),
             }
         }
-        Err(TooLarge) => builder.leave_out(domain.as_bytes()),
+        Err(TooLarge) => builder.leave_out(domain.as_bytes(), LeftOutReason::TooLarge),
     }
 }
 

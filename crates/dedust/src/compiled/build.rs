@@ -10,21 +10,25 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::encoding::Encode as _;
 use super::index::{
-    GROUP, GROUP_BYTES, HAS_LONGER, HAS_RULES, IS_ALIAS, PLACE_BYTES, WITH_SUBDOMAINS, group_of, hash_of,
-    last_labels, longer, tag_of,
+    GROUP, GROUP_BYTES, HAS_LONGER, HAS_RULES, IS_ALIAS, MAX_ASKED_GROUPS, MAX_SITE_BYTES, PLACE_BYTES,
+    WITH_SUBDOMAINS, group_of, hash_of, last_labels, longer, tag_of,
 };
+use super::left_out::{LeftOut, LeftOutReason};
 use super::{Facts, Image};
 use crate::program::compile_mirror;
-use crate::rule::Mirror;
+use crate::rule::{Mirror, SiteRules};
 use crate::url::PADDING;
 
 /// The length of a domain has one byte; names of hosts are shorter.
 const MAX_DOMAIN_BYTES: usize = u8::MAX as usize;
-/// The length of what is of one site.
-const MAX_SITE_BYTES: usize = 1 << 24;
+
+/// Labels of the hosts of a site, all together: each may be an entry of the table.
+const MAX_HOST_LABELS: usize = 1 << 17;
 
 /// Mirrors of mirrors are followed so far.
 const MAX_MIRROR_STEPS: usize = 8;
+/// Exceptions of a mirror and of all mirrors that it is one of. Without a limit, a few long ones would be in very many programs.
+const MAX_EXCEPTION_BYTES: usize = 4096;
 
 /// The rules of a site.
 #[derive(Debug)]
@@ -57,8 +61,18 @@ pub(crate) struct ImageBuilder {
     programs: Pile,
     mirrors: BTreeMap<Box<[u8]>, (SiteFacts, Mirror)>,
     domains: BTreeMap<Box<[u8]>, Domain>,
-    left_out: Vec<Box<str>>,
+    /// The length of the names of all domains.
+    name_bytes: u64,
+    left_out: Vec<LeftOut>,
 }
+
+/// Memory for a domain, beside two copies of its name: its share of a node of a tree, of the table and of a record.
+const DOMAIN_MEMORY: u64 = 200;
+/// Memory for a run of bytes beside these.
+const RUN_MEMORY: u64 = 64;
+/// Memory for a mirror, in its own map and as a program, with as many exceptions as there can be.
+const MIRROR_MEMORY: u64 =
+    (2 * size_of::<(SiteFacts, Mirror)>() + 4 * MAX_EXCEPTION_BYTES) as u64 + RUN_MEMORY;
 
 /// Runs of bytes, equal ones once.
 #[derive(Debug, Default)]
@@ -78,6 +92,21 @@ struct Domain {
     program: Option<(u32, u32)>,
 }
 
+/// An estimate of the memory that a site takes when it is compiled, beside that for its program.
+pub(crate) fn memory_to_compile(domain: &str, site: &SiteRules) -> u64 {
+    let names = site.hosts().iter().map(|host| &**host).chain([domain]);
+    // Each end of a name may be in the table, and the name with `www`.
+    let memory_of =
+        |name: &str| (name.split('.').count() as u64 + 1) * (DOMAIN_MEMORY + 2 * name.len() as u64);
+    names.map(memory_of).sum::<u64>() + site.mirror().map_or(0, |_| MIRROR_MEMORY)
+}
+
+impl CompiledSite {
+    fn is_too_large(&self) -> bool {
+        self.site.len().max(self.shape.len()) >= MAX_SITE_BYTES
+    }
+}
+
 impl Pile {
     fn number(&mut self, hash: u128, bytes: &[u8]) -> u32 {
         *self.number_by_hash.entry(hash).or_insert_with(|| {
@@ -85,6 +114,11 @@ impl Pile {
             self.ends.push(self.bytes.len());
             self.ends.len() as u32 - 1
         })
+    }
+
+    /// With the copy in the image.
+    fn memory(&self) -> u64 {
+        (self.bytes.capacity() + self.bytes.len()) as u64 + RUN_MEMORY * self.ends.len() as u64
     }
 
     fn get(&self, number: u32) -> &[u8] {
@@ -102,8 +136,8 @@ impl ImageBuilder {
 
     /// Adds a site. One that is too large is left out: leaving URLs alone is always safe.
     pub(crate) fn insert(&mut self, domain: &[u8], facts: SiteFacts, compiled: &CompiledSite) {
-        if domain.len() > MAX_DOMAIN_BYTES || compiled.site.len() >= MAX_SITE_BYTES {
-            self.leave_out(domain);
+        if domain.len() > MAX_DOMAIN_BYTES || compiled.is_too_large() {
+            self.leave_out(domain, LeftOutReason::TooLarge);
             return;
         }
         self.rules += facts.rules;
@@ -119,8 +153,9 @@ impl ImageBuilder {
         facts: SiteFacts,
         compiled: &CompiledSite,
     ) {
-        if compiled.site.len() >= MAX_SITE_BYTES {
-            self.leave_out(domain);
+        let labels: usize = hosts.iter().map(|host| host.split('.').count()).sum();
+        if labels > MAX_HOST_LABELS || compiled.is_too_large() {
+            self.leave_out(domain, LeftOutReason::TooLarge);
             return;
         }
         self.rules += facts.rules;
@@ -148,7 +183,7 @@ impl ImageBuilder {
         hash.update(site);
         let program = self.programs.number(hash.digest128(), site);
         let flags = HAS_RULES | if with_subdomains { WITH_SUBDOMAINS } else { 0 };
-        let entry = self.domains.entry(domain.into()).or_default();
+        let entry = self.domain(domain);
         *entry = Domain {
             flags: entry.flags & HAS_LONGER | flags,
             weight,
@@ -157,9 +192,17 @@ impl ImageBuilder {
         };
         let mut start = last_labels(domain, 0, domain.len());
         while start > 0 {
-            self.domains.entry(domain[start..].into()).or_default().flags |= HAS_LONGER;
+            self.domain(&domain[start..]).flags |= HAS_LONGER;
             start = longer(domain, start);
         }
+    }
+
+    /// What is known of a domain.
+    fn domain(&mut self, domain: &[u8]) -> &mut Domain {
+        self.domains.entry(domain.into()).or_insert_with(|| {
+            self.name_bytes += domain.len() as u64;
+            Domain::default()
+        })
     }
 
     /// Adds a site that shows the pages of another.
@@ -167,7 +210,14 @@ impl ImageBuilder {
         self.mirrors.insert(domain.into(), (facts, mirror.clone()));
     }
 
-    /// A mirror of a mirror is one of the original. Those that go in a circle are left out.
+    /// An estimate of the memory for all that was added, and for the image that is made of it.
+    pub(crate) fn memory(&self) -> u64 {
+        let domains = (self.domains.len() + self.mirrors.len()) as u64 * DOMAIN_MEMORY + 2 * self.name_bytes;
+        let mirrors = self.mirrors.len() as u64 * MIRROR_MEMORY;
+        domains + mirrors + self.shapes.memory() + self.programs.memory()
+    }
+
+    /// A mirror of a mirror is one of the original. Those that lead to no original are left out.
     fn add_mirrors(&mut self) {
         let mirrors = std::mem::take(&mut self.mirrors);
         for (domain, (facts, mirror)) in &mirrors {
@@ -178,24 +228,25 @@ impl ImageBuilder {
                 (original, is_fetchable, steps) = (&next.of, is_fetchable && next.fetchable, steps + 1);
                 except.extend(next.except.iter().map(|segment| &**segment));
             }
-            if steps < MAX_MIRROR_STEPS && original.len() <= MAX_DOMAIN_BYTES {
+            let except_bytes: usize = except.iter().map(|segment| segment.len() + 1).sum();
+            if steps == MAX_MIRROR_STEPS {
+                self.leave_out(domain, LeftOutReason::NoOriginal);
+            } else if original.len() > MAX_DOMAIN_BYTES || except_bytes > MAX_EXCEPTION_BYTES {
+                self.leave_out(domain, LeftOutReason::TooLarge);
+            } else {
                 self.mirror_sites += 1;
                 self.insert(domain, *facts, &compile_mirror(original, is_fetchable, &except));
             }
         }
     }
 
-    /// Notes that a site is too large.
-    pub(crate) fn leave_out(&mut self, domain: &[u8]) {
-        self.left_out.push(String::from_utf8_lossy(domain).into());
+    /// Notes that the rules of a site are not in the image.
+    pub(crate) fn leave_out(&mut self, domain: &[u8], reason: LeftOutReason) {
+        self.left_out.push(LeftOut::new(domain, reason));
     }
 
-    /// The sites that were too large, in the order in which they came.
-    pub(crate) fn left_out(&self) -> &[Box<str>] {
-        &self.left_out
-    }
-
-    pub(crate) fn finish(mut self) -> Image {
+    /// Also returns the sites that are not in the image.
+    pub(crate) fn finish(mut self) -> (Image, Vec<LeftOut>) {
         self.add_mirrors();
         // Three of four entries are taken, and one is always free.
         let groups =
@@ -208,7 +259,15 @@ impl ImageBuilder {
             self.domains.iter().map(|(domain, facts)| (&**domain, facts)).collect();
         // Stable, so that sites of the same weight stay in the order of their names.
         domains.sort_by_key(|(_, facts)| std::cmp::Reverse(facts.weight));
+        let mut crowded = Vec::new();
         for (domain, Domain { flags, program, site_len, .. }) in domains {
+            let hash = hash_of(domain, 0, domain.len());
+            let first_entry = group_of(hash, groups) * GROUP;
+            let mut entries = (first_entry..table.len()).chain(0..first_entry).take(MAX_ASKED_GROUPS * GROUP);
+            let Some(entry) = entries.find(|&entry| table[entry].1 == 0) else {
+                crowded.extend(program.is_some().then_some((domain, *site_len)));
+                continue;
+            };
             let (mut first, mut second, mut site): (u32, u32, &[u8]) = (0, 0, &[]);
             if let Some((shape, program)) = *program {
                 let shape = *shape_places.entry(shape).or_insert_with(|| {
@@ -235,12 +294,7 @@ impl ImageBuilder {
             body.put_u8(*site_len);
             body.extend_from_slice(domain);
             body.extend_from_slice(site);
-            let hash = hash_of(domain, 0, domain.len());
-            let mut at = group_of(hash, groups) * GROUP;
-            while table[at].1 != 0 {
-                at = (at + 1) % table.len();
-            }
-            table[at] = (tag_of(hash) | flags, place);
+            table[entry] = (tag_of(hash) | flags, place);
         }
         for (bytes, group) in body.chunks_exact_mut(GROUP_BYTES).zip(table.chunks_exact(GROUP)) {
             let (tags, places) = bytes.split_at_mut(GROUP_BYTES / 2);
@@ -250,15 +304,21 @@ impl ImageBuilder {
             }
         }
         body.resize(body.len() + PADDING, 0);
+        // A site may have other hosts, where its rules hold.
+        let whole_sites = crowded.iter().filter(|(domain, site_len)| domain.len() == usize::from(*site_len));
+        let sites = self.sites.saturating_sub(whole_sites.count() as u64);
+        let crowded = crowded.into_iter().map(|(domain, _)| LeftOut::new(domain, LeftOutReason::Crowded));
+        let crowded: Vec<LeftOut> = crowded.collect();
+        self.left_out.extend(crowded);
         let facts = Facts {
             groups,
-            sites: self.sites,
+            sites,
             rules: self.rules,
             mirrors: self.mirror_sites,
             left_out: self.left_out.len() as u64,
             method: self.method,
         };
-        Image::new(body, facts)
+        (Image::new(body, facts), self.left_out)
     }
 }
 

@@ -30,6 +30,9 @@ const FLAGS: u32 = 7;
 /// Entries of the table that are compared at once: their tags, then their places. Taken from first to last, and when all
 /// are taken the next group is asked too.
 pub(super) const GROUP: usize = 8;
+/// Groups that are asked for a domain. Even in a table of a billion domains no more are needed, unless their names were chosen
+/// so that their hashes are close together, or the table was forged.
+pub(super) const MAX_ASKED_GROUPS: usize = 256;
 /// What memory is read in.
 pub(super) const GROUP_BYTES: usize = 8 * GROUP;
 const PLACES_AT: usize = 4 * GROUP;
@@ -38,6 +41,8 @@ const PLACES_AT: usize = 4 * GROUP;
 pub(super) const RECORD_BYTES: usize = 10;
 /// The flag of a record that has no program of its own.
 pub(super) const IS_ALIAS: u32 = 1 << 31;
+/// The length of what is of one site, and of a shape, is less.
+pub(super) const MAX_SITE_BYTES: usize = 1 << 24;
 /// Bytes that a place counts.
 pub(super) const PLACE_BYTES: usize = 4;
 
@@ -229,7 +234,7 @@ impl<'a> Index<'a> {
     #[inline(always)]
     fn entry(&self, hash: u64, passes: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
         let mut number = group_of(hash, self.groups);
-        for _ in 0..self.groups {
+        for _ in 0..MAX_ASKED_GROUPS.min(self.groups as usize) {
             let at = number * GROUP_BYTES;
             let group = array_at::<GROUP_BYTES>(self.bytes, at)?;
             let mut likely = lanes_with_tag(group, hash as u32);
@@ -351,6 +356,10 @@ impl<'a> Index<'a> {
     #[inline(always)]
     pub(super) fn program(&self, place: &SitePlace) -> Option<Program<'a>> {
         let part = |place: u32, start: u16, length: u32| -> Option<&'a [u8]> {
+            // No URL is to wait for a program that was forged to be as long as the file.
+            if length as usize >= MAX_SITE_BYTES {
+                return None;
+            }
             let start = place as usize * PLACE_BYTES + usize::from(start);
             self.bytes.get(start..)?.get(..length as usize + PADDING)
         };
@@ -454,101 +463,4 @@ pub(super) fn longer(host: &[u8], start: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::encoding::Cursor;
-    use super::super::{CompiledSite, Image, ImageBuilder, SiteFacts};
-    use crate::url::PADDING;
-
-    fn shape() -> Vec<u8> {
-        let mut shape = 100u32.to_le_bytes().to_vec();
-        shape.resize(100, 7);
-        shape
-    }
-
-    fn image(domains: &[(&str, bool)]) -> Image {
-        let mut builder = ImageBuilder::default();
-        for (number, (domain, with_subdomains)) in domains.iter().enumerate() {
-            let facts = SiteFacts { with_subdomains: *with_subdomains, weight: 0, rules: 1 };
-            let site = (number as u32).to_le_bytes().to_vec();
-            builder.insert(domain.as_bytes(), facts, &CompiledSite { shape: shape(), site });
-        }
-        builder.finish()
-    }
-
-    fn found(image: &Image, host: &str) -> Option<(u32, usize)> {
-        let padded = [host.as_bytes(), &[0; PADDING]].concat();
-        let site = image.index().site(&padded, 0, host.len())?;
-        Some((Cursor::new(site.bytes, 0).u32().unwrap(), site.domain_len))
-    }
-
-    #[test]
-    fn the_longest_domain_counts() {
-        let image = image(&[
-            ("example.org", true),
-            ("shop.example.org", true),
-            ("a.b.c.example.co.uk", true),
-            ("github.io", false),
-            ("me.github.io", true),
-            ("localhost", false),
-            ("127.0.0.1", false),
-        ]);
-        assert_eq!(found(&image, "example.org"), Some((0, 11)));
-        assert_eq!(found(&image, "www.example.org"), Some((0, 11)));
-        assert_eq!(found(&image, "www.shop.example.org"), Some((1, 16)));
-        assert_eq!(found(&image, "workshop.example.org"), Some((0, 11)));
-        assert_eq!(found(&image, "example.co.uk"), None);
-        assert_eq!(found(&image, "x.a.b.c.example.co.uk"), Some((2, 19)));
-        assert_eq!(found(&image, "github.io"), Some((3, 9)));
-        assert_eq!(found(&image, "you.github.io"), None);
-        assert_eq!(found(&image, "www.me.github.io"), Some((4, 12)));
-        assert_eq!(found(&image, "localhost"), Some((5, 9)));
-        assert_eq!(found(&image, "a.localhost"), None);
-        assert_eq!(found(&image, "127.0.0.1"), Some((6, 9)));
-        assert_eq!(found(&image, "7.127.0.0.1"), None);
-        for unknown in ["", ".", "..", "org", "example.net", ".example.com", "0.1"] {
-            assert_eq!(found(&image, unknown), None, "{unknown}");
-        }
-    }
-
-    #[test]
-    fn sites_with_the_same_rules_share_a_program() {
-        let mut builder = ImageBuilder::default();
-        let compiled = CompiledSite { shape: shape(), site: vec![7; 100] };
-        for site in 0..50 {
-            let facts = SiteFacts { with_subdomains: true, weight: 0, rules: 1 };
-            builder.insert(format!("site-{site}.example").as_bytes(), facts, &compiled);
-        }
-        let image = builder.finish();
-        assert_eq!(image.facts().sites, 50);
-        assert!(image.bytes().len() < 50 * 50, "{} bytes", image.bytes().len());
-        let site = |host: &[u8]| image.index().site(&[host, &[0; 8]].concat(), 0, host.len()).unwrap();
-        assert_eq!(site(b"site-0.example").bytes.as_ptr(), site(b"site-49.example").bytes.as_ptr());
-        assert_eq!(site(b"site-0.example").bytes.as_ptr(), site(b"site-49.example").bytes.as_ptr());
-    }
-
-    #[test]
-    fn sites_that_are_built_alike_share_a_shape() {
-        let image = image(&[("a.example", true), ("b.example", true)]);
-        let site = |host: &[u8]| image.index().site(&[host, &[0; 8]].concat(), 0, host.len()).unwrap();
-        assert_eq!(site(b"a.example").shape.as_ptr(), site(b"b.example").shape.as_ptr());
-        assert_ne!(site(b"a.example").bytes.as_ptr(), site(b"b.example").bytes.as_ptr());
-    }
-
-    #[test]
-    fn what_stands_around_a_host_does_not_count() {
-        let image = image(&[("b.c", true), ("a.b.c", true)]);
-        let url = b"http://x.b.c/a.b.c/long/enough/for/any/lanes";
-        assert_eq!(image.index().site(url, 7, 12).map(|site| site.domain_len), Some(3));
-        assert_eq!(image.index().site(b"http://a.b.c/index", 7, 12).map(|site| site.domain_len), Some(5));
-        assert_eq!(image.index().site(b"http://b.c@x.y/", 11, 14).map(|site| site.domain_len), None);
-    }
-
-    #[test]
-    fn no_site_is_lost_among_many() {
-        let domains: Vec<String> = (0..3000).map(|number| format!("site-{number}.example")).collect();
-        let image = image(&domains.iter().map(|domain| (&**domain, true)).collect::<Vec<_>>());
-        for (number, domain) in domains.iter().enumerate() {
-            assert_eq!(found(&image, &format!("www.{domain}")), Some((number as u32, domain.len())));
-        }
-    }
-}
+mod tests;

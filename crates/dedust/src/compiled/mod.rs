@@ -18,11 +18,13 @@ pub(crate) mod encoding;
 mod file;
 mod hosts;
 mod index;
+mod left_out;
 
-pub(crate) use build::{CompiledSite, ImageBuilder, SiteFacts};
+pub(crate) use build::{CompiledSite, ImageBuilder, SiteFacts, memory_to_compile};
 pub use file::{DamagedRules, OpenRulesError, is_compiled};
 pub(crate) use hosts::{Hosts, KnownHosts};
 pub(crate) use index::{Found, MAX_HOSTS};
+pub use left_out::{LeftOut, LeftOutReason};
 
 use std::fmt;
 use std::sync::Arc;
@@ -48,7 +50,7 @@ pub(crate) struct Facts {
     pub(crate) rules: u64,
     /// Those of the sites that are mirrors.
     pub(crate) mirrors: u64,
-    /// Sites of the rule file that are not among them, since their rules are too large.
+    /// Sites of the rule file that are not among them.
     pub(crate) left_out: u64,
     /// The learner.
     pub(crate) method: Box<str>,
@@ -95,6 +97,10 @@ impl Image {
         site: &mut Option<Program<'a>>,
     ) {
         let index = self.index();
+        if index.groups == 0 {
+            *site = None;
+            return;
+        }
         match self.is_near().then(|| hosts.of_one(self.id, index)).flatten() {
             Some(mut hosts) => hosts.find(text, start, end, site),
             None => *site = index.site(text, start, end),
@@ -110,7 +116,7 @@ impl Image {
 
 impl Default for Image {
     fn default() -> Self {
-        ImageBuilder::default().finish()
+        ImageBuilder::default().finish().0
     }
 }
 
@@ -137,7 +143,7 @@ mod tests {
     }
 
     fn any_bytes_are_read(rules: &RuleSet) {
-        let image = crate::compile::compile(rules).finish();
+        let image = crate::compile::compile(rules).finish().0;
         let urls: Vec<String> = rules
             .sites()
             .flat_map(|(site, _)| {

@@ -36,16 +36,21 @@ A field of another name, and a site, field or key that is there twice, are error
 would not be applied.
 */
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read, Write};
+
+use foldhash::HashSet;
 
 use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
+use xxhash_rust::xxh3::xxh3_128;
 
+use super::limits::{DEFAULT_RULES_MEMORY, MAX_SITE_BYTES, Progress, memory_of};
 use super::set::check_site;
 use super::{Edit, InvalidSite, Mirror, RefusedEdit, Rule, RuleSet, SiteRules, SiteSummary, Substitution};
+use crate::compiled::memory_to_compile;
 
 /// The format this build writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -79,6 +84,25 @@ pub enum LoadRulesError {
     RepeatedSite {
         /// The site.
         site: Box<str>,
+    },
+    /// A site takes up too much of the file. Learned sites have some kilobytes.
+    #[error("site `{site}` has more than {} MiB of JSON", MAX_SITE_BYTES >> 20)]
+    SiteTooLong {
+        /// The site, or nothing if it is in what stands before the first one.
+        site: Box<str>,
+    },
+    /// All rules together would take more memory than is allowed.
+    #[error(
+        "the rules need more than {} MB of memory, which is the limit; {sites} sites and {bytes} bytes of JSON were read",
+        limit / 1_000_000
+    )]
+    TooMuchMemory {
+        /// The limit, in bytes.
+        limit: u64,
+        /// The number of sites before.
+        sites: u64,
+        /// The number of bytes of JSON that were read.
+        bytes: u64,
     },
     /// What is said of a site is not of that form.
     #[error("site `{site}` is malformed")]
@@ -136,11 +160,6 @@ pub enum LoadRulesError {
         /// What is wrong.
         source: InvalidSite,
     },
-}
-
-#[derive(Deserialize)]
-struct Header {
-    version: u32,
 }
 
 #[derive(Serialize)]
@@ -210,16 +229,19 @@ impl RuleSet {
         writer.write_all(b"\n")
     }
 
-    /// Reads and checks a rule file.
-    pub fn load(mut reader: impl Read) -> Result<Self, LoadRulesError> {
-        let mut bytes = Vec::new();
-        reader.read_to_end(&mut bytes).map_err(LoadRulesError::Read)?;
-        let Header { version } = serde_json::from_slice(&bytes).map_err(LoadRulesError::Malformed)?;
-        check_version(version)?;
-        let mut sites = BTreeMap::new();
-        let json = serde_json::Deserializer::from_slice(&bytes);
-        let method = read_sites(json, Some(version), &mut |site, rules| {
+    /// Reads and checks a rule file. Rules that need more than [`DEFAULT_RULES_MEMORY`] are refused.
+    pub fn load(reader: impl Read) -> Result<Self, LoadRulesError> {
+        Self::load_within(reader, DEFAULT_RULES_MEMORY)
+    }
+
+    /// Likewise with a limit on memory, in bytes. It is compared with an estimate that is mostly too high.
+    pub fn load_within(reader: impl Read, max_memory: u64) -> Result<Self, LoadRulesError> {
+        let (mut sites, mut held) = (BTreeMap::new(), 0);
+        let method = each_site(reader, max_memory, |site, rules, memory| {
+            // Whoever loads rules compiles them next.
+            held += memory + memory_to_compile(&site, &rules);
             sites.insert(site, rules);
+            held
         })?;
         Ok(Self { method, sites })
     }
@@ -274,14 +296,36 @@ fn read_list<T: DeserializeOwned>(
     list.iter().enumerate().map(read).collect()
 }
 
-/// Reads a rule file and hands out one site after the other, so that not all of them have to be in memory. Returns the
-/// method. Unlike [`RuleSet::load`] it needs the version to come before the sites, as it does in every file that was saved.
+/// Reads a rule file and hands out one site after the other, with the memory that its rules take, so that not all of them
+/// have to be in memory. Returns the method. `each` says how much memory is taken in all; when the next site would take more
+/// than `max_memory`, the file is refused.
 pub(crate) fn each_site(
     reader: impl Read,
-    mut each: impl FnMut(Box<str>, SiteRules),
+    max_memory: u64,
+    mut each: impl FnMut(Box<str>, SiteRules, u64) -> u64,
 ) -> Result<Box<str>, LoadRulesError> {
-    let reader = io::BufReader::with_capacity(1 << 20, reader);
-    read_sites(serde_json::Deserializer::from_reader(reader), None, &mut each)
+    let progress = Progress::default();
+    let reader = io::BufReader::with_capacity(1 << 20, progress.limit(reader));
+    let mut json = serde_json::Deserializer::from_reader(reader);
+    let mut stream = SiteStream {
+        each: &mut each,
+        progress: &progress,
+        max_memory,
+        held: 0,
+        names: HashSet::default(),
+        site: Box::default(),
+        error: None,
+    };
+    let method = json.deserialize_map(&mut stream).and_then(|method| json.end().map(|()| method));
+    let SiteStream { site, error, .. } = stream;
+    match error {
+        Some(error) => Err(error),
+        None => method.map_err(|error| match error.classify() {
+            serde_json::error::Category::Io if progress.is_exceeded() => LoadRulesError::SiteTooLong { site },
+            serde_json::error::Category::Io => LoadRulesError::Read(error.into()),
+            _ => LoadRulesError::Malformed(error),
+        }),
+    }
 }
 
 fn check_version(found: u32) -> Result<(), LoadRulesError> {
@@ -291,29 +335,16 @@ fn check_version(found: u32) -> Result<(), LoadRulesError> {
     }
 }
 
-/// Hands out the sites of a rule file, whose version may be known already. Returns the method.
-fn read_sites<'de>(
-    mut json: serde_json::Deserializer<impl serde_json::de::Read<'de>>,
-    version: Option<u32>,
-    each: &mut dyn FnMut(Box<str>, SiteRules),
-) -> Result<Box<str>, LoadRulesError> {
-    let mut stream = SiteStream { each, version, names: BTreeSet::new(), error: None };
-    let method = json.deserialize_map(&mut stream).and_then(|method| json.end().map(|()| method));
-    match stream.error {
-        Some(error) => Err(error),
-        None => method.map_err(|error| match error.classify() {
-            serde_json::error::Category::Io => LoadRulesError::Read(error.into()),
-            _ => LoadRulesError::Malformed(error),
-        }),
-    }
-}
-
 struct SiteStream<'e> {
-    each: &'e mut dyn FnMut(Box<str>, SiteRules),
-    /// As soon as it is known.
-    version: Option<u32>,
-    /// Sites so far.
-    names: BTreeSet<Box<str>>,
+    each: &'e mut dyn FnMut(Box<str>, SiteRules, u64) -> u64,
+    progress: &'e Progress,
+    max_memory: u64,
+    /// Memory that is taken by sites so far.
+    held: u64,
+    /// Hashes of the names of sites so far.
+    names: HashSet<u128>,
+    /// The site that is being read.
+    site: Box<str>,
     /// What [`serde`] cannot carry.
     error: Option<LoadRulesError>,
 }
@@ -322,6 +353,25 @@ impl SiteStream<'_> {
     fn fail<E: de::Error>(&mut self, error: LoadRulesError) -> E {
         self.error = Some(error);
         E::custom("refused")
+    }
+
+    /// Checks the site whose JSON was read, and hands it out.
+    fn add(&mut self, json: &str) -> Result<(), LoadRulesError> {
+        let memory = memory_of(json);
+        // The set is copied to one of twice its size when it grows.
+        let names = (3 * self.names.capacity() * size_of::<u128>()) as u64;
+        if self.held.saturating_add(names).saturating_add(memory) > self.max_memory {
+            let (limit, sites) = (self.max_memory, self.names.len() as u64);
+            return Err(LoadRulesError::TooMuchMemory { limit, sites, bytes: self.progress.bytes() });
+        }
+        let site = std::mem::take(&mut self.site);
+        let rules = read_site(&site, json)?;
+        if !self.names.insert(xxh3_128(site.as_bytes())) {
+            return Err(LoadRulesError::RepeatedSite { site });
+        }
+        self.held = (self.each)(site, rules, memory);
+        self.progress.start_site();
+        Ok(())
     }
 }
 
@@ -339,16 +389,12 @@ impl<'de> Visitor<'de> for &mut SiteStream<'_> {
             match &*key {
                 "version" if has_version => return Err(de::Error::duplicate_field("version")),
                 "version" => {
-                    let version = map.next_value()?;
-                    check_version(version).map_err(|error| self.fail(error))?;
-                    (self.version, has_version) = (Some(version), true);
+                    check_version(map.next_value()?).map_err(|error| self.fail(error))?;
+                    has_version = true;
                 }
                 "method" if method.is_some() => return Err(de::Error::duplicate_field("method")),
                 "method" => method = Some(map.next_value()?),
                 "sites" if has_sites => return Err(de::Error::duplicate_field("sites")),
-                "sites" if self.version.is_none() => {
-                    return Err(de::Error::custom("`version` must come before `sites`"));
-                }
                 "sites" => {
                     map.next_value_seed(Sites(&mut *self))?;
                     has_sites = true;
@@ -382,14 +428,10 @@ impl<'de> Visitor<'de> for Sites<'_, '_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some((site, raw)) = map.next_entry::<Box<str>, Box<RawValue>>()? {
-            match read_site(&site, raw.get()) {
-                Ok(_) if !self.0.names.insert(site.clone()) => {
-                    return Err(self.0.fail(LoadRulesError::RepeatedSite { site }));
-                }
-                Ok(rules) => (self.0.each)(site, rules),
-                Err(error) => return Err(self.0.fail(error)),
-            }
+        while let Some(site) = map.next_key()? {
+            self.0.site = site;
+            let json: Box<RawValue> = map.next_value()?;
+            self.0.add(json.get()).map_err(|error| self.0.fail(error))?;
         }
         Ok(())
     }

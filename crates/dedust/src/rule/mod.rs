@@ -9,6 +9,7 @@ mod cycle;
 mod edit;
 mod evidence;
 mod file;
+mod limits;
 mod mirror;
 mod refused;
 mod rewrite;
@@ -26,6 +27,7 @@ pub use edit::{Area, Change, Count, Edit, PathPart, Source, Spelling, Spot, Test
 pub use evidence::{Evidence, Example, Promise, Trust};
 pub(crate) use file::each_site;
 pub use file::{FORMAT_VERSION, LoadRulesError};
+pub use limits::DEFAULT_RULES_MEMORY;
 pub use mirror::Mirror;
 pub use refused::{Fetched, RefusedEdit};
 pub use rewrite::{Mapped, Op, Part, Rewrite};

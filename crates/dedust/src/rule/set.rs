@@ -53,6 +53,8 @@ pub struct SiteSummary {
 
 /// The most that a segment of an exception may have.
 const MAX_SEGMENT_BYTES: usize = u8::MAX as usize;
+/// Exceptions of a mirror. A mirror of it has them too, so with any number of them a small file could take for ever.
+const MAX_EXCEPTIONS: usize = 256;
 
 /// Why the rules of a site are refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -88,6 +90,9 @@ pub enum InvalidSite {
         "a mirror has no rules of its own; it and the site whose pages it shows are two registrable domains"
     )]
     Mirror,
+    /// A mirror has too many exceptions, or too long ones.
+    #[error("a mirror has at most {MAX_EXCEPTIONS} exceptions, of at most {MAX_SEGMENT_BYTES} bytes each")]
+    Exceptions,
     /// A substitution could go on for ever, or looks for nothing.
     #[error("substitution {index} makes URLs no shorter: `{from}` to `{to}`")]
     Substitution {
@@ -200,11 +205,11 @@ impl SiteRules {
     pub fn mirror_of(summary: SiteSummary, mirror: Mirror) -> Result<Self, InvalidSite> {
         check_name(&mirror.of)?;
         let is_short = |segment: &str| segment.len() <= MAX_SEGMENT_BYTES;
-        if !is_registrable(&mirror.of)
-            || !(0.0..=1.0).contains(&mirror.evidence.failure_bound)
-            || !mirror.except.iter().all(|segment| is_short(segment))
-        {
+        if !is_registrable(&mirror.of) || !(0.0..=1.0).contains(&mirror.evidence.failure_bound) {
             return Err(InvalidSite::Mirror);
+        }
+        if mirror.except.len() > MAX_EXCEPTIONS || !mirror.except.iter().all(|segment| is_short(segment)) {
+            return Err(InvalidSite::Exceptions);
         }
         Ok(Self { summary, mirror: Some(mirror), ..Self::default() })
     }
