@@ -8,8 +8,8 @@ use super::search::{Candidate, Search};
 use crate::corpus::Corpus;
 
 /// Work that may be done to choose edits for each byte of the URLs of a site, in units of [`Table::work`](super::table::Table::work), and on
-/// any site. Real sites took up to 160, most less than 80.
-const WORK_PER_BYTE: u64 = 100;
+/// any site. Most real sites take less than 50.
+const WORK_PER_BYTE: u64 = 60;
 const MIN_WORK: u64 = 100_000;
 /// Candidates are judged together as long as they take no more than one part in so many of the work that is left: what is
 /// tried with exceptions and conditions takes more.

@@ -13,7 +13,7 @@ use crate::canonfd::draft::Draft;
 /// Where rows of several pairs are more than one in so many, they are put in order by marking them.
 const MANY: usize = 64;
 
-/// The work of reading a pair into a form, and how many pairs are one unit of it in arithmetic.
+/// The work of a pair of a URL that is taken apart, and how many pairs are one unit of it in arithmetic.
 const WORK_PER_PAIR: usize = 4;
 const PAIRS_PER_WORK: usize = 8;
 
@@ -51,17 +51,14 @@ impl Table<'_> {
             None => self.corpus.len(),
             Some((size, _)) => size.min(self.corpus.len()),
         };
-        self.work_on(steps.as_ref(), rows)
+        let is_arithmetic = steps.is_some_and(|steps| steps.is_arithmetic());
+        self.work_on(rows, if is_arithmetic { 0 } else { rows })
     }
 
-    /// How much work it is to find out what becomes of so many rows.
-    pub(super) fn work_on(&self, steps: Option<&Steps>, rows: usize) -> u64 {
+    /// How much work it is to look at so many rows, and to take so many of them apart.
+    pub(super) fn work_on(&self, looked_at: usize, taken_apart: usize) -> u64 {
         let pairs = self.pair_count().div_ceil(self.corpus.len().max(1));
-        let per_row = match steps {
-            Some(steps) if steps.is_arithmetic() => 1 + pairs / PAIRS_PER_WORK,
-            _ => 1 + pairs * WORK_PER_PAIR,
-        };
-        (rows * per_row) as u64
+        (looked_at * (1 + pairs / PAIRS_PER_WORK) + taken_apart * pairs * WORK_PER_PAIR) as u64
     }
 
     /// How much work was done, in units of some ten nanoseconds: counted, so that it is the same on any machine.

@@ -118,7 +118,7 @@ mod tests {
             ] {
                 for of in &areas {
                     let edit = Draft::everywhere(vec![Change::Fold { of: of.clone(), to }]);
-                    let by_forms = table.moves_of(&edit, None, table.concerned(&edit, None).0);
+                    let by_forms = table.moves_of(&edit, None, table.concerned(&edit, None).0).0;
                     assert_eq!(table.moves(&edit), by_forms, "{to:?} of {of:?}, round {round}");
                     moved += by_forms.len();
                 }

@@ -34,6 +34,8 @@ pub(super) struct Steps {
     concerns: Vec<bool>,
     /// Keys that change too when a key goes: of rows that have one of them, forms must tell.
     followers: Vec<u32>,
+    /// The key that goes with the last parameter, if parameters are taken away.
+    separator: Option<u32>,
     forget_path: bool,
 }
 
@@ -48,7 +50,7 @@ impl Steps {
 
     /// Whether they tell what becomes of any row.
     pub(super) fn is_arithmetic(&self) -> bool {
-        self.followers.is_empty()
+        self.followers.is_empty() && self.separator.is_none()
     }
 
     /// The pairs that are spelled in another way, if that is all that is done.
@@ -78,28 +80,43 @@ impl Table<'_> {
     pub(in crate::canonfd) fn moves_and_work(&self, edit: &Draft) -> (Vec<(u32, u64)>, u64) {
         let steps = self.steps(edit);
         let (rows, looked_at) = self.concerned(edit, steps.as_ref());
-        let moves = self.moves_of(edit, steps.as_ref(), rows);
-        let work = self.work_on(steps.as_ref(), looked_at) + moves.len() as u64 * WORK_PER_MOVE;
+        let (moves, taken_apart) = self.moves_of(edit, steps.as_ref(), rows);
+        let work = self.work_on(looked_at, taken_apart) + moves.len() as u64 * WORK_PER_MOVE;
         (moves, work)
     }
 
-    pub(super) fn moves_of(&self, edit: &Draft, steps: Option<&Steps>, rows: Vec<u32>) -> Vec<(u32, u64)> {
-        let (mut parts, mut edits) = (UrlParts::default(), None);
+    /// Where `edit` moves those of these rows that it does, and how many of them had to be taken apart.
+    pub(super) fn moves_of(
+        &self,
+        edit: &Draft,
+        steps: Option<&Steps>,
+        rows: Vec<u32>,
+    ) -> (Vec<(u32, u64)>, usize) {
+        let (mut parts, mut edits, mut taken_apart) = (UrlParts::default(), None, 0);
         let mut becomes = |row: u32| match steps {
             Some(steps) if self.is_arithmetic(row, steps) => Some(self.stepped(row, steps)),
             _ => {
+                taken_apart += 1;
                 let edits = edits.get_or_insert_with(|| unconditional(edit));
                 self.read_row(row, edits, &mut parts);
                 parts.apply(edits, 0).then(|| place_of(&parts))
             }
         };
         let moved = |row: u32| Some((row, becomes(row).filter(|place| *place != self.place(row))?));
-        rows.into_iter().filter_map(moved).collect()
+        (rows.into_iter().filter_map(moved).collect(), taken_apart)
     }
 
-    /// Whether steps tell what becomes of a row.
+    /// Whether steps tell what becomes of a row: nothing in it moves up, and a separator keeps something to separate.
     fn is_arithmetic(&self, row: u32, steps: &Steps) -> bool {
-        steps.is_arithmetic() || !self.row_keys(row).iter().any(|key| steps.followers.contains(key))
+        if steps.is_arithmetic() {
+            return true;
+        }
+        let keys = self.row_keys(row);
+        let is_param = |key: &&u32| matches!(self.keys[**key as usize], TokenKey::QueryParam(_));
+        let keeps_separator = steps.separator.is_none_or(|separator| {
+            !keys.contains(&separator) || keys.iter().filter(is_param).count() > steps.steps.len()
+        });
+        keeps_separator && !keys.iter().any(|key| steps.followers.contains(key))
     }
 
     fn read_row(&self, row: u32, edits: &EditList, parts: &mut UrlParts) {
@@ -129,11 +146,14 @@ impl Table<'_> {
             Some(_) => Vec::new(),
             None => self.keys.iter().enumerate().map(concerns).collect(),
         };
-        let followers = edit.change.iter().flat_map(followers);
+        let taken = edit.change.iter().filter_map(taken_away);
+        let takes_params = taken.clone().any(|key| matches!(key, TokenKey::QueryParam(_)));
+        let number = |key: TokenKey| self.key_numbers.get(&key).copied();
         Some(Steps {
             only,
             concerns,
-            followers: followers.filter_map(|key| self.key_numbers.get(&key).copied()).collect(),
+            followers: taken.filter_map(follower).filter_map(number).collect(),
+            separator: number(TokenKey::QuerySeparator).filter(|_| takes_params),
             forget_path: steps.iter().any(|step| matches!(step, Step::ForgetPath)),
             steps,
         })
@@ -312,21 +332,23 @@ fn goes_alone(key: &TokenKey) -> bool {
     !matches!(key, TokenKey::PathSegment(_) | TokenKey::Scheme | TokenKey::QuerySeparator)
 }
 
-/// What changes too when a change takes a key away: what stands behind it moves up, or a separator goes with it.
-fn followers(change: &Change) -> Vec<TokenKey> {
-    let key = match change {
-        Change::Drop(Spot::Key(key)) => key,
-        Change::Map { of, values } if values.iter().any(|mapped| mapped.becomes.is_none()) => of,
-        // Forms are particular about separators.
-        Change::Fold { .. } => return vec![TokenKey::QuerySeparator],
-        _ => return Vec::new(),
-    };
+/// The key that a change takes away, at least from some URLs.
+fn taken_away(change: &Change) -> Option<&TokenKey> {
+    match change {
+        Change::Drop(Spot::Key(key)) => Some(key),
+        Change::Map { of, values } if values.iter().any(|mapped| mapped.becomes.is_none()) => Some(of),
+        _ => None,
+    }
+}
+
+/// What stands behind a key and moves up when that is taken away.
+fn follower(key: &TokenKey) -> Option<TokenKey> {
     let after = |name: &ParamName| ParamName { occurrence: name.occurrence + 1, ..name.clone() };
     match key {
-        TokenKey::Subdomain(index) => vec![TokenKey::Subdomain(index + 1)],
-        TokenKey::PathParam(name) => vec![TokenKey::PathParam(after(name))],
-        TokenKey::QueryParam(name) => vec![TokenKey::QueryParam(after(name)), TokenKey::QuerySeparator],
-        _ => Vec::new(),
+        TokenKey::Subdomain(index) => Some(TokenKey::Subdomain(index + 1)),
+        TokenKey::PathParam(name) => Some(TokenKey::PathParam(after(name))),
+        TokenKey::QueryParam(name) => Some(TokenKey::QueryParam(after(name))),
+        _ => None,
     }
 }
 
@@ -366,7 +388,7 @@ mod tests {
         for key in &keys {
             for change in [drop(key), none(key)] {
                 let edit = Draft::everywhere(vec![change]);
-                let by_forms = table.moves_of(&edit, None, table.concerned(&edit, None).0);
+                let by_forms = table.moves_of(&edit, None, table.concerned(&edit, None).0).0;
                 assert_eq!(table.moves(&edit), by_forms, "{edit:?}");
                 moved += by_forms.len();
             }
