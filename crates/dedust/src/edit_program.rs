@@ -163,6 +163,9 @@ impl Place {
     const PATH_PARAM: u8 = 8;
     const QUERY_PARAM: u8 = 9;
 
+    /// The occurrence that stands for all parameters of a name.
+    const ALL: u16 = 0;
+
     fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
         let bytes = cursor.array::<5>()?;
         Some(Self {

@@ -54,10 +54,18 @@ fn parameters_are_dropped_wherever_they_stand() {
     check(&normalizer, "/a?sid=1&z=2&b=3", "/a?b=3&z=2", "/a?z=2&b=3");
     check(&normalizer, "/a?sid=1", "/a", "/a");
     check(&normalizer, "/a?sid", "/a", "/a");
-    // Only the first of a name; what is left is the first then, and one more edit would drop it.
-    check(&normalizer, "/a?sid=1&sid=2", "/a?sid=2", "/a?sid=1&sid=2");
+    check(&normalizer, "/a?sid=1&z=2&sid=2&b=3", "/a?b=3&z=2", "/a?z=2&b=3");
+    check(&normalizer, "/a?sid=1&sid=2", "/a", "/a");
     stays(&normalizer, "/a?SID=1&si=2&side=3");
     stays(&normalizer, "/sid?x=sid");
+}
+
+#[test]
+fn where_a_value_is_asked_for_the_first_of_a_name_is_dropped() {
+    let normalizer =
+        edits(r#"[{"when": {"q.page": {"is": "1"}}, "change": [{"drop": "q.page"}], "fetchable": true}]"#);
+    check(&normalizer, "/a?page=1&page=2", "/a?page=2", "/a?page=2");
+    stays(&normalizer, "/a?page=2&page=1");
 }
 
 #[test]

@@ -88,14 +88,8 @@ impl<'p> Changing<'_, 'p> {
                 let index = parts.index_from_right(place.index);
                 remove(&mut parts.segments, index, &mut parts.touched.path)
             }
-            Place::PATH_PARAM => {
-                let at = find(&parts.path_params, place);
-                remove(&mut parts.path_params, at, &mut parts.touched.path)
-            }
-            Place::QUERY_PARAM => {
-                let at = find(&parts.params, place);
-                remove(&mut parts.params, at, &mut parts.touched.query)
-            }
+            Place::PATH_PARAM => remove_param(&mut parts.path_params, place, &mut parts.touched.path),
+            Place::QUERY_PARAM => remove_param(&mut parts.params, place, &mut parts.touched.query),
             Place::PORT => {
                 let is_dropped = parts.port.take().is_some();
                 parts.touched.port |= is_dropped;
@@ -469,6 +463,18 @@ impl Changing<'_, '_> {
             }
         }
     }
+}
+
+/// Takes a parameter away, or all of a name, if there is one.
+fn remove_param(params: &mut Vec<Param>, place: Place, is_touched: &mut bool) -> bool {
+    if place.occurrence != Place::ALL {
+        return remove(params, find(params, place), is_touched);
+    }
+    let before = params.len();
+    params.retain(|param| param.id != place.index);
+    let is_dropped = params.len() < before;
+    *is_touched |= is_dropped;
+    is_dropped
 }
 
 /// Takes something out of a list, if it is there.

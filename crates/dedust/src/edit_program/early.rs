@@ -95,11 +95,8 @@ impl Draft {
             if scope == Scope::All { (DROP_IN_KEYS, FORGET_IN_KEYS) } else { (DROP_IN_URLS, 0) };
         let parts = &mut self.parts;
         if self.early & (drop | forget) != 0 {
-            let query = make(&mut parts.params, drop, forget);
-            let path = make(&mut parts.path_params, drop, forget);
-            parts.touched.query |= query.is_changed;
-            parts.touched.path |= path.is_changed;
-            self.repeats |= query.repeats || path.repeats;
+            parts.touched.query |= make(&mut parts.params, drop, forget);
+            parts.touched.path |= make(&mut parts.path_params, drop, forget);
         }
         let early = program.head[EARLY_AT];
         if parts.has_slash && early & bit_of(NO_SLASH, scope) != 0 {
@@ -136,36 +133,17 @@ impl Draft {
     }
 }
 
-#[derive(Default)]
-struct Made {
-    is_changed: bool,
-    /// Whether another parameter of the same name is left.
-    repeats: bool,
-}
-
-/// Leaves out or forgets the first parameters of their names that have these bits.
-fn make(params: &mut Vec<Param>, drop: u8, forget: u8) -> Made {
-    let mut made = Made::default();
-    let mut at = 0;
-    while at < params.len() {
-        let Param { early, id, .. } = params[at];
+/// Leaves out the parameters that have one bit, and forgets the first of each name with the other; whether there were any.
+fn make(params: &mut Vec<Param>, drop: u8, forget: u8) -> bool {
+    let before = params.len();
+    params.retain(|param| param.early & drop == 0);
+    let mut is_changed = params.len() < before;
+    for at in 0..params.len() {
+        let Param { early, id, value, .. } = params[at];
         if early & forget != 0 && params[..at].iter().all(|before| before.id != id) {
-            made.is_changed |= params[at].value != Piece::STAR;
+            is_changed |= value != Piece::STAR;
             params[at].value = Piece::STAR;
         }
-        if early & drop == 0 {
-            at += 1;
-            continue;
-        }
-        params.remove(at);
-        made.is_changed = true;
-        for param in &mut params[at..] {
-            if param.id == id {
-                // What was the second is not dropped.
-                param.early &= !drop;
-                made.repeats = true;
-            }
-        }
     }
-    made
+    is_changed
 }

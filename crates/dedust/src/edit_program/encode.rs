@@ -16,7 +16,7 @@ use super::{
 };
 use crate::compiled::encoding::{Encode as _, TooLarge};
 use crate::rule::{Area, Change, Edit, Mapped, PathPart, Source, Spot, Test};
-use crate::url::{RawValue, TokenKey, Value};
+use crate::url::{ParamName, RawValue, TokenKey, Value};
 
 /// Appends edits, each with its place in the site's list, to the program of a site.
 pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), TooLarge> {
@@ -246,7 +246,7 @@ impl Ids<'_> {
             self.put_place(spot, out)?;
             put_test(test, out)?;
         }
-        edit.change.iter().try_for_each(|change| self.put_change(change, out))
+        edit.change.iter().try_for_each(|change| self.put_change(edit, change, out))
     }
 
     fn put_place(&self, spot: &Spot, out: &mut Vec<u8>) -> Result<(), TooLarge> {
@@ -271,15 +271,29 @@ impl Ids<'_> {
         out.put_small(occurrence as usize)
     }
 
+    /// What is dropped: a place, or all parameters of a name.
+    fn put_dropped(&self, edit: &Edit, spot: &Spot, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        let all = |name: &ParamName| ParamName { name: name.name.clone(), occurrence: Place::ALL.into() };
+        match spot {
+            Spot::Key(TokenKey::QueryParam(name)) if edit.drops_all(spot) => {
+                self.put_key(&TokenKey::QueryParam(all(name)), out)
+            }
+            Spot::Key(TokenKey::PathParam(name)) if edit.drops_all(spot) => {
+                self.put_key(&TokenKey::PathParam(all(name)), out)
+            }
+            _ => self.put_place(spot, out),
+        }
+    }
+
     fn put_key(&self, key: &TokenKey, out: &mut Vec<u8>) -> Result<(), TooLarge> {
         self.put_place(&Spot::Key(key.clone()), out)
     }
 
-    fn put_change(&self, change: &Change, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+    fn put_change(&self, edit: &Edit, change: &Change, out: &mut Vec<u8>) -> Result<(), TooLarge> {
         match change {
             Change::Drop(spot) => {
                 out.put_u8(code::DROP);
-                self.put_place(spot, out)
+                self.put_dropped(edit, spot, out)
             }
             Change::Forget(spot) => {
                 out.put_u8(code::FORGET);

@@ -60,7 +60,8 @@ pub enum Test {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Change {
-    /// Leave it out, if it is there. Segments and labels behind it move up.
+    /// Leave it out, if it is there. Segments and labels behind it move up. All parameters of a name are left out together, unless
+    /// the edit asks for the value of the first, or reads it.
     Drop(Spot),
     /// Its value does not matter: `*` in the key.
     Forget(Spot),
@@ -288,6 +289,17 @@ pub(super) fn write_sentence(
         f.write_str("; ")?;
         write_change(f, when, change)
     })
+}
+
+impl Edit {
+    /// Whether dropping a place drops all parameters of its name.
+    pub(crate) fn drops_all(&self, spot: &Spot) -> bool {
+        let Spot::Key(key @ (TokenKey::QueryParam(name) | TokenKey::PathParam(name))) = spot else {
+            return false;
+        };
+        let is_read = |change: &Change| change.reads(key);
+        name.occurrence == 1 && !self.when.contains_key(spot) && !self.change.iter().any(is_read)
+    }
 }
 
 impl Change {

@@ -97,7 +97,7 @@ impl Table<'_> {
             Some(steps) if self.is_arithmetic(row, steps) => Some(self.stepped(row, steps)),
             _ => {
                 taken_apart += 1;
-                let edits = edits.get_or_insert_with(|| unconditional(edit));
+                let edits = edits.get_or_insert_with(|| compiled(edit));
                 self.read_row(row, edits, &mut parts);
                 parts.apply(edits, 0).then(|| place_of(&parts))
             }
@@ -231,7 +231,7 @@ impl Table<'_> {
             self.add_pairs_of(edit);
         }
         let forgotten = self.find_pair(&FORGOTTEN, &Value::from("*"));
-        let (mut parts, edits) = (UrlParts::default(), unconditional(edit));
+        let (mut parts, edits) = (UrlParts::default(), compiled(edit));
         let mut pairs: Vec<u32> = Vec::new();
         for &(row, place) in moves {
             pairs.clear();
@@ -316,14 +316,10 @@ impl Table<'_> {
     }
 }
 
-/// The changes of an edit, for URLs that are known to be concerned. What is too large to be compiled changes nothing.
-fn unconditional(edit: &Draft) -> EditList {
-    let edit = Edit {
-        when: Default::default(),
-        change: edit.change.clone(),
-        fetchable: false,
-        evidence: Default::default(),
-    };
+/// An edit as it is made. What is too large to be compiled changes nothing.
+fn compiled(Draft { when, change }: &Draft) -> EditList {
+    let edit =
+        Edit { when: when.clone(), change: change.clone(), fetchable: false, evidence: Default::default() };
     EditList::new([&edit]).unwrap_or_default()
 }
 
@@ -341,7 +337,7 @@ fn taken_away(change: &Change) -> Option<&TokenKey> {
     }
 }
 
-/// What stands behind a key and moves up when that is taken away.
+/// What stands behind a key, and moves up or goes too when that is taken away.
 fn follower(key: &TokenKey) -> Option<TokenKey> {
     let after = |name: &ParamName| ParamName { occurrence: name.occurrence + 1, ..name.clone() };
     match key {
