@@ -275,10 +275,10 @@ impl Ids<'_> {
     fn put_dropped(&self, edit: &Edit, spot: &Spot, out: &mut Vec<u8>) -> Result<(), TooLarge> {
         let all = |name: &ParamName| ParamName { name: name.name.clone(), occurrence: Place::ALL.into() };
         match spot {
-            Spot::Key(TokenKey::QueryParam(name)) if edit.drops_all(spot) => {
+            Spot::Key(TokenKey::QueryParam(name)) if Change::drops_all(&edit.when, &edit.change, spot) => {
                 self.put_key(&TokenKey::QueryParam(all(name)), out)
             }
-            Spot::Key(TokenKey::PathParam(name)) if edit.drops_all(spot) => {
+            Spot::Key(TokenKey::PathParam(name)) if Change::drops_all(&edit.when, &edit.change, spot) => {
                 self.put_key(&TokenKey::PathParam(all(name)), out)
             }
             _ => self.put_place(spot, out),

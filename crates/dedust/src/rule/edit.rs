@@ -291,18 +291,15 @@ pub(super) fn write_sentence(
     })
 }
 
-impl Edit {
-    /// Whether dropping a place drops all parameters of its name.
-    pub(crate) fn drops_all(&self, spot: &Spot) -> bool {
+impl Change {
+    /// Whether dropping a place drops all parameters of its name, in an edit that asks for this and changes that.
+    pub fn drops_all(when: &BTreeMap<Spot, Test>, change: &[Self], spot: &Spot) -> bool {
         let Spot::Key(key @ (TokenKey::QueryParam(name) | TokenKey::PathParam(name))) = spot else {
             return false;
         };
-        let is_read = |change: &Change| change.reads(key);
-        name.occurrence == 1 && !self.when.contains_key(spot) && !self.change.iter().any(is_read)
+        name.occurrence == 1 && !when.contains_key(spot) && !change.iter().any(|change| change.reads(key))
     }
-}
 
-impl Change {
     /// Whether it reads the value of a key.
     pub fn reads(&self, key: &TokenKey) -> bool {
         let is_it = |source: &Source| matches!(&source.of, Some(Spot::Key(read)) if read == key);

@@ -13,8 +13,11 @@ use crate::canonfd::draft::Draft;
 /// Where rows of several pairs are more than one in so many, they are put in order by marking them.
 const MANY: usize = 64;
 
-/// The work of a pair of a URL that is taken apart, and how many pairs are one unit of it in arithmetic.
-const WORK_PER_PAIR: usize = 4;
+/// The work of a pair of a URL that is taken apart, where there are few and where there are many; and how many pairs are one
+/// unit of it in arithmetic.
+const FEW_PAIRS: usize = 16;
+const WORK_OF_FEW: usize = 4;
+const WORK_OF_MANY: usize = 10;
 const PAIRS_PER_WORK: usize = 8;
 
 /// Something that an edit asks for, in numbers where values need not be looked at.
@@ -58,7 +61,8 @@ impl Table<'_> {
     /// How much work it is to look at so many rows, and to take so many of them apart.
     pub(super) fn work_on(&self, looked_at: usize, taken_apart: usize) -> u64 {
         let pairs = self.pair_count().div_ceil(self.corpus.len().max(1));
-        (looked_at * (1 + pairs / PAIRS_PER_WORK) + taken_apart * pairs * WORK_PER_PAIR) as u64
+        let per_pair = if pairs > FEW_PAIRS { WORK_OF_MANY } else { WORK_OF_FEW };
+        (looked_at * (1 + pairs / PAIRS_PER_WORK) + taken_apart * pairs * per_pair) as u64
     }
 
     /// How much work was done, in units of some ten nanoseconds: counted, so that it is the same on any machine.

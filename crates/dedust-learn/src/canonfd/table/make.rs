@@ -127,7 +127,11 @@ impl Table<'_> {
     pub(super) fn steps(&self, edit: &Draft) -> Option<Steps> {
         let steps: Vec<Step> = match edit.change.as_slice() {
             [Change::Fold { of, to }] => vec![Step::Fold(self.folded(of, *to)?)],
-            changes => changes.iter().map(|change| self.step(change)).collect::<Option<_>>()?,
+            changes => {
+                let steps: Vec<Vec<Step>> =
+                    changes.iter().map(|change| self.steps_of(edit, change)).collect::<Option<_>>()?;
+                steps.into_iter().flatten().collect()
+            }
         };
         let key = |step: &Step| match step {
             Step::Drop(key) | Step::Become(key, _) | Step::Map(key, _) => Some(*key),
@@ -147,16 +151,28 @@ impl Table<'_> {
             None => self.keys.iter().enumerate().map(concerns).collect(),
         };
         let taken = edit.change.iter().filter_map(taken_away);
+        let leave_others = taken.clone().filter(|key| !drops_all(edit, key));
         let takes_params = taken.clone().any(|key| matches!(key, TokenKey::QueryParam(_)));
         let number = |key: TokenKey| self.key_numbers.get(&key).copied();
         Some(Steps {
             only,
             concerns,
-            followers: taken.filter_map(follower).filter_map(number).collect(),
+            followers: leave_others.filter_map(follower).filter_map(number).collect(),
             separator: number(TokenKey::QuerySeparator).filter(|_| takes_params),
             forget_path: steps.iter().any(|step| matches!(step, Step::ForgetPath)),
             steps,
         })
+    }
+
+    fn steps_of(&self, edit: &Draft, change: &Change) -> Option<Vec<Step>> {
+        match change {
+            Change::Drop(Spot::Key(key)) if drops_all(edit, key) => {
+                let named = std::iter::successors(Some(key.clone()), follower);
+                Some(named.map_while(|key| self.key_numbers.get(&key).copied()).map(Step::Drop).collect())
+                    .filter(|steps: &Vec<Step>| !steps.is_empty())
+            }
+            change => Some(vec![self.step(change)?]),
+        }
     }
 
     fn step(&self, change: &Change) -> Option<Step> {
@@ -337,7 +353,13 @@ fn taken_away(change: &Change) -> Option<&TokenKey> {
     }
 }
 
-/// What stands behind a key, and moves up or goes too when that is taken away.
+/// Whether dropping a key drops all parameters of its name.
+fn drops_all(Draft { when, change }: &Draft, key: &TokenKey) -> bool {
+    let spot = Spot::Key(key.clone());
+    change.contains(&Change::Drop(spot.clone())) && Change::drops_all(when, change, &spot)
+}
+
+/// What stands behind a key, and moves up when that is taken away.
 fn follower(key: &TokenKey) -> Option<TokenKey> {
     let after = |name: &ParamName| ParamName { occurrence: name.occurrence + 1, ..name.clone() };
     match key {
