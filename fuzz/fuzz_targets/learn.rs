@@ -268,7 +268,7 @@ impl HostileCrawl {
         let crawl = store.finish().expect("nothing is put on disk");
         // Every other crawl is for the default method.
         let method = METHODS.get(usize::from(self.method) % (2 * METHODS.len())).copied().unwrap_or_default();
-        let trainer = Trainer::builder().method(method).build().expect("settings are those by default");
+        let trainer = Trainer::builder().learner(method).build().expect("settings are those by default");
         let training = trainer.train_stored(&crawl, &()).expect("learned rules are valid");
         let mut file = Vec::new();
         training.rules.save(&mut file).expect("a vector takes all bytes");

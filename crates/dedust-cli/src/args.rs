@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Parser, Subcommand, ValueEnum};
 use dedust_learn::simulate::{Lies, Phenomena, Profile};
-use dedust_learn::{EvidenceKinds, Method, Mode};
+use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode};
 
 use crate::cmd::validate::ValidateArgs;
 use crate::cmd::{compare, simulate};
 use crate::help;
+use crate::method::Method;
 
 /// Learn how websites spell their URLs, and rewrite every URL of a page to one form
 #[derive(Debug, Parser)]
@@ -113,7 +114,7 @@ pub(crate) struct LearnArgs {
     #[arg(short, long, value_name = "RULES")]
     pub(crate) output: PathBuf,
     /// The learner
-    #[arg(long, default_value = Method::default().name(), value_parser = method_parser())]
+    #[arg(long, default_value = CanonFd.name(), value_parser = method_parser())]
     pub(crate) method: Method,
     /// Which model seq2seq trains
     #[arg(long, value_enum, long_help = help::VARIANT, hide_short_help = true)]
@@ -515,7 +516,7 @@ pub(crate) enum Drawing {
 }
 
 fn methods_parser() -> PossibleValuesParser {
-    PossibleValuesParser::new(std::iter::once("all").chain(Method::ALL.map(Method::name)))
+    PossibleValuesParser::new(std::iter::once("all").chain(Method::all().map(Method::name)))
 }
 
 /// Two registrable domains, the first of which shows the pages of the second.
@@ -535,5 +536,6 @@ fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
 }
 
 fn method_parser() -> impl clap::builder::TypedValueParser<Value = Method> {
-    PossibleValuesParser::new(Method::ALL.map(Method::name)).try_map(|name| name.parse::<Method>())
+    let find = |name: String| Method::of_name(&name).ok_or("no such method");
+    PossibleValuesParser::new(Method::all().map(Method::name)).try_map(find)
 }

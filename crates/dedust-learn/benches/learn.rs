@@ -99,7 +99,7 @@ fn observe(site: &Site) -> Vec<Corpus> {
 }
 
 fn train(corpora: &[Corpus]) -> Training {
-    let trainer = Trainer::builder().method(Method::TreeGraph).build().expect("default settings are valid");
+    let trainer = Trainer::builder().learner(Method::TreeGraph).build().expect("default settings are valid");
     trainer.train(corpora, &()).expect("learned rules fit together")
 }
 

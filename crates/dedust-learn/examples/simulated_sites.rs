@@ -123,7 +123,7 @@ fn examine(number: u64) -> Result {
         crawl.observe(row.url, &clues, None).expect("simulated URLs are valid");
     });
     let settings = LearnSettings::default().with_trusted_hosts(true);
-    let trainer = Trainer::builder().method(Method::CanonFd).settings(settings).build();
+    let trainer = Trainer::builder().learner(Method::CanonFd).settings(settings).build();
     let trainer = trainer.expect("defaults are valid");
     let crawl = crawl.finish().expect("a crawl in memory");
     let rules = trainer.train_stored(&crawl, &()).expect("rules can be learned").rules;

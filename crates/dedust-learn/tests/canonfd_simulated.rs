@@ -57,7 +57,7 @@ fn rule_file(observations: &[Observation]) -> Vec<u8> {
         crawl.observe(url, &Clues { cluster: Some(label.as_bytes()), ..Clues::default() }, None).unwrap();
     }
     let settings = LearnSettings::default().with_trusted_hosts(true);
-    let trainer = Trainer::builder().method(Method::CanonFd).settings(settings).build().unwrap();
+    let trainer = Trainer::builder().learner(Method::CanonFd).settings(settings).build().unwrap();
     let mut bytes = Vec::new();
     trainer.train_stored(&crawl.finish().unwrap(), &()).unwrap().rules.save(&mut bytes).unwrap();
     bytes

@@ -1,7 +1,7 @@
 //! URLs that no one should write: they are learned from or left out, and nothing breaks.
 
 use dedust::Normalizer;
-use dedust_learn::{Clues, Crawl, EvidenceKinds, LearnSettings, Method, Trainer};
+use dedust_learn::{Clues, Crawl, EvidenceKinds, Method, Trainer};
 
 fn hostile() -> Vec<Vec<u8>> {
     let params: Vec<String> = (0..10_000).map(|n| format!("p{n}={n}")).collect();
@@ -25,7 +25,7 @@ fn hostile() -> Vec<Vec<u8>> {
 
 #[test]
 fn every_method_takes_them_in_its_stride() {
-    for method in Method::ALL.into_iter().filter(|method| LearnSettings::default().allow(*method)) {
+    for method in Method::ALL {
         let mut crawl = Crawl::new(EvidenceKinds::AUTO);
         let urls = hostile();
         let parsed = urls
@@ -33,7 +33,7 @@ fn every_method_takes_them_in_its_stride() {
             .filter(|url| crawl.observe(url, &Clues { digest: Some(b"same"), ..Clues::default() }).is_ok())
             .count();
         assert_eq!(parsed, urls.len() - 2, "two of them are no URLs");
-        let trainer = Trainer::builder().method(method).build().unwrap();
+        let trainer = Trainer::builder().learner(method).build().unwrap();
         let training = trainer.train(&crawl.into_corpora(), &()).unwrap();
         let normalizer = Normalizer::compile(&training.rules);
         for url in urls {

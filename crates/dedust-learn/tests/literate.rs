@@ -107,7 +107,7 @@ fn learn(urls: &[(String, String)], method: Method) -> RuleSet {
         crawl.observe(url.as_bytes(), &clues, None).unwrap();
     }
     let settings = LearnSettings::default().with_trusted_hosts(true);
-    let trainer = Trainer::builder().method(method).settings(settings).build().unwrap();
+    let trainer = Trainer::builder().learner(method).settings(settings).build().unwrap();
     trainer.train_stored(&crawl.finish().unwrap(), &()).unwrap().rules
 }
 

@@ -26,7 +26,7 @@ fn rule_file(observations: &[(String, String)], method: Method) -> String {
         let clues = Clues { digest: Some(page.as_bytes()), ..Clues::default() };
         crawl.observe(url.as_bytes(), &clues).expect("a URL");
     }
-    let trainer = Trainer::builder().method(method).build().expect("default settings");
+    let trainer = Trainer::builder().learner(method).build().expect("default settings");
     let training = trainer.train(&crawl.into_corpora(), &()).expect("rules that fit together");
     let mut bytes = Vec::new();
     training.rules.save(&mut bytes).expect("memory");

@@ -28,7 +28,7 @@ fn rule_file(observations: &[(String, String)], method: Method) -> String {
     for (url, page) in observations {
         crawl.observe(url.as_bytes(), &Clues { digest: Some(page.as_bytes()), ..Clues::default() }).unwrap();
     }
-    let trainer = Trainer::builder().method(method).build().unwrap();
+    let trainer = Trainer::builder().learner(method).build().unwrap();
     let mut bytes = Vec::new();
     trainer.train(&crawl.into_corpora(), &()).unwrap().rules.save(&mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()

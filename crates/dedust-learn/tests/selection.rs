@@ -16,7 +16,7 @@ fn learned(first: usize, second: usize) -> Normalizer {
             .observe(url.as_bytes(), &Clues { cluster: Some(label.as_bytes()), ..Clues::default() })
             .unwrap();
     }
-    let trainer = Trainer::builder().method(Method::TreeGraph).build().unwrap();
+    let trainer = Trainer::builder().learner(Method::TreeGraph).build().unwrap();
     Normalizer::compile(&trainer.train(&crawl.into_corpora(), &()).unwrap().rules)
 }
 

@@ -11,21 +11,22 @@ mod text;
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use dedust_io::{OutputFile, WriteError};
 use dedust_learn::compare::{
     Comparison, Draw, SWEPT_RATES, Sample, Scope, SiteSample, Split, SweepPoint, compare, sweep,
 };
-use dedust_learn::{LearnSettings, Method};
+use dedust_learn::{LearnSettings, Learner};
 
 use crate::ExitStatus;
 use crate::args::{CompareArgs, Drawing, ReportFormat};
 use crate::failure::Refusal;
+use crate::method::{self, Method};
 use crate::number::{count, counted, percent};
 use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
-use crate::translator;
 
 /// URLs, learned from and scored, above which `--html` does without the sweep.
 const SWEPT_URLS: usize = 2_000_000;
@@ -59,7 +60,8 @@ With --format json, one line for the split, one per site, per method and site, p
 /// What was compared, and what came of it.
 struct Findings<'a> {
     args: &'a CompareArgs,
-    methods: Vec<Method>,
+    /// Their names.
+    methods: Vec<&'static str>,
     /// Those with labelled URLs.
     sites: Vec<SiteSample>,
     comparison: Comparison,
@@ -86,16 +88,17 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
     };
     let split =
         Split::new(draw, args.train, args.max_train).context("--train or --max-train is out of range")?;
-    let settings = translator::settings(args.max_fpr, args.seed, args.variant);
-    let methods = methods(&args.methods, &settings)?;
-    translator::check_variant(args.variant, &methods)?;
+    let settings = LearnSettings::default().with_max_false_pair_rate(args.max_fpr);
+    let methods = methods(&args.methods)?;
+    method::check_variant(args.variant, &methods)?;
+    let learners = learners(args, &methods)?;
     let mut html = args.html.as_ref().map(|path| OutputFile::create(path, args.force)).transpose()?;
 
     let sites = gather(args, split, printer)?;
     printer.note(summary(args, &sites));
     let tasks = (sites.len() * methods.len()) as u64;
     let bar = bar::bar(printer, 2 * tasks);
-    let comparison = compare(&sites, &methods, &settings, &|| bar.inc(1))?;
+    let comparison = compare(&sites, &learners, &settings, &|| bar.inc(1))?;
     let peaks = memory::peaks(args, &sites, &methods, &|| bar.inc(1));
     let urls: usize = sites.iter().map(|site| site.training().len() + site.scored().len()).sum();
     let (mut points, mut no_sweep) = (Vec::new(), None);
@@ -105,13 +108,14 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
         // Translations know no limit on false pairs.
         let swept: Vec<Method> =
             methods.iter().copied().filter(|method| *method != Method::Seq2Seq).collect();
-        points = sweep(&sites, &swept, &SWEPT_RATES, &|| bar.inc(1))?;
+        points = sweep(&sites, &self::learners(args, &swept)?, &SWEPT_RATES, &|| bar.inc(1))?;
     } else if html.is_some() {
         let many = counted(urls as u64, "URL", "URLs");
         no_sweep = Some(format!("not swept over fpr_max: {many} would take long; ask for it with --sweep"));
     }
     bar.finish_and_clear();
 
+    let methods = methods.into_iter().map(Method::name).collect();
     let findings = Findings { args, methods, sites, comparison, peaks, sweep: points, no_sweep };
     match args.format {
         ReportFormat::Text => text::print(&findings, printer)?,
@@ -132,13 +136,17 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
 }
 
 /// The methods asked for; `all` are those that were built in.
-fn methods(names: &[String], settings: &LearnSettings) -> anyhow::Result<Vec<Method>> {
+fn methods(names: &[String]) -> Result<Vec<Method>, Refusal> {
     let is_named = |method: &Method| names.iter().any(|name| name == method.name());
-    Method::ALL.into_iter().filter(is_named).try_for_each(|method| translator::check(method, settings))?;
+    Method::all().filter(is_named).try_for_each(Method::check)?;
     let is_asked_for = |method: &Method| {
-        is_named(method) || (settings.allow(*method) && names.iter().any(|name| name == "all"))
+        is_named(method) || (method.is_built_in() && names.iter().any(|name| name == "all"))
     };
-    Ok(Method::ALL.into_iter().filter(is_asked_for).collect())
+    Ok(Method::all().filter(is_asked_for).collect())
+}
+
+fn learners(args: &CompareArgs, methods: &[Method]) -> Result<Vec<Arc<dyn Learner>>, Refusal> {
+    methods.iter().map(|method| method.learner(args.variant, args.seed)).collect()
 }
 
 /// Reads the inputs and the truth; keeps the sites that can be scored.
@@ -228,7 +236,7 @@ fn labels_in_words(args: &CompareArgs) -> String {
 
 impl Findings<'_> {
     /// The most memory that a method took for any site.
-    fn peak(&self, method: Method) -> Option<u64> {
+    fn peak(&self, method: &str) -> Option<u64> {
         let rows = self.comparison.rows.iter().zip(&self.peaks);
         rows.filter(|(row, _)| row.method == method).filter_map(|(_, peak)| *peak).max()
     }

@@ -28,7 +28,7 @@ pub use settle::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, on_agreeing_hosts};
 use dedust::Promise;
 
 use crate::corpus::Corpus;
-use crate::method::Learned;
+use crate::learner::Learned;
 
 /// Learns edits for one site. In [`Mode::Paper`], edits with a larger share of votes against them than
 /// `max_false_rate` are refused.

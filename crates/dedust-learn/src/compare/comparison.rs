@@ -2,6 +2,7 @@
 All methods on all sites, and the averages over sites.
 */
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rayon::prelude::*;
@@ -10,7 +11,7 @@ use super::RefusedRules;
 use super::measure::{self, Row};
 use super::sample::SiteSample;
 use super::scored::Scope;
-use crate::method::{LearnSettings, Method};
+use crate::learner::{LearnSettings, Learner};
 use crate::metrics::{MacroAverage, Score, Tally};
 
 /// How long keys are made, all sites together, to tell how long one takes.
@@ -66,28 +67,28 @@ pub struct Figures {
     pub url_f1: f64,
 }
 
-/// Learns with every method from every site's training share, several at a time, and scores the results. `done` is
-/// called after each method on each site, from any thread.
+/// Learns with every learner from every site's training share, several at a time, and scores the results. `done` is
+/// called after each learner on each site, from any thread.
 pub fn compare(
     sites: &[SiteSample],
-    methods: &[Method],
+    learners: &[Arc<dyn Learner>],
     settings: &LearnSettings,
     done: &(dyn Fn() + Sync),
 ) -> Result<Comparison, RefusedRules> {
-    let tasks: Vec<(&SiteSample, Method)> =
-        sites.iter().flat_map(|site| methods.iter().map(move |&method| (site, method))).collect();
+    let tasks: Vec<(&SiteSample, &dyn Learner)> =
+        sites.iter().flat_map(|site| learners.iter().map(move |learner| (site, &**learner))).collect();
     let timed = TIMED / u32::try_from(sites.len().max(1)).unwrap_or(u32::MAX);
     let rows = tasks
         .into_par_iter()
-        .map(|(site, method)| {
-            let learned = measure::learn(site, method, settings)?;
-            let normalizer = measure::normalizer(site, method, learned.rules)?;
-            let [unseen, whole] = measure::score(site, method, &normalizer);
-            let (nanoseconds_per_url, timed_urls) = measure::time(site, method, &normalizer, timed);
+        .map(|(site, learner)| {
+            let learned = measure::learn(site, learner, settings)?;
+            let normalizer = measure::normalizer(site, learner, learned.rules)?;
+            let [unseen, whole] = measure::score(site, learner, &normalizer);
+            let (nanoseconds_per_url, timed_urls) = measure::time(site, learner, &normalizer, timed);
             done();
             Ok(Row {
                 site: site.site().into(),
-                method,
+                method: learner.name(),
                 rules: learned.counts,
                 learn_seconds: learned.seconds,
                 nanoseconds_per_url,
@@ -101,13 +102,13 @@ pub fn compare(
 }
 
 impl Comparison {
-    /// The rows of one method, in the order of the sites' names.
-    pub fn of(&self, method: Method) -> impl Iterator<Item = &Row> {
+    /// The rows of the method of this name, in the order of the sites' names.
+    pub fn of<'c>(&'c self, method: &str) -> impl Iterator<Item = &'c Row> {
         self.rows.iter().filter(move |row| row.method == method)
     }
 
     /// All URLs of all sites pooled.
-    pub fn micro(&self, method: Method, scope: Scope) -> Figures {
+    pub fn micro(&self, method: &str, scope: Scope) -> Figures {
         let sum =
             |tally: fn(&Row, Scope) -> Tally| self.of(method).map(|row| tally(row, scope)).sum::<Tally>();
         let key = sum(|row, scope| row.measured(scope).key);
@@ -116,7 +117,7 @@ impl Comparison {
     }
 
     /// The mean over those sites that have URLs in the scope.
-    pub fn macro_average(&self, method: Method, scope: Scope) -> Figures {
+    pub fn macro_average(&self, method: &str, scope: Scope) -> Figures {
         let measured =
             self.of(method).map(|row| row.measured(scope)).filter(|measured| measured.key.urls > 0);
         let (keys, urls): (Vec<Score>, Vec<Score>) =
@@ -125,7 +126,7 @@ impl Comparison {
     }
 
     /// What a method took for all sites.
-    pub fn costs(&self, method: Method) -> Costs {
+    pub fn costs(&self, method: &str) -> Costs {
         let mut costs = Costs::default();
         let mut timed_urls = 0;
         for row in self.of(method) {

@@ -15,7 +15,7 @@ use super::RefusedRules;
 use super::comparison::RuleCounts;
 use super::sample::SiteSample;
 use super::scored::Scope;
-use crate::method::{LearnSettings, Learned, Method};
+use crate::learner::{LearnSettings, Learned, Learner};
 use crate::metrics::Tally;
 
 /// One method on one site.
@@ -23,8 +23,8 @@ use crate::metrics::Tally;
 pub struct Row {
     /// The registrable domain.
     pub site: Box<str>,
-    /// The method.
-    pub method: Method,
+    /// The name of the method.
+    pub method: &'static str,
     /// How many rules it made.
     pub rules: RuleCounts,
     /// CPU time from the corpus to the rules.
@@ -68,11 +68,11 @@ pub(super) struct LearnedSite {
 /// Learns from the training share of a site.
 pub(super) fn learn(
     site: &SiteSample,
-    method: Method,
+    learner: &dyn Learner,
     settings: &LearnSettings,
 ) -> Result<LearnedSite, RefusedRules> {
     let started = ThreadTime::now();
-    let learned = site.corpus().map_or_else(Learned::default, |corpus| method.learn(corpus, settings, &()));
+    let learned = site.corpus().map_or_else(Learned::default, |corpus| learner.learn(corpus, settings, &()));
     let seconds = started.elapsed().as_secs_f64();
     let Learned { rules, substitutions, edits, hosts, raw_rules, qualified_rules, .. } = learned;
     let deployed = (rules.len() + substitutions.len() + edits.len()) as u64;
@@ -80,7 +80,7 @@ pub(super) fn learn(
         .and_then(|rules| rules.with_substitutions(substitutions))
         .and_then(|rules| rules.with_edits(edits))
         .map(|rules| rules.with_hosts(hosts))
-        .map_err(|source| RefusedRules { site: site.site().into(), method, source })?;
+        .map_err(|source| RefusedRules { site: site.site().into(), method: learner.name(), source })?;
     let counts = RuleCounts { raw: raw_rules as u64, qualified: qualified_rules as u64, deployed };
     Ok(LearnedSite { rules, counts, seconds })
 }
@@ -88,26 +88,26 @@ pub(super) fn learn(
 /// The normalizer of one site's rules alone.
 pub(super) fn normalizer(
     site: &SiteSample,
-    method: Method,
+    learner: &dyn Learner,
     rules: SiteRules,
 ) -> Result<Normalizer, RefusedRules> {
-    let mut alone = RuleSet::new(method.name());
+    let mut alone = RuleSet::new(learner.name());
     alone.insert(site.site(), rules).map_err(|source| RefusedRules {
         site: site.site().into(),
-        method,
+        method: learner.name(),
         source,
     })?;
     Ok(Normalizer::compile(&alone))
 }
 
 /// Scores a normalizer on the labelled URLs of a site: the unseen ones, and all.
-pub(super) fn score(site: &SiteSample, method: Method, normalizer: &Normalizer) -> [Measured; 2] {
+pub(super) fn score(site: &SiteSample, learner: &dyn Learner, normalizer: &Normalizer) -> [Measured; 2] {
     let scored = site.scored();
     let mut scratch = Scratch::default();
     let groups: Vec<(u128, u128)> = (0..scored.len())
         .map(|row| {
             let (url, hash) = (scored.url(row), scored.hash(row));
-            if leaves_urls_alone(method) {
+            if learner.skips_safe_normalization() {
                 return (hash, hash);
             }
             let key = normalizer.key_with(url, &mut scratch).map_or(hash, xxh3_128);
@@ -124,14 +124,14 @@ pub(super) fn score(site: &SiteSample, method: Method, normalizer: &Normalizer) 
 /// URLs where none is unseen.
 pub(super) fn time(
     site: &SiteSample,
-    method: Method,
+    learner: &dyn Learner,
     normalizer: &Normalizer,
     at_least: Duration,
 ) -> (f64, u64) {
     let scored = site.scored();
     let scope = if scored.rows(Scope::Unseen).next().is_some() { Scope::Unseen } else { Scope::Whole };
     let urls: Vec<&[u8]> = scored.urls(scope).collect();
-    if urls.is_empty() || leaves_urls_alone(method) {
+    if urls.is_empty() || learner.skips_safe_normalization() {
         return (0.0, urls.len() as u64);
     }
     let mut scratch = Scratch::default();
@@ -151,9 +151,4 @@ pub(super) fn time(
             return (elapsed.as_nanos() as f64 / (rounds * urls) as f64, urls);
         }
     }
-}
-
-/// Whether the method is not even safe normalization, which a normalizer always does.
-pub(super) fn leaves_urls_alone(method: Method) -> bool {
-    method == Method::KeepAll
 }

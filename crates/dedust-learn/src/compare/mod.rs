@@ -3,7 +3,7 @@ Puts methods side by side: all learn from the same share of every site, and are 
 
 1. A [`Sample`] takes observations, and labelled URLs if the truth is known from elsewhere, and becomes one
    [`SiteSample`] per site: what may be learned from, and what is scored.
-2. [`compare`] learns with every method from every site's share and gives a [`Comparison`]: one [`Row`] per site and
+2. [`compare`] learns with every [`Learner`](crate::Learner) from every site's share and gives a [`Comparison`]: one [`Row`] per site and
    method, with averages on demand.
 3. [`sweep`] does so for several limits on the false pairs of a rule, as in section 6 of Lei et al., WWW 2010.
 
@@ -32,16 +32,14 @@ pub use sweep::{SWEPT_RATES, SweepPoint, sweep};
 
 use dedust::errors::InvalidSite;
 
-use crate::method::Method;
-
-/// A method made rules that do not fit together.
+/// A learner made rules that do not fit together.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("the rules that {method} learned for `{site}` are refused")]
 pub struct RefusedRules {
     /// The registrable domain.
     pub site: Box<str>,
-    /// The method.
-    pub method: Method,
+    /// The name of the method.
+    pub method: &'static str,
     /// What is wrong with its rules.
     pub source: InvalidSite,
 }

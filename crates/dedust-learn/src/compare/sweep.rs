@@ -2,6 +2,8 @@
 The same comparison for several limits on the share of false pairs of a rule: figures 10 to 12 of Lei et al.
 */
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::comparison::{Comparison, RuleCounts};
@@ -9,7 +11,7 @@ use super::measure::{self, Measured, Row};
 use super::sample::SiteSample;
 use super::scored::Scope;
 use super::{Figures, RefusedRules};
-use crate::method::{LearnSettings, Method};
+use crate::learner::{LearnSettings, Learner};
 
 /// The limits of the paper: 0, 0.01, ... 0.1.
 pub const SWEPT_RATES: [f64; 11] = [0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1];
@@ -17,8 +19,8 @@ pub const SWEPT_RATES: [f64; 11] = [0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.0
 /// All sites, learned with one method and one limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepPoint {
-    /// The method.
-    pub method: Method,
+    /// The name of the method.
+    pub method: &'static str,
     /// The limit.
     pub max_false_pair_rate: f64,
     /// How many rules it made.
@@ -38,33 +40,33 @@ impl SweepPoint {
     }
 }
 
-/// Learns again with every method for every limit. `done` is called after each method on each site, from any thread.
+/// Learns again with every learner for every limit. `done` is called after each learner on each site, from any thread.
 ///
-/// Points come in the order of methods, then of limits.
+/// Points come in the order of learners, then of limits.
 pub fn sweep(
     sites: &[SiteSample],
-    methods: &[Method],
+    learners: &[Arc<dyn Learner>],
     rates: &[f64],
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<SweepPoint>, RefusedRules> {
-    let tasks: Vec<(Method, &SiteSample)> =
-        methods.iter().flat_map(|&method| sites.iter().map(move |site| (method, site))).collect();
+    let tasks: Vec<(&dyn Learner, &SiteSample)> =
+        learners.iter().flat_map(|learner| sites.iter().map(move |site| (&**learner, site))).collect();
     let rows: Vec<Vec<Row>> = tasks
         .into_par_iter()
-        .map(|(method, site)| {
-            let rows = sweep_site(site, method, rates);
+        .map(|(learner, site)| {
+            let rows = sweep_site(site, learner, rates);
             done();
             rows
         })
         .collect::<Result<_, _>>()?;
     let mut points = Vec::new();
-    for (method, of_method) in methods.iter().zip(rows.chunks(sites.len().max(1))) {
+    for (learner, of_learner) in learners.iter().zip(rows.chunks(sites.len().max(1))) {
         for (at, &rate) in rates.iter().enumerate() {
-            let comparison = Comparison { rows: of_method.iter().map(|rows| rows[at].clone()).collect() };
+            let comparison = Comparison { rows: of_learner.iter().map(|rows| rows[at].clone()).collect() };
             points.push(SweepPoint {
-                method: *method,
+                method: learner.name(),
                 max_false_pair_rate: rate,
-                rules: comparison.costs(*method).rules,
+                rules: comparison.costs(learner.name()).rules,
                 comparison,
             });
         }
@@ -72,24 +74,25 @@ pub fn sweep(
     Ok(points)
 }
 
-fn sweep_site(site: &SiteSample, method: Method, rates: &[f64]) -> Result<Vec<Row>, RefusedRules> {
+fn sweep_site(site: &SiteSample, learner: &dyn Learner, rates: &[f64]) -> Result<Vec<Row>, RefusedRules> {
     let mut rows: Vec<Row> = Vec::new();
     let mut scored: Option<(_, [Measured; 2])> = None;
     for &rate in rates {
-        let learned = measure::learn(site, method, &LearnSettings::default().with_max_false_pair_rate(rate))?;
+        let learned =
+            measure::learn(site, learner, &LearnSettings::default().with_max_false_pair_rate(rate))?;
         // Most limits change nothing at most sites: the same rules need not be scored again.
         let known = scored.as_ref().filter(|(rules, _)| *rules == learned.rules).map(|(_, known)| *known);
         let [unseen, whole] = match known {
             Some(known) => known,
             None => {
-                let normalizer = measure::normalizer(site, method, learned.rules.clone())?;
-                measure::score(site, method, &normalizer)
+                let normalizer = measure::normalizer(site, learner, learned.rules.clone())?;
+                measure::score(site, learner, &normalizer)
             }
         };
         scored = Some((learned.rules, [unseen, whole]));
         rows.push(Row {
             site: site.site().into(),
-            method,
+            method: learner.name(),
             rules: learned.counts,
             learn_seconds: learned.seconds,
             nanoseconds_per_url: 0.0,

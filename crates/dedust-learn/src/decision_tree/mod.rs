@@ -39,7 +39,7 @@ mod transformation;
 mod tree;
 
 use crate::corpus::Corpus;
-use crate::method::Learned;
+use crate::learner::Learned;
 use crate::metrics::PairCounter;
 use site::Site;
 

@@ -46,7 +46,7 @@ use self::validate::{Store, ValidRule, validate};
 use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
-use crate::method::Learned;
+use crate::learner::Learned;
 
 /// Examples kept with a rule.
 const EXAMPLES: usize = 3;

@@ -40,7 +40,7 @@ mod widen;
 mod write;
 
 use crate::corpus::Corpus;
-use crate::method::Learned;
+use crate::learner::Learned;
 use prove::Prover;
 use select::Candidate;
 use table::{Table, Transformations};

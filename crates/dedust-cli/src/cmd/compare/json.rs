@@ -163,7 +163,7 @@ pub(super) fn print(findings: &Findings<'_>, printer: &mut Printer) -> io::Resul
         labels: if args.truth.is_empty() { "evidence" } else { "truth" },
         evidence: args.evidence.to_string(),
         max_fpr: args.max_fpr,
-        methods: methods.iter().map(|method| method.name()).collect(),
+        methods: methods.clone(),
         sites: sites.len(),
         counts: Counts::of(sites),
     })?;
@@ -178,7 +178,7 @@ pub(super) fn print(findings: &Findings<'_>, printer: &mut Printer) -> io::Resul
             nanoseconds_per_url: row.nanoseconds_per_url,
         };
         let [unseen, whole] = [row.unseen, row.whole].map(Into::into);
-        printer.json(&Record::Method { site: &row.site, method: row.method.name(), costs, unseen, whole })?;
+        printer.json(&Record::Method { site: &row.site, method: row.method, costs, unseen, whole })?;
     }
     for &method in methods {
         let costs = comparison.costs(method);
@@ -200,11 +200,11 @@ pub(super) fn print(findings: &Findings<'_>, printer: &mut Printer) -> io::Resul
             ScoreRecord::from(Measured { key, url })
         };
         let (unseen, whole) = (pooled(Scope::Unseen), pooled(Scope::Whole));
-        printer.json(&Record::Micro { method: method.name(), costs, unseen, whole })?;
+        printer.json(&Record::Micro { method, costs, unseen, whole })?;
     }
     for &method in methods {
         let [unseen, whole] = Scope::ALL.map(|scope| comparison.macro_average(method, scope).into());
-        printer.json(&Record::Macro { method: method.name(), unseen, whole })?;
+        printer.json(&Record::Macro { method, unseen, whole })?;
     }
     sweep.iter().try_for_each(|point| printer.json(&Record::from(point)))
 }
@@ -216,7 +216,7 @@ impl From<&SweepPoint> for Record<'_> {
             whole: figures(Scope::Whole).into(),
         };
         Self::Sweep {
-            method: point.method.name(),
+            method: point.method,
             max_fpr: point.max_false_pair_rate,
             rules: point.rules.into(),
             qualified_rate: point.rules.qualified_rate(),

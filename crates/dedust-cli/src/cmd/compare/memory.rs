@@ -11,16 +11,16 @@ use std::process::{Command, Stdio};
 
 use clap::ValueEnum as _;
 use dedust_learn::compare::{SavedObservation, SiteSample};
-use dedust_learn::{Crawl, Method};
+use dedust_learn::{Crawl, LearnSettings, Learner as _};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::methods;
+use super::{learners, methods};
 use crate::ExitStatus;
 use crate::args::CompareArgs;
+use crate::method::Method;
 use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
-use crate::translator;
 
 /// What a weighing process prints.
 #[derive(Debug, Serialize, Deserialize)]
@@ -121,11 +121,11 @@ fn peak(args: &CompareArgs, site: &SiteSample, method: Method) -> Option<u64> {
 pub(super) fn weigh(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let mut crawl = Crawl::new(args.evidence);
     read_all(&args.inputs, printer, |observation| crawl.observe(observation.url(), &clues_of(observation)))?;
-    let settings = translator::settings(args.max_fpr, args.seed, args.variant);
-    let methods = methods(&args.methods, &settings)?;
+    let settings = LearnSettings::default().with_max_false_pair_rate(args.max_fpr);
+    let learners = learners(args, &methods(&args.methods)?)?;
     for corpus in crawl.into_corpora() {
-        for method in &methods {
-            std::hint::black_box(method.learn(&corpus, &settings, &()));
+        for learner in &learners {
+            std::hint::black_box(learner.learn(&corpus, &settings, &()));
         }
     }
     printer.json(&Weight { peak_bytes: own_peak_bytes() })?;
