@@ -12,10 +12,11 @@ use std::fmt::Write as _;
 
 use dedust::{Normalizer, RuleSet, Scratch};
 use dedust_fuzz::check_promises;
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, Method, SampleSize, Trainer};
+use dedust_baselines::{Method};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, SampleSize, Trainer};
 
 const MAX_SERIES: usize = 6;
 const MAX_PAGES: u64 = 40;

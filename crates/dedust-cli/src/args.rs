@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Parser, Subcommand, ValueEnum};
-use dedust_learn::simulate::{Lies, Phenomena, Profile};
+use dedust_eval::simulate::{Lies, Phenomena, Profile};
 use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode};
 
 use crate::cmd::validate::ValidateArgs;

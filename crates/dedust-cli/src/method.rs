@@ -1,11 +1,13 @@
 /*!
-The methods of `--method` and `--methods`: those that are always there, and `seq2seq`, which may not be built in.
+The methods of `--method` and `--methods`: those of `dedust-baselines`, CanonFD among them, and `seq2seq`, which may not be
+built in.
 */
 
 use std::fmt;
 use std::sync::Arc;
 
-use dedust_learn::{Learner, Method as BuiltIn};
+use dedust_baselines::Method as BuiltIn;
+use dedust_learn::Learner;
 
 use crate::args::Variant;
 use crate::failure::Refusal;

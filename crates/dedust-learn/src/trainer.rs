@@ -15,8 +15,8 @@ use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::crawl_store::{MirrorSite, PARTS, StoredCrawl, StoredSite};
 use crate::learner::{CanonFd, LearnSettings, Learner};
-use crate::metrics::{Score, Tally};
 use crate::progress::Progress;
+use crate::score::{Score, Tally};
 
 /// Learns rules for the sites of a crawl.
 ///

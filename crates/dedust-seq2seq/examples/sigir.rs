@@ -12,9 +12,9 @@ use std::path::Path;
 
 use cpu_time::ProcessTime;
 use dedust::{Normalizer, RuleSet, SiteRules, SiteSummary};
+use dedust_eval::compare::{Draw, Sample, Scope, SiteSample, Split};
+use dedust_eval::metrics::Tally;
 use dedust_io::Observation;
-use dedust_learn::compare::{Draw, Sample, Scope, SiteSample, Split};
-use dedust_learn::metrics::Tally;
 use dedust_learn::{Clues, EvidenceKinds, LearnSettings, Learner as _};
 use dedust_seq2seq::model::PAPER_UNITS;
 use dedust_seq2seq::paper::{PaperTranslator, SCHEDULE};

@@ -14,10 +14,10 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use dedust_io::{OutputFile, WriteError};
-use dedust_learn::compare::{
+use dedust_eval::compare::{
     Comparison, Draw, SWEPT_RATES, Sample, Scope, SiteSample, Split, SweepPoint, compare, sweep,
 };
+use dedust_io::{OutputFile, WriteError};
 use dedust_learn::{LearnSettings, Learner};
 
 use crate::ExitStatus;

@@ -8,8 +8,9 @@ mod unfinished;
 use std::time::Instant;
 
 use anyhow::Context as _;
+use dedust_baselines::Method as BuiltIn;
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::{CrawlStore, LearnSettings, Method as BuiltIn, SampleSize, StoredCrawl, Trainer};
+use dedust_learn::{CrawlStore, LearnSettings, SampleSize, StoredCrawl, Trainer};
 
 use self::unfinished::Unfinished;
 use crate::ExitStatus;

@@ -4,8 +4,8 @@ The comparison for programs: JSON Lines with full precision.
 
 use std::io;
 
-use dedust_learn::compare::{Figures, Measured, RuleCounts, Scope, SiteSample, SweepPoint};
-use dedust_learn::metrics::{Score, Tally};
+use dedust_eval::compare::{Figures, Measured, RuleCounts, Scope, SiteSample, SweepPoint};
+use dedust_eval::metrics::{Score, Tally};
 use serde::Serialize;
 
 use super::Findings;

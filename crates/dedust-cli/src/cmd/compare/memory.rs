@@ -10,7 +10,7 @@ use std::io::{BufWriter, Write as _};
 use std::process::{Command, Stdio};
 
 use clap::ValueEnum as _;
-use dedust_learn::compare::{SavedObservation, SiteSample};
+use dedust_eval::compare::{SavedObservation, SiteSample};
 use dedust_learn::{Crawl, LearnSettings, Learner as _};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -4,8 +4,8 @@ The comparison as one page that needs nothing else: tables, and the figures of L
 
 use std::fmt::Write as _;
 
-use dedust_learn::compare::{Figures, Scope, SweepPoint};
-use dedust_learn::metrics::Tally;
+use dedust_eval::compare::{Figures, Scope, SweepPoint};
+use dedust_eval::metrics::Tally;
 
 use super::chart::{Axes, Series, bars, escaped, lines};
 use super::text::{cost_cells, figure_cells, optional};

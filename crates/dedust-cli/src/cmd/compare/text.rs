@@ -4,8 +4,8 @@ The comparison for people: a table per scope and average, methods as rows.
 
 use std::io;
 
-use dedust_learn::compare::{Figures, RuleCounts, Scope};
-use dedust_learn::metrics::Tally;
+use dedust_eval::compare::{Figures, RuleCounts, Scope};
+use dedust_eval::metrics::Tally;
 
 use super::Findings;
 use crate::number::{count, counted, figure, percent};
