@@ -110,6 +110,10 @@ impl Learner for Method {
     fn skips_safe_normalization(&self) -> bool {
         *self == Self::KeepAll
     }
+
+    fn leaves_out_mirrors(&self) -> bool {
+        *self == Self::CanonFd && CanonFd.leaves_out_mirrors()
+    }
 }
 
 fn learn_tree(corpus: &Corpus, selection: Selection, max_false_pair_rate: f64) -> Learned {

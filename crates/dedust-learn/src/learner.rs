@@ -27,6 +27,12 @@ pub trait Learner: fmt::Debug + Send + Sync {
     fn skips_safe_normalization(&self) -> bool {
         false
     }
+
+    /// Whether it is given no sites that show the pages of another ([`CrawlStore::with_mirrors`](crate::CrawlStore::with_mirrors)):
+    /// their URLs are those of the other. Default: no.
+    fn leaves_out_mirrors(&self) -> bool {
+        false
+    }
 }
 
 impl<L: Learner + ?Sized> Learner for Arc<L> {
@@ -41,6 +47,10 @@ impl<L: Learner + ?Sized> Learner for Arc<L> {
     fn skips_safe_normalization(&self) -> bool {
         (**self).skips_safe_normalization()
     }
+
+    fn leaves_out_mirrors(&self) -> bool {
+        (**self).leaves_out_mirrors()
+    }
 }
 
 /// Edits that do not change which page is meant, by votes and bounds: our own method, and the default.
@@ -54,6 +64,10 @@ impl Learner for CanonFd {
 
     fn learn(&self, corpus: &Corpus, settings: &LearnSettings, _: &dyn Progress) -> Learned {
         learn_canonfd(corpus, settings.proof, settings.max_false_pair_rate)
+    }
+
+    fn leaves_out_mirrors(&self) -> bool {
+        true
     }
 }
 

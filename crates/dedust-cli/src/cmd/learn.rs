@@ -8,15 +8,16 @@ mod unfinished;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use dedust_baselines::Method as BuiltIn;
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::{CrawlStore, LearnSettings, SampleSize, StoredCrawl, Trainer};
+use dedust_learn::{CrawlStore, LearnSettings, Learner as _, SampleSize, StoredCrawl, Trainer};
 
 use self::unfinished::Unfinished;
 use crate::ExitStatus;
 use crate::args::{LearnArgs, ReportFormat};
 use crate::failure::Refusal;
-use crate::method::{self, Method};
+use crate::method;
+#[cfg(feature = "seq2seq")]
+use crate::method::Method;
 use crate::number::{count, counted};
 use crate::observe::{clues_of, read_all_of};
 use crate::printer::Printer;
@@ -43,6 +44,7 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
     let translator = method::translator(args.variant, args.seed, !to_stdout);
     #[cfg(feature = "seq2seq")]
     let learner = if args.method == Method::Seq2Seq { translator.clone() } else { learner };
+    let finds_mirrors = learner.leaves_out_mirrors() && !args.no_mirrors;
     let trainer = Trainer::builder()
         .learner(learner)
         .settings(settings)
@@ -70,7 +72,7 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
             if args.resume {
                 printer.note("nothing to resume: reading from the start");
             }
-            read(args, sample, &unfinished, printer)?
+            read(args, sample, finds_mirrors, &unfinished, printer)?
         }
     };
     printer.detail(format_args!(
@@ -116,12 +118,13 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
 fn read(
     args: &LearnArgs,
     sample: SampleSize,
+    finds_mirrors: bool,
     unfinished: &Unfinished,
     printer: &mut Printer,
 ) -> anyhow::Result<StoredCrawl> {
     let held_bytes = args.memory as usize * 1_000_000;
     let mut store = CrawlStore::new(args.evidence, sample).spill_to(unfinished.folder(), held_bytes);
-    if args.method == Method::BuiltIn(BuiltIn::CanonFd) && !args.no_mirrors {
+    if finds_mirrors {
         store = store.with_mirrors();
         for (mirror, original) in &args.mirror {
             store = store.with_named_mirror(mirror, original);

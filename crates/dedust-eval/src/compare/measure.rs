@@ -65,14 +65,16 @@ pub(super) struct LearnedSite {
     pub(super) seconds: f64,
 }
 
-/// Learns from the training share of a site.
+/// Learns from the training share of a site; nothing, where it is a mirror that the learner leaves out. Mirrors are not
+/// applied to its URLs, as they are not by a [`Normalizer`] without mirrors, which is what `dedust normalize` uses by default.
 pub(super) fn learn(
     site: &SiteSample,
     learner: &dyn Learner,
     settings: &LearnSettings,
 ) -> Result<LearnedSite, RefusedRules> {
     let started = ThreadTime::now();
-    let learned = site.corpus().map_or_else(Learned::default, |corpus| learner.learn(corpus, settings, &()));
+    let corpus = site.corpus().filter(|_| !(site.mirror_of().is_some() && learner.leaves_out_mirrors()));
+    let learned = corpus.map_or_else(Learned::default, |corpus| learner.learn(corpus, settings, &()));
     let seconds = started.elapsed().as_secs_f64();
     let Learned { rules, substitutions, edits, hosts, raw_rules, qualified_rules, .. } = learned;
     let deployed = (rules.len() + substitutions.len() + edits.len()) as u64;

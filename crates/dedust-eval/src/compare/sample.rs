@@ -1,12 +1,15 @@
 /*!
-Takes observations of any number of sites and divides each site into what is learned from and what is scored.
+Takes observations of any number of sites and divides each site into a training share and what is scored.
+
+The training shares of all sites are one crawl, which is read as `dedust learn` reads any: by a [`CrawlStore`], which samples
+large shares by groups of URLs and finds the sites that show the pages of another.
 */
 
 use std::collections::BTreeMap;
 
 use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, site_of};
-use dedust_learn::{Clues, Corpus, Crawl, EvidenceKind, EvidenceKinds};
+use dedust_learn::{Clues, Corpus, CrawlStore, EvidenceKind, EvidenceKinds, PARTS, SampleSize, StoredCrawl};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -38,6 +41,7 @@ pub struct Sample {
     split: Split,
     kinds: EvidenceKinds,
     has_truth: bool,
+    finds_mirrors: bool,
     sites: BTreeMap<Box<[u8]>, SiteBuilder>,
     url: ParsedUrl,
 }
@@ -56,13 +60,22 @@ pub struct SiteSample {
     urls: usize,
     training: Vec<SavedObservation>,
     corpus: Option<Corpus>,
+    mirror_of: Option<Box<str>>,
+    is_sampled: bool,
     scored: ScoredUrls,
 }
 
 impl Sample {
     /// A sample whose labels, those to learn from and those to score by, come from these kinds of evidence.
     pub fn new(split: Split, kinds: EvidenceKinds) -> Self {
-        Self { split, kinds, has_truth: false, sites: BTreeMap::new(), url: ParsedUrl::default() }
+        Self {
+            split,
+            kinds,
+            has_truth: false,
+            finds_mirrors: true,
+            sites: BTreeMap::new(),
+            url: ParsedUrl::default(),
+        }
     }
 
     /// A sample to learn from as observed, and to score by what [`Sample::observe_truth`] is told.
@@ -70,7 +83,13 @@ impl Sample {
         Self { has_truth: true, ..Self::new(split, kinds) }
     }
 
-    /// Adds one URL with what is known of it, as [`Crawl::observe_at`] does. Labels to score by take link targets
+    /// The same where no site is taken for one that shows the pages of another.
+    #[must_use]
+    pub fn without_mirrors(self) -> Self {
+        Self { finds_mirrors: false, ..self }
+    }
+
+    /// Adds one URL with what is known of it, as [`CrawlStore::observe`] does. Labels to score by take link targets
     /// as written, as [`crate::Evaluator`] does.
     pub fn observe(
         &mut self,
@@ -78,7 +97,7 @@ impl Sample {
         clues: &Clues<'_>,
         time: Option<&[u8]>,
     ) -> Result<(), ParseUrlError> {
-        let Self { split, kinds, has_truth, sites, url: parsed } = self;
+        let Self { split, kinds, has_truth, sites, url: parsed, .. } = self;
         parsed.parse_from(url)?;
         let name = site_of(parsed.host());
         if !sites.contains_key(name) {
@@ -108,10 +127,51 @@ impl Sample {
 
     /// All sites, in the order of their names, those without labelled URLs too.
     pub fn into_sites(self) -> Vec<SiteSample> {
-        let kinds = self.kinds;
-        let sites: Vec<_> = self.sites.into_iter().collect();
-        sites.into_par_iter().map(|(name, site)| site.finish(&name, kinds)).collect()
+        let Self { kinds, finds_mirrors, sites, .. } = self;
+        let sites: Vec<_> = sites.into_iter().collect();
+        let mut sites: Vec<SiteSample> =
+            sites.into_par_iter().map(|(name, site)| site.finish(&name)).collect();
+        let sample = SampleSize::default();
+        let mut crawl = stored(&sites, CrawlStore::new(kinds, sample), finds_mirrors);
+        let number = |name: &str| sites.binary_search_by(|site| (*site.site).cmp(name)).ok();
+        let stored: Vec<_> = crawl
+            .sites()
+            .iter()
+            .filter_map(|site| {
+                let mirror_of =
+                    site.mirror.as_ref().map(|mirror| crawl.sites()[mirror.of as usize].name.clone());
+                Some((number(&site.name)?, mirror_of, sample.of(site.rows, site.bytes) < site.rows))
+            })
+            .collect();
+        // Only some learners leave mirrors out, so there is a corpus of every site.
+        crawl.forget_mirrors();
+        let corpora: Vec<Corpus> = (0..PARTS)
+            .into_par_iter()
+            .flat_map_iter(|part| crawl.corpora(part).expect("nothing is put on disk"))
+            .map(|(corpus, _)| corpus)
+            .collect();
+        let corpora: Vec<_> =
+            corpora.into_iter().filter_map(|corpus| Some((number(corpus.site())?, corpus))).collect();
+        for (number, mirror_of, is_sampled) in stored {
+            sites[number].mirror_of = mirror_of;
+            sites[number].is_sampled = is_sampled;
+        }
+        for (number, corpus) in corpora {
+            sites[number].corpus = Some(corpus);
+        }
+        sites
     }
+}
+
+/// The training shares of all sites, as one crawl.
+fn stored(sites: &[SiteSample], store: CrawlStore, finds_mirrors: bool) -> StoredCrawl {
+    let mut store = if finds_mirrors { store.with_mirrors() } else { store };
+    for observation in sites.iter().flat_map(|site| &site.training) {
+        store
+            .observe(observation.url(), &observation.clues(), observation.time())
+            .expect("it was parsed before it was saved");
+    }
+    store.finish().expect("nothing is put on disk")
 }
 
 impl SiteBuilder {
@@ -119,7 +179,8 @@ impl SiteBuilder {
         Self { ranking: Ranking::new(split), saved: Vec::new(), scored: ScoredUrlsBuilder::new(scored_kinds) }
     }
 
-    fn finish(self, name: &[u8], kinds: EvidenceKinds) -> SiteSample {
+    /// All but what the learners are given.
+    fn finish(self, name: &[u8]) -> SiteSample {
         let urls = self.ranking.len();
         let drawn = self.ranking.drawn();
         let training: Vec<SavedObservation> = self
@@ -128,17 +189,13 @@ impl SiteBuilder {
             .filter(|(hash, _)| drawn.contains(hash))
             .map(|(_, observation)| observation)
             .collect();
-        let mut crawl = Crawl::new(kinds);
-        for observation in &training {
-            crawl
-                .observe_at(observation.url(), &observation.clues(), observation.time())
-                .expect("it was parsed before it was saved");
-        }
         SiteSample {
             site: String::from_utf8_lossy(name).into(),
             urls,
             training,
-            corpus: crawl.into_corpora().pop(),
+            corpus: None,
+            mirror_of: None,
+            is_sampled: false,
             scored: self.scored.finish(&drawn),
         }
     }
@@ -155,14 +212,25 @@ impl SiteSample {
         self.urls
     }
 
-    /// What is learned from, in the order in which it came.
+    /// The training share, in the order in which it came.
     pub fn training(&self) -> &[SavedObservation] {
         &self.training
     }
 
-    /// What is learned from, as methods take it; `None` if chance drew nothing.
+    /// What is learned from, as learners take it: of a large training share a sample. `None` if chance drew nothing.
     pub fn corpus(&self) -> Option<&Corpus> {
         self.corpus.as_ref()
+    }
+
+    /// Whether only a sample of the training share is learned from.
+    pub fn is_sampled(&self) -> bool {
+        self.is_sampled
+    }
+
+    /// The site whose pages this one shows and says so, if there is one. Some learners leave such a site out
+    /// ([`Learner::leaves_out_mirrors`](dedust_learn::Learner::leaves_out_mirrors)).
+    pub fn mirror_of(&self) -> Option<&str> {
+        self.mirror_of.as_deref()
     }
 
     /// What is scored.

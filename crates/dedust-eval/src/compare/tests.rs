@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
 use dedust_baselines::Method;
-use dedust_learn::{CanonFd, Clues, EvidenceKinds, LearnSettings, Learner, Trainer};
+use dedust_learn::{
+    CanonFd, Clues, Corpus, CrawlStore, EvidenceKinds, LearnSettings, Learner, PARTS, SampleSize, Trainer,
+};
 
 use super::*;
 use crate::evaluate::Evaluator;
@@ -161,4 +163,63 @@ fn a_site_too_small_to_learn_from_is_still_scored() {
     let comparison = compare(&sites, &[Arc::new(CanonFd)], &LearnSettings::default(), &|| ()).unwrap();
     assert_eq!((comparison.rows[0].rules.deployed, comparison.rows[0].unseen.key.urls), (0, 1));
     assert_eq!(sites[0].keep_all(Scope::Whole).urls, 1);
+}
+
+#[test]
+fn a_large_share_is_sampled_as_learning_samples_a_crawl() {
+    let mut sample = Sample::new(random(0, 1.0, 100_000), EvidenceKinds::AUTO);
+    let mut store = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());
+    for number in 0..60_000 {
+        let (url, page) = (format!("http://a.example/{}?s={number}", number / 2), (number / 2).to_string());
+        let clues = Clues { digest: Some(page.as_bytes()), ..Clues::default() };
+        sample.observe(url.as_bytes(), &clues, None).unwrap();
+        store.observe(url.as_bytes(), &clues, None).unwrap();
+    }
+    let sites = sample.into_sites();
+    assert!(sites[0].is_sampled());
+    assert_eq!(sites[0].training().len(), 60_000);
+    let crawl = store.finish().unwrap();
+    let learned_from = (0..PARTS).flat_map(|part| crawl.corpora(part).unwrap()).next().unwrap().0;
+    let urls =
+        |corpus: &Corpus| (0..corpus.len() as u32).map(|row| corpus.url(row).to_vec()).collect::<Vec<_>>();
+    assert!(urls(sites[0].corpus().unwrap()) == urls(&learned_from));
+    assert!((45_000..=50_000).contains(&learned_from.len()), "{}", learned_from.len());
+    assert_eq!(
+        sites[0].scored().urls(Scope::Unseen).count(),
+        0,
+        "what is not drawn was still to be learned from"
+    );
+}
+
+/// Two sites with sessions, of which `old.example` declares its pages to be those of `new.example`.
+fn mirrored(sample: &mut Sample) {
+    for (number, site) in (0..200).flat_map(|number| [(number, "old.example"), (number, "new.example")]) {
+        let canonical = format!("http://new.example/p/{number}");
+        for session in ["", "?s=1", "?s=2"] {
+            let (url, page) = (format!("http://{site}/p/{number}{session}"), format!("page {number}"));
+            let clues = Clues {
+                digest: Some(page.as_bytes()),
+                canonical: (session.is_empty() && site == "old.example").then_some(canonical.as_bytes()),
+                ..Clues::default()
+            };
+            sample.observe(url.as_bytes(), &clues, None).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_mirror_is_left_out_by_those_that_do_so_when_learning() {
+    let rules = |mut sample: Sample| {
+        mirrored(&mut sample);
+        let sites = sample.into_sites();
+        let learners = learners(&[Method::CanonFd, Method::TreeGraph]);
+        let comparison = compare(&sites, &learners, &LearnSettings::default(), &|| ()).unwrap();
+        let mirrors: Vec<_> = sites.iter().map(|site| site.mirror_of().map(str::to_owned)).collect();
+        let has_rules: Vec<bool> = comparison.rows.iter().map(|row| row.rules.deployed > 0).collect();
+        (mirrors, has_rules)
+    };
+    let sample = || Sample::new(random(0, 1.0, 100_000), EvidenceKinds::AUTO);
+    // Sites in the order of their names, each with both methods.
+    assert_eq!(rules(sample()), (vec![None, Some("new.example".to_owned())], vec![true, true, false, true]));
+    assert_eq!(rules(sample().without_mirrors()), (vec![None, None], vec![true; 4]));
 }

@@ -8,8 +8,7 @@ use dedust_eval::compare::{Figures, Measured, RuleCounts, Scope, SiteSample, Swe
 use dedust_eval::metrics::{Score, Tally};
 use serde::Serialize;
 
-use super::Findings;
-use crate::args::Drawing;
+use super::{Drawing, Findings};
 use crate::printer::Printer;
 
 /// One line: `split`, then `site` for every site, `method` for every site and method, `micro` and `macro` for every
