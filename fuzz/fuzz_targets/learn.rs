@@ -12,10 +12,11 @@ use std::fmt::Write as _;
 
 use dedust::{Normalizer, RuleSet, Scratch};
 use dedust_fuzz::check_promises;
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, Method, SampleSize, Trainer};
+use dedust_baselines::{Method};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, SampleSize, Trainer};
 
 const MAX_SERIES: usize = 6;
 const MAX_PAGES: u64 = 40;
@@ -268,7 +269,7 @@ impl HostileCrawl {
         let crawl = store.finish().expect("nothing is put on disk");
         // Every other crawl is for the default method.
         let method = METHODS.get(usize::from(self.method) % (2 * METHODS.len())).copied().unwrap_or_default();
-        let trainer = Trainer::builder().method(method).build().expect("settings are those by default");
+        let trainer = Trainer::builder().learner(method).build().expect("settings are those by default");
         let training = trainer.train_stored(&crawl, &()).expect("learned rules are valid");
         let mut file = Vec::new();
         training.rules.save(&mut file).expect("a vector takes all bytes");

@@ -6,12 +6,14 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Parser, Subcommand, ValueEnum};
-use dedust_learn::simulate::{Lies, Phenomena, Profile};
-use dedust_learn::{EvidenceKinds, Method, Mode};
+use dedust_eval::simulate::{Lies, Phenomena, Profile};
+use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode};
 
+use crate::cmd::compare::CompareArgs;
+use crate::cmd::simulate;
 use crate::cmd::validate::ValidateArgs;
-use crate::cmd::{compare, simulate};
 use crate::help;
+use crate::method::Method;
 
 /// Learn how websites spell their URLs, and rewrite every URL of a page to one form
 #[derive(Debug, Parser)]
@@ -113,7 +115,7 @@ pub(crate) struct LearnArgs {
     #[arg(short, long, value_name = "RULES")]
     pub(crate) output: PathBuf,
     /// The learner
-    #[arg(long, default_value = Method::default().name(), value_parser = method_parser())]
+    #[arg(long, default_value = CanonFd.name(), value_parser = method_parser())]
     pub(crate) method: Method,
     /// Which model seq2seq trains
     #[arg(long, value_enum, long_help = help::VARIANT, hide_short_help = true)]
@@ -455,72 +457,6 @@ fn profile_parser() -> impl clap::builder::TypedValueParser<Value = Profile> {
     PossibleValuesParser::new(Profile::ALL.map(Profile::name)).try_map(|name| name.parse::<Profile>())
 }
 
-/// Options of `compare`.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = compare::HELP)]
-pub(crate) struct CompareArgs {
-    /// Files with URLs and what is known of their pages; `-` is standard input
-    #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
-    pub(crate) inputs: Vec<PathBuf>,
-    /// Files that say for sure which page a URL shows, to score by [default: the evidence of INPUT]
-    #[arg(long, value_name = "FILE", num_args = 1..)]
-    pub(crate) truth: Vec<PathBuf>,
-    /// The learners of `dedust learn`, joined by commas, or `all`
-    #[arg(long, value_delimiter = ',', default_value = "all", value_parser = methods_parser(), hide_possible_values = true)]
-    pub(crate) methods: Vec<String>,
-    /// Which model seq2seq trains
-    #[arg(long, value_enum, long_help = help::VARIANT, hide_short_help = true)]
-    pub(crate) variant: Option<Variant>,
-    /// Share of each site's URLs to learn from, up to 1
-    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
-    pub(crate) train: f64,
-    /// URLs of a site to learn from, at most
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
-    pub(crate) max_train: usize,
-    /// Which URLs are learned from
-    #[arg(long, value_enum, default_value_t = Drawing::Random)]
-    pub(crate) split: Drawing,
-    /// Seed of the random split
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) seed: u64,
-    /// What makes two URLs duplicates: `auto`, or kinds joined by commas
-    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
-    pub(crate) evidence: EvidenceKinds,
-    /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
-    pub(crate) max_fpr: f64,
-    /// Learn again with --max-fpr from 0 to 0.1
-    #[arg(long)]
-    pub(crate) sweep: bool,
-    /// How the result is printed
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
-    /// Write a page with tables and charts
-    ///
-    /// It shows the sweep too, unless there are too many URLs.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
-    /// Overwrite the page if it exists
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Learn from all of INPUT and print the memory that took
-    #[arg(long, hide = true)]
-    pub(crate) weigh: bool,
-}
-
-/// Which URLs are learned from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Drawing {
-    /// By a hash of the URL
-    Random,
-    /// Those met first
-    Order,
-}
-
-fn methods_parser() -> PossibleValuesParser {
-    PossibleValuesParser::new(std::iter::once("all").chain(Method::ALL.map(Method::name)))
-}
-
 /// Two registrable domains, the first of which shows the pages of the second.
 fn named_mirror(text: &str) -> Result<(String, String), String> {
     let is_name = |name: &str| name.contains('.') && dedust::site_of(name.as_bytes()) == name.as_bytes();
@@ -538,5 +474,6 @@ fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
 }
 
 fn method_parser() -> impl clap::builder::TypedValueParser<Value = Method> {
-    PossibleValuesParser::new(Method::ALL.map(Method::name)).try_map(|name| name.parse::<Method>())
+    let find = |name: String| Method::of_name(&name).ok_or("no such method");
+    PossibleValuesParser::new(Method::all().map(Method::name)).try_map(find)
 }

@@ -10,6 +10,7 @@ mod cmd;
 mod failure;
 mod help;
 mod line_source;
+mod method;
 mod number;
 mod observe;
 mod pages;
@@ -18,7 +19,6 @@ mod progress;
 mod read_ahead;
 mod rule_file;
 mod table;
-mod translator;
 mod words;
 
 use std::io;

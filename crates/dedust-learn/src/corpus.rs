@@ -39,25 +39,34 @@ pub struct Corpus {
 }
 
 /// The label of a row whose page is not known.
-pub(crate) const NO_LABEL: u32 = u32::MAX;
+pub const NO_LABEL: u32 = u32::MAX;
 
+/// URLs one behind the other, by their rows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct UrlList {
+pub struct UrlList {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl UrlList {
-    pub(crate) fn len(&self) -> usize {
+    /// The number of URLs.
+    pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    pub(crate) fn push(&mut self, url: &[u8]) {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Adds the URL of the next row.
+    pub fn push(&mut self, url: &[u8]) {
         self.bytes.extend_from_slice(url);
         self.ends.push(self.bytes.len());
     }
 
-    pub(crate) fn get(&self, row: usize) -> &[u8] {
+    /// The URL of a row.
+    pub fn get(&self, row: usize) -> &[u8] {
         &self.bytes[if row == 0 { 0 } else { self.ends[row - 1] }..self.ends[row]]
     }
 }

@@ -380,8 +380,16 @@ impl StoredCrawl {
         sites.filter(|(_, site)| site.mirror.is_none())
     }
 
-    /// The corpora of the sites of one part, in the order of their names, each with the observations of its site.
-    pub(crate) fn corpora(&self, part: usize) -> io::Result<Vec<(Corpus, u64)>> {
+    /// Takes mirrors for sites like any other.
+    pub fn forget_mirrors(&mut self) {
+        for site in &mut self.sites {
+            site.mirror = None;
+        }
+    }
+
+    /// The corpora of the sites of one of the [`PARTS`] that are no mirrors, in the order of their names, each with the
+    /// observations of its site.
+    pub fn corpora(&self, part: usize) -> io::Result<Vec<(Corpus, u64)>> {
         let rows_by_site: HashMap<&str, u64> =
             self.originals(part).map(|(_, site)| (&*site.name, site.rows)).collect();
         let mut draws = self.pilot(part)?;

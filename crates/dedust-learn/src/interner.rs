@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 
 /// Distinct texts in the order in which they came.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Interner {
+pub struct Interner {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     table: HashTable<u32>,
@@ -19,7 +19,7 @@ pub(crate) struct Interner {
 
 impl Interner {
     /// The number of `text`, a new one if it was not met before.
-    pub(crate) fn intern(&mut self, text: &[u8]) -> u32 {
+    pub fn intern(&mut self, text: &[u8]) -> u32 {
         let Self { bytes, ends, table, state } = self;
         let hash = |text: &[u8]| state.hash_one(text);
         let found =
@@ -36,12 +36,19 @@ impl Interner {
         }
     }
 
-    pub(crate) fn get(&self, id: u32) -> &[u8] {
+    /// The text of a number.
+    pub fn get(&self, id: u32) -> &[u8] {
         slice(&self.bytes, &self.ends, id)
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// The number of distinct texts.
+    pub fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
     }
 }
 

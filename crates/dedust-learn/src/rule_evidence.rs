@@ -7,7 +7,7 @@ use dedust::{Evidence, Example};
 use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
-use crate::metrics::PairCounts;
+use crate::pair_counts::PairCounts;
 
 /// Examples kept with a rule.
 const EXAMPLES: usize = 3;

@@ -3,6 +3,7 @@ The one entry point: corpora in, a checked rule set and a report out.
 */
 
 use std::io;
+use std::sync::Arc;
 
 use dedust::errors::InvalidSite;
 use dedust::{Evidence, Mirror, Normalizer, RuleSet, Scratch, SiteRules, SiteSummary};
@@ -13,9 +14,9 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::crawl_store::{MirrorSite, PARTS, StoredCrawl, StoredSite};
-use crate::method::{LearnSettings, Method};
-use crate::metrics::{Score, Tally};
+use crate::learner::{CanonFd, LearnSettings, Learner};
 use crate::progress::Progress;
+use crate::score::{Score, Tally};
 
 /// Learns rules for the sites of a crawl.
 ///
@@ -37,14 +38,14 @@ use crate::progress::Progress;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Trainer {
-    method: Method,
+    learner: Arc<dyn Learner>,
     settings: LearnSettings,
 }
 
 /// Settings of a [`Trainer`], unchecked.
 #[derive(Clone, Debug)]
 pub struct TrainerBuilder {
-    method: Method,
+    learner: Arc<dyn Learner>,
     settings: LearnSettings,
 }
 
@@ -52,9 +53,6 @@ pub struct TrainerBuilder {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidSettings {
-    /// The method's learner is not there.
-    #[error("the learner of {0} is in another crate and was not lent")]
-    NoLearner(Method),
     /// Not a share.
     #[error("the false pair rate must be from 0 to 1, not {0}")]
     FalsePairRate(f64),
@@ -119,7 +117,7 @@ pub enum TrainStoredError {
 impl Trainer {
     /// Default settings.
     pub fn builder() -> TrainerBuilder {
-        TrainerBuilder { method: Method::default(), settings: LearnSettings::default() }
+        TrainerBuilder { learner: Arc::new(CanonFd), settings: LearnSettings::default() }
     }
 
     /// Learns rules for every corpus, several at a time.
@@ -133,7 +131,7 @@ impl Trainer {
                 Ok((report, rules))
             })
             .collect::<Result<_, TrainError>>()?;
-        let mut training = Training::new(self.method);
+        let mut training = Training::new(self.learner.name());
         for (report, rules) in learned {
             training.insert(report, rules)?;
         }
@@ -148,7 +146,7 @@ impl Trainer {
     ) -> Result<Training, TrainStoredError> {
         progress.start(crawl.sites().len(), crawl.rows());
         let learned = (0..PARTS).into_par_iter().map(|part| self.train_part(crawl, part, progress));
-        Ok(Training::of_parts(self.method, learned.collect::<Result<_, _>>()?))
+        Ok(Training::of_parts(self.learner.name(), learned.collect::<Result<_, _>>()?))
     }
 
     /// Learns rules for the sites of one of the [`PARTS`] of a stored crawl, one after the other.
@@ -158,7 +156,7 @@ impl Trainer {
         part: usize,
         progress: &dyn Progress,
     ) -> Result<Training, TrainStoredError> {
-        let mut training = Training::new(self.method);
+        let mut training = Training::new(self.learner.name());
         for (site, mirror, original) in crawl.mirrors(part) {
             let (report, rules) = mirror_report(site, mirror, original)?;
             progress.site_done(&report);
@@ -179,7 +177,7 @@ impl Trainer {
         progress: &dyn Progress,
     ) -> Result<(SiteReport, SiteRules), TrainError> {
         let refused = |source| TrainError { site: corpus.site().into(), source };
-        let learned = self.method.learn(corpus, &self.settings, progress);
+        let learned = self.learner.learn(corpus, &self.settings, progress);
         let summary = SiteSummary {
             urls: corpus.len() as u64,
             labelled: corpus.labelled_count() as u64,
@@ -193,7 +191,7 @@ impl Trainer {
             .and_then(|rules| rules.with_edits(learned.edits))
             .map(|rules| rules.with_refused(learned.refused).with_hosts(learned.hosts))
             .map_err(refused)?;
-        let mut alone = RuleSet::new(self.method.name());
+        let mut alone = RuleSet::new(self.learner.name());
         alone.insert(corpus.site(), rules.clone()).map_err(refused)?;
         let report = report(corpus, &rules, &Normalizer::compile(&alone));
         Ok((SiteReport { observations, ..report }, rules))
@@ -201,9 +199,9 @@ impl Trainer {
 }
 
 impl Training {
-    /// Nothing learned yet.
-    pub fn new(method: Method) -> Self {
-        Self { rules: RuleSet::new(method.name()), sites: Vec::new() }
+    /// Nothing learned yet, by the learner of this name.
+    pub fn new(method: &str) -> Self {
+        Self { rules: RuleSet::new(method), sites: Vec::new() }
     }
 
     fn insert(&mut self, report: SiteReport, rules: SiteRules) -> Result<(), TrainError> {
@@ -213,8 +211,8 @@ impl Training {
         Ok(())
     }
 
-    /// All that was learned in several parts.
-    pub fn of_parts(method: Method, parts: Vec<Self>) -> Self {
+    /// All that the learner of this name made of several parts.
+    pub fn of_parts(method: &str, parts: Vec<Self>) -> Self {
         let mut training = Self::new(method);
         for part in parts {
             training.rules.append(part.rules);
@@ -291,10 +289,10 @@ fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteRe
 }
 
 impl TrainerBuilder {
-    /// The learner. Default: [`Method::CanonFd`].
+    /// The learner. Default: [`CanonFd`].
     #[must_use]
-    pub fn method(self, method: Method) -> Self {
-        Self { method, ..self }
+    pub fn learner(self, learner: impl Learner + 'static) -> Self {
+        Self { learner: Arc::new(learner), ..self }
     }
 
     /// Rules with a larger share of false pairs among the URLs they bring together are dropped. Default: 0.05.
@@ -303,7 +301,7 @@ impl TrainerBuilder {
         Self { settings: self.settings.with_max_false_pair_rate(max_false_pair_rate), ..self }
     }
 
-    /// All that methods are given beside the corpus.
+    /// All that learners are given beside the corpus.
     #[must_use]
     pub fn settings(self, settings: LearnSettings) -> Self {
         Self { settings, ..self }
@@ -311,16 +309,13 @@ impl TrainerBuilder {
 
     /// Checks the settings.
     pub fn build(self) -> Result<Trainer, InvalidSettings> {
-        let Self { method, settings } = self;
+        let Self { learner, settings } = self;
         if !(0.0..=1.0).contains(&settings.max_false_pair_rate) {
             return Err(InvalidSettings::FalsePairRate(settings.max_false_pair_rate));
         }
         if !(0.0..=1.0).contains(&settings.proof.max_loss) {
             return Err(InvalidSettings::MaxLoss(settings.proof.max_loss));
         }
-        if !settings.allow(method) {
-            return Err(InvalidSettings::NoLearner(method));
-        }
-        Ok(Trainer { method, settings })
+        Ok(Trainer { learner, settings })
     }
 }

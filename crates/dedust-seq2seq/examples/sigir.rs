@@ -12,10 +12,10 @@ use std::path::Path;
 
 use cpu_time::ProcessTime;
 use dedust::{Normalizer, RuleSet, SiteRules, SiteSummary};
+use dedust_eval::compare::{Draw, Sample, Scope, SiteSample, Split};
+use dedust_eval::metrics::Tally;
 use dedust_io::Observation;
-use dedust_learn::compare::{Draw, Sample, Scope, SiteSample, Split};
-use dedust_learn::metrics::Tally;
-use dedust_learn::{Clues, EvidenceKinds, Learner as _};
+use dedust_learn::{Clues, EvidenceKinds, LearnSettings, Learner as _};
 use dedust_seq2seq::model::PAPER_UNITS;
 use dedust_seq2seq::paper::{PaperTranslator, SCHEDULE};
 use dedust_seq2seq::{Options, Seq2Seq};
@@ -90,7 +90,8 @@ fn read(folder: &Path) -> Result<Vec<SiteSample>, Failure> {
 
 fn copying_variant(site: &SiteSample) -> Result<(Tally, usize), Failure> {
     let learner = Seq2Seq::new(Options::default());
-    let learned = site.corpus().map(|corpus| learner.learn(corpus, &())).unwrap_or_default();
+    let learned =
+        site.corpus().map(|corpus| learner.learn(corpus, &LearnSettings::default(), &())).unwrap_or_default();
     let count = learned.edits.len();
     let mut rules = RuleSet::new("seq2seq");
     rules.insert(

@@ -5,7 +5,7 @@ The method `seq2seq`: one copying model per site, compiled to rules.
 use std::sync::{Mutex, PoisonError};
 
 use burn::tensor::Device;
-use dedust_learn::{Corpus, Learned, Learner, Progress};
+use dedust_learn::{Corpus, LearnSettings, Learned, Learner, Progress};
 
 use crate::chance::Chance;
 use crate::copying;
@@ -70,7 +70,11 @@ impl Seq2Seq {
 }
 
 impl Learner for Seq2Seq {
-    fn learn(&self, corpus: &Corpus, progress: &dyn Progress) -> Learned {
+    fn name(&self) -> &'static str {
+        "seq2seq"
+    }
+
+    fn learn(&self, corpus: &Corpus, _: &LearnSettings, progress: &dyn Progress) -> Learned {
         match self.options.variant {
             Variant::Copy => self.learn_copying(corpus, progress),
             Variant::Paper => self.learn_as_paper(corpus, progress),

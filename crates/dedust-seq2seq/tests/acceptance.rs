@@ -6,8 +6,7 @@
 use std::collections::BTreeMap;
 
 use dedust::{Normalizer, RuleSet, SiteRules, SiteSummary};
-use dedust_learn::metrics::score;
-use dedust_learn::{Clues, Corpus, Crawl, EvidenceKinds, Learned};
+use dedust_learn::{Clues, Corpus, Crawl, EvidenceKinds, Learned, score};
 use dedust_seq2seq::copying::{self, Site};
 use dedust_seq2seq::pair::{Pairs, Symbol};
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use dedust::{Normalizer, RuleSet, SiteRules, SiteSummary};
 use dedust_learn::{
-    Clues, Corpus, Crawl, EvidenceKinds, LearnSettings, Learned, Learner as _, Method, Progress, Trainer,
+    Clues, Corpus, Crawl, EvidenceKinds, LearnSettings, Learned, Learner as _, Progress, Trainer,
 };
 use dedust_seq2seq::model::{LoadWeightsError, Weights, cpu};
 use dedust_seq2seq::{Options, Seq2Seq, Translator, Variant};
@@ -55,7 +55,7 @@ fn saved(weights: &Weights) -> Vec<u8> {
 
 #[test]
 fn the_cases_of_table_3() {
-    let normalizer = normalizer(learner().learn(&corpus(), &()));
+    let normalizer = normalizer(learner().learn(&corpus(), &LearnSettings::default(), &()));
     let canonical = |path: &str| normalizer.normalize(url(path)).unwrap().to_string();
     let key = |path: &str| normalizer.key(url(path)).unwrap();
     assert_eq!(canonical("users/150781/rich"), url("users/150781"), "superfluous segment");
@@ -77,7 +77,7 @@ fn the_papers_variant_is_written_as_rules_that_nothing_was_checked_of() {
         }
     }
     let learner = Seq2Seq::new(Options { variant: Variant::Paper, keeps_models: true, ..Options::default() });
-    let learned = learner.learn(&crawl.into_corpora()[0], &());
+    let learned = learner.learn(&crawl.into_corpora()[0], &LearnSettings::default(), &());
     assert!(learner.take_weights().sites.is_empty(), "its models are not kept");
     assert!(!learned.rules.is_empty() && learned.edits.is_empty());
     assert!(learned.rules.iter().all(|rule| rule.evidence.failure_bound == 1.0));
@@ -102,8 +102,7 @@ fn the_same_bytes_on_any_number_of_threads_and_other_bytes_for_another_seed() {
     let corpora = crawl.into_corpora();
     let run = |seed: u64, threads: usize| {
         let learner = Arc::new(Seq2Seq::new(Options { seed, keeps_models: true, ..Options::default() }));
-        let settings = LearnSettings::default().with_seq2seq(learner.clone());
-        let trainer = Trainer::builder().method(Method::Seq2Seq).settings(settings).build().unwrap();
+        let trainer = Trainer::builder().learner(learner.clone()).build().unwrap();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         let training = pool.install(|| trainer.train(&corpora, &())).unwrap();
         (training.rules, saved(&learner.take_weights()))
@@ -126,7 +125,7 @@ fn epochs_are_told_with_loss_and_exact_match() {
         }
     }
     let heard = Heard::default();
-    learner().learn(&corpus(), &heard);
+    learner().learn(&corpus(), &LearnSettings::default(), &heard);
     let heard = heard.0.into_inner().unwrap();
     let models: Vec<&[(usize, f64, f64)]> = heard.chunk_by(|a, b| b.0 == a.0 + 1).collect();
     assert_eq!(models.len(), 2, "one for each half of the pages");
@@ -141,7 +140,7 @@ fn epochs_are_told_with_loss_and_exact_match() {
 #[test]
 fn weights_come_back_and_damaged_or_foreign_ones_are_refused() {
     let learner = learner();
-    let edits = learner.learn(&corpus(), &()).edits.len() as u64;
+    let edits = learner.learn(&corpus(), &LearnSettings::default(), &()).edits.len() as u64;
     let weights = learner.take_weights();
     let bytes = saved(&weights);
     let loaded = Weights::load(&bytes, &cpu()).unwrap();
@@ -163,7 +162,7 @@ fn weights_come_back_and_damaged_or_foreign_ones_are_refused() {
 #[test]
 fn unseen_templates_are_translated_in_batches_and_remembered() {
     let learner = learner();
-    learner.learn(&corpus(), &());
+    learner.learn(&corpus(), &LearnSettings::default(), &());
     let model = learner.take_weights().sites.remove("example.org").unwrap();
     let mut translator = Translator::new("example.org", model, cpu());
     let urls = [url("users/9/mike"), url("users/8/ann"), url("q/7"), "no url".into()];

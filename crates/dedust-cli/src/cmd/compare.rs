@@ -2,6 +2,7 @@
 `dedust compare`: observations in, all methods side by side out: figures, rules, time and memory.
 */
 
+mod args;
 mod bar;
 mod chart;
 mod json;
@@ -9,57 +10,35 @@ mod memory;
 mod page;
 mod text;
 
+pub(crate) use self::args::{CompareArgs, Drawing};
+
 use std::collections::BTreeSet;
 use std::io::Write as _;
+use std::sync::Arc;
 
 use anyhow::Context as _;
-use dedust_io::{OutputFile, WriteError};
-use dedust_learn::compare::{
+use dedust_eval::compare::{
     Comparison, Draw, SWEPT_RATES, Sample, Scope, SiteSample, Split, SweepPoint, compare, sweep,
 };
-use dedust_learn::{LearnSettings, Method};
+use dedust_io::{OutputFile, WriteError};
+use dedust_learn::{LearnSettings, Learner};
 
 use crate::ExitStatus;
-use crate::args::{CompareArgs, Drawing, ReportFormat};
+use crate::args::ReportFormat;
 use crate::failure::Refusal;
+use crate::method::{self, Method};
 use crate::number::{count, counted, percent};
 use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
-use crate::translator;
 
 /// URLs, learned from and scored, above which `--html` does without the sweep.
 const SWEPT_URLS: usize = 2_000_000;
 
-/// After the help of `compare`.
-pub(crate) const HELP: &str = r#"Examples:
-  dedust compare crawl.jsonl.gz
-  dedust compare pages.jsonl.gz --truth truth.jsonl.gz --html compare.html
-  dedust compare crawl.jsonl.gz --methods tree-graph,standard --split order -v
-
-Every method learns from the same share of each site's URLs and is scored twice: on the unseen rest, and on the whole, which contains what was learned from. Pages are known from --truth (columns `url` and `page` or `cluster`), whose URLs are then the ones scored, or else from the evidence of the input itself, of which methods saw the training share.
-
-  raw, qualified   candidates; those that merged few enough different pages
-  rules            those that are used
-  learn s          CPU seconds to learn, all sites together
-  peak MB          the most memory a process took that learned one site
-  ns/URL           CPU nanoseconds for the key of one URL
-The other figures are those of `dedust evaluate`. With -v, tables per site on standard error.
-
-With --format json, one line for the split, one per site, per method and site, per method pooled and averaged, and with --sweep per method and limit:
-  {"type":"split","split":"random","train":0.2,"seed":0,"labels":"truth",..}
-  {"type":"site","site":"a.example","urls":..,"train_urls":..,"unseen":{..},..}
-  {"type":"method","site":"a.example","method":"tree-graph","raw_rules":..,
-   "qualified_rules":..,"rules":..,"learn_seconds":..,"peak_bytes":..,
-   "nanoseconds_per_url":..,"unseen":{"urls":..,"f1":..,"url_f1":..},"whole":{..}}
-  {"type":"micro","method":"tree-graph",..}
-  {"type":"macro","method":"tree-graph",..}
-  {"type":"sweep","method":"tree-graph","max_fpr":0.01,"qualified_rate":..,
-   "micro":{"unseen":{..},"whole":{..}},"macro":{..}}"#;
-
 /// What was compared, and what came of it.
 struct Findings<'a> {
     args: &'a CompareArgs,
-    methods: Vec<Method>,
+    /// Their names.
+    methods: Vec<&'static str>,
     /// Those with labelled URLs.
     sites: Vec<SiteSample>,
     comparison: Comparison,
@@ -86,17 +65,19 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
     };
     let split =
         Split::new(draw, args.train, args.max_train).context("--train or --max-train is out of range")?;
-    let settings = translator::settings(args.max_fpr, args.seed, args.variant);
-    let methods = methods(&args.methods, &settings)?;
-    translator::check_variant(args.variant, &methods)?;
+    let settings = LearnSettings::default().with_max_false_pair_rate(args.max_fpr);
+    let methods = methods(&args.methods)?;
+    method::check_variant(args.variant, &methods)?;
+    let learners = learners(args, &methods)?;
     let mut html = args.html.as_ref().map(|path| OutputFile::create(path, args.force)).transpose()?;
 
     let sites = gather(args, split, printer)?;
     printer.note(summary(args, &sites));
+    note_reading(&sites, &learners, printer);
     let tasks = (sites.len() * methods.len()) as u64;
     let bar = bar::bar(printer, 2 * tasks);
-    let comparison = compare(&sites, &methods, &settings, &|| bar.inc(1))?;
-    let peaks = memory::peaks(args, &sites, &methods, &|| bar.inc(1));
+    let comparison = compare(&sites, &learners, &settings, &|| bar.inc(1))?;
+    let peaks = memory::peaks(args, &sites, &learners, &|| bar.inc(1));
     let urls: usize = sites.iter().map(|site| site.training().len() + site.scored().len()).sum();
     let (mut points, mut no_sweep) = (Vec::new(), None);
     if args.sweep || (html.is_some() && urls <= SWEPT_URLS) {
@@ -105,13 +86,14 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
         // Translations know no limit on false pairs.
         let swept: Vec<Method> =
             methods.iter().copied().filter(|method| *method != Method::Seq2Seq).collect();
-        points = sweep(&sites, &swept, &SWEPT_RATES, &|| bar.inc(1))?;
+        points = sweep(&sites, &self::learners(args, &swept)?, &SWEPT_RATES, &|| bar.inc(1))?;
     } else if html.is_some() {
         let many = counted(urls as u64, "URL", "URLs");
         no_sweep = Some(format!("not swept over fpr_max: {many} would take long; ask for it with --sweep"));
     }
     bar.finish_and_clear();
 
+    let methods = methods.into_iter().map(Method::name).collect();
     let findings = Findings { args, methods, sites, comparison, peaks, sweep: points, no_sweep };
     match args.format {
         ReportFormat::Text => text::print(&findings, printer)?,
@@ -132,13 +114,17 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
 }
 
 /// The methods asked for; `all` are those that were built in.
-fn methods(names: &[String], settings: &LearnSettings) -> anyhow::Result<Vec<Method>> {
+fn methods(names: &[String]) -> Result<Vec<Method>, Refusal> {
     let is_named = |method: &Method| names.iter().any(|name| name == method.name());
-    Method::ALL.into_iter().filter(is_named).try_for_each(|method| translator::check(method, settings))?;
+    Method::all().filter(is_named).try_for_each(Method::check)?;
     let is_asked_for = |method: &Method| {
-        is_named(method) || (settings.allow(*method) && names.iter().any(|name| name == "all"))
+        is_named(method) || (method.is_built_in() && names.iter().any(|name| name == "all"))
     };
-    Ok(Method::ALL.into_iter().filter(is_asked_for).collect())
+    Ok(Method::all().filter(is_asked_for).collect())
+}
+
+fn learners(args: &CompareArgs, methods: &[Method]) -> Result<Vec<Arc<dyn Learner>>, Refusal> {
+    methods.iter().map(|method| method.learner(args.variant, args.seed)).collect()
 }
 
 /// Reads the inputs and the truth; keeps the sites that can be scored.
@@ -146,6 +132,9 @@ fn gather(args: &CompareArgs, split: Split, printer: &mut Printer) -> anyhow::Re
     let has_truth = !args.truth.is_empty();
     let new = if has_truth { Sample::with_truth } else { Sample::new };
     let mut sample = new(split, args.evidence);
+    if args.no_mirrors {
+        sample = sample.without_mirrors();
+    }
     read_all(&args.inputs, printer, |observation| {
         let time = observation.time().map(str::as_bytes);
         sample.observe(observation.url(), &clues_of(observation), time)
@@ -191,6 +180,29 @@ fn gather(args: &CompareArgs, split: Split, printer: &mut Printer) -> anyhow::Re
     Ok(sites)
 }
 
+/// What of the training shares is not learned from.
+fn note_reading(sites: &[SiteSample], learners: &[Arc<dyn Learner>], printer: &mut Printer) {
+    let sampled = sites.iter().filter(|site| site.is_sampled()).count() as u64;
+    if sampled > 0 {
+        let sites = counted(sampled, "large site", "large sites");
+        printer.note(format_args!("of {sites}, a sample of the training share was learned from"));
+    }
+    let mirrors: Vec<(&str, &str)> =
+        sites.iter().filter_map(|site| Some((site.site(), site.mirror_of()?))).collect();
+    let leaving_out: Vec<&str> = learners
+        .iter()
+        .filter(|learner| learner.leaves_out_mirrors())
+        .map(|learner| learner.name())
+        .collect();
+    if let Some((mirror, original)) = mirrors.first().filter(|_| !leaving_out.is_empty()) {
+        printer.note(format_args!(
+            "nothing is learned by {} from {} of another, such as {mirror} those of {original}",
+            leaving_out.join(", "),
+            counted(mirrors.len() as u64, "site that shows the pages", "sites that show the pages")
+        ));
+    }
+}
+
 /// What is compared on what, in one sentence.
 fn summary(args: &CompareArgs, sites: &[SiteSample]) -> String {
     let sum = |of: fn(&SiteSample) -> usize| sites.iter().map(of).sum::<usize>() as u64;
@@ -228,7 +240,7 @@ fn labels_in_words(args: &CompareArgs) -> String {
 
 impl Findings<'_> {
     /// The most memory that a method took for any site.
-    fn peak(&self, method: Method) -> Option<u64> {
+    fn peak(&self, method: &str) -> Option<u64> {
         let rows = self.comparison.rows.iter().zip(&self.peaks);
         rows.filter(|(row, _)| row.method == method).filter_map(|(_, peak)| *peak).max()
     }

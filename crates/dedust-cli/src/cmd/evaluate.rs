@@ -9,8 +9,8 @@ mod show;
 use std::io;
 
 use dedust::{ParsedUrl, Promise};
-use dedust_learn::metrics::{MacroAverage, Score};
-use dedust_learn::{Evaluation, Evaluator, Scores};
+use dedust_eval::metrics::{MacroAverage, Score};
+use dedust_eval::{Evaluation, Evaluator, Scores};
 use serde::Serialize;
 
 use self::promises::Promises;

@@ -9,17 +9,19 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::{CrawlStore, Method, SampleSize, StoredCrawl, Trainer};
+use dedust_learn::{CrawlStore, LearnSettings, Learner as _, SampleSize, StoredCrawl, Trainer};
 
 use self::unfinished::Unfinished;
 use crate::ExitStatus;
 use crate::args::{LearnArgs, ReportFormat};
 use crate::failure::Refusal;
+use crate::method;
+#[cfg(feature = "seq2seq")]
+use crate::method::Method;
 use crate::number::{count, counted};
 use crate::observe::{clues_of, read_all_of};
 use crate::printer::Printer;
 use crate::progress::Learning;
-use crate::translator;
 
 /// Learns rules and writes them.
 pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
@@ -31,18 +33,20 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         )
         .into());
     }
-    let settings = translator::settings(args.max_fpr, args.seed, args.variant)
+    let settings = LearnSettings::default()
+        .with_max_false_pair_rate(args.max_fpr)
         .with_mode(args.mode)
         .with_max_loss(args.max_loss)
         .with_trusted_hosts(args.trust_hosts);
-    translator::check(args.method, &settings)?;
-    translator::check_variant(args.variant, &[args.method])?;
+    let learner = args.method.learner(args.variant, args.seed)?;
+    method::check_variant(args.variant, &[args.method])?;
     #[cfg(feature = "seq2seq")]
-    let translator = translator::translator(args.variant, args.seed, !to_stdout);
+    let translator = method::translator(args.variant, args.seed, !to_stdout);
     #[cfg(feature = "seq2seq")]
-    let settings = settings.with_seq2seq(translator.clone());
+    let learner = if args.method == Method::Seq2Seq { translator.clone() } else { learner };
+    let finds_mirrors = learner.leaves_out_mirrors() && !args.no_mirrors;
     let trainer = Trainer::builder()
-        .method(args.method)
+        .learner(learner)
         .settings(settings)
         .build()
         .context("--max-fpr is out of range")?;
@@ -68,7 +72,7 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
             if args.resume {
                 printer.note("nothing to resume: reading from the start");
             }
-            read(args, sample, &unfinished, printer)?
+            read(args, sample, finds_mirrors, &unfinished, printer)?
         }
     };
     printer.detail(format_args!(
@@ -114,12 +118,13 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
 fn read(
     args: &LearnArgs,
     sample: SampleSize,
+    finds_mirrors: bool,
     unfinished: &Unfinished,
     printer: &mut Printer,
 ) -> anyhow::Result<StoredCrawl> {
     let held_bytes = args.memory as usize * 1_000_000;
     let mut store = CrawlStore::new(args.evidence, sample).spill_to(unfinished.folder(), held_bytes);
-    if args.method == Method::CanonFd && !args.no_mirrors {
+    if finds_mirrors {
         store = store.with_mirrors();
         for (mirror, original) in &args.mirror {
             store = store.with_named_mirror(mirror, original);

@@ -11,8 +11,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
+use dedust_eval::simulate::{Lie, Noise, Phenomenon, Profile, Site, Statistics};
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::simulate::{Lie, Noise, Phenomenon, Profile, Site, Statistics};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 

@@ -7,7 +7,8 @@ mod draw;
 use std::collections::HashSet;
 
 use dedust::{Pattern, ValuePattern};
-use dedust_learn::{BuildOptions, Corpus, Crawl, NodeId, PatternTree};
+use dedust_baselines::{BuildOptions, NodeId, PatternTree};
+use dedust_learn::{Corpus, Crawl};
 
 use self::draw::{draw_dot, draw_json, draw_text};
 use crate::ExitStatus;

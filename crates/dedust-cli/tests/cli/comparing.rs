@@ -181,3 +181,27 @@ fn what_makes_no_sense_is_refused() {
     assert!(refused(&["bare.txt"]).contains("--truth"));
     assert!(refused(&["crawl.jsonl", "--html", "no/such/page.html"]).contains("folder must exist"));
 }
+
+#[test]
+fn mirrors_are_left_out_as_learn_leaves_them_out() {
+    let sandbox = Sandbox::new();
+    let pages = (0..50).flat_map(|page| {
+        ["old", "new"].map(|site| {
+            let url = format!("http://{site}.example/{page}");
+            let canonical = format!("http://new.example/{page}");
+            serde_json::json!({"url": url, "canonical": canonical, "digest": format!("{page}")}).to_string()
+                + "\n"
+        })
+    });
+    sandbox.write("crawl.jsonl", pages.collect::<String>());
+    let note = |args: &[&str]| {
+        let run = sandbox.run(&[&["compare", "crawl.jsonl", "--train", "1"], args].concat());
+        String::from_utf8(run.stderr).unwrap().contains(
+            "nothing is learned by canonfd from 1 site that shows the pages of another, such as old.example those of \
+             new.example",
+        )
+    };
+    assert!(note(&["--methods", "canonfd,standard"]));
+    assert!(!note(&["--methods", "canonfd,standard", "--no-mirrors"]));
+    assert!(!note(&["--methods", "standard"]));
+}

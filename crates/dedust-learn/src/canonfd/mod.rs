@@ -28,11 +28,11 @@ pub use settle::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, on_agreeing_hosts};
 use dedust::Promise;
 
 use crate::corpus::Corpus;
-use crate::method::Learned;
+use crate::learner::Learned;
 
 /// Learns edits for one site. In [`Mode::Paper`], edits with a larger share of votes against them than
 /// `max_false_rate` are refused.
-pub fn learn_canonfd(corpus: &Corpus, proof: Proof, max_false_rate: f64) -> Learned {
+pub(crate) fn learn_canonfd(corpus: &Corpus, proof: Proof, max_false_rate: f64) -> Learned {
     // One URL has nothing to be joined to.
     if corpus.len() < 2 {
         let promise = Some(Promise { lost: 0, pages: corpus.page_count() as u64 });

@@ -12,7 +12,7 @@ use super::search::{Judged, Search};
 use super::table::Table;
 use super::vote::by_place;
 use crate::evidence::EvidenceKinds;
-use crate::metrics::PairCounts;
+use crate::pair_counts::PairCounts;
 use crate::rule_evidence::rule_evidence;
 
 /// Refused edits that are remembered: of those that have too few votes, and of the others.

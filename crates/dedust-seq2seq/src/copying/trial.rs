@@ -9,8 +9,8 @@ not show what most places show that it would stand with. Pages with different la
 use std::collections::BTreeSet;
 
 use dedust::{Edit, EditList, Evidence, RawValue, Spot, TokenKey, UrlParts, Value};
-use dedust_learn::metrics::PairCounts;
-use dedust_learn::{EvidenceKinds, failure_bound, pair_number, rule_evidence};
+use dedust_learn::support::{PairCounts, pair_number, rule_evidence};
+use dedust_learn::{EvidenceKinds, failure_bound};
 use foldhash::{HashMap, HashSet};
 
 use super::site::{Parts, Site};

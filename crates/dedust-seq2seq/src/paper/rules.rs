@@ -13,7 +13,8 @@ use dedust::{
     AnyValue, Evidence, Op, OtherParams, ParamName, Pattern, Rewrite, Rule, TokenKey, Value, ValueClass,
     ValuePattern,
 };
-use dedust_learn::{Corpus, fitting};
+use dedust_learn::Corpus;
+use dedust_learn::support::fitting;
 
 use super::language::PaperLanguage;
 use super::tokens::{is_delimiter, tokenize};

@@ -4,12 +4,11 @@ The comparison for programs: JSON Lines with full precision.
 
 use std::io;
 
-use dedust_learn::compare::{Figures, Measured, RuleCounts, Scope, SiteSample, SweepPoint};
-use dedust_learn::metrics::{Score, Tally};
+use dedust_eval::compare::{Figures, Measured, RuleCounts, Scope, SiteSample, SweepPoint};
+use dedust_eval::metrics::{Score, Tally};
 use serde::Serialize;
 
-use super::Findings;
-use crate::args::Drawing;
+use super::{Drawing, Findings};
 use crate::printer::Printer;
 
 /// One line: `split`, then `site` for every site, `method` for every site and method, `micro` and `macro` for every
@@ -163,7 +162,7 @@ pub(super) fn print(findings: &Findings<'_>, printer: &mut Printer) -> io::Resul
         labels: if args.truth.is_empty() { "evidence" } else { "truth" },
         evidence: args.evidence.to_string(),
         max_fpr: args.max_fpr,
-        methods: methods.iter().map(|method| method.name()).collect(),
+        methods: methods.clone(),
         sites: sites.len(),
         counts: Counts::of(sites),
     })?;
@@ -178,7 +177,7 @@ pub(super) fn print(findings: &Findings<'_>, printer: &mut Printer) -> io::Resul
             nanoseconds_per_url: row.nanoseconds_per_url,
         };
         let [unseen, whole] = [row.unseen, row.whole].map(Into::into);
-        printer.json(&Record::Method { site: &row.site, method: row.method.name(), costs, unseen, whole })?;
+        printer.json(&Record::Method { site: &row.site, method: row.method, costs, unseen, whole })?;
     }
     for &method in methods {
         let costs = comparison.costs(method);
@@ -200,11 +199,11 @@ pub(super) fn print(findings: &Findings<'_>, printer: &mut Printer) -> io::Resul
             ScoreRecord::from(Measured { key, url })
         };
         let (unseen, whole) = (pooled(Scope::Unseen), pooled(Scope::Whole));
-        printer.json(&Record::Micro { method: method.name(), costs, unseen, whole })?;
+        printer.json(&Record::Micro { method, costs, unseen, whole })?;
     }
     for &method in methods {
         let [unseen, whole] = Scope::ALL.map(|scope| comparison.macro_average(method, scope).into());
-        printer.json(&Record::Macro { method: method.name(), unseen, whole })?;
+        printer.json(&Record::Macro { method, unseen, whole })?;
     }
     sweep.iter().try_for_each(|point| printer.json(&Record::from(point)))
 }
@@ -216,7 +215,7 @@ impl From<&SweepPoint> for Record<'_> {
             whole: figures(Scope::Whole).into(),
         };
         Self::Sweep {
-            method: point.method.name(),
+            method: point.method,
             max_fpr: point.max_false_pair_rate,
             rules: point.rules.into(),
             qualified_rate: point.rules.qualified_rate(),

@@ -8,19 +8,19 @@ comparison itself holds is in it. What the training share takes is in it, as it 
 use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use clap::ValueEnum as _;
-use dedust_learn::compare::{SavedObservation, SiteSample};
-use dedust_learn::{Crawl, Method};
+use dedust_eval::compare::{SavedObservation, SiteSample};
+use dedust_learn::{CrawlStore, LearnSettings, Learner, PARTS, SampleSize};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::methods;
+use super::{CompareArgs, learners, methods};
 use crate::ExitStatus;
-use crate::args::CompareArgs;
+use crate::method::Method;
 use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
-use crate::translator;
 
 /// What a weighing process prints.
 #[derive(Debug, Serialize, Deserialize)]
@@ -77,27 +77,30 @@ impl<'a> Line<'a> {
 pub(super) fn peaks(
     args: &CompareArgs,
     sites: &[SiteSample],
-    methods: &[Method],
+    learners: &[Arc<dyn Learner>],
     done: &(dyn Fn() + Sync),
 ) -> Vec<Option<u64>> {
-    let tasks: Vec<(&SiteSample, Method)> =
-        sites.iter().flat_map(|site| methods.iter().map(move |&method| (site, method))).collect();
+    let tasks: Vec<(&SiteSample, &dyn Learner)> =
+        sites.iter().flat_map(|site| learners.iter().map(move |learner| (site, &**learner))).collect();
     tasks
         .into_par_iter()
-        .map(|(site, method)| {
-            let peak = peak(args, site, method);
+        .map(|(site, learner)| {
+            let is_left_out = site.mirror_of().is_some() && learner.leaves_out_mirrors();
+            let peak = if is_left_out { None } else { peak(args, site, learner.name()) };
             done();
             peak
         })
         .collect()
 }
 
-fn peak(args: &CompareArgs, site: &SiteSample, method: Method) -> Option<u64> {
-    let variant =
-        args.variant.filter(|_| method == Method::Seq2Seq).and_then(|variant| variant.to_possible_value());
+fn peak(args: &CompareArgs, site: &SiteSample, method: &str) -> Option<u64> {
+    let variant = args
+        .variant
+        .filter(|_| method == Method::Seq2Seq.name())
+        .and_then(|variant| variant.to_possible_value());
     let variant = variant.map(|variant| format!("--variant={}", variant.get_name()));
     let mut child = Command::new(std::env::current_exe().ok()?)
-        .args(["compare", "-", "--weigh", "--threads", "1", "--quiet", "--methods", method.name()])
+        .args(["compare", "-", "--weigh", "--threads", "1", "--quiet", "--methods", method])
         .args(["--seed", &args.seed.to_string(), "--max-fpr", &args.max_fpr.to_string()])
         .args(["--evidence", &args.evidence.to_string()])
         .args(variant)
@@ -119,13 +122,18 @@ fn peak(args: &CompareArgs, site: &SiteSample, method: Method) -> Option<u64> {
 
 /// What a process of [`peaks`] does: learns with one method, and prints its own peak.
 pub(super) fn weigh(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let mut crawl = Crawl::new(args.evidence);
-    read_all(&args.inputs, printer, |observation| crawl.observe(observation.url(), &clues_of(observation)))?;
-    let settings = translator::settings(args.max_fpr, args.seed, args.variant);
-    let methods = methods(&args.methods, &settings)?;
-    for corpus in crawl.into_corpora() {
-        for method in &methods {
-            std::hint::black_box(method.learn(&corpus, &settings, &()));
+    let mut store = CrawlStore::new(args.evidence, SampleSize::default());
+    read_all(&args.inputs, printer, |observation| {
+        store.observe(observation.url(), &clues_of(observation), None)
+    })?;
+    let crawl = store.finish()?;
+    let settings = LearnSettings::default().with_max_false_pair_rate(args.max_fpr);
+    let learners = learners(args, &methods(&args.methods)?)?;
+    for part in 0..PARTS {
+        for (corpus, _) in crawl.corpora(part)? {
+            for learner in &learners {
+                std::hint::black_box(learner.learn(&corpus, &settings, &()));
+            }
         }
     }
     printer.json(&Weight { peak_bytes: own_peak_bytes() })?;

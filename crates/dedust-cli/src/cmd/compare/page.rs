@@ -4,9 +4,8 @@ The comparison as one page that needs nothing else: tables, and the figures of L
 
 use std::fmt::Write as _;
 
-use dedust_learn::Method;
-use dedust_learn::compare::{Figures, Scope, SweepPoint};
-use dedust_learn::metrics::Tally;
+use dedust_eval::compare::{Figures, Scope, SweepPoint};
+use dedust_eval::metrics::Tally;
 
 use super::chart::{Axes, Series, bars, escaped, lines};
 use super::text::{cost_cells, figure_cells, optional};
@@ -87,11 +86,11 @@ fn scope_tables(findings: &Findings<'_>, scope: Scope) -> String {
     if with_costs {
         headings.extend(COSTS);
     }
-    let rows = |of: &dyn Fn(Method) -> Vec<String>| -> Vec<Vec<String>> {
+    let rows = |of: &dyn Fn(&'static str) -> Vec<String>| -> Vec<Vec<String>> {
         findings.methods.iter().map(|&method| of(method)).collect()
     };
-    let named = |method: Method, figures: Figures| {
-        let mut cells = vec![method.name().to_owned()];
+    let named = |method: &str, figures: Figures| {
+        let mut cells = vec![method.to_owned()];
         cells.extend(figure_cells(&figures));
         cells
     };
@@ -118,9 +117,9 @@ fn scope_tables(findings: &Findings<'_>, scope: Scope) -> String {
     html
 }
 
-fn series(findings: &Findings<'_>, of: &dyn Fn(Method) -> Vec<(f64, f64)>) -> Vec<Series> {
+fn series(findings: &Findings<'_>, of: &dyn Fn(&'static str) -> Vec<(f64, f64)>) -> Vec<Series> {
     let lines = findings.methods.iter().enumerate().map(|(colour, &method)| Series {
-        name: method.name().to_owned(),
+        name: method.to_owned(),
         colour,
         points: of(method),
     });
@@ -153,7 +152,7 @@ fn rules(findings: &Findings<'_>) -> String {
             let rules = findings.comparison.costs(method).rules;
             let rate = rules.qualified_rate().map_or_else(|| "-".to_owned(), percent);
             let compression = percent(findings.comparison.micro(method, Scope::Whole).compression);
-            let name = method.name().to_owned();
+            let name = method.to_owned();
             vec![name, count(rules.raw), count(rules.qualified), rate, count(rules.deployed), compression]
         })
         .collect();
@@ -227,7 +226,7 @@ fn sites(findings: &Findings<'_>) -> String {
         })
         .collect();
     let mut headings = vec!["site", "URLs", "pages", "achievable"];
-    headings.extend(findings.methods.iter().map(|method| method.name()));
+    headings.extend(&findings.methods);
     let is_best =
         |at: usize, column: usize| column > 3 && rows[at][4..].iter().max() == Some(&rows[at][column]);
     let mut html = format!(
@@ -243,7 +242,7 @@ fn sites(findings: &Findings<'_>) -> String {
         .map(|(row, &peak)| {
             let measured = row.measured(scope);
             let figures = Figures::new(&measured.key.score(), &measured.url.score());
-            let mut cells = vec![row.site.to_string(), row.method.name().to_owned()];
+            let mut cells = vec![row.site.to_string(), row.method.to_owned()];
             cells.extend(figure_cells(&figures));
             cells.push(optional(row.rules.qualified_rate()));
             cells.extend(cost_cells(row.rules, row.learn_seconds, peak, row.nanoseconds_per_url));

@@ -4,8 +4,8 @@ The comparison for people: a table per scope and average, methods as rows.
 
 use std::io;
 
-use dedust_learn::compare::{Figures, RuleCounts, Scope};
-use dedust_learn::{Method, metrics::Tally};
+use dedust_eval::compare::{Figures, RuleCounts, Scope};
+use dedust_eval::metrics::Tally;
 
 use super::Findings;
 use crate::number::{count, counted, figure, percent};
@@ -64,7 +64,7 @@ fn micro(findings: &Findings<'_>, scope: Scope, with_costs: bool) -> Table {
     headings.extend(COSTS.iter().filter(|_| with_costs));
     let mut table = Table::new(&headings);
     for &method in &findings.methods {
-        let mut cells = vec![method.name().to_owned()];
+        let mut cells = vec![method.to_owned()];
         cells.extend(figure_cells(&findings.comparison.micro(method, scope)));
         if with_costs {
             let costs = findings.comparison.costs(method);
@@ -84,7 +84,7 @@ fn macro_average(findings: &Findings<'_>, scope: Scope) -> Table {
     let mut table = Table::new(&[&["method"], &FIGURES[..]].concat());
     for &method in &findings.methods {
         let figures = findings.comparison.macro_average(method, scope);
-        table.push(std::iter::once(method.name().to_owned()).chain(figure_cells(&figures)));
+        table.push(std::iter::once(method.to_owned()).chain(figure_cells(&figures)));
     }
     table
 }
@@ -95,7 +95,7 @@ fn by_site(findings: &Findings<'_>, site: &str) -> Table {
     {
         let figures = Figures::new(&row.unseen.key.score(), &row.unseen.url.score());
         let costs = cost_cells(row.rules, row.learn_seconds, peak, row.nanoseconds_per_url);
-        let name = row.method.name().to_owned();
+        let name = row.method.to_owned();
         table.push(std::iter::once(name).chain(figure_cells(&figures)).chain(costs));
     }
     table
@@ -103,7 +103,7 @@ fn by_site(findings: &Findings<'_>, site: &str) -> Table {
 
 /// One row per method and figure, one column per limit.
 fn sweep(findings: &Findings<'_>) -> Table {
-    let points = |method: Method| findings.sweep.iter().filter(move |point| point.method == method);
+    let points = |method: &'static str| findings.sweep.iter().filter(move |point| point.method == method);
     let limits: Vec<String> = findings
         .methods
         .first()
@@ -114,7 +114,7 @@ fn sweep(findings: &Findings<'_>) -> Table {
     let mut table = Table::new(&headings);
     for &method in &findings.methods {
         let mut push = |name: &str, cells: Vec<String>| {
-            table.push([method.name().to_owned(), name.to_owned()].into_iter().chain(cells));
+            table.push([method.to_owned(), name.to_owned()].into_iter().chain(cells));
         };
         push("qualified", points(method).map(|point| optional(point.rules.qualified_rate())).collect());
         let micro = |of: fn(&Figures) -> Option<f64>| {

@@ -7,7 +7,7 @@ URLs are those as met, each once. One that the truth does not know is left out; 
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use dedust_learn::metrics::{LabelScore, score_labels};
+use dedust_eval::metrics::{LabelScore, score_labels};
 use dedust_learn::{Clusterer, EvidenceKind};
 use foldhash::HashMap;
 use serde::Serialize;

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use dedust::{Normalizer, Promise, RuleSet};
-use dedust_learn::Evaluation;
+use dedust_eval::Evaluation;
 
 use crate::number::{count, percent_of};
 use crate::printer::Printer;

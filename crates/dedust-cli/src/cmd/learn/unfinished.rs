@@ -14,13 +14,16 @@ use std::time::UNIX_EPOCH;
 use anyhow::Context as _;
 use dedust::RuleSet;
 use dedust_io::OutputFile;
-use dedust_learn::{PARTS, Progress, SampleSize, SiteReport, StoredCrawl, StoredSite, Trainer, Training};
+use dedust_learn::{
+    EvidenceKinds, PARTS, Progress, SampleSize, SiteReport, StoredCrawl, StoredSite, Trainer, Training,
+};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::args::LearnArgs;
 use crate::failure::Refusal;
+use crate::method::Method;
 
 const VERSION: u32 = 2;
 
@@ -28,8 +31,8 @@ const VERSION: u32 = 2;
 pub(super) struct Unfinished {
     folder: PathBuf,
     settings: Settings,
-    method: dedust_learn::Method,
-    evidence: dedust_learn::EvidenceKinds,
+    method: Method,
+    evidence: EvidenceKinds,
     resume: bool,
 }
 
@@ -154,7 +157,7 @@ impl Unfinished {
     ) -> anyhow::Result<Training> {
         progress.start(crawl.sites().len(), crawl.rows());
         let learned = (0..PARTS).into_par_iter().map(|part| self.train_part(trainer, crawl, part, progress));
-        Ok(Training::of_parts(self.method, learned.collect::<anyhow::Result<_>>()?))
+        Ok(Training::of_parts(self.method.name(), learned.collect::<anyhow::Result<_>>()?))
     }
 
     fn train_part(

@@ -3,7 +3,7 @@
 */
 
 use anyhow::Context as _;
-use dedust_learn::simulate::{InvalidSiteSpec, Lies, LyingSite, LyingSpec};
+use dedust_eval::simulate::{InvalidSiteSpec, Lies, LyingSite, LyingSpec};
 
 use crate::ExitStatus;
 use crate::args::SimulateArgs;

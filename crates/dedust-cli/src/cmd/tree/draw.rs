@@ -4,7 +4,7 @@ A tree as indented text, as a Graphviz digraph and as JSON Lines.
 
 use std::io;
 
-use dedust_learn::{NodeId, PatternTree};
+use dedust_baselines::{NodeId, PatternTree};
 use serde::Serialize;
 
 use super::NodeFacts;

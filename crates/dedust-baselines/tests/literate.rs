@@ -1,0 +1,187 @@
+//! Runs the lessons in `testdata/learn/*.md`; their README describes the form.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
+
+mod edit_text;
+
+use std::fs;
+use std::path::Path;
+
+use dedust::{Normalizer, RuleSet};
+use dedust_baselines::Method;
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnSettings, SampleSize, Trainer};
+
+#[test]
+fn every_lesson_is_learned() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/learn");
+    let mut lessons: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    lessons.retain(|path| {
+        path.extension().is_some_and(|extension| extension == "md") && !path.ends_with("README.md")
+    });
+    lessons.sort();
+    assert!(!lessons.is_empty(), "no lessons in {}", folder.display());
+    let wrong: Vec<String> = lessons.iter().flat_map(|path| check(path)).collect();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// What is wrong with a lesson.
+fn check(path: &Path) -> Vec<String> {
+    let text = fs::read_to_string(path).unwrap();
+    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    let blocks = blocks(&text);
+    let urls: Vec<(String, String)> =
+        blocks.iter().filter(|block| block.kind == "urls").flat_map(|block| block.urls()).collect();
+    let mut wrong = Vec::new();
+    let mut unchanged = 0;
+    for block in blocks.iter().filter(|block| block.kind != "urls") {
+        let rules = learn(&urls, block.argument.parse().unwrap());
+        let normalizer = Normalizer::compile(&rules);
+        let place = format!("{name}, {} {}", block.kind, block.argument);
+        if block.kind == "rules" {
+            let found: Vec<String> = rules
+                .sites()
+                .flat_map(|(_, site)| {
+                    let substitutions = site.substitutions().iter().map(ToString::to_string);
+                    let rules = site.rules().iter();
+                    let rules = rules.map(|rule| format!("{} -> {}", rule.pattern, rule.rewrite));
+                    let edits = site.edits().iter().map(edit_text::edit_text);
+                    let mirror = site.mirror().map(ToString::to_string);
+                    substitutions.chain(rules).chain(edits).chain(mirror).collect::<Vec<_>>()
+                })
+                .collect();
+            if found != block.lines {
+                wrong.push(format!(
+                    "{place}: learned\n{}\nexpected\n{}",
+                    found.join("\n"),
+                    block.lines.join("\n")
+                ));
+            }
+            continue;
+        }
+        if block.kind == "same" {
+            for line in &block.lines {
+                let keys: Vec<String> =
+                    line.split(' ').map(|url| normalizer.key(url).unwrap().to_string()).collect();
+                if keys.iter().any(|key| *key != keys[0]) {
+                    wrong.push(format!("{place}: these should be one\n   {}", keys.join("\n   ")));
+                }
+            }
+            continue;
+        }
+        for line in &block.lines {
+            let (url, expected) = match line.split_once(" -> ") {
+                Some(parts) => parts,
+                None => {
+                    unchanged += 1;
+                    let url = line.strip_suffix(" unchanged").expect("`URL -> RESULT` or `URL unchanged`");
+                    (url, url)
+                }
+            };
+            let result = match &*block.kind {
+                "keys" => normalizer.key(url).unwrap().to_string(),
+                "canonical" | "missed" => normalizer.normalize(url).unwrap().to_string(),
+                other => panic!("{place}: no such block as {other}"),
+            };
+            if block.kind == "missed" {
+                if result == expected {
+                    wrong.push(format!("{place}: {url} is right now, and no longer missed"));
+                }
+            } else if result != expected {
+                wrong.push(format!("{place}: {url}\n   gave {result}\n   not  {expected}"));
+            }
+        }
+    }
+    if unchanged == 0 {
+        wrong.push(format!("{name}: names no URL that must stay unchanged"));
+    }
+    wrong
+}
+
+fn learn(urls: &[(String, String)], method: Method) -> RuleSet {
+    let mut crawl = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());
+    if method == Method::CanonFd {
+        // Labels say nothing of who owns a site, so lessons name what is to be a mirror.
+        crawl = crawl.with_named_mirror("old.example", "new.example");
+    }
+    for (label, url) in urls {
+        let clues = Clues { cluster: Some(label.as_bytes()), ..Clues::default() };
+        crawl.observe(url.as_bytes(), &clues, None).unwrap();
+    }
+    let settings = LearnSettings::default().with_trusted_hosts(true);
+    let trainer = Trainer::builder().learner(method).settings(settings).build().unwrap();
+    trainer.train_stored(&crawl.finish().unwrap(), &()).unwrap().rules
+}
+
+struct Block {
+    kind: String,
+    argument: String,
+    lines: Vec<String>,
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        if let Some(head) = line.strip_prefix("~~~") {
+            inside = !inside;
+            if inside {
+                let (kind, argument) = head.split_once(' ').unwrap_or((head, ""));
+                blocks.push(Block { kind: kind.into(), argument: argument.into(), lines: Vec::new() });
+            }
+        } else if inside {
+            blocks.last_mut().unwrap().lines.push(line.into());
+        }
+    }
+    blocks
+}
+
+impl Block {
+    fn urls(&self) -> Vec<(String, String)> {
+        let (first, last) = match self.argument.split_once("..") {
+            Some((first, last)) => (first.parse().unwrap(), last.parse().unwrap()),
+            None => (1, 1),
+        };
+        let mut seed = 0u64;
+        let mut urls = Vec::new();
+        for n in first..=last {
+            for line in &self.lines {
+                let mut line = counted(line, n).replace("{x}", &random(u64::MAX - n));
+                while line.contains("{r}") {
+                    seed += 1;
+                    line = line.replacen("{r}", &random(seed), 1);
+                }
+                let (label, url) = line.split_once(' ').expect("`LABEL URL`");
+                urls.push((label.into(), url.into()));
+            }
+        }
+        urls
+    }
+}
+
+/// Writes numbers for `{n}`, `{n+7}` and `{n*20-20}`; from left to right, without precedence.
+fn counted(line: &str, n: u64) -> String {
+    let mut pieces = line.split("{n");
+    let mut text = pieces.next().unwrap().to_owned();
+    for piece in pieces {
+        let (steps, rest) = piece.split_once('}').expect("`{n` is closed");
+        let mut number = i64::try_from(n).unwrap();
+        let mut steps = steps;
+        while let Some(operator) = steps.chars().next() {
+            let end = steps[1..].find(['+', '-', '*']).map_or(steps.len(), |end| end + 1);
+            let operand: i64 = steps[1..end].parse().expect("a number after + - *");
+            match operator {
+                '+' => number += operand,
+                '-' => number -= operand,
+                '*' => number *= operand,
+                other => panic!("{other} in `{line}`, expected + - *"),
+            }
+            steps = &steps[end..];
+        }
+        text += &format!("{number}{rest}");
+    }
+    text
+}
+
+fn random(seed: u64) -> String {
+    format!("{:08x}", seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32)
+}

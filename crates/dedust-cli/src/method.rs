@@ -1,0 +1,108 @@
+/*!
+The methods of `--method` and `--methods`: those of `dedust-baselines`, CanonFD among them, and `seq2seq`, which may not be
+built in.
+*/
+
+use std::fmt;
+use std::sync::Arc;
+
+use dedust_baselines::Method as BuiltIn;
+use dedust_learn::Learner;
+
+use crate::args::Variant;
+use crate::failure::Refusal;
+
+/// A method by its name, built in or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// One that is always there.
+    BuiltIn(BuiltIn),
+    /// Translation by a neural model (SIGIR 2017), compiled to rules.
+    Seq2Seq,
+}
+
+impl Method {
+    /// All methods, best first; `seq2seq` is the last of those that learn.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let learns = |method: &BuiltIn| !matches!(method, BuiltIn::Standard | BuiltIn::KeepAll);
+        let (learning, idle): (Vec<BuiltIn>, Vec<BuiltIn>) = BuiltIn::ALL.into_iter().partition(learns);
+        let learning = learning.into_iter().map(Self::BuiltIn);
+        learning.chain([Self::Seq2Seq]).chain(idle.into_iter().map(Self::BuiltIn))
+    }
+
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        Self::all().find(|method| method.name() == name)
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::BuiltIn(method) => method.name(),
+            Self::Seq2Seq => "seq2seq",
+        }
+    }
+
+    /// Whether this build has the method.
+    pub(crate) fn is_built_in(self) -> bool {
+        cfg!(feature = "seq2seq") || self != Self::Seq2Seq
+    }
+
+    /// Refuses a method that was not built in, and says how to get it.
+    pub(crate) fn check(self) -> Result<(), Refusal> {
+        if self.is_built_in() { Ok(()) } else { Err(self.refusal()) }
+    }
+
+    fn refusal(self) -> Refusal {
+        Refusal::new(
+            format!("this build of dedust has no {self}"),
+            format!("build it with `cargo build --release -p dedust-cli --features {self}`"),
+        )
+    }
+
+    /// The learner of a method, with this variant and seed if it has them.
+    pub(crate) fn learner(self, variant: Option<Variant>, seed: u64) -> Result<Arc<dyn Learner>, Refusal> {
+        match self {
+            Self::BuiltIn(method) => Ok(Arc::new(method)),
+            #[cfg(feature = "seq2seq")]
+            Self::Seq2Seq => Ok(translator(variant, seed, false)),
+            #[cfg(not(feature = "seq2seq"))]
+            Self::Seq2Seq => {
+                let _ = (variant, seed);
+                Err(self.refusal())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The learner of `seq2seq`, to ask for its models after training.
+#[cfg(feature = "seq2seq")]
+pub(crate) type Translator = Arc<dedust_seq2seq::Seq2Seq>;
+
+/// A learner that keeps its models, or does not.
+#[cfg(feature = "seq2seq")]
+pub(crate) fn translator(variant: Option<Variant>, seed: u64, keeps_models: bool) -> Translator {
+    let variant = match variant {
+        None | Some(Variant::Copy) => dedust_seq2seq::Variant::Copy,
+        Some(Variant::Paper) => dedust_seq2seq::Variant::Paper,
+    };
+    let options =
+        dedust_seq2seq::Options { seed, variant, keeps_models, ..dedust_seq2seq::Options::default() };
+    Arc::new(dedust_seq2seq::Seq2Seq::new(options))
+}
+
+/// Refuses `--variant` where no method that is asked for has variants.
+pub(crate) fn check_variant(variant: Option<Variant>, methods: &[Method]) -> Result<(), Refusal> {
+    if variant.is_none() || methods.contains(&Method::Seq2Seq) {
+        return Ok(());
+    }
+    let names: Vec<&str> = methods.iter().map(|method| method.name()).collect();
+    Err(Refusal::new(
+        format!("--variant says which model seq2seq trains, and is not for {}", names.join(", ")),
+        "ask for seq2seq, or leave --variant out",
+    ))
+}

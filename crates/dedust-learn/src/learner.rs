@@ -1,0 +1,135 @@
+/*!
+What a method of learning is: a [`Corpus`] in, rules or edits out.
+
+Our own, [`CanonFd`], is here. Other crates have more of them; all take the same corpus and settings and give rules of one
+form, so that differences between them come from the algorithm alone.
+*/
+
+use std::fmt;
+use std::sync::Arc;
+
+use dedust::{Edit, Promise, RefusedEdit, Rule, Substitution};
+
+use crate::canonfd::{Mode, Proof, learn_canonfd};
+use crate::corpus::Corpus;
+use crate::progress::Progress;
+
+/// A way to learn rules.
+pub trait Learner: fmt::Debug + Send + Sync {
+    /// The name on the command line and in rule files.
+    fn name(&self) -> &'static str;
+
+    /// Learns rules for one site.
+    fn learn(&self, corpus: &Corpus, settings: &LearnSettings, progress: &dyn Progress) -> Learned;
+
+    /// Whether comparisons leave out safe normalization too, so that every URL as met is a page of its own. A rule file cannot
+    /// say so. Default: no.
+    fn skips_safe_normalization(&self) -> bool {
+        false
+    }
+
+    /// Whether it is given no sites that show the pages of another ([`CrawlStore::with_mirrors`](crate::CrawlStore::with_mirrors)):
+    /// their URLs are those of the other. Default: no.
+    fn leaves_out_mirrors(&self) -> bool {
+        false
+    }
+}
+
+impl<L: Learner + ?Sized> Learner for Arc<L> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn learn(&self, corpus: &Corpus, settings: &LearnSettings, progress: &dyn Progress) -> Learned {
+        (**self).learn(corpus, settings, progress)
+    }
+
+    fn skips_safe_normalization(&self) -> bool {
+        (**self).skips_safe_normalization()
+    }
+
+    fn leaves_out_mirrors(&self) -> bool {
+        (**self).leaves_out_mirrors()
+    }
+}
+
+/// Edits that do not change which page is meant, by votes and bounds: our own method, and the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CanonFd;
+
+impl Learner for CanonFd {
+    fn name(&self) -> &'static str {
+        "canonfd"
+    }
+
+    fn learn(&self, corpus: &Corpus, settings: &LearnSettings, _: &dyn Progress) -> Learned {
+        learn_canonfd(corpus, settings.proof, settings.max_false_pair_rate)
+    }
+
+    fn leaves_out_mirrors(&self) -> bool {
+        true
+    }
+}
+
+/// What learners are given beside the corpus.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct LearnSettings {
+    /// Candidates with a larger share of false pairs are dropped, by learners that have such a limit. Default: 0.05.
+    pub max_false_pair_rate: f64,
+    /// How much proof [`CanonFd`] asks for.
+    pub proof: Proof,
+}
+
+impl Default for LearnSettings {
+    fn default() -> Self {
+        Self { max_false_pair_rate: 0.05, proof: Proof::default() }
+    }
+}
+
+impl LearnSettings {
+    /// The same with another limit on false pairs.
+    #[must_use]
+    pub fn with_max_false_pair_rate(self, max_false_pair_rate: f64) -> Self {
+        Self { max_false_pair_rate, ..self }
+    }
+
+    /// The same with another measure of proof for [`CanonFd`].
+    #[must_use]
+    pub fn with_mode(self, mode: Mode) -> Self {
+        Self { proof: Proof { mode, ..self.proof }, ..self }
+    }
+
+    /// The same with another share of pages that one edit of [`CanonFd`] may lose.
+    #[must_use]
+    pub fn with_max_loss(self, max_loss: f64) -> Self {
+        Self { proof: Proof { max_loss, ..self.proof }, ..self }
+    }
+
+    /// The same where all hosts of a registrable domain are taken to have one owner, or not.
+    #[must_use]
+    pub fn with_trusted_hosts(self, trusts_hosts: bool) -> Self {
+        Self { proof: Proof { trusts_hosts, ..self.proof }, ..self }
+    }
+}
+
+/// What a learner made of a corpus.
+#[derive(Clone, Debug, Default)]
+pub struct Learned {
+    /// The rules in the order in which they are to be tried.
+    pub rules: Vec<Rule>,
+    /// Rules on the text of URLs, in the order in which they are to be applied, before `rules`.
+    pub substitutions: Vec<Substitution>,
+    /// Edits in the order in which they are to be made, in place of rules.
+    pub edits: Vec<Edit>,
+    /// The hosts on which the edits hold, without `www`, sorted; empty for all.
+    pub hosts: Vec<Box<str>>,
+    /// Edits that were considered and not believed, those with most votes first.
+    pub refused: Vec<RefusedEdit>,
+    /// What the rules are expected to lose at most, if the learner says so.
+    pub promise: Option<Promise>,
+    /// Candidates before any check.
+    pub raw_rules: usize,
+    /// Candidates that merged few enough different pages.
+    pub qualified_rules: usize,
+}
