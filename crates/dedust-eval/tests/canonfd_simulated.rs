@@ -26,11 +26,6 @@ fn learnable() -> Vec<Phenomenon> {
     all
 }
 
-/// All of them, or without optimization one in so many.
-fn one_in(count: usize, phenomena: Vec<Phenomenon>) -> Vec<Phenomenon> {
-    phenomena.into_iter().step_by(if cfg!(debug_assertions) { count } else { 1 }).collect()
-}
-
 struct Observation {
     url: Vec<u8>,
     label: String,
@@ -90,7 +85,7 @@ fn missed(phenomena: &[Phenomenon], seed: u64, noise: Noise) -> Vec<String> {
 
 #[test]
 fn every_phenomenon_is_learned_from_right_labels() {
-    assert_eq!(missed(&one_in(3, learnable()), 1, CLEAN), [""; 0]);
+    assert_eq!(missed(&learnable(), 1, CLEAN), [""; 0]);
 }
 
 #[test]
@@ -98,12 +93,11 @@ fn every_phenomenon_is_learned_from_some_wrong_labels() {
     let mut phenomena = learnable();
     // Found on three sites of five: which items of a category show its error page has to be learned one by one.
     phenomena.retain(|&phenomenon| phenomenon != Phenomenon::SoftErrors);
-    assert_eq!(missed(&one_in(5, phenomena), 2, SOME), [""; 0]);
+    assert_eq!(missed(&phenomena, 2, SOME), [""; 0]);
 }
 
 /// Two thirds of them, at least.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes a minute without optimization: run it with --release")]
 fn most_phenomena_are_learned_from_many_wrong_labels() {
     let missed = missed(&learnable(), 3, MUCH);
     assert!(3 * missed.len() <= learnable().len(), "{missed:#?}");
@@ -118,7 +112,6 @@ fn what_only_a_database_knows_is_not_learned() {
 }
 
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes a minute without optimization: run it with --release")]
 fn pages_are_not_merged_whatever_labels_say() {
     let levels = [CLEAN, SOME, MUCH, TOO_MUCH];
     let cases: Vec<_> = Phenomenon::ALL
@@ -139,7 +132,6 @@ fn pages_are_not_merged_whatever_labels_say() {
 
 /// The site of two random parameters at once, of which host, session and referrer do not matter.
 #[test]
-#[cfg_attr(debug_assertions, ignore = "takes a minute without optimization: run it with --release")]
 fn keys_that_matter_are_kept_for_every_seed() {
     let wrong: Vec<String> = (100..112u64)
         .into_par_iter()
@@ -150,7 +142,7 @@ fn keys_that_matter_are_kept_for_every_seed() {
 
 #[test]
 fn order_and_threads_change_nothing() {
-    for phenomenon in one_in(3, vec![Phenomenon::AliasTable, Phenomenon::MovedId, Phenomenon::PrintAndMobile])
+    for phenomenon in vec![Phenomenon::AliasTable, Phenomenon::MovedId, Phenomenon::PrintAndMobile]
     {
         let mut observations = observations(phenomenon, 4, SOME);
         let on = |threads, observations: &[Observation]| {
