@@ -6,15 +6,11 @@ rewritten says so: by redirects or canonical links from its pages to the same pa
 say the opposite.
 */
 
+use crate::thresholds::THRESHOLDS;
 use std::collections::BTreeSet;
 
 use dedust::ParsedUrl;
 use foldhash::HashMap;
-
-/// Pages of a host that must lead to the same path of another.
-const MIN_LINKS: u64 = 10;
-/// For each of them, the links that may lead to the host itself.
-const MAX_SELF_LINKS: f64 = 0.1;
 
 /// How many links lead to each host.
 type Targets = HashMap<Box<[u8]>, u64>;
@@ -54,7 +50,8 @@ impl HostLinks {
         for (from, links) in &self.by_source {
             let to_itself = links.get(from).copied().unwrap_or_default();
             for (to, &count) in links.iter().filter(|(to, _)| *to != from) {
-                let is_said = count >= MIN_LINKS && to_itself as f64 <= MAX_SELF_LINKS * count as f64;
+                let is_said = count >= THRESHOLDS.hosts.min_links
+                    && to_itself as f64 <= THRESHOLDS.hosts.max_self_links * count as f64;
                 if let (true, Some(from), Some(to)) = (is_said, labels(from), labels(to)) {
                     declared.insert([from, to]);
                 }

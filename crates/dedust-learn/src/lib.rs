@@ -36,6 +36,7 @@ mod score;
 mod simhash;
 #[doc(hidden)]
 pub mod support;
+mod thresholds;
 mod trainer;
 mod union_find;
 

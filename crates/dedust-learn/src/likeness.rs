@@ -32,25 +32,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::confidence::failure_bound;
 use crate::known_names::{is_listed, looks_random};
 use crate::minhash::{Sketch, resemblance};
-
-/// Observations that are remembered.
-const MAX_ENTRIES: usize = 1 << 16;
-/// Pairs of one page, and of one template, that are compared.
-const MAX_PAIRS_PER_PAGE: usize = 8;
-const MAX_PAIRS_PER_TEMPLATE: usize = 64;
-/// *Same* pairs that must differ before S(d) is known, and *different* pairs that must be known.
-const MIN_DIFFERING: usize = 5;
-const MIN_DIFFERENT: usize = 20;
-/// A set of names is left out where more than one pair in so many is as far apart as different pages.
-const FAR_PAIRS: usize = 5;
-/// The likelihood ratio from which on a difference shows one page: "strong" on the scale of Jeffreys.
-const STRONG_RATIO: f64 = 10.0;
-/// The share of different pages that may differ slightly.
-const MAX_MISTAKEN: f64 = 0.05;
-/// The most that is excused, however little is known of the site.
-const MAX_NOISE: f64 = 0.15;
-/// Distances are from 0 to this.
-const MAX_DISTANCE: u32 = 64;
+use crate::thresholds::THRESHOLDS;
 
 /// What is compared of two observations. 0 stands for what is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,7 +93,7 @@ impl PageText {
 
 /// The distance of two sketches.
 fn sketch_distance(one: &Sketch, other: &Sketch) -> u32 {
-    ((1.0 - resemblance(one, other)) * f64::from(MAX_DISTANCE)).round() as u32
+    ((1.0 - resemblance(one, other)) * f64::from(THRESHOLDS.likeness.max_distance)).round() as u32
 }
 
 /// Gathers observations of a site.
@@ -160,7 +142,7 @@ impl LikenessBuilder {
         if (entry.page, entry.canonical, &entry.sketch) < (known.page, known.canonical, &known.sketch) {
             *known = entry;
         }
-        while self.entries.len() > MAX_ENTRIES {
+        while self.entries.len() > THRESHOLDS.likeness.max_entries {
             self.level += 1;
             let level = self.level;
             self.entries.retain(|_, entry| entry.identity.trailing_zeros() >= level);
@@ -176,14 +158,21 @@ impl LikenessBuilder {
         let mut pages: Vec<&Entry> = Vec::new();
         for group in entries.chunk_by(|a, b| a.identity == b.identity) {
             pages.push(&group[0]);
-            same.extend(group[1..].iter().take(MAX_PAIRS_PER_PAGE).map(|other| [&group[0], other]));
+            same.extend(
+                group[1..]
+                    .iter()
+                    .take(THRESHOLDS.likeness.max_pairs_per_page)
+                    .map(|other| [&group[0], other]),
+            );
         }
         pages.sort_by_key(|entry| entry.template);
         let mut different: Vec<[&Entry; 2]> = Vec::new();
         for group in pages.chunk_by(|a, b| a.template == b.template) {
             let pairs = group.windows(2).map(|two| [two[0], two[1]]);
             different.extend(
-                pairs.filter(|pair| !is_equal(pair) && !is_claimed(pair)).take(MAX_PAIRS_PER_TEMPLATE),
+                pairs
+                    .filter(|pair| !is_equal(pair) && !is_claimed(pair))
+                    .take(THRESHOLDS.likeness.max_pairs_per_template),
             );
         }
         let simhash = |[one, other]: &[&Entry; 2]| {
@@ -195,7 +184,11 @@ impl LikenessBuilder {
         };
         let (limits_of_simhash, noise) = limits(&same, &different, simhash);
         let (limits_of_sketch, _) = limits(&same, &different, sketch);
-        Likeness { simhash: limits_of_simhash, sketch: limits_of_sketch, noise: noise.min(MAX_NOISE) }
+        Likeness {
+            simhash: limits_of_simhash,
+            sketch: limits_of_sketch,
+            noise: noise.min(THRESHOLDS.likeness.max_noise),
+        }
     }
 }
 
@@ -215,7 +208,7 @@ fn limits(
 ) -> (Limits, f64) {
     // Whatever their titles: there may be no different pages with equal ones.
     let mut different: Vec<u32> = different.iter().filter_map(|pair| Some(distance(pair)?.max(1))).collect();
-    if different.len() < MIN_DIFFERENT {
+    if different.len() < THRESHOLDS.likeness.min_different {
         return (Limits::default(), 0.0);
     }
     different.sort_unstable();
@@ -234,24 +227,29 @@ fn limits(
     }
     by_names.retain(|_, pairs| {
         let far = pairs.iter().flatten().filter(|distance| is_far(**distance)).count();
-        FAR_PAIRS * far <= pairs.len()
+        THRESHOLDS.likeness.far_pairs * far <= pairs.len()
     });
     let mistaken =
         |most: u32| different.partition_point(|distance| *distance <= most) as f64 / different.len() as f64;
     // All shares are monotonous: beyond the first distance that does not pass none does.
     let largest = |passes: &dyn Fn(u32) -> bool| {
-        (1..=MAX_DISTANCE).find(|distance| !passes(*distance)).map_or(MAX_DISTANCE, |first| first - 1)
+        (1..=THRESHOLDS.likeness.max_distance)
+            .find(|distance| !passes(*distance))
+            .map_or(THRESHOLDS.likeness.max_distance, |first| first - 1)
     };
     let pairs: usize = by_names.values().map(Vec::len).sum();
     let differing: Vec<u32> = by_names.into_values().flatten().flatten().flatten().collect();
     let missed = |least: u32| {
         let far = differing.iter().filter(|distance| **distance >= least).count();
-        if differing.len() < MIN_DIFFERING { 0.0 } else { far as f64 / pairs as f64 }
+        if differing.len() < THRESHOLDS.likeness.min_differing { 0.0 } else { far as f64 / pairs as f64 }
     };
     let is_likely =
         |ratio: f64, distance: u32| missed(distance) > 0.0 && missed(distance) >= ratio * mistaken(distance);
-    let slight = largest(&|distance| mistaken(distance) <= MAX_MISTAKEN || is_likely(1.0, distance));
-    let limits = Limits { slight, equal: largest(&|distance| is_likely(STRONG_RATIO, distance)) };
+    let slight = largest(&|distance| {
+        mistaken(distance) <= THRESHOLDS.likeness.max_mistaken || is_likely(1.0, distance)
+    });
+    let limits =
+        Limits { slight, equal: largest(&|distance| is_likely(THRESHOLDS.likeness.strong_ratio, distance)) };
     let slightly = differing.iter().filter(|distance| **distance <= slight).count();
     let noise = if pairs == 0 { 1.0 } else { failure_bound(slightly as u64, pairs as u64) };
     (limits, noise)
@@ -339,7 +337,10 @@ mod tests {
     fn what_fetches_of_one_page_differ_by_is_slight() {
         let likeness = measured(6, 3, "utm_source");
         assert_eq!(likeness.simhash.equal, 6);
-        assert_eq!(likeness.noise, MAX_NOISE, "three in ten, and no more is excused than this");
+        assert_eq!(
+            likeness.noise, THRESHOLDS.likeness.max_noise,
+            "three in ten, and no more is excused than this"
+        );
         let page = PageText { text: 1, body: 0, title: 7, simhash: 1 };
         assert!(likeness.is_slight(&page, &PageText { text: 2, simhash: 0b111_1111, ..page }));
         assert!(!likeness.is_slight(&page, &PageText { text: 2, simhash: u64::MAX, ..page }));
@@ -349,7 +350,11 @@ mod tests {
     #[test]
     fn a_tracking_parameter_that_decides_what_is_shown_is_no_ground() {
         let likeness = measured(33, 6, "utm_source");
-        assert_eq!((likeness.simhash.equal, likeness.noise), (0, MAX_NOISE), "as if no pair had been seen");
+        assert_eq!(
+            (likeness.simhash.equal, likeness.noise),
+            (0, THRESHOLDS.likeness.max_noise),
+            "as if no pair had been seen"
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@ small share of cases must be at most 5 %, and the groups that agree must show se
 show proves little. The failure rate that is stated comes from the groups that are held out, and from nothing else.
 */
 
+use crate::thresholds::THRESHOLDS;
 use dedust::Trust;
 
 use super::families::{Family, Prior};
@@ -83,39 +84,6 @@ impl Mode {
         }
     }
 }
-
-/// The share of failing votes that is put up with.
-pub(super) const LIMIT: f64 = 0.05;
-/// The same for edits that forget values and join many URLs, at least: so often labels are wrong anywhere.
-const LEAST_LIMIT: f64 = 0.02;
-/// Pages that such an edit may lose on any site: with less, nothing could be proven on a small one.
-const LEAST_LOSS: f64 = 2.0;
-/// The same for edits of a family, where wrong ones fail nearly always and right ones as often as labels are wrong, and
-/// for edits that can do little harm.
-const TRUSTED_LIMIT: f64 = 0.1;
-/// The same for edits with many votes that lose next to nothing where they fail: pages that changed between two fetches.
-const CHEAP_LIMIT: f64 = 0.15;
-/// Votes from which on that can be told.
-const MIN_CHEAP_VOTES: u64 = 100;
-/// Next to nothing, as a share of the URLs of a site.
-const CHEAP: f64 = 0.001;
-/// The most that is put up with on top of that for wrong labels.
-const MAX_NOISE: f64 = 0.15;
-/// More votes against an edit than this are not all mistaken, unless more labels than that are wrong everywhere.
-const MAX_CONTESTED: f64 = 0.3;
-/// Votes from which on that can be told.
-const MIN_CONTESTED_VOTES: u64 = 20;
-/// The chance that an edit fails more often than it may.
-const DOUBT: f64 = 0.05;
-/// Pages that must agree, for an edit without a family.
-pub(super) const MIN_PAGES: u64 = 5;
-/// Agreeing groups for each page that they show. More than that is one empty page, shown for every value of a key that
-/// would matter if there were anything to show.
-pub(super) const MAX_GROUPS_PER_PAGE: u64 = 4;
-/// Votes of groups held out that an edit needs which was chosen for what was seen.
-const MIN_CHOSEN_VOTES: u64 = 10;
-/// Votes that are said to be missing, at most.
-pub(super) const MAX_MISSING: u64 = 2_000;
 
 /// How many labels of a site are wrong.
 #[derive(Clone, Copy, Debug, Default)]
@@ -197,25 +165,26 @@ impl Standard {
         let Tally { all, against } = cast.tally(&self.noise);
         let merged = votes.merged as f64;
         let lost = against as f64 / all.max(1) as f64 * merged;
-        let is_cheap = all >= MIN_CHEAP_VOTES && lost <= CHEAP * self.urls as f64;
-        let pages = (self.proof.max_loss * self.pages as f64).max(LEAST_LOSS);
-        let of_loss = (pages / merged).clamp(LEAST_LIMIT, LIMIT);
+        let is_cheap = all >= THRESHOLDS.proof.min_cheap_votes
+            && lost <= THRESHOLDS.proof.cheap_share * self.urls as f64;
+        let pages = (self.proof.max_loss * self.pages as f64).max(THRESHOLDS.proof.least_loss);
+        let of_loss = (pages / merged).clamp(THRESHOLDS.proof.least_limit, THRESHOLDS.proof.limit);
         let limit = match is_harmless {
             _ if self.proof.mode == Mode::Strict => of_loss,
-            true if is_cheap => CHEAP_LIMIT,
-            true if against == 0 => TRUSTED_LIMIT,
+            true if is_cheap => THRESHOLDS.proof.cheap_limit,
+            true if against == 0 => THRESHOLDS.proof.trusted_limit,
             // One label may always be wrong.
-            true if against == 1 && self.noise.is_of_labels => CHEAP_LIMIT,
-            _ if candidate.family.is_known() => TRUSTED_LIMIT,
+            true if against == 1 && self.noise.is_of_labels => THRESHOLDS.proof.cheap_limit,
+            _ if candidate.family.is_known() => THRESHOLDS.proof.trusted_limit,
             false if !self.noise.is_of_labels => of_loss,
-            _ => LIMIT,
+            _ => THRESHOLDS.proof.limit,
         };
         if !self.noise.is_of_labels {
             return limit;
         }
         // Where labels are provably wrong, others are that nobody can tell.
         let proven = cast.disbelieved_share().max(self.noise.proven);
-        limit + (2.0 * proven).min(self.noise.wrong).min(MAX_NOISE)
+        limit + (2.0 * proven).min(self.noise.wrong).min(THRESHOLDS.proof.max_noise)
     }
 }
 
@@ -228,20 +197,23 @@ impl Case<'_> {
         if *mode == Mode::Paper {
             return if all > 0 && share <= *max_false_rate { Ok(()) } else { Err(Refusal::Fails) };
         }
-        let max_contested = MAX_CONTESTED.max(0.1 + 1.2 * noise.wrong);
-        let is_contested = all >= MIN_CONTESTED_VOTES && self.cast.contested_share() > max_contested;
-        let is_proven = !is_contested && self.prior.doubt(against, all, self.limit) <= DOUBT;
+        let max_contested = THRESHOLDS.proof.max_contested.max(0.1 + 1.2 * noise.wrong);
+        let is_contested =
+            all >= THRESHOLDS.proof.min_contested_votes && self.cast.contested_share() > max_contested;
+        let is_proven =
+            !is_contested && self.prior.doubt(against, all, self.limit) <= THRESHOLDS.proof.max_doubt;
         if !is_proven || !self.holds_where_chosen() {
             return Err(if share <= self.limit { Refusal::TooFewVotes } else { Refusal::Fails });
         }
         let min_pages = match self.candidate.family {
-            Family::Other | Family::Relevant => MIN_PAGES,
+            Family::Other | Family::Relevant => THRESHOLDS.proof.min_pages,
             Family::Login => 1,
             Family::Referral => 3,
             _ => 2,
         };
         let Votes { pages, agreeing, .. } = *self.votes;
-        let is_one_page = !self.candidate.family.is_known() && agreeing > MAX_GROUPS_PER_PAGE * pages;
+        let is_one_page =
+            !self.candidate.family.is_known() && agreeing > THRESHOLDS.proof.max_groups_per_page * pages;
         if pages < min_pages || is_one_page { Err(Refusal::TooFewPages) } else { Ok(()) }
     }
 
@@ -249,14 +221,15 @@ impl Case<'_> {
     /// in the groups by which it was chosen.
     fn holds_where_chosen(&self) -> bool {
         let overall = self.votes.cast.tally(&self.standard.noise);
-        let is_seen = self.tally.all >= MIN_CHOSEN_VOTES || self.candidate.family == Family::Login;
+        let is_seen =
+            self.tally.all >= THRESHOLDS.proof.min_chosen_votes || self.candidate.family == Family::Login;
         !self.candidate.is_chosen() || (is_seen && overall.against as f64 <= self.limit * overall.all as f64)
     }
 
     /// How well an edit that is believed is known to be right.
     pub(super) fn trust(&self) -> Trust {
         let Tally { all, against } = self.tally;
-        let is_proven = Family::Other.prior().doubt(against, all, self.limit) <= DOUBT;
+        let is_proven = Family::Other.prior().doubt(against, all, self.limit) <= THRESHOLDS.proof.max_doubt;
         if is_proven { Trust::Proven } else { Trust::Likely }
     }
 
@@ -270,7 +243,12 @@ impl Case<'_> {
     /// Votes that are missing before an edit with too few would be believed.
     pub(super) fn missing(&self) -> Option<u64> {
         let Tally { all, against } = self.tally;
-        let least = if self.candidate.is_chosen() { MIN_CHOSEN_VOTES.saturating_sub(all).max(1) } else { 1 };
-        (least..=MAX_MISSING).find(|more| self.prior.doubt(against, all + more, self.limit) <= DOUBT)
+        let least = if self.candidate.is_chosen() {
+            THRESHOLDS.proof.min_chosen_votes.saturating_sub(all).max(1)
+        } else {
+            1
+        };
+        (least..=THRESHOLDS.proof.max_missing)
+            .find(|more| self.prior.doubt(against, all + more, self.limit) <= THRESHOLDS.proof.max_doubt)
     }
 }

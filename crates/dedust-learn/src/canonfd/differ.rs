@@ -8,6 +8,7 @@ is tried, and votes decide.
 mod path;
 mod read;
 
+use crate::thresholds::THRESHOLDS;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -16,10 +17,6 @@ use dedust::{Change, Count, Mapped, Source, Spot, Test, TokenKey, Value, ValueCl
 use self::read::number;
 use super::draft::{Draft, nothing_for};
 use super::table::Table;
-
-/// Parameters in which two URLs may differ for their difference to suggest anything, and those that are the same of which that
-/// may depend.
-const MAX_PARAMS: usize = 8;
 
 /// A URL as the edits so far left it.
 #[derive(Debug)]
@@ -136,7 +133,7 @@ impl<'t> Differ<'t, '_> {
                 (None, Some(theirs)) => difference.theirs.push(*theirs),
                 _ => continue,
             }
-            if difference.len() > MAX_PARAMS {
+            if difference.len() > THRESHOLDS.suggest.max_params {
                 return None;
             }
         }
@@ -300,7 +297,7 @@ impl<'t> Differ<'t, '_> {
         let mut are_shared: Vec<u32> =
             a.params.iter().copied().filter(|&pair| b.has_param(self.table, pair)).collect();
         are_shared.sort_unstable_by_key(|&pair| (Reverse(self.table.count(pair)), pair));
-        are_shared.truncate(MAX_PARAMS);
+        are_shared.truncate(THRESHOLDS.suggest.max_params);
         let shared = are_shared.iter().filter(|pair| self.is_context(**pair));
         for &pair in shared.clone() {
             let spot = Spot::Key(self.table.key_of(pair).clone());

@@ -2,6 +2,7 @@
 Of an edit that fails, what holds: where one more thing is true of a URL, or with a few exceptions.
 */
 
+use crate::thresholds::THRESHOLDS;
 use std::cmp::Reverse;
 
 use dedust::{Spot, Test, TokenKey, Value};
@@ -14,21 +15,6 @@ use super::draft::Draft;
 use super::families::{Family, is_volatile};
 use super::search::{Candidate, Judged, Search};
 use super::vote::{Group, Sides, Tally, joined};
-
-/// Conditions under which a failing edit is tried again.
-const MAX_CONTEXTS: usize = 8;
-/// An edit that fails more often is not easily believed anywhere.
-const MAX_SUSPECT: f64 = 0.25;
-/// Groups that must agree of pages that show something else from one visit to the next.
-const MIN_VOLATILE: u64 = 3;
-/// Groups that must fail for a segment deep in the path to be an exception.
-const MIN_FAR_FAILURES: u64 = 5;
-/// Sections of a site; where there are more, they are names of pages.
-const MAX_SECTIONS: usize = 50;
-/// URLs of a section that an edit would change, so that something could have been seen there.
-const MIN_SECTION_URLS: u64 = 3;
-/// Exceptions that an edit may have.
-const MAX_EXCEPTIONS: usize = 3;
 
 /// The work of counting a pair of a URL in a group.
 const WORK_PER_COMPANION: u64 = 3;
@@ -128,7 +114,7 @@ impl Search<'_> {
             return None;
         }
         let mut best: Option<(Judged, Vec<Group>)> = None;
-        for _ in 0..MAX_EXCEPTIONS {
+        for _ in 0..THRESHOLDS.refine.max_exceptions {
             let (now, groups) = best.as_ref().map_or((judged, groups), |(best, groups)| (best, groups));
             let Some((excepted, groups)) = self.with_one_exception(now, groups) else { break };
             let is_done = excepted.votes.cast.tally(&self.noise).against == 0;
@@ -158,7 +144,7 @@ impl Search<'_> {
         let tally = self.tally(candidate, groups, true);
         let mut failing: Vec<u64> = tally.values().map(|(_, against)| *against).collect();
         failing.sort_unstable_by_key(|count| Reverse(*count));
-        let explained: u64 = failing.iter().take(MAX_EXCEPTIONS).sum();
+        let explained: u64 = failing.iter().take(THRESHOLDS.refine.max_exceptions).sum();
         let sides = groups.iter().map(|group| group.sides(self.table.corpus(), candidate.slight_votes()));
         2 * explained >= sides.filter(|sides| !sides.against.is_empty()).count() as u64
     }
@@ -179,7 +165,8 @@ impl Search<'_> {
             let is_near = !matches!(self.table.key_of(pair), TokenKey::PathSegment(2..));
             let value = self.table.value_of(pair).as_text().unwrap_or_default();
             let is_expected = against >= 1 && 2 * against >= with && is_volatile(value);
-            let fails = against >= 2 && against > with && (is_near || against >= MIN_FAR_FAILURES);
+            let fails =
+                against >= 2 && against > with && (is_near || against >= THRESHOLDS.refine.min_far_failures);
             let only_fails = against >= 1 && with == 0 && is_near;
             let is_frequent = against >= 2 && is_near && is_surprising(against, with + against, share);
             let is_likely = is_expected || fails || only_fails;
@@ -228,7 +215,7 @@ impl Search<'_> {
             .map(|(pair, (with, _))| (*with, *pair))
             .collect();
         contexts.sort_unstable_by_key(|&(with, pair)| (Reverse(with), pair));
-        let is_suspect = votes.cast.contested_share() > MAX_SUSPECT + self.noise.wrong;
+        let is_suspect = votes.cast.contested_share() > THRESHOLDS.refine.max_suspect + self.noise.wrong;
         let in_context = |&(_, pair): &(u64, u32)| {
             let (spot, value) = self.test(pair);
             let draft = candidate.draft.and(spot, Test::Is(value))?;
@@ -236,7 +223,7 @@ impl Search<'_> {
             let family = if draft.forgets_path() { Family::Relevant } else { candidate.family.chosen() };
             Some(self.vote(Candidate { draft, family, is_suspect, ..candidate.clone() }))
         };
-        contexts.iter().take(MAX_CONTEXTS).filter_map(in_context).collect()
+        contexts.iter().take(THRESHOLDS.refine.max_contexts).filter_map(in_context).collect()
     }
 
     /// What must be true of a URL that has a pair.
@@ -262,14 +249,15 @@ impl Search<'_> {
         }
         pairs.retain(|pair| {
             let (agreeing, contradicting) = tally.get(pair).copied().unwrap_or_default();
-            agreeing < MIN_VOLATILE + 10 * contradicting
+            agreeing < THRESHOLDS.refine.min_volatile + 10 * contradicting
         });
         pairs
     }
 
     /// Pages that show something else from one visit to the next, of which too few were seen to agree.
     fn unproven(&self, draft: &Draft, tally: &PairTally) -> Vec<u32> {
-        let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with >= MIN_VOLATILE);
+        let is_seen =
+            |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with >= THRESHOLDS.refine.min_volatile);
         let unseen = self.volatile.iter().copied().filter(|pair| !is_seen(pair));
         // Seen or not, an edit will meet such pages unless it asks for others.
         let asks_for_others = |pair: u32| {
@@ -289,13 +277,13 @@ impl Search<'_> {
                 *moved.entry(section).or_default() += 1;
             }
         }
-        if moved.len() > MAX_SECTIONS {
+        if moved.len() > THRESHOLDS.refine.max_sections {
             return Vec::new();
         }
         let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with > 0);
         let mut unproven: Vec<u32> = moved
             .into_iter()
-            .filter(|(section, urls)| *urls >= MIN_SECTION_URLS && !is_seen(section))
+            .filter(|(section, urls)| *urls >= THRESHOLDS.refine.min_section_urls && !is_seen(section))
             .map(|(section, _)| section)
             .collect();
         unproven.sort_unstable();

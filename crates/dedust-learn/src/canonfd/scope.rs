@@ -14,11 +14,7 @@ use super::families::Family;
 use super::search::{Candidate, Judged, Search};
 use super::vote::{Sides, joined};
 use crate::corpus::Corpus;
-
-/// Hosts that must speak for an edit before it is made on all.
-pub(super) const MIN_HOSTS: usize = 3;
-/// Hosts of a site that are named, those with most URLs.
-const MAX_HOSTS: usize = 1000;
+use crate::thresholds::THRESHOLDS;
 
 /// What tells hosts apart: the label next to the site's name; none for the site itself, with and without `www`.
 type HostLabel = Option<Value>;
@@ -37,7 +33,7 @@ impl Search<'_> {
         }
         let Reach { agreeing, changed } = self.reach(&judged.candidate);
         let unproven: Vec<&HostLabel> = changed.difference(&agreeing).collect();
-        if unproven.is_empty() || agreeing.len() >= MIN_HOSTS {
+        if unproven.is_empty() || agreeing.len() >= THRESHOLDS.hosts.min_hosts {
             return Some(judged);
         }
         let test = if unproven.contains(&&None) {
@@ -51,8 +47,10 @@ impl Search<'_> {
 
     /// Whether an edit that is believed holds on hosts that nobody has visited.
     pub(super) fn holds_on_all_hosts(&self, candidate: &Candidate) -> bool {
-        let are_enough =
-            || self.hosts.len() >= MIN_HOSTS && self.reach(candidate).agreeing.len() >= MIN_HOSTS;
+        let are_enough = || {
+            self.hosts.len() >= THRESHOLDS.hosts.min_hosts
+                && self.reach(candidate).agreeing.len() >= THRESHOLDS.hosts.min_hosts
+        };
         !is_of_software(candidate) || are_enough()
     }
 
@@ -102,7 +100,7 @@ pub(super) fn hosts_seen(corpus: &Corpus) -> Vec<Box<str>> {
     }
     let mut hosts: Vec<(Vec<u32>, usize)> = urls.into_iter().collect();
     hosts.sort_by_key(|(_, urls)| std::cmp::Reverse(*urls));
-    hosts.truncate(MAX_HOSTS);
+    hosts.truncate(THRESHOLDS.hosts.max_hosts);
     let name = |(mut labels, _): (Vec<u32>, usize)| {
         // The label next to the site's name comes last.
         labels.sort_by_key(|&pair| match corpus.keys()[corpus.pair_key(pair) as usize] {

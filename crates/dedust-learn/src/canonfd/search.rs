@@ -22,25 +22,10 @@ use super::vote::{Ballot, Group, SlightVotes, Tally, Votes, count, joined};
 use super::work::max_work;
 use super::write::write_edit;
 use crate::corpus::Corpus;
+use crate::thresholds::THRESHOLDS;
 
-/// Times that edits are looked for.
-const MAX_ROUNDS: usize = 8;
-/// Suggestions that are tried in one round.
-const MAX_SUGGESTIONS: usize = 300;
-/// Suggestions that are asked how many labels are wrong.
-const MAX_TELLING: usize = 100;
-/// Groups that must agree for an edit to tell how many labels are wrong.
-const MIN_AGREEING: u64 = 30;
-/// An edit is doubtful if more than one vote in so many is against it.
-const DOUBTFUL: u64 = 20;
-/// Votes that tell whether a rare part of an edit fails.
-const SOME: u64 = 10;
 /// Of a normal distribution, 95 % is below so many standard deviations above the mean.
 const NORMAL_95: f64 = 1.645;
-/// Other values of a key that are asked.
-const MAX_OTHERS: usize = 30;
-/// Votes that are enough to tell.
-const ENOUGH: u64 = 300;
 
 /// An edit that may be made.
 #[derive(Clone, Debug)]
@@ -142,8 +127,8 @@ impl<'c> Search<'c> {
     pub(super) fn run(&mut self) {
         let is_known = |candidate: &Candidate| candidate.family.is_known();
         self.volatile = self.still_volatile();
-        for _ in 0..MAX_ROUNDS {
-            if self.noise.votes < ENOUGH {
+        for _ in 0..THRESHOLDS.search.max_rounds {
+            if self.noise.votes < THRESHOLDS.search.enough_votes {
                 self.noise = self.estimate_noise();
             }
             let before = self.accepted.len();
@@ -167,18 +152,18 @@ impl<'c> Search<'c> {
     /// often: so the edits that fail least tell, as many as it takes for enough votes.
     fn estimate_noise(&mut self) -> Noise {
         let mut candidates = self.offered();
-        candidates.extend(self.suggested().into_iter().take(MAX_TELLING));
+        candidates.extend(self.suggested().into_iter().take(THRESHOLDS.search.max_asked_for_noise));
         let votes = self.each_affordable(candidates, |candidate| self.votes_on(&candidate));
         let mut telling: Vec<Ballot> = votes
             .into_iter()
-            .filter(|votes| votes.agreeing >= MIN_AGREEING)
+            .filter(|votes| votes.agreeing >= THRESHOLDS.search.min_agreeing_for_noise)
             .map(|votes| votes.cast)
             .collect();
         telling.sort_by(|a, b| a.contested_share().total_cmp(&b.contested_share()));
         let mut least = Ballot::default();
         for cast in telling {
             let is_worse = cast.contested_share() > 2.0 * least.contested_share() + 0.05;
-            if least.all() >= ENOUGH || (least.all() > 0 && is_worse) {
+            if least.all() >= THRESHOLDS.search.enough_votes || (least.all() > 0 && is_worse) {
                 break;
             }
             least.add(&cast);
@@ -215,7 +200,7 @@ impl<'c> Search<'c> {
             // Of two that join as much, the one that changes less for nothing, and in a simpler way.
             let is_counted = judged.candidate.draft.counts();
             let tests = when.values().filter(|test| **test != Test::Absent).count();
-            (against * DOUBTFUL > all, Reverse(merged), idle, is_counted, tests)
+            (against * THRESHOLDS.search.doubtful_one_in > all, Reverse(merged), idle, is_counted, tests)
         });
         let mut seen = HashSet::default();
         for judged in believed {
@@ -379,7 +364,7 @@ impl<'c> Search<'c> {
         }
         let frequent = |(key, value): (&TokenKey, &Value)| -> Vec<(u64, u64)> {
             let values = self.table.values_of(key).frequent.iter().map(|&pair| self.table.value_of(pair));
-            let others = values.filter(|other| *other != value).take(MAX_OTHERS);
+            let others = values.filter(|other| *other != value).take(THRESHOLDS.search.max_other_values);
             others
                 .map(|other| tally(Draft::everywhere(vec![nothing_for(key.clone(), other.clone())])))
                 .collect()
@@ -417,7 +402,8 @@ impl<'c> Search<'c> {
     fn fails(&self, part: Candidate) -> bool {
         let is_rare = part.family == Family::Tracking;
         let judged = self.vote(part);
-        judged.refusal == Some(Refusal::Fails) && (!is_rare || judged.votes.cast.all() >= SOME)
+        judged.refusal == Some(Refusal::Fails)
+            && (!is_rare || judged.votes.cast.all() >= THRESHOLDS.search.min_votes_of_part)
     }
 
     /// The changes of an edit one by one, where each could be made without the others.
@@ -436,6 +422,6 @@ impl<'c> Search<'c> {
 
 /// Those that most clusters suggest.
 fn first(mut suggested: Vec<Candidate>) -> Vec<Candidate> {
-    suggested.truncate(MAX_SUGGESTIONS);
+    suggested.truncate(THRESHOLDS.search.max_suggestions);
     suggested
 }

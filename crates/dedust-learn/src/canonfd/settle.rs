@@ -11,13 +11,12 @@ use std::collections::BTreeSet;
 
 use dedust::{Edit, RefusedEdit, Spot, Test, TokenKey, Value, has_subdomains};
 
-use super::accept::{LIMIT, MAX_GROUPS_PER_PAGE, MAX_MISSING, MIN_PAGES};
-use super::scope::{MIN_HOSTS, changes_host};
-use super::vote::MAX_FOR;
+use super::scope::changes_host;
 use crate::confidence::failure_bound;
+use crate::thresholds::THRESHOLDS;
 
 /// The most pairs of one group of URLs that count.
-pub const MAX_PAIRS_OF_GROUP: usize = MAX_FOR as usize;
+pub const MAX_PAIRS_OF_GROUP: usize = THRESHOLDS.vote.max_votes_of_group as usize;
 
 /// What was fetched of the groups of URLs that an edit would join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,13 +47,17 @@ impl FetchedGroups {
     pub fn lack(&self, refused: &RefusedEdit) -> Option<Lack> {
         let needed = refused.votes.saturating_add(refused.missing?);
         if !is_enough(self.same, self.different, needed) {
-            let most = MAX_MISSING.max(needed.saturating_sub(self.same).min(2 * MAX_MISSING));
+            let most = THRESHOLDS
+                .proof
+                .max_missing
+                .max(needed.saturating_sub(self.same).min(2 * THRESHOLDS.proof.max_missing));
             let more =
                 (1..=most).find(|more| is_enough(self.same.saturating_add(*more), self.different, needed));
             return Some(Lack::Pairs(more));
         }
         let agreeing = self.groups.saturating_sub(self.failed_groups);
-        let are_few = self.pages < MIN_PAGES || agreeing > MAX_GROUPS_PER_PAGE.saturating_mul(self.pages);
+        let are_few = self.pages < THRESHOLDS.proof.min_pages
+            || agreeing > THRESHOLDS.proof.max_groups_per_page.saturating_mul(self.pages);
         are_few.then_some(Lack::Pages)
     }
 
@@ -70,7 +73,10 @@ impl FetchedGroups {
 fn is_enough(same: u64, different: u64, needed: u64) -> bool {
     match different {
         0 => same >= needed,
-        _ => failure_bound(different, same.saturating_add(different)) <= LIMIT.min(failure_bound(0, needed)),
+        _ => {
+            failure_bound(different, same.saturating_add(different))
+                <= THRESHOLDS.proof.limit.min(failure_bound(0, needed))
+        }
     }
 }
 
@@ -86,7 +92,7 @@ pub fn on_agreeing_hosts(
     let reaches_no_others = !hosts.is_empty() && hosts.iter().all(|host| is_agreeing(host));
     if !has_subdomains(site.as_bytes())
         || changes_host(&edit.change)
-        || agreeing.len() >= MIN_HOSTS
+        || agreeing.len() >= THRESHOLDS.hosts.min_hosts
         || reaches_no_others
     {
         return Some(vec![edit]);

@@ -2,6 +2,7 @@
 Where edits come from: those that make sense on any site, and those that duplicates suggest by how they differ.
 */
 
+use crate::thresholds::THRESHOLDS;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -14,21 +15,6 @@ use super::draft::{Draft, nothing_for};
 use super::families::{Family, is_index, speaks_of_login};
 use super::search::{Candidate, Search};
 use super::table::{KeyValues, is_second};
-
-/// Rows that must have a value, or clusters that must suggest an edit, before it is looked at.
-const MIN_SUPPORT: usize = 3;
-/// Values that must be seen of a key before it is forgotten whatever its value is.
-const MIN_VALUES: usize = 3;
-/// Values of one key that are tried as defaults, most frequent first.
-const MAX_VALUES: usize = 12;
-/// URLs of a cluster that are compared.
-const MEMBERS_PER_CLUSTER: usize = 8;
-/// Clusters that are compared at a time; once edits have brought those together, others are.
-const MAX_CLUSTERS: usize = 4_000;
-/// The share of numbers that a way of counting must explain: labels may be wrong, and the votes decide.
-const MIN_COUNTED: f64 = 0.6;
-/// The largest factor between two ways of counting.
-const MAX_TIMES: i64 = 1000;
 
 /// How many clusters say that a value stands for another.
 type Entries = HashMap<(Box<str>, Box<str>), usize>;
@@ -74,7 +60,7 @@ impl Search<'_> {
                     // Values that were never seen are forgotten only if the key is known for it, or enough were seen.
                     let family = self.family_of_drop(key);
                     let is_enough = !matches!(family, Family::Other | Family::Relevant | Family::Host)
-                        || *values >= MIN_VALUES;
+                        || *values >= THRESHOLDS.suggest.min_values;
                     if is_enough || *key == TokenKey::TrailingSlash {
                         let whole = match key {
                             TokenKey::Subdomain(_) => Change::Forget(key.clone().into()),
@@ -84,8 +70,10 @@ impl Search<'_> {
                             if matches!(key, TokenKey::Subdomain(_)) { Family::Other } else { family };
                         offer(vec![whole], family, *rows);
                     }
-                    let frequent = frequent.iter().filter(|&&pair| self.table.count(pair) >= MIN_SUPPORT);
-                    for &pair in frequent.take(MAX_VALUES) {
+                    let frequent = frequent
+                        .iter()
+                        .filter(|&&pair| self.table.count(pair) >= THRESHOLDS.suggest.min_support);
+                    for &pair in frequent.take(THRESHOLDS.suggest.max_defaults) {
                         let family = self.family_of_default(key, value(pair).as_text());
                         let count = self.table.count(pair);
                         offer(vec![nothing_for(key.clone(), value(pair))], family, count);
@@ -133,7 +121,7 @@ impl Search<'_> {
         let clusters: Vec<&[u32]> = (0..corpus.page_count() as u32)
             .map(|label| self.table.rows_with_label(label))
             .filter(|rows| rows.iter().any(|&row| self.table.place(row) != self.table.place(rows[0])))
-            .take(MAX_CLUSTERS)
+            .take(THRESHOLDS.suggest.max_clusters)
             .collect();
         let differ = Differ { table: &self.table };
         let suggested: Vec<Suggestions> = clusters
@@ -172,7 +160,7 @@ impl Search<'_> {
         }
         let mut candidates: Vec<(String, Candidate)> = drafts
             .into_iter()
-            .filter(|(draft, support)| *support >= MIN_SUPPORT && self.is_sound(draft))
+            .filter(|(draft, support)| *support >= THRESHOLDS.suggest.min_support && self.is_sound(draft))
             .map(|(draft, support)| {
                 let family = self.family_of(&draft);
                 (format!("{draft:?}"), Candidate { draft, family, support, is_suspect: false })
@@ -185,14 +173,14 @@ impl Search<'_> {
     /// URLs of a cluster that stand at different places, the shortest first.
     fn members_apart(&self, cluster: &[u32]) -> Vec<u32> {
         let corpus = self.table.corpus();
-        let mut seen = Vec::with_capacity(MEMBERS_PER_CLUSTER);
-        let mut members = Vec::with_capacity(MEMBERS_PER_CLUSTER);
+        let mut seen = Vec::with_capacity(THRESHOLDS.suggest.members_per_cluster);
+        let mut members = Vec::with_capacity(THRESHOLDS.suggest.members_per_cluster);
         for &row in cluster {
             let place = self.table.place(row);
             if !seen.contains(&place) {
                 seen.push(place);
                 members.push(row);
-                if members.len() == MEMBERS_PER_CLUSTER {
+                if members.len() == THRESHOLDS.suggest.members_per_cluster {
                     break;
                 }
             }
@@ -211,7 +199,7 @@ impl Search<'_> {
                 is_read
                     || is_fixed
                     || self.family_of_drop(key) != Family::Other
-                    || self.table.values_of(key).values >= MIN_VALUES
+                    || self.table.values_of(key).values >= THRESHOLDS.suggest.min_values
             }
             _ => true,
         })
@@ -284,7 +272,7 @@ fn counting(draft: Draft, numbers: &[(i64, i64)]) -> Option<Draft> {
         let ((x1, y1), (x2, y2)) = (two[0], two[1]);
         if x1 != x2 && (y2 - y1) % (x2 - x1) == 0 {
             let times = (y2 - y1) / (x2 - x1);
-            if times == 0 || times.abs() > MAX_TIMES {
+            if times == 0 || times.abs() > THRESHOLDS.suggest.max_times {
                 continue;
             }
             *votes.entry((times, y1 - times * x1)).or_default() += 1;
@@ -295,7 +283,7 @@ fn counting(draft: Draft, numbers: &[(i64, i64)]) -> Option<Draft> {
     let ((times, plus), _) = *votes.first()?;
     let explained = numbers.iter().filter(|(x, y)| x * times + plus == *y).count();
     let distinct = unique.iter().filter(|(x, y)| x * times + plus == *y).count();
-    if distinct < 4 || (explained as f64) < MIN_COUNTED * numbers.len() as f64 {
+    if distinct < 4 || (explained as f64) < THRESHOLDS.suggest.min_counted * numbers.len() as f64 {
         return None;
     }
     let count = Count { times, plus };

@@ -26,16 +26,12 @@ use self::fold::Folds;
 use crate::corpus::Corpus;
 use crate::known_names::looks_random;
 use crate::pair_number::pair_number;
+use crate::thresholds::THRESHOLDS;
 
 /// Marks the end of a list of rows.
 const END: u32 = u32::MAX;
 /// No edit gave a pair to any row.
 const NO_LIST: u32 = u32::MAX;
-
-/// A value is rare if more than so many times as many rows have the key.
-const RARE: usize = 20;
-/// Of keys with so few values, none is.
-const MAX_FREQUENT: usize = 4;
 
 /// The training URLs of a site, in the form that edits left them.
 pub(super) struct Table<'c> {
@@ -272,8 +268,12 @@ impl<'c> Table<'c> {
             let rows: usize = pairs.clone().map(|pair| self.count(pair)).sum();
             let values = pairs.clone().count();
             let random = pairs.clone().filter(|&pair| self.raw(pair).is_some_and(looks_random)).count();
-            let mut frequent: Vec<u32> =
-                pairs.filter(|&pair| RARE * self.count(pair) >= rows || values <= MAX_FREQUENT).collect();
+            let mut frequent: Vec<u32> = pairs
+                .filter(|&pair| {
+                    THRESHOLDS.suggest.rare_one_in * self.count(pair) >= rows
+                        || values <= THRESHOLDS.suggest.max_frequent
+                })
+                .collect();
             frequent.sort_unstable_by_key(|&pair| (std::cmp::Reverse(self.count(pair)), pair));
             KeyValues { rows, values, frequent, are_random: 10 * random >= 8 * values }
         })

@@ -17,16 +17,7 @@ use super::accept::Noise;
 use super::table::{RowSet, Table};
 use crate::corpus::{Corpus, NO_LABEL};
 use crate::label::Relation;
-
-/// The most votes that one group has for it.
-pub(super) const MAX_FOR: u64 = 4;
-/// A label that contradicts its company so often, and more often than not, is not heard.
-const MAX_CONTRADICTIONS: u32 = 3;
-/// Rows of a label that are looked at.
-const MAX_ROWS_OF_LABEL: usize = 64;
-/// For each label that is provably wrong, so many more are likely to be: pages with a label of their own that should
-/// share one.
-const LIKELY_WRONG: f64 = 0.6;
+use crate::thresholds::THRESHOLDS;
 
 /// The label of all URLs that answer with an error which does not pass.
 const ERROR: u32 = NO_LABEL - 1;
@@ -99,7 +90,7 @@ impl Ballot {
         let quota = |share: f64| (share * self.all() as f64) as u64;
         let disbelieved =
             self.disbelieved.min(if noise.is_of_labels { u64::MAX } else { quota(noise.wrong) });
-        let loose = ((disbelieved as f64 * LIKELY_WRONG) as u64).min(self.loose);
+        let loose = ((disbelieved as f64 * THRESHOLDS.vote.likely_wrong) as u64).min(self.loose);
         let slight = self.slight.min(quota(noise.slight));
         let against =
             self.slight + self.against + self.loose + self.disbelieved - disbelieved - loose - slight;
@@ -303,7 +294,7 @@ fn silence(groups: &mut [Group]) {
         }
     }
     tally.retain(|_, (agreeing, contradicting)| {
-        *contradicting >= MAX_CONTRADICTIONS && contradicting > agreeing
+        *contradicting >= THRESHOLDS.vote.max_contradictions && contradicting > agreeing
     });
     if !tally.is_empty() {
         for group in groups {
@@ -337,7 +328,7 @@ fn misplace(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Group]) {
             let mut places: Vec<u64> = table
                 .rows_with_label(voice.label)
                 .iter()
-                .take(MAX_ROWS_OF_LABEL)
+                .take(THRESHOLDS.vote.max_rows_of_label)
                 .map(|&row| place(row))
                 .collect();
             places.sort_unstable();
@@ -359,7 +350,7 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group], slight: SlightVotes) ->
         if label(row) == NO_LABEL {
             return false;
         }
-        let rows = table.rows_with_label(label(row)).iter().take(MAX_ROWS_OF_LABEL);
+        let rows = table.rows_with_label(label(row)).iter().take(THRESHOLDS.vote.max_rows_of_label);
         rows.filter(|&&other| table.place(other) == table.place(row)).count() == 1
     };
     let mut votes = Votes::default();
@@ -375,8 +366,8 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group], slight: SlightVotes) ->
             labels.sort_unstable();
             labels.dedup();
             let count = labels.len() as u64;
-            cast.with = (with.len() as u64 - 1).min(MAX_FOR);
-            cast.slight = (slight.len() as u64).min(MAX_FOR);
+            cast.with = (with.len() as u64 - 1).min(THRESHOLDS.vote.max_votes_of_group);
+            cast.slight = (slight.len() as u64).min(THRESHOLDS.vote.max_votes_of_group);
             if count > 0
                 && count < 3
                 && (against.iter().all(|&row| is_alone(row)) || (with.len() == 1 && is_alone(with[0])))

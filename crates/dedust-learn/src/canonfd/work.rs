@@ -6,19 +6,12 @@ use rayon::prelude::*;
 
 use super::search::{Candidate, Search};
 use crate::corpus::Corpus;
-
-/// Work that may be done to choose edits for each byte of the URLs of a site, in units of [`Table::work`](super::table::Table::work), and on
-/// any site. Most real sites take less than 50.
-const WORK_PER_BYTE: u64 = 60;
-const MIN_WORK: u64 = 100_000;
-/// Candidates are judged together as long as they take no more than one part in so many of the work that is left: what is
-/// tried with exceptions and conditions takes more.
-const WORK_AT_ONCE: u64 = 16;
+use crate::thresholds::THRESHOLDS;
 
 /// The work that may be done to choose the edits of a site.
 pub(super) fn max_work(corpus: &Corpus) -> u64 {
     let bytes: usize = (0..corpus.len() as u32).map(|row| corpus.url(row).len()).sum();
-    (WORK_PER_BYTE * bytes as u64).max(MIN_WORK)
+    (THRESHOLDS.work.work_per_byte * bytes as u64).max(THRESHOLDS.work.min_work)
 }
 
 impl Search<'_> {
@@ -35,7 +28,7 @@ impl Search<'_> {
             let left = self.max_work.saturating_sub(self.table.work());
             let mut together = Vec::new();
             let mut work = 0;
-            while work < left / WORK_AT_ONCE
+            while work < left / THRESHOLDS.work.work_at_once
                 && let Some(candidate) = candidates.next()
             {
                 let more = self.table.work_for(&candidate.draft);
@@ -97,7 +90,10 @@ mod tests {
         ];
         for (what, url) in hostile {
             let (work, max_work, bytes) = work_of((0..900).map(|row| (url(row), row / 3)));
-            assert!(max_work <= (WORK_PER_BYTE * bytes).max(MIN_WORK), "{what}");
+            assert!(
+                max_work <= (THRESHOLDS.work.work_per_byte * bytes).max(THRESHOLDS.work.min_work),
+                "{what}"
+            );
             assert!(work <= 2 * max_work, "{what}: {work} of {max_work}");
         }
     }

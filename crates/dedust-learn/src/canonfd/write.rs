@@ -14,9 +14,7 @@ use super::vote::by_place;
 use crate::evidence::EvidenceKinds;
 use crate::pair_counts::PairCounts;
 use crate::rule_evidence::rule_evidence;
-
-/// Refused edits that are remembered: of those that have too few votes, and of the others.
-const REFUSED: usize = 20;
+use crate::thresholds::THRESHOLDS;
 
 /// The edits that were not believed and had most votes. Fetching can settle those that have too few.
 pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
@@ -29,7 +27,7 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
     refused.sort_by_cached_key(|(judged, _)| {
         (Reverse(judged.votes.agreeing), format!("{:?}", judged.candidate.draft))
     });
-    let mut left = [REFUSED + 1; 2];
+    let mut left = [THRESHOLDS.search.max_refused + 1; 2];
     refused.retain(|(_, refusal)| {
         let left = &mut left[usize::from(*refusal == Refusal::TooFewVotes)];
         *left = left.saturating_sub(1);

@@ -23,26 +23,7 @@ use super::page_of;
 use crate::confidence::failure_bound;
 use crate::crawl::resolve;
 use crate::label::Clues;
-
-/// Sightings that are remembered, of all sites together.
-const MAX_SIGHTINGS: usize = 1 << 20;
-/// Pages that two sites must have in common.
-const MIN_PAGES: u64 = 20;
-/// Links by which a site must declare itself a mirror, and for each of them the links that say something else.
-const MIN_DECLARED: u64 = 20;
-const MAX_DENIED: f64 = 0.1;
-/// The most, with 95 % confidence, of the paths in common under which two sites may show different pages: about what wrong
-/// labels come to.
-const MAX_FAILURE: f64 = 0.15;
-/// The share of the paths in common that may differ, those with labels that may belong elsewhere among them.
-const MAX_DOUBT: f64 = 0.3;
-/// A page that one site shows under more paths is an error, or its path does not tell what it is.
-const MAX_PATHS: usize = 20;
-/// Failures that an exception needs, and how many exceptions a mirror may have.
-const MIN_EXCEPTION_FAILURES: u64 = 5;
-const MAX_EXCEPTIONS: usize = 16;
-/// The share of a mirror's paths that must be seen at the original.
-const MIN_COVERAGE: f64 = 0.5;
+use crate::thresholds::THRESHOLDS;
 
 /// A site that shows the pages of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,7 +154,7 @@ impl Mirrors {
             self.sections.entry(section).or_insert_with(|| segment.into());
             self.sightings.insert(Sighting { site, section, path, seen, has_www });
         }
-        while self.sightings.len() > MAX_SIGHTINGS {
+        while self.sightings.len() > THRESHOLDS.mirrors.max_sightings {
             self.halve();
         }
     }
@@ -306,7 +287,8 @@ impl Votes {
 
     /// Whether the site itself says that its pages are those of the other.
     fn is_declared(&self) -> bool {
-        self.declared >= MIN_DECLARED && self.denied as f64 <= MAX_DENIED * self.declared as f64
+        self.declared >= THRESHOLDS.mirrors.min_declared
+            && self.denied as f64 <= THRESHOLDS.mirrors.max_denied * self.declared as f64
     }
 
     /// What the votes say, if it is enough to believe it.
@@ -314,7 +296,7 @@ impl Votes {
         // The home page has a section to itself.
         let home = xxh3_64(b"") as u32;
         let is_exception = |section: u32, [agreeing, failures]: [u64; 2]| {
-            failures > agreeing && (failures >= MIN_EXCEPTION_FAILURES || section == home)
+            failures > agreeing && (failures >= THRESHOLDS.mirrors.min_exception_failures || section == home)
         };
         let (exceptions, others): (Vec<_>, Vec<_>) =
             self.sections.iter().partition(|(section, votes)| is_exception(**section, **votes));
@@ -328,17 +310,18 @@ impl Votes {
         let mirror_paths = mirror.chunk_by(|a, b| a.path == b.path).filter(is_general).count();
         let agreeing = others.iter().map(|(_, votes)| votes[0]).sum::<u64>();
         let failures: u64 = others.iter().map(|(_, votes)| votes[1]).sum();
-        let is_believed = agreeing >= MIN_PAGES
-            && failure_bound(failures, agreeing + failures) <= MAX_FAILURE
-            && (failures + self.doubtful) as f64 <= MAX_DOUBT * (agreeing + failures + self.doubtful) as f64
-            && except.len() <= MAX_EXCEPTIONS
-            && self.shared as f64 >= MIN_COVERAGE * mirror_paths as f64;
+        let is_believed = agreeing >= THRESHOLDS.mirrors.min_pages
+            && failure_bound(failures, agreeing + failures) <= THRESHOLDS.mirrors.max_failure
+            && (failures + self.doubtful) as f64
+                <= THRESHOLDS.mirrors.max_doubt * (agreeing + failures + self.doubtful) as f64
+            && except.len() <= THRESHOLDS.mirrors.max_exceptions
+            && self.shared as f64 >= THRESHOLDS.mirrors.min_coverage * mirror_paths as f64;
         is_believed.then(|| MirrorSite {
             of,
             paths: agreeing + failures,
             failures,
             covered: self.shared,
-            is_covered: self.alike as f64 >= MIN_COVERAGE * mirror_paths as f64,
+            is_covered: self.alike as f64 >= THRESHOLDS.mirrors.min_coverage * mirror_paths as f64,
             except,
         })
     }
@@ -367,8 +350,10 @@ fn leave_out_errors(sightings: &mut Vec<Sighting>) {
     // With and without `www` it is one path.
     pages.dedup();
     let by_page = pages.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-    let errors: HashSet<(u32, Seen)> =
-        by_page.filter(|paths| paths.len() > MAX_PATHS).map(|paths| (paths[0].0, paths[0].1)).collect();
+    let errors: HashSet<(u32, Seen)> = by_page
+        .filter(|paths| paths.len() > THRESHOLDS.mirrors.max_paths)
+        .map(|paths| (paths[0].0, paths[0].1))
+        .collect();
     sightings.retain(|Sighting { site, seen, .. }| !errors.contains(&(*site, *seen)));
 }
 
@@ -380,7 +365,7 @@ fn declared_pairs(sightings: &[Sighting], sites: &[Candidate<'_>]) -> BTreeSet<(
             *links.entry((site, name)).or_default() += 1;
         }
     }
-    links.retain(|_, count| *count >= MIN_DECLARED);
+    links.retain(|_, count| *count >= THRESHOLDS.mirrors.min_declared);
     if links.is_empty() {
         return BTreeSet::new();
     }

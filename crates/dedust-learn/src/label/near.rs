@@ -13,12 +13,7 @@ use crate::evidence::EvidenceKind;
 use crate::likeness::Likeness;
 use crate::minhash::{BANDS, Sketch, band_hash, resemblance};
 use crate::simhash::near_pairs;
-
-/// Kinds of texts that are told apart among rows with something in common.
-const MAX_LEADERS: usize = 16;
-
-/// Pairs that are gathered before they are tied.
-const MAX_PAIRS: usize = 1 << 20;
+use crate::thresholds::THRESHOLDS;
 
 const NO_SKETCH: u32 = u32::MAX;
 
@@ -67,13 +62,13 @@ impl Sketches {
 
     /// Calls `on_pair` with pairs of rows that may resemble each other, of which the first stands for all like it, and
     /// returns those that stand for others or for themselves. Linear in the rows: where there are more than
-    /// [`MAX_LEADERS`] kinds, rows of the others are passed over.
+    /// [`THRESHOLDS.likeness.max_leaders`] kinds, rows of the others are passed over.
     pub(super) fn alike(&self, rows: &[u32], least: f64, mut on_pair: impl FnMut(u32, u32)) -> Vec<u32> {
         let mut leaders: Vec<u32> = Vec::new();
         for &row in rows {
             match leaders.iter().find(|leader| self.may_resemble(**leader, row, least)) {
                 Some(&leader) => on_pair(leader, row),
-                None if leaders.len() < MAX_LEADERS => leaders.push(row),
+                None if leaders.len() < THRESHOLDS.likeness.max_leaders => leaders.push(row),
                 None => {}
             }
         }
@@ -131,7 +126,7 @@ pub(super) fn tie_similar(
                 pairs.push((left.min(right), left.max(right)));
             }
             // Between explicit clusters it matters which pair comes first: not the one of lower rows.
-            if pairs.len() == MAX_PAIRS || ties.has_clusters() {
+            if pairs.len() == THRESHOLDS.likeness.max_pairs || ties.has_clusters() {
                 tie_pairs(ties, &mut pairs);
             }
         });

@@ -16,15 +16,7 @@ use foldhash::HashMap;
 use super::near::Sketches;
 use super::tie::{Tie, Ties};
 use crate::evidence::EvidenceKind;
-
-/// Pairs of rows compared in a large component.
-const SAMPLED_PAIRS: usize = 20;
-
-/// The share of pairs that may have little in common.
-const MAX_FAR_SHARE: f64 = 0.1;
-
-/// The least resemblance of two versions of a page.
-const MIN_RESEMBLANCE: f64 = 0.7;
+use crate::thresholds::THRESHOLDS;
 
 /// Splits components of `ties` in which rows have little in common.
 pub(super) fn split(ties: &mut Ties, sketches: &Sketches, url_by_row: &[u64]) {
@@ -63,21 +55,23 @@ pub(super) fn split(ties: &mut Ties, sketches: &Sketches, url_by_row: &[u64]) {
 fn hangs_by_a_thread(rows: &[u32], sketches: &Sketches) -> bool {
     let count = rows.len();
     let is_far = |left: usize, right: usize| {
-        sketches.resemblance(rows[left], rows[right]).is_some_and(|resemblance| resemblance < MIN_RESEMBLANCE)
+        sketches
+            .resemblance(rows[left], rows[right])
+            .is_some_and(|resemblance| resemblance < THRESHOLDS.likeness.min_resemblance)
     };
     let all = count * count.saturating_sub(1) / 2;
-    let (far, pairs) = if all <= SAMPLED_PAIRS {
+    let (far, pairs) = if all <= THRESHOLDS.likeness.sampled_pairs {
         let pairs = (0..count).flat_map(|left| (left + 1..count).map(move |right| (left, right)));
         (pairs.filter(|&(left, right)| is_far(left, right)).count(), all)
     } else {
-        let far = (0..SAMPLED_PAIRS as u64).filter(|&pair| {
+        let far = (0..THRESHOLDS.likeness.sampled_pairs as u64).filter(|&pair| {
             let left = spread(2 * pair) as usize % count;
             let right = (left + 1 + spread(2 * pair + 1) as usize % (count - 1)) % count;
             is_far(left, right)
         });
-        (far.count(), SAMPLED_PAIRS)
+        (far.count(), THRESHOLDS.likeness.sampled_pairs)
     };
-    far as f64 > MAX_FAR_SHARE * pairs as f64
+    far as f64 > THRESHOLDS.likeness.max_far_share * pairs as f64
 }
 
 fn join_again(ties: &mut Ties, log: Vec<Tie>, sketches: &Sketches, url_by_row: &[u64]) {
@@ -101,7 +95,9 @@ fn join_again(ties: &mut Ties, log: Vec<Tie>, sketches: &Sketches, url_by_row: &
         let mut rows: Vec<u32> = of_value.iter().map(|tie| tie.right).collect();
         rows.push(of_value[0].left);
         rows.sort_unstable_by_key(|&row| (url_of(row), row));
-        sketches.alike(&rows, MIN_RESEMBLANCE, |left, right| others.push(Tie { left, right, kind }));
+        sketches.alike(&rows, THRESHOLDS.likeness.min_resemblance, |left, right| {
+            others.push(Tie { left, right, kind })
+        });
     }
     let likeness = |tie: &Tie| sketches.resemblance(tie.left, tie.right);
     others.sort_by_cached_key(|tie| {
@@ -122,9 +118,9 @@ fn join_again(ties: &mut Ties, log: Vec<Tie>, sketches: &Sketches, url_by_row: &
         let roots = [ties.root_of(tie.left), ties.root_of(tie.right)];
         let pair = roots.map(|root| representatives.get(&root).copied());
         let is_close = match pair {
-            [Some(left), Some(right)] => {
-                sketches.resemblance(left, right).is_none_or(|likeness| likeness >= MIN_RESEMBLANCE)
-            }
+            [Some(left), Some(right)] => sketches
+                .resemblance(left, right)
+                .is_none_or(|likeness| likeness >= THRESHOLDS.likeness.min_resemblance),
             _ => true,
         };
         if is_close && ties.tie(tie.kind, &[tie.left, tie.right]) {

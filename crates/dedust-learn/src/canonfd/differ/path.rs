@@ -9,9 +9,7 @@ use dedust::{Area, Atom, Change, PathPart, Source, Spelling, Spot, Test, TokenKe
 use super::read::{from_digits, from_value, joined, uncounted};
 use super::{Differ, ParamDifference, Suggestions, UNCOUNTED, View, any, is_at, is_last};
 use crate::canonfd::draft::Draft;
-
-/// Segments in which two URLs may differ for their difference to suggest anything.
-const MAX_SEGMENTS: usize = 6;
+use crate::thresholds::THRESHOLDS;
 
 impl<'t> Differ<'t, '_> {
     /// What would turn `a` into `b`, whose path is another.
@@ -30,7 +28,10 @@ impl<'t> Differ<'t, '_> {
             .count();
         let (x, y) = (&ours[start..ours.len() - end], &theirs[start..theirs.len() - end]);
         let same_params = params.is_empty();
-        if same_params && x.len() <= MAX_SEGMENTS && y.len() <= MAX_SEGMENTS {
+        if same_params
+            && x.len() <= THRESHOLDS.suggest.max_segments
+            && y.len() <= THRESHOLDS.suggest.max_segments
+        {
             self.spliced(a, b, start, end, found);
         }
         if params.changed.is_empty() && a.path_params.is_empty() && b.path_params.is_empty() {
@@ -227,7 +228,10 @@ impl<'t> Differ<'t, '_> {
 
     /// Every part of `b` from parts of `a`: numbers inside names, parameters for segments.
     fn derived(&self, a: &View<'t>, b: &View<'t>, params: &ParamDifference, found: &mut Suggestions) {
-        if b.segments.len() > MAX_SEGMENTS || a.segments.len() > MAX_SEGMENTS || params.ours.len() > 2 {
+        if b.segments.len() > THRESHOLDS.suggest.max_segments
+            || a.segments.len() > THRESHOLDS.suggest.max_segments
+            || params.ours.len() > 2
+        {
             return;
         }
         // What may be read: segments that vary, and parameters that the other lacks.
