@@ -13,6 +13,8 @@ use crate::canonfd::draft::Draft;
 /// Where rows of several pairs are more than one in so many, they are put in order by marking them.
 const MANY: usize = 64;
 
+/// The work of an edit, however few rows it concerns.
+const WORK_OF_EDIT: usize = 300;
 /// The work of a pair of a URL that is taken apart, where there are few and where there are many; and how many pairs are one
 /// unit of it in arithmetic.
 const FEW_PAIRS: usize = 16;
@@ -62,7 +64,7 @@ impl Table<'_> {
     pub(super) fn work_on(&self, looked_at: usize, taken_apart: usize) -> u64 {
         let pairs = self.pair_count().div_ceil(self.corpus.len().max(1));
         let per_pair = if pairs > FEW_PAIRS { WORK_OF_MANY } else { WORK_OF_FEW };
-        (looked_at * (1 + pairs / PAIRS_PER_WORK) + taken_apart * pairs * per_pair) as u64
+        (WORK_OF_EDIT + looked_at * (1 + pairs / PAIRS_PER_WORK) + taken_apart * pairs * per_pair) as u64
     }
 
     /// How much work was done, in units of some ten nanoseconds: counted, so that it is the same on any machine.
