@@ -20,6 +20,7 @@ mod crawl;
 mod crawl_store;
 mod evidence;
 mod fitting;
+mod hash;
 mod host_links;
 mod interner;
 mod known_names;

@@ -22,6 +22,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use super::page_of;
 use crate::confidence::failure_bound;
 use crate::crawl::resolve;
+use crate::hash::spread_seed;
 use crate::label::Clues;
 
 /// Sightings that are remembered, of all sites together.
@@ -423,7 +424,7 @@ fn path_hash(url: &ParsedUrl, name: &[u8]) -> u64 {
     let mut hash = xxh3_64_with_seed(url.path(), seed);
     for (part, salt) in [(url.query(), 1), (url.port(), 2), (url.hashbang(), 3)] {
         if let Some(part) = part {
-            hash = xxh3_64_with_seed(part, hash.wrapping_add(salt));
+            hash = xxh3_64_with_seed(part, hash.wrapping_add(spread_seed(salt, 0)));
         }
     }
     hash
