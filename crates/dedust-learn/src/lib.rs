@@ -27,6 +27,7 @@ mod known_names;
 mod label;
 mod learner;
 mod likeness;
+mod link_targets;
 mod minhash;
 mod pair_counts;
 mod pair_number;
@@ -49,6 +50,7 @@ pub use crawl_store::{CrawlStore, MirrorSite, PARTS, SampleSize, StoredCrawl, St
 pub use evidence::{EvidenceKind, EvidenceKinds};
 pub use label::{Clues, LabelBuilder, Labels, MainClues};
 pub use learner::{CanonFd, LearnSettings, Learned, Learner};
+pub use link_targets::LinkTargets;
 pub use minhash::{SKETCH_VALUES, Sketch};
 pub use progress::Progress;
 pub use score::{Score, Tally, score};

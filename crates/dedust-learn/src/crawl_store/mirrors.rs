@@ -21,9 +21,9 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::page_of;
 use crate::confidence::failure_bound;
-use crate::crawl::resolve;
 use crate::hash::spread_seed;
 use crate::label::Clues;
+use crate::link_targets::LinkTargets;
 
 /// Sightings that are remembered, of all sites together.
 const MAX_SIGHTINGS: usize = 1 << 20;
@@ -72,7 +72,6 @@ pub(super) struct Mirrors {
     sections: HashMap<u32, Box<[u8]>>,
     /// Mirrors that the user names, each with its original.
     named: BTreeMap<Box<str>, Box<str>>,
-    target: ParsedUrl,
 }
 
 /// What a site has under a path.
@@ -147,26 +146,35 @@ struct Votes {
 
 impl Mirrors {
     /// Takes note of an observation of `site`, whose name is `name`.
-    pub(super) fn observe(&mut self, site: u32, name: &[u8], url: &ParsedUrl, clues: &Clues<'_>) {
+    pub(super) fn observe(
+        &mut self,
+        site: u32,
+        name: &[u8],
+        url: &ParsedUrl,
+        clues: &Clues<'_>,
+        links: &LinkTargets,
+    ) {
         let path = path_hash(url, name);
         if path.trailing_zeros() < self.level || clues.status.is_some_and(|status| status >= 400) {
             return;
         }
         let has_www = labels_of(url, name).starts_with(WWW);
-        let mut link = |target, is_redirect: bool| {
-            resolve(url, target, &mut self.target)?;
-            let other = site_of(self.target.host());
-            let is_same_host = labels_of(&self.target, other).starts_with(WWW) == has_www;
-            let seen = if other == name || path_hash(&self.target, other) != path {
+        let link = |target: &ParsedUrl, is_redirect: bool| {
+            let other = site_of(target.host());
+            let is_same_host = labels_of(target, other).starts_with(WWW) == has_www;
+            let seen = if other == name || path_hash(target, other) != path {
                 Seen::LinkElsewhere
             } else if is_redirect {
                 Seen::RedirectTo(xxh3_64(other))
             } else {
                 Seen::CanonicalTo(xxh3_64(other))
             };
-            Some((seen, is_same_host))
+            (seen, is_same_host)
         };
-        let links = [link(clues.redirect, true), link(clues.canonical, false)];
+        let links = [
+            links.redirect().map(|target| link(target, true)),
+            links.canonical().map(|target| link(target, false)),
+        ];
         let page = page_of(clues).map(|page| (Seen::Page(xxh3_64(page)), has_www));
         let segment = first_segment(url);
         let section = xxh3_64(segment) as u32;
