@@ -85,8 +85,8 @@ impl Target {
 }
 
 fn says_something(target: &[u8]) -> bool {
-    let is_word = |word: &&str| target.eq_ignore_ascii_case(word.as_bytes());
-    !target.is_empty() && !target.starts_with(b"#") && !NO_TARGETS.iter().any(|word| is_word(&word))
+    let is_no_target = NO_TARGETS.iter().any(|word| target.eq_ignore_ascii_case(word.as_bytes()));
+    !target.is_empty() && !target.starts_with(b"#") && !is_no_target
 }
 
 fn absolute(base: &ParsedUrl, target: &[u8]) -> Option<Url> {
