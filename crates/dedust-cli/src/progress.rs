@@ -41,12 +41,13 @@ pub(crate) struct Learning {
     all_sites: AtomicU64,
 }
 
-fn bar(printer: &Printer, template: &str) -> ProgressBar {
+/// A bar of so many steps, if that is known, hidden where no one can see it.
+pub(crate) fn bar(printer: &Printer, template: &str, steps: Option<u64>) -> ProgressBar {
     if !printer.shows_bars() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+    let bar = ProgressBar::with_draw_target(steps, ProgressDrawTarget::stderr())
         .with_style(style.progress_chars("=> ").with_key("rate", write_rate))
         .with_finish(ProgressFinish::AndClear);
     if !bar.is_hidden() {
@@ -65,8 +66,8 @@ impl Reading {
     pub(crate) fn new(printer: &Printer, inputs: &[PathBuf]) -> Self {
         let sizes: Vec<u64> = inputs.iter().rev().map(|path| size_of_file(path)).collect();
         let time_left = if sizes.len() > 1 && !sizes.contains(&0) { ", {eta} left" } else { "" };
-        let bar = bar(printer, &format!("{{spinner}} reading {{wide_msg}} {{prefix}}{time_left}"));
-        bar.set_length(sizes.iter().sum());
+        let template = format!("{{spinner}} reading {{wide_msg}} {{prefix}}{time_left}");
+        let bar = bar(printer, &template, Some(sizes.iter().sum()));
         Self { bar, rows: 0, started: Instant::now(), sizes, size: 0 }
     }
 
@@ -96,7 +97,7 @@ impl Learning {
     /// Starts to count sites.
     pub(crate) fn new(printer: &Printer) -> Self {
         let template = "learning {msg} [{wide_bar}] {human_pos}/{human_len} URLs, {rate} URLs/s, {eta} left";
-        Self { bar: bar(printer, template), sites: AtomicU64::new(0), all_sites: AtomicU64::new(0) }
+        Self { bar: bar(printer, template, None), sites: AtomicU64::new(0), all_sites: AtomicU64::new(0) }
     }
 }
 

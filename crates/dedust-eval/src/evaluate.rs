@@ -8,7 +8,7 @@ known, in the order in which they came.
 use std::collections::BTreeMap;
 
 use dedust::{Normalizer, ParsedUrl, Scratch, site_of};
-use dedust_learn::{Clues, EvidenceKinds, LabelBuilder};
+use dedust_learn::{Clues, EvidenceKinds, LabelBuilder, LinkTargets};
 use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -20,6 +20,7 @@ pub struct Evaluator<'n> {
     normalizer: &'n Normalizer,
     scratch: Scratch,
     url: ParsedUrl,
+    links: LinkTargets,
     labels: LabelBuilder,
     row_by_url: HashMap<u128, u32>,
     rows: Vec<Row>,
@@ -71,6 +72,7 @@ impl<'n> Evaluator<'n> {
             normalizer,
             scratch: Scratch::default(),
             url: ParsedUrl::default(),
+            links: LinkTargets::default(),
             labels: LabelBuilder::new(kinds),
             row_by_url: HashMap::default(),
             rows: Vec::new(),
@@ -85,8 +87,12 @@ impl<'n> Evaluator<'n> {
         let hash = xxh3_128(url);
         let row = *self.row_by_url.entry(hash).or_insert(next);
         let is_url = self.url.parse_from(url).is_ok();
-        let safe = if is_url { self.url.as_bytes() } else { url };
-        self.labels.observe(row, safe, clues);
+        if is_url {
+            self.links.resolve(&self.url, clues);
+            self.labels.observe(row, self.url.as_bytes(), &self.links.within(clues));
+        } else {
+            self.labels.observe(row, url, clues);
+        }
         if row < next {
             return;
         }

@@ -12,9 +12,10 @@ use foldhash::HashMap;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::crawl::{is_of_the_web, resolve};
+use crate::crawl::is_of_the_web;
 use crate::evidence::EvidenceKinds;
 use crate::label::{Clues, LabelBuilder, Labels};
+use crate::link_targets::LinkTargets;
 
 const NO_CLUSTER: u32 = u32::MAX;
 
@@ -41,8 +42,7 @@ pub struct Clusterer {
     /// The site of each URL, and its row there.
     urls: Vec<(u32, u32)>,
     url: ParsedUrl,
-    canonical: ParsedUrl,
-    redirect: ParsedUrl,
+    links: LinkTargets,
 }
 
 #[derive(Debug)]
@@ -61,8 +61,7 @@ impl Clusterer {
             sites: Vec::new(),
             urls: Vec::new(),
             url: ParsedUrl::default(),
-            canonical: ParsedUrl::default(),
-            redirect: ParsedUrl::default(),
+            links: LinkTargets::default(),
         }
     }
 
@@ -71,11 +70,8 @@ impl Clusterer {
     pub fn observe(&mut self, url: &[u8], clues: &Clues<'_>) -> Result<u32, ParseUrlError> {
         self.url.parse_from(url)?;
         let clues = if is_of_the_web(&self.url) {
-            Clues {
-                canonical: resolve(&self.url, clues.canonical, &mut self.canonical),
-                redirect: resolve(&self.url, clues.redirect, &mut self.redirect),
-                ..*clues
-            }
+            self.links.resolve(&self.url, clues);
+            self.links.within(clues)
         } else {
             Clues::default()
         };

@@ -14,6 +14,7 @@ use crate::corpus::{Corpus, NO_LABEL, UrlList};
 use crate::evidence::EvidenceKinds;
 use crate::host_links::HostLinks;
 use crate::label::{Clues, LabelBuilder};
+use crate::link_targets::LinkTargets;
 use crate::rows::RowBuilder;
 
 /// Observations of any number of sites.
@@ -35,8 +36,7 @@ pub struct Crawl {
     kinds: EvidenceKinds,
     sites: HashMap<Box<[u8]>, SiteCrawl>,
     url: ParsedUrl,
-    canonical: ParsedUrl,
-    redirect: ParsedUrl,
+    links: LinkTargets,
 }
 
 #[derive(Debug)]
@@ -53,18 +53,12 @@ struct SiteCrawl {
 impl Crawl {
     /// A crawl whose duplicate labels come from these kinds of evidence.
     pub fn new(kinds: EvidenceKinds) -> Self {
-        Self {
-            kinds,
-            sites: HashMap::default(),
-            url: ParsedUrl::default(),
-            canonical: ParsedUrl::default(),
-            redirect: ParsedUrl::default(),
-        }
+        Self { kinds, sites: HashMap::default(), url: ParsedUrl::default(), links: LinkTargets::default() }
     }
 
     /// Adds one URL with what is known of it; one whose scheme is not of the web, or that has more than 8,192
-    /// bytes or 256 parts, is passed over. Targets of canonical links and redirects may be relative to the host; any that are
-    /// not URLs are taken as unknown.
+    /// bytes or 256 parts, is passed over. Targets of canonical links and redirects may be relative
+    /// ([`LinkTargets`]); any that are not URLs are taken as unknown.
     pub fn observe(&mut self, url: &[u8], clues: &Clues<'_>) -> Result<(), ParseUrlError> {
         self.observe_at(url, clues, None)
     }
@@ -76,26 +70,19 @@ impl Crawl {
         clues: &Clues<'_>,
         time: Option<&[u8]>,
     ) -> Result<(), ParseUrlError> {
-        let Self { kinds, sites, url: parsed, canonical, redirect } = self;
+        let Self { kinds, sites, url: parsed, links } = self;
         parsed.parse_from(url)?;
         if !is_of_the_web(parsed) || is_too_long(parsed) {
             return Ok(());
         }
-        let clues = Clues {
-            canonical: resolve(parsed, clues.canonical, canonical),
-            redirect: resolve(parsed, clues.redirect, redirect),
-            ..*clues
-        };
+        links.resolve(parsed, clues);
         let name = site_of(parsed.host());
         if !sites.contains_key(name) {
             sites.insert(name.into(), SiteCrawl::new(*kinds));
         }
         if let Some(site) = sites.get_mut(name) {
-            site.observe(parsed.as_bytes(), &clues, time);
-            let (is_canonical, is_redirect) = (clues.canonical.is_some(), clues.redirect.is_some());
-            for (_, target) in
-                [(is_canonical, canonical), (is_redirect, redirect)].iter().filter(|link| link.0)
-            {
+            site.observe(parsed.as_bytes(), &links.within(clues), time);
+            for target in [links.canonical(), links.redirect()].into_iter().flatten() {
                 site.host_links.observe(parsed, target);
             }
         }
@@ -140,25 +127,6 @@ pub(crate) fn is_too_long(url: &ParsedUrl) -> bool {
     let url = url.as_bytes();
     url.len() > MAX_URL_BYTES
         || url.iter().filter(|byte| matches!(byte, b'/' | b'?' | b'&' | b';')).count() > MAX_URL_PARTS
-}
-
-/// The absolute form of a link target, written into `buffer`.
-pub(crate) fn resolve<'b>(
-    base: &ParsedUrl,
-    target: Option<&[u8]>,
-    buffer: &'b mut ParsedUrl,
-) -> Option<&'b [u8]> {
-    let target = target?.trim_ascii();
-    let absolute = if target.starts_with(b"//") {
-        Some([base.scheme(), b":", target].concat())
-    } else if target.starts_with(b"/") {
-        let port = base.port().map(|port| [b":", port].concat()).unwrap_or_default();
-        Some([base.scheme(), b"://", base.host(), &port, target].concat())
-    } else {
-        None
-    };
-    buffer.parse_from(absolute.as_deref().unwrap_or(target)).ok()?;
-    Some(buffer.as_bytes())
 }
 
 impl SiteCrawl {

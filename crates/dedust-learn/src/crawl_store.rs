@@ -33,6 +33,7 @@ use crate::corpus::Corpus;
 use crate::crawl::{Crawl, is_of_the_web, is_too_long};
 use crate::evidence::EvidenceKinds;
 use crate::label::Clues;
+use crate::link_targets::LinkTargets;
 
 /// Parts that a crawl is dealt out to.
 pub const PARTS: usize = 256;
@@ -105,6 +106,7 @@ pub struct CrawlStore {
     held_bytes: usize,
     failure: Option<io::Error>,
     url: ParsedUrl,
+    links: LinkTargets,
 }
 
 /// Where observations go that memory has no room for.
@@ -162,6 +164,7 @@ impl CrawlStore {
             held_bytes: 0,
             failure: None,
             url: ParsedUrl::default(),
+            links: LinkTargets::default(),
         }
     }
 
@@ -201,6 +204,7 @@ impl CrawlStore {
             self.crawl.too_long += 1;
             return Ok(());
         }
+        self.links.resolve(&self.url, clues);
         let name = site_of(self.url.host());
         let StoredCrawl { sites, parts, .. } = &mut self.crawl;
         let part = &mut parts[part_of(name)];
@@ -222,12 +226,13 @@ impl CrawlStore {
         sites[site as usize].rows += 1;
         sites[site as usize].bytes += url.len() as u64;
         if let Some(mirrors) = &mut self.mirrors {
-            mirrors.observe(site, name, &self.url, clues);
+            mirrors.observe(site, name, &self.url, clues, &self.links);
         }
+        let clues = self.links.within(clues);
         let held = &mut part.held;
         let before = held.len();
-        let page = page_hash(self.url.as_bytes(), clues);
-        Record { site, page, url, clues: *clues, time }.write(held);
+        let page = page_hash(self.url.as_bytes(), &clues);
+        Record { site, page, url, clues, time }.write(held);
         self.held_bytes += held.len() - before;
         self.spill_if_full();
         Ok(())

@@ -5,6 +5,8 @@ Well-spread numbers for pairs, whose sum is the place of a URL.
 use dedust::{RawKey, RawValue, TokenKey, UrlParts};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::hash::key_number;
+
 /// The number of a pair: equal for equal pairs, and not related to that of any other.
 pub fn pair_number(key: &TokenKey, value: Option<&str>) -> u64 {
     let (key, occurrence) = raw_key(key);
@@ -28,19 +30,7 @@ pub(crate) fn raw_key(key: &TokenKey) -> (RawKey<'_>, u32) {
 
 /// The number of a pair as a form shows it.
 pub(crate) fn raw_pair_number(key: RawKey<'_>, occurrence: u32, value: RawValue<'_>) -> u64 {
-    // Seeds that lie close together make equal numbers of short texts that do: `CSS` and `CSP`.
-    let numbered = |kind: u64, index: u64| (kind << 32 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let seed = match key {
-        RawKey::Scheme => numbered(1, 0),
-        RawKey::Port => numbered(2, 0),
-        RawKey::TrailingSlash => numbered(3, 0),
-        RawKey::QuerySeparator => numbered(4, 0),
-        RawKey::Hashbang => numbered(5, 0),
-        RawKey::Subdomain(index) => numbered(6, index.into()),
-        RawKey::PathSegment(index) => numbered(7, index.into()),
-        RawKey::PathParam(name) => xxh3_64_with_seed(name, numbered(8, occurrence.into())),
-        RawKey::QueryParam(name) => xxh3_64_with_seed(name, numbered(9, occurrence.into())),
-    };
+    let seed = key_number(key, occurrence);
     match value {
         Some(text) => xxh3_64_with_seed(text, seed),
         None => xxh3_64_with_seed(b"\0bare", !seed),

@@ -3,7 +3,6 @@
 */
 
 mod args;
-mod bar;
 mod chart;
 mod json;
 mod memory;
@@ -30,7 +29,10 @@ use crate::method::{self, Method};
 use crate::number::{count, counted, percent};
 use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
+use crate::progress;
 
+/// The template of the progress bar.
+const BAR: &str = "comparing [{wide_bar}] {human_pos}/{human_len} {msg}, {elapsed}";
 /// URLs, learned from and scored, above which `--html` does without the sweep.
 const SWEPT_URLS: usize = 2_000_000;
 
@@ -75,7 +77,7 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
     printer.note(summary(args, &sites));
     note_reading(&sites, &learners, printer);
     let tasks = (sites.len() * methods.len()) as u64;
-    let bar = bar::bar(printer, 2 * tasks);
+    let bar = progress::bar(printer, BAR, Some(2 * tasks)).with_message("methods on sites");
     let comparison = compare(&sites, &learners, &settings, &|| bar.inc(1))?;
     let peaks = memory::peaks(args, &sites, &learners, &|| bar.inc(1));
     let urls: usize = sites.iter().map(|site| site.training().len() + site.scored().len()).sum();

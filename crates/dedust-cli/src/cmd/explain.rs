@@ -35,8 +35,9 @@ enum Record<'a> {
         /// The site of the URL, if it shows the pages of `site`.
         #[serde(skip_serializing_if = "Option::is_none")]
         mirror: Option<&'a str>,
-        /// How many rules that site has.
-        site_rules: usize,
+        /// How many rules that site has, unless they are compiled.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        site_rules: Option<usize>,
         /// The hosts on which they hold, with and without `www`; empty for all.
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         hosts: &'a [Box<str>],
@@ -53,6 +54,11 @@ enum Record<'a> {
         /// Its place in the site's list where no more is known: compiled rules hold no text.
         #[serde(skip_serializing_if = "Option::is_none")]
         compiled_rule: Option<usize>,
+        /// The places, where no more is known, of the substitutions and edits that changed the URL or its key.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        compiled_substitutions: &'a [usize],
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        compiled_edits: &'a [usize],
         /// For equality only.
         key: String,
         /// Can be fetched.
@@ -239,13 +245,14 @@ impl<'a> Case<'a> {
     }
 
     fn record(&self) -> Record<'_> {
-        let Explanation { safe, key, canonical, .. } = &self.explanation;
+        let Explanation { safe, key, canonical, rule, substitutions, edits, .. } = &self.explanation;
+        let if_compiled = |places| if self.is_compiled { places } else { &[][..] };
         Record::Explanation {
             input: self.input,
             safe: safe.to_string(),
             site: &self.site,
             mirror: self.explanation.mirror.as_deref(),
-            site_rules: self.site_rules,
+            site_rules: (!self.is_compiled).then_some(self.site_rules),
             hosts: self.hosts,
             substitutions: self.substitutions.iter().map(|&text| words::substitution(text)).collect(),
             rule: self.rule.map(|(index, rule)| RuleRecord {
@@ -266,14 +273,16 @@ impl<'a> Case<'a> {
                 })
                 .collect(),
             refused: self.refused.iter().map(|edit| RefusedRecord::new(edit)).collect(),
-            compiled_rule: self.explanation.rule.filter(|_| self.is_compiled),
+            compiled_rule: rule.filter(|_| self.is_compiled),
+            compiled_substitutions: if_compiled(substitutions),
+            compiled_edits: if_compiled(edits),
             key: key.to_string(),
             canonical: canonical.to_string(),
         }
     }
 
     fn print(&self, printer: &mut Printer) -> io::Result<()> {
-        let Explanation { safe, key, canonical, .. } = &self.explanation;
+        let Explanation { safe, key, canonical, substitutions, edits, .. } = &self.explanation;
         printer.line(self.input)?;
         let mut line = |name: &str, text: &str| printer.line(format_args!("  {name:<9}  {text}"));
         line("safe form", &safe.to_string())?;
@@ -293,6 +302,9 @@ impl<'a> Case<'a> {
         for &text in &self.substitutions {
             line("replaced", &words::substitution(text))?;
         }
+        if self.is_compiled && !substitutions.is_empty() {
+            line("replaced", &format!("by substitution {}", without_text(substitutions)))?;
+        }
         match self.rule {
             Some((index, rule)) => {
                 line("rule", &format!("{index} of {}, counted from 0", self.site_rules))?;
@@ -308,8 +320,11 @@ impl<'a> Case<'a> {
                     line("", &format!("= {}", example.duplicate))?;
                 }
             }
-            None if self.edits.is_empty() => line("rule", &self.why_no_rule())?,
+            None if edits.is_empty() => line("rule", &self.why_no_rule())?,
             None => {}
+        }
+        if self.is_compiled && !edits.is_empty() {
+            line(if edits.len() == 1 { "edit" } else { "edits" }, &without_text(edits))?;
         }
         for (index, edit) in &self.edits {
             line("edit", &format!("{index} of {}: {edit}", self.site_rules))?;
@@ -373,9 +388,7 @@ impl<'a> Case<'a> {
 
     fn why_no_rule(&self) -> String {
         if let Some(place) = self.explanation.rule {
-            return format!(
-                "{place}, counted from 0; compiled rules say no more, the rule file they were made from does"
-            );
+            return without_text(&[place]);
         }
         if self.explanation.site.is_none() && !self.hosts.is_empty() {
             "none: nothing was learned of this host, and too few others agree to speak for it".into()
@@ -383,6 +396,8 @@ impl<'a> Case<'a> {
             format!("none of {} covers it", self.site)
         } else if self.site_rules == 0 && self.explanation.site.is_none() {
             "none: only the safe normalization applies, which never changes the page".into()
+        } else if !self.explanation.substitutions.is_empty() {
+            "none covers what the replacements made of it".into()
         } else {
             "none covers it, as no URLs like it were proven to be duplicates; it stays in its safe form"
                 .into()
@@ -398,6 +413,13 @@ impl<'a> Case<'a> {
         }
         Some(words::why_unwritable(rule).unwrap_or_else(|| "the URL is in canonical form already".into()))
     }
+}
+
+/// What is known of compiled rules: their places in the site's list.
+fn without_text(places: &[usize]) -> String {
+    let places: Vec<String> = places.iter().map(ToString::to_string).collect();
+    let places = words::list(&places);
+    format!("{places}, counted from 0; compiled rules say no more, the rule file they were made from does")
 }
 
 /// Edits that would change the URL, had they been believed. A few.

@@ -3,6 +3,7 @@
 */
 
 mod report;
+mod settings;
 mod unfinished;
 
 use std::time::Instant;

@@ -13,7 +13,6 @@ use std::time::Instant;
 use anyhow::Context as _;
 use dedust_eval::simulate::{Lie, Noise, Phenomenon, Profile, Site, Statistics};
 use dedust_io::{OutputFile, WriteError};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 
 use crate::ExitStatus;
@@ -21,7 +20,11 @@ use crate::args::{ObservationFormat, SimulateArgs};
 use crate::failure::Refusal;
 use crate::number::{count, percent};
 use crate::printer::Printer;
+use crate::progress;
 use crate::table::Table;
+
+/// The template of the progress bar.
+const BAR: &str = "simulating [{wide_bar}] {human_pos}/{human_len} URLs, {elapsed}";
 
 /// Makes the sites and writes them.
 pub(crate) fn run(args: &SimulateArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
@@ -62,7 +65,7 @@ type WriteSite<'s> = Box<dyn Fn(&mut dyn io::Write, &mut dyn io::Write) -> io::R
 /// Writes sites where the arguments say; how many seconds it took.
 fn write_sites(sites: &[Written<'_>], args: &SimulateArgs, printer: &mut Printer) -> anyhow::Result<f64> {
     let started = Instant::now();
-    let bar = progress_bar(printer, sites.iter().map(|site| site.urls).sum());
+    let bar = progress::bar(printer, BAR, Some(sites.iter().map(|site| site.urls).sum()));
     if args.output.as_os_str() == "-" {
         for site in sites {
             (site.write)(printer.data(), &mut io::sink())?;
@@ -96,18 +99,6 @@ fn plan(args: &SimulateArgs) -> anyhow::Result<Vec<Site>> {
         }
     });
     Profile::plan(specs).context("no such sites can be made")
-}
-
-/// URLs written so far; hidden where no one can see it.
-fn progress_bar(printer: &Printer, urls: u64) -> ProgressBar {
-    if !printer.shows_bars() {
-        return ProgressBar::hidden();
-    }
-    let style =
-        ProgressStyle::with_template("simulating [{wide_bar}] {human_pos}/{human_len} URLs, {elapsed}")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(Some(urls), ProgressDrawTarget::stderr())
-        .with_style(style.progress_chars("=> "))
 }
 
 /// Makes sure that there is a folder, and nothing in it that is not to be lost.

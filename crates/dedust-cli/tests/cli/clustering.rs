@@ -253,3 +253,27 @@ fn rules_are_learned_from_an_archive() {
     let report = sandbox.dedust(&["learn", "crawl.warc", "-o", "rules.json"]);
     assert!(report.contains("rule written") || report.contains("rules written"), "{report}");
 }
+
+#[test]
+fn relative_links_are_those_of_their_page() {
+    let sandbox = Sandbox::with_edits();
+    let crawl = r#"{"url":"http://b.example/docs/one?s=1","canonical":"one"}
+{"url":"http://b.example/docs/one?s=2","canonical":"../docs/one"}
+{"url":"http://b.example/docs/two?s=1","redirect":"?s=2","status":302}
+{"url":"http://b.example/docs/two?s=2"}
+{"url":"http://b.example/news/one?s=1","canonical":"one"}
+{"url":"http://b.example/news/one?s=2","canonical":"//b.example/news/one"}
+{"url":"http://b.example/none/one","canonical":"null"}
+"#;
+    sandbox.write("crawl.jsonl", crawl);
+    assert_eq!(sandbox.dedust(&["cluster", "crawl.jsonl", "-o", "labelled.jsonl", "-q"]), "exit 0\n");
+    let clusters: Vec<_> = sandbox
+        .read("labelled.jsonl")
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["cluster"].clone())
+        .collect();
+    assert_snapshot!(serde_json::to_string(&clusters).unwrap(), @"[0,0,1,1,2,2,null]");
+    // Scored by the same labels: seven URLs less one of which nothing is known, three pages.
+    let scores = sandbox.dedust(&["evaluate", "rules.json", "crawl.jsonl"]);
+    assert!(scores.contains("\nb.example     6      3 "), "{scores}");
+}

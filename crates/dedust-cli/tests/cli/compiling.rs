@@ -52,6 +52,42 @@ fn compiled_rules_take_the_place_of_plain_ones() {
 }
 
 #[test]
+fn compiled_edits_are_told_by_their_places() {
+    let sandbox = Sandbox::with_edits();
+    assert_eq!(sandbox.run(&["compile", "rules.json", "-o", "rules.bin"]).status.code(), Some(0));
+    let urls = ["http://a.example/p?sid=1", "http://a.example/p?ref=3&sid=4", "http://a.example/p"];
+    assert_snapshot!(sandbox.dedust(&[&["explain", "rules.bin"], &urls[..]].concat()), @r"
+    exit 0
+    --- stdout
+    http://a.example/p?sid=1
+      safe form  http://a.example/p?sid=1
+      site       a.example
+      edit       1, counted from 0; compiled rules say no more, the rule file they were made from does
+      key        http://a.example/p
+      canonical  http://a.example/p
+
+    http://a.example/p?ref=3&sid=4
+      safe form  http://a.example/p?ref=3&sid=4
+      site       a.example
+      edits      0 and 1, counted from 0; compiled rules say no more, the rule file they were made from does
+      key        http://a.example/p
+      canonical  http://a.example/p?ref=3
+
+    http://a.example/p
+      safe form  http://a.example/p
+      site       a.example
+      rule       none covers it, as no URLs like it were proven to be duplicates; it stays in its safe form
+      key        http://a.example/p
+      canonical  http://a.example/p
+    ");
+    assert_snapshot!(sandbox.dedust(&["explain", "rules.bin", urls[1], "--format", "json"]), @r#"
+    exit 0
+    --- stdout
+    {"type":"explanation","input":"http://a.example/p?ref=3&sid=4","safe":"http://a.example/p?ref=3&sid=4","site":"a.example","substitutions":[],"rule":null,"compiled_edits":[0,1],"key":"http://a.example/p","canonical":"http://a.example/p?ref=3"}
+    "#);
+}
+
+#[test]
 fn an_existing_file_is_kept_unless_forced() {
     let sandbox = compiled();
     let before = fs::read(sandbox.path("rules.bin")).unwrap();

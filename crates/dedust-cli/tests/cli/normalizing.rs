@@ -81,6 +81,19 @@ fn json_tells_the_rule() {
 }
 
 #[test]
+fn json_tells_the_edits() {
+    let sandbox = Sandbox::with_edits();
+    let urls = "http://a.example/p?id=1&sid=2\nhttp://a.example/p?ref=3&sid=4\nhttp://a.example/p?id=1\n";
+    assert_snapshot!(sandbox.dedust_with(&["normalize", "rules.json", "--format", "json"], urls), @r#"
+    exit 0
+    --- stdout
+    {"type":"url","input":"http://a.example/p?id=1&sid=2","canonical":"http://a.example/p?id=1","site":"a.example","edits":[1]}
+    {"type":"url","input":"http://a.example/p?ref=3&sid=4","canonical":"http://a.example/p?ref=3","site":"a.example","edits":[0,1]}
+    {"type":"url","input":"http://a.example/p?id=1","canonical":"http://a.example/p?id=1"}
+    "#);
+}
+
+#[test]
 fn pages_of_their_own_never_change() {
     let sandbox = Sandbox::with_rules();
     let archive: String = (0..90).map(|page| format!("http://www.shop.example/archive/{page}\n")).collect();

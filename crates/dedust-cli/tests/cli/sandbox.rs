@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use serde_json::json;
 use tempfile::TempDir;
 
 /// A folder that is gone after the test.
@@ -18,6 +19,20 @@ impl Sandbox {
     /// An empty folder.
     pub(crate) fn new() -> Self {
         Self { folder: TempDir::new().unwrap() }
+    }
+
+    /// A sandbox with `rules.json`, in which `a.example` has two edits: `sid` is dropped, and `ref` is, in keys only.
+    pub(crate) fn with_edits() -> Self {
+        let edit = |name: &str, fetchable: bool| {
+            let evidence = json!({"urls": 90, "support_pairs": 40, "false_pairs": 0, "groups": 20,
+                                  "failed_groups": 0, "failure_bound": 0.1391, "kinds": ["digest"]});
+            json!({"change": [{"drop": format!("q.{name}")}], "fetchable": fetchable, "evidence": evidence})
+        };
+        let edits = [edit("ref", false), edit("sid", true)];
+        let sandbox = Self::new();
+        let rules = json!({"version": 1, "method": "by hand", "sites": {"a.example": {"edits": edits}}});
+        sandbox.write("rules.json", rules.to_string());
+        sandbox
     }
 
     /// A folder with `crawl.jsonl`, of which [`shop`] tells, and `rules.json` with [`RULES`].

@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 
 use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, site_of};
-use dedust_learn::{Clues, Corpus, CrawlStore, EvidenceKind, EvidenceKinds, PARTS, SampleSize, StoredCrawl};
+use dedust_learn::{
+    Clues, Corpus, CrawlStore, EvidenceKind, EvidenceKinds, LinkTargets, PARTS, SampleSize, StoredCrawl,
+};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -44,6 +46,7 @@ pub struct Sample {
     finds_mirrors: bool,
     sites: BTreeMap<Box<[u8]>, SiteBuilder>,
     url: ParsedUrl,
+    links: LinkTargets,
 }
 
 #[derive(Debug)]
@@ -75,6 +78,7 @@ impl Sample {
             finds_mirrors: true,
             sites: BTreeMap::new(),
             url: ParsedUrl::default(),
+            links: LinkTargets::default(),
         }
     }
 
@@ -89,15 +93,14 @@ impl Sample {
         Self { finds_mirrors: false, ..self }
     }
 
-    /// Adds one URL with what is known of it, as [`CrawlStore::observe`] does. Labels to score by take link targets
-    /// as written, as [`crate::Evaluator`] does.
+    /// Adds one URL with what is known of it, as [`CrawlStore::observe`] does.
     pub fn observe(
         &mut self,
         url: &[u8],
         clues: &Clues<'_>,
         time: Option<&[u8]>,
     ) -> Result<(), ParseUrlError> {
-        let Self { split, kinds, has_truth, sites, url: parsed, .. } = self;
+        let Self { split, kinds, has_truth, sites, url: parsed, links, .. } = self;
         parsed.parse_from(url)?;
         let name = site_of(parsed.host());
         if !sites.contains_key(name) {
@@ -111,7 +114,8 @@ impl Sample {
             site.saved.push((hash, SavedObservation::new(url, clues, time)));
         }
         if !*has_truth {
-            site.scored.observe(url, safe, clues);
+            links.resolve(parsed, clues);
+            site.scored.observe(url, safe, &links.within(clues));
         }
         Ok(())
     }

@@ -12,12 +12,13 @@ is enough ([`Draw`]).
 
 use std::ops::ControlFlow;
 
-use dedust::{ParsedUrl, RawKey, visit_tokens};
+use dedust::{ParsedUrl, visit_tokens};
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::record::Record;
 use crate::corpus::Corpus;
+use crate::hash::key_number;
 
 /// Members of a page that are compared with each other.
 const MOST_MEMBERS: usize = 8;
@@ -132,24 +133,10 @@ fn differing_keys(members: &[&[(u64, u64)]]) -> Vec<(u64, f64)> {
 /// Visits hashes of the keys and values of a URL.
 fn visit_pairs(url: &ParsedUrl, domain_len: usize, mut visit: impl FnMut(u64, u64)) {
     let flow = visit_tokens(url, domain_len, |key, value| {
-        visit(key_hash(key), value.map_or(1, |text| xxh3_64(text).max(2)));
+        visit(key_number(key, 1), value.map_or(1, |text| xxh3_64(text).max(2)));
         ControlFlow::<()>::Continue(())
     });
     debug_assert!(flow.is_continue());
-}
-
-fn key_hash(key: RawKey<'_>) -> u64 {
-    match key {
-        RawKey::Scheme => 1,
-        RawKey::Port => 2,
-        RawKey::TrailingSlash => 3,
-        RawKey::QuerySeparator => 4,
-        RawKey::Hashbang => 5,
-        RawKey::Subdomain(index) => 1 << 20 | u64::from(index),
-        RawKey::PathSegment(index) => 2 << 20 | u64::from(index),
-        RawKey::PathParam(name) => xxh3_64_with_seed(name, 1),
-        RawKey::QueryParam(name) => xxh3_64_with_seed(name, 2),
-    }
 }
 
 /// Keeps the observations that come first in an order by chance, groups first, then URLs.

@@ -21,8 +21,9 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::page_of;
 use crate::confidence::failure_bound;
-use crate::crawl::resolve;
+use crate::hash::spread_seed;
 use crate::label::Clues;
+use crate::link_targets::LinkTargets;
 use crate::thresholds::THRESHOLDS;
 
 /// A site that shows the pages of another.
@@ -52,7 +53,6 @@ pub(super) struct Mirrors {
     sections: HashMap<u32, Box<[u8]>>,
     /// Mirrors that the user names, each with its original.
     named: BTreeMap<Box<str>, Box<str>>,
-    target: ParsedUrl,
 }
 
 /// What a site has under a path.
@@ -127,26 +127,35 @@ struct Votes {
 
 impl Mirrors {
     /// Takes note of an observation of `site`, whose name is `name`.
-    pub(super) fn observe(&mut self, site: u32, name: &[u8], url: &ParsedUrl, clues: &Clues<'_>) {
+    pub(super) fn observe(
+        &mut self,
+        site: u32,
+        name: &[u8],
+        url: &ParsedUrl,
+        clues: &Clues<'_>,
+        links: &LinkTargets,
+    ) {
         let path = path_hash(url, name);
         if path.trailing_zeros() < self.level || clues.status.is_some_and(|status| status >= 400) {
             return;
         }
         let has_www = labels_of(url, name).starts_with(WWW);
-        let mut link = |target, is_redirect: bool| {
-            resolve(url, target, &mut self.target)?;
-            let other = site_of(self.target.host());
-            let is_same_host = labels_of(&self.target, other).starts_with(WWW) == has_www;
-            let seen = if other == name || path_hash(&self.target, other) != path {
+        let link = |target: &ParsedUrl, is_redirect: bool| {
+            let other = site_of(target.host());
+            let is_same_host = labels_of(target, other).starts_with(WWW) == has_www;
+            let seen = if other == name || path_hash(target, other) != path {
                 Seen::LinkElsewhere
             } else if is_redirect {
                 Seen::RedirectTo(xxh3_64(other))
             } else {
                 Seen::CanonicalTo(xxh3_64(other))
             };
-            Some((seen, is_same_host))
+            (seen, is_same_host)
         };
-        let links = [link(clues.redirect, true), link(clues.canonical, false)];
+        let links = [
+            links.redirect().map(|target| link(target, true)),
+            links.canonical().map(|target| link(target, false)),
+        ];
         let page = page_of(clues).map(|page| (Seen::Page(xxh3_64(page)), has_www));
         let segment = first_segment(url);
         let section = xxh3_64(segment) as u32;
@@ -408,7 +417,7 @@ fn path_hash(url: &ParsedUrl, name: &[u8]) -> u64 {
     let mut hash = xxh3_64_with_seed(url.path(), seed);
     for (part, salt) in [(url.query(), 1), (url.port(), 2), (url.hashbang(), 3)] {
         if let Some(part) = part {
-            hash = xxh3_64_with_seed(part, hash.wrapping_add(salt));
+            hash = xxh3_64_with_seed(part, hash.wrapping_add(spread_seed(salt, 0)));
         }
     }
     hash

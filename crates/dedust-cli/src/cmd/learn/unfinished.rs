@@ -9,7 +9,6 @@ only if memory was short: smaller crawls are read again in no time.
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use anyhow::Context as _;
 use dedust::RuleSet;
@@ -21,11 +20,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::settings::Settings;
 use crate::args::LearnArgs;
 use crate::failure::Refusal;
 use crate::method::Method;
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The folder of a run.
 pub(super) struct Unfinished {
@@ -34,25 +34,6 @@ pub(super) struct Unfinished {
     method: Method,
     evidence: EvidenceKinds,
     resume: bool,
-}
-
-/// All that the rules depend on. A run can only go on with the same.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Settings {
-    method: String,
-    evidence: String,
-    max_fpr: f64,
-    sample: f64,
-    max_sample: u64,
-    inputs: Vec<InputFile>,
-}
-
-/// A file as it was read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct InputFile {
-    path: PathBuf,
-    bytes: u64,
-    modified_seconds: u64,
 }
 
 /// `read.json`.
@@ -80,14 +61,7 @@ impl Unfinished {
             name.push(".unfinished");
             name.into()
         };
-        let settings = Settings {
-            method: args.method.to_string(),
-            evidence: args.evidence.to_string(),
-            max_fpr: args.max_fpr,
-            sample: args.sample,
-            max_sample: args.max_sample,
-            inputs: args.inputs.iter().map(|path| InputFile::of(path)).collect(),
-        };
+        let settings = Settings::of(args);
         let unfinished =
             Self { folder, settings, method: args.method, evidence: args.evidence, resume: args.resume };
         if !args.resume && !args.force && unfinished.read_path().exists() {
@@ -208,35 +182,4 @@ fn write(path: &Path, value: &impl Serialize) -> anyhow::Result<()> {
         .and_then(|()| output.write_all(b"\n"))
         .with_context(|| format!("cannot write {}", path.display()))?;
     Ok(output.commit()?)
-}
-
-impl Settings {
-    /// What another run would do differently.
-    fn difference(&self, other: &Self) -> Option<String> {
-        let differs = |name: &str, was: &str, is: &str| {
-            (was != is).then(|| format!("its {name} was {was}, and now is {is}"))
-        };
-        differs("--method", &self.method, &other.method)
-            .or_else(|| differs("--evidence", &self.evidence, &other.evidence))
-            .or_else(|| differs("--max-fpr", &self.max_fpr.to_string(), &other.max_fpr.to_string()))
-            .or_else(|| differs("--sample", &self.sample.to_string(), &other.sample.to_string()))
-            .or_else(|| differs("--max-sample", &self.max_sample.to_string(), &other.max_sample.to_string()))
-            .or_else(|| {
-                (self.inputs != other.inputs).then(|| "its inputs were others, or have changed".into())
-            })
-    }
-}
-
-impl InputFile {
-    fn of(path: &Path) -> Self {
-        // What is no file, such as standard input, is taken to be the same.
-        let found = fs::metadata(path).ok().filter(fs::Metadata::is_file);
-        let modified = found.as_ref().and_then(|found| found.modified().ok());
-        let since = modified.and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
-        Self {
-            path: path.to_owned(),
-            bytes: found.map_or(0, |found| found.len()),
-            modified_seconds: since.map_or(0, |since| since.as_secs()),
-        }
-    }
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use dedust::errors::ParseUrlError;
-use dedust::{Normalizer, Scratch};
+use dedust::{Explanation, Normalizer, Scratch};
 use serde::Serialize;
 
 use crate::args::UrlFormat;
@@ -80,7 +80,7 @@ enum Record<'a> {
         /// What was made of it, with `--key`.
         #[serde(skip_serializing_if = "Option::is_none")]
         key: Option<Cow<'a, str>>,
-        /// The site whose rule covers the URL.
+        /// The site whose rules or edits the URL falls under.
         #[serde(skip_serializing_if = "Option::is_none")]
         site: Option<&'a str>,
         /// The place of that rule in the site's list, from 0.
@@ -89,6 +89,9 @@ enum Record<'a> {
         /// The places of the site's substitutions that changed the URL first.
         #[serde(skip_serializing_if = "<[usize]>::is_empty")]
         substitutions: &'a [usize],
+        /// The places of the site's edits that changed the URL or its key.
+        #[serde(skip_serializing_if = "<[usize]>::is_empty")]
+        edits: &'a [usize],
         /// Why the line is no URL.
         #[serde(skip_serializing_if = "Option::is_none")]
         error: Option<String>,
@@ -150,17 +153,22 @@ impl Worker {
         };
         self.tally.add_url(line, &result);
         let written = String::from_utf8_lossy(result.unwrap_or(line));
-        let rule = explained.as_ref().ok().and_then(|explained| explained.rule);
-        let site = explained.as_ref().ok().and_then(|explained| explained.site.as_deref());
-        let substitutions = explained.as_ref().map_or(&[][..], |explained| &explained.substitutions);
+        let (site, rule, substitutions, edits) = match &explained {
+            Ok(Explanation { site, rule, substitutions, edits, .. }) => {
+                (site.as_deref(), *rule, &**substitutions, &**edits)
+            }
+            Err(_) => (None, None, &[][..], &[][..]),
+        };
+        let is_concerned = rule.is_some() || !substitutions.is_empty() || !edits.is_empty();
         let (canonical, key) = if key { (None, Some(written)) } else { (Some(written), None) };
         let record = Record::Url {
             input: Some(String::from_utf8_lossy(line)),
             canonical,
             key,
-            site: site.filter(|_| rule.is_some() || !substitutions.is_empty()),
+            site: site.filter(|_| is_concerned),
             rule,
             substitutions,
+            edits,
             error: result.err().map(|error| error.to_string()),
             line: None,
         };
@@ -205,6 +213,7 @@ pub(super) fn write_long_line(line: u64, writer: &mut impl Write) -> io::Result<
         site: None,
         rule: None,
         substitutions: &[],
+        edits: &[],
         error: Some(too_long()),
         line: Some(line),
     };

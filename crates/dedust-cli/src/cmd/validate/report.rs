@@ -37,7 +37,7 @@ enum Record<'a> {
     Rule {
         /// Its site.
         site: &'a str,
-        /// `rule` or `substitution`.
+        /// `rule`, `substitution`, `edit` or `mirror`.
         kind: &'static str,
         /// Its place among those of its kind, from 0.
         index: usize,

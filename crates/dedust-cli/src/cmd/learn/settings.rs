@@ -1,0 +1,154 @@
+/*!
+All that the rules of a run depend on: its options and its inputs. A run can only go on with the same.
+*/
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use clap::ValueEnum as _;
+use serde::{Deserialize, Serialize};
+
+use crate::args::{HostArgs, LearnArgs};
+
+/// What the rules depend on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Settings {
+    /// Names and values, as people read them.
+    options: Vec<(String, String)>,
+    inputs: Vec<InputFile>,
+}
+
+/// A file as it was read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct InputFile {
+    path: PathBuf,
+    bytes: u64,
+    modified_seconds: u64,
+}
+
+impl Settings {
+    pub(super) fn of(args: &LearnArgs) -> Self {
+        // Every option is named, so that the compiler asks about a new one.
+        let LearnArgs {
+            inputs,
+            output: _,
+            method,
+            variant,
+            evidence,
+            host: HostArgs { host },
+            mode,
+            max_loss,
+            mirror,
+            no_mirrors,
+            trust_hosts,
+            max_fpr,
+            seed,
+            sample,
+            max_sample,
+            memory: _,
+            resume: _,
+            force: _,
+            format: _,
+        } = args;
+        let variant = variant.as_ref().and_then(|variant| variant.to_possible_value());
+        let mirrors: Vec<String> = mirror.iter().map(|(from, to)| format!("{from}={to}")).collect();
+        let given = |is_given: &bool| if *is_given { "given" } else { NOT_GIVEN };
+        let options = [
+            ("--method", method.to_string()),
+            ("--variant", variant.map_or(NOT_GIVEN.into(), |variant| variant.get_name().into())),
+            ("--evidence", evidence.to_string()),
+            ("--host", host.as_deref().unwrap_or(NOT_GIVEN).into()),
+            ("--mode", mode.name().into()),
+            ("--max-loss", max_loss.to_string()),
+            ("--mirror", if mirrors.is_empty() { NOT_GIVEN.into() } else { mirrors.join(", ") }),
+            ("--no-mirrors", given(no_mirrors).into()),
+            ("--trust-hosts", given(trust_hosts).into()),
+            ("--max-fpr", max_fpr.to_string()),
+            ("--seed", seed.to_string()),
+            ("--sample", sample.to_string()),
+            ("--max-sample", max_sample.to_string()),
+        ];
+        Self {
+            options: options.map(|(name, value)| (name.into(), value)).into(),
+            inputs: inputs.iter().map(|path| InputFile::of(path)).collect(),
+        }
+    }
+
+    /// What another run would do differently.
+    pub(super) fn difference(&self, other: &Self) -> Option<String> {
+        if self.options.len() != other.options.len() {
+            return Some("it had other options".into());
+        }
+        let mut options = self.options.iter().zip(&other.options);
+        if let Some(((name, was), (_, is))) = options.find(|(was, is)| was != is) {
+            return Some(format!("its {name} was {was}, and now is {is}"));
+        }
+        (self.inputs != other.inputs).then(|| "its inputs were others, or have changed".into())
+    }
+}
+
+/// The value of an option that was left out.
+const NOT_GIVEN: &str = "not given";
+
+impl InputFile {
+    fn of(path: &Path) -> Self {
+        // What is no file, such as standard input, is taken to be the same.
+        let found = fs::metadata(path).ok().filter(fs::Metadata::is_file);
+        let modified = found.as_ref().and_then(|found| found.modified().ok());
+        let since = modified.and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
+        Self {
+            path: path.to_owned(),
+            bytes: found.map_or(0, |found| found.len()),
+            modified_seconds: since.map_or(0, |since| since.as_secs()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+    use dedust_learn::EvidenceKinds;
+
+    use super::*;
+    use crate::args::{Args, Command};
+
+    fn settings(options: &[&str]) -> Settings {
+        let given = ["dedust", "learn", "crawl.jsonl", "-o", "rules.json"];
+        match Args::parse_from(given.iter().chain(options)).command {
+            Command::Learn(args) => Settings::of(&args),
+            _ => unreachable!("`learn` was given"),
+        }
+    }
+
+    #[test]
+    fn every_option_that_rules_depend_on_is_compared() {
+        let plain = settings(&[]);
+        let difference = |options: &[&str]| plain.difference(&settings(options));
+        for (options, expected) in [
+            (&["--method", "standard"][..], "its --method was canonfd, and now is standard"),
+            (&["--variant", "paper"], "its --variant was not given, and now is paper"),
+            (&["--host", "http://a.example"], "its --host was not given, and now is http://a.example"),
+            (&["--mode", "strict"], "its --mode was balanced, and now is strict"),
+            (&["--max-loss", "0.1"], "its --max-loss was 0.005, and now is 0.1"),
+            (
+                &["--mirror", "a.example=b.example"],
+                "its --mirror was not given, and now is a.example=b.example",
+            ),
+            (&["--no-mirrors"], "its --no-mirrors was not given, and now is given"),
+            (&["--trust-hosts"], "its --trust-hosts was not given, and now is given"),
+            (&["--max-fpr", "0.1"], "its --max-fpr was 0.05, and now is 0.1"),
+            (&["--seed", "7"], "its --seed was 0, and now is 7"),
+            (&["--sample", "0.5"], "its --sample was 0.2, and now is 0.5"),
+            (&["--max-sample", "9"], "its --max-sample was 100000, and now is 9"),
+            (
+                &["--evidence", "digest"],
+                &format!("its --evidence was {}, and now is digest", EvidenceKinds::AUTO),
+            ),
+        ] {
+            assert_eq!(difference(options).as_deref(), Some(expected));
+        }
+        let harmless = ["--memory", "1", "--resume", "--force", "--format", "json"];
+        assert_eq!(difference(&harmless), None);
+    }
+}
