@@ -19,7 +19,9 @@ mod edit_text;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use dedust::{Edit, EditList, Normalizer, ParsedUrl, UrlParts};
+use dedust::rules::Edit;
+use dedust::support::{EditList, UrlParts};
+use dedust::{Normalizer, ParsedUrl};
 use dedust_baselines::Method;
 use dedust_eval::metrics::{Score, score};
 use dedust_eval::simulate::{Noise, Phenomena, Phenomenon, Row, Site, SiteSpec};

@@ -142,8 +142,7 @@ fn keys_that_matter_are_kept_for_every_seed() {
 
 #[test]
 fn order_and_threads_change_nothing() {
-    for phenomenon in vec![Phenomenon::AliasTable, Phenomenon::MovedId, Phenomenon::PrintAndMobile]
-    {
+    for phenomenon in [Phenomenon::AliasTable, Phenomenon::MovedId, Phenomenon::PrintAndMobile] {
         let mut observations = observations(phenomenon, 4, SOME);
         let on = |threads, observations: &[Observation]| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -5,7 +5,7 @@ evidence of rules.
 Not part of the stable interface: anything here may change in any release.
 */
 
-use dedust::Value;
+use dedust::rules::Value;
 
 use crate::corpus::Corpus;
 

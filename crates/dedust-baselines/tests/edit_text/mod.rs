@@ -5,7 +5,7 @@ What must be true of a URL comes first, then a colon, then what is changed, in o
 `{path_1.digits[-1] * 20 - 20}` what is made of it, `{path_2..}` the path from a segment on.
 */
 
-use dedust::{Area, Change, Count, Edit, Mapped, PathPart, Source, Spelling, Test, Value};
+use dedust::rules::{Area, Change, Count, Edit, Mapped, PathPart, Source, Spelling, Test, Value};
 
 /// The edit on one line.
 pub fn edit_text(edit: &Edit) -> String {

@@ -6,7 +6,7 @@ small share of cases must be at most 5 %, and the groups that agree must show se
 show proves little. The failure rate that is stated comes from the groups that are held out, and from nothing else.
 */
 
-use dedust::Trust;
+use dedust::rules::Trust;
 
 use super::families::{Family, Prior};
 use super::search::Candidate;

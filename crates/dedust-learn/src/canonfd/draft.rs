@@ -4,7 +4,7 @@ An edit before anything is known of it, and what can be told of it without askin
 
 use std::collections::BTreeMap;
 
-use dedust::{Change, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
+use dedust::rules::{Change, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
 
 /// An edit before anything is known of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,7 @@ Of an edit that fails, what holds: where one more thing is true of a URL, or wit
 
 use std::cmp::Reverse;
 
-use dedust::{Spot, Test, TokenKey, Value};
+use dedust::rules::{Spot, Test, TokenKey, Value};
 use foldhash::{HashMap, HashSet};
 use statrs::distribution::{Binomial, DiscreteCDF};
 

@@ -9,7 +9,8 @@ be counted twice. How many are enough is what the learner asked for: its votes a
 
 use std::collections::BTreeSet;
 
-use dedust::{Edit, RefusedEdit, Spot, Test, TokenKey, Value, has_subdomains};
+use dedust::rules::{Edit, RefusedEdit, Spot, Test, TokenKey, Value};
+use dedust::support::has_subdomains;
 
 use super::accept::{LIMIT, MAX_GROUPS_PER_PAGE, MAX_MISSING, MIN_PAGES};
 use super::scope::{MIN_HOSTS, changes_host};
@@ -119,7 +120,7 @@ fn label(host: &str, site: &str) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dedust::{Change, Evidence};
+    use dedust::rules::{Change, Evidence};
 
     fn refused(votes: u64, missing: Option<u64>) -> RefusedEdit {
         RefusedEdit {

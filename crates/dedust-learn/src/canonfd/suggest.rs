@@ -5,7 +5,7 @@ Where edits come from: those that make sense on any site, and those that duplica
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use dedust::{Area, Change, Count, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
+use dedust::rules::{Area, Change, Count, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
 use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
 

@@ -4,7 +4,7 @@ Which URLs an edit concerns.
 
 use std::sync::atomic::Ordering;
 
-use dedust::{Change, Spot, Test, TokenKey, Value};
+use dedust::rules::{Change, Spot, Test, TokenKey, Value};
 
 use super::make::Steps;
 use super::{RowSet, SpotNumber, Table};

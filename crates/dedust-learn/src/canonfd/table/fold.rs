@@ -4,7 +4,8 @@ What becomes of pairs in another spelling.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dedust::{Area, RawKey, Spelling, TokenKey};
+use dedust::rules::{Area, Spelling, TokenKey};
+use dedust::support::RawKey;
 use foldhash::HashMap;
 
 use super::Table;
@@ -77,7 +78,7 @@ impl Table<'_> {
 
 #[cfg(test)]
 mod tests {
-    use dedust::{Change, ParamName};
+    use dedust::rules::{Change, ParamName};
 
     use super::*;
     use crate::canonfd::draft::Draft;
