@@ -24,6 +24,7 @@ const DEFAULT_RECENT_KEYS: usize = (1 << 21) / 8 * 7;
 
 /// What an answer outlives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Durability {
     /// The end of the process, also by `kill -9`.
     #[default]

@@ -62,7 +62,9 @@ pub use url::{ParsedUrl, site_of};
 /// - [`SiteRules`](rules::SiteRules) has the rules or edits of one site, and a [`RuleSet`] those of all. A
 ///   [`Mirror`](rules::Mirror) is a site that shows the pages of another.
 ///
-/// The enums may get variants in later versions, as the language grows.
+/// The enums of which edits are made may get variants as the language grows; the parts of a URL ([`TokenKey`](rules::TokenKey),
+/// [`Spot`](rules::Spot), [`Value`](rules::Value)) and the operations of whole rules ([`Op`](rules::Op), [`Part`](rules::Part),
+/// [`ValuePattern`](rules::ValuePattern)) are complete.
 ///
 /// ```
 /// use dedust::ParsedUrl;

@@ -51,6 +51,7 @@ pub enum Selection {
 
 /// What the naive selection does with a rule whose source lies above that of another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Nested {
     /// Keep the upper one only.
     #[default]

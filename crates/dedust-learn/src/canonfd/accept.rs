@@ -47,6 +47,7 @@ impl Default for Proof {
 
 /// Why an edit is not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Refusal {
     /// It brings no URLs together.
     JoinsNothing,

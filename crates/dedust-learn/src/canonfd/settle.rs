@@ -37,6 +37,7 @@ pub struct FetchedGroups {
 
 /// What is missing before an edit is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Lack {
     /// So many pairs of the same page, with no more different ones; `None` if no reasonable number would do.
     Pairs(Option<u64>),
@@ -95,7 +96,7 @@ pub fn on_agreeing_hosts(
     let spot = Spot::Key(TokenKey::Subdomain(0));
     match edit.when.get(&spot) {
         Some(Test::Is(_) | Test::OneOf(_) | Test::Absent) => return Some(vec![edit]),
-        Some(Test::Not(_) | Test::Any(_)) => return None,
+        Some(_) => return None,
         None => {}
     }
     let mut labels: BTreeSet<Value> = agreeing.iter().filter_map(|host| label(host, site)).collect();

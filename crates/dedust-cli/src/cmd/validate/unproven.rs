@@ -195,6 +195,8 @@ impl<'a> UnprovenOfSite<'a> {
             match counts.lack(refused) {
                 Some(Lack::Pairs(missing)) => Err(Obstacle::Pairs(missing)),
                 Some(Lack::Pages) => Err(Obstacle::Pages),
+                // Whatever else it lacks, more pairs are not known to help.
+                Some(_) => Err(Obstacle::Pairs(None)),
                 None => Ok(()),
             }
         };

@@ -28,7 +28,7 @@ impl Table<'_> {
             Area::Key(TokenKey::PathSegment(_) | TokenKey::QueryParam(_)) => {
                 return Some(Arc::new(self.fold_from(of, to, 0).collect()));
             }
-            Area::Key(_) => return None,
+            _ => return None,
         }
         let fold = (of.clone(), to);
         let lock = || self.folds.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,6 +64,7 @@ impl Table<'_> {
             Area::Path => matches!(key, TokenKey::PathSegment(_)),
             Area::Params => matches!(key, TokenKey::QueryParam(_)),
             Area::Key(of) => of == *key,
+            _ => false,
         });
         keys.flat_map(move |(key, pairs)| {
             let in_query = matches!(key, TokenKey::QueryParam(_));
