@@ -55,6 +55,18 @@ pub struct Normalizer {
 
 /// Buffers that [`Normalizer`] works in. Keep one per thread: after some URLs it allocates nothing more. Half a megabyte of it
 /// remembers hosts, as soon as there are many URLs.
+///
+/// ```
+/// use dedust::{Normalizer, Scratch};
+///
+/// let normalizer = Normalizer::default();
+/// let mut scratch = Scratch::default();
+/// for url in ["http://example.org/?b=1&a=2", "HTTP://EXAMPLE.ORG?b=1&a=2"] {
+///     let key: &[u8] = normalizer.key_with(url.as_bytes(), &mut scratch)?;
+///     assert_eq!(key, b"http://example.org/?a=2&b=1");
+/// }
+/// # Ok::<(), dedust::errors::ParseUrlError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     url: ParsedUrl,
