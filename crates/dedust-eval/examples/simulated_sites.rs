@@ -13,9 +13,6 @@ those groups that hold more than one page, on a site of the same kind and four t
 
 #![expect(clippy::print_stdout, reason = "a check reports on standard output")]
 
-#[path = "../../dedust-baselines/tests/edit_text/mod.rs"]
-mod edit_text;
-
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
@@ -210,7 +207,7 @@ fn deployed(site: &Site, domain: &str, edits: &[Edit]) -> Vec<Deployed> {
             }
         }
         found.push(Deployed {
-            text: edit_text::edit_text(edit),
+            text: dedust_learn::support::edit_text(edit),
             bound: edit.evidence.failure_bound,
             held_out: edit.evidence.groups,
             failed,

@@ -98,6 +98,11 @@ pub mod support {
     };
 }
 
+/// The code of the README, kept true.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// Every error of this crate.
 pub mod errors {
     pub use crate::compiled::{DamagedRules, OpenRulesError};
