@@ -9,10 +9,9 @@ Names and values come from short lists, so that edits and URLs meet, or are any 
 
 use std::collections::BTreeMap;
 
-use dedust::{
-    Area, Atom, Change, Count, Edit, EditList, Evidence, Mapped, Normalizer, ParsedUrl, PathPart, RuleSet,
-    Scratch, SiteRules, SiteSummary, Source, Spelling, Spot, Test, TokenKey, UrlParts, Value, ValueClass,
-};
+use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch};
+use dedust::rules::{Area, Atom, Change, Count, Edit, Evidence, Mapped, PathPart, SiteRules, SiteSummary, Source, Spelling, Spot, Test, TokenKey, Value, ValueClass};
+use dedust::support::{EditList, UrlParts};
 use dedust_fuzz::check_promises;
 use libfuzzer_sys::arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;

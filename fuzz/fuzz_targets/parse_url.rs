@@ -4,7 +4,8 @@ Any bytes as a URL: reading never panics, and reading what was written changes n
 
 #![no_main]
 
-use dedust::{ParsedUrl, site_of, tokenize};
+use dedust::{ParsedUrl, site_of};
+use dedust::rules::tokenize;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(RuleSet::load(&*saved).expect("as before"), copy);
 
     let rules = |set: &RuleSet| {
-        let of_site = |site: &dedust::SiteRules| -> Vec<_> {
+        let of_site = |site: &dedust::rules::SiteRules| -> Vec<_> {
             let rules = site.rules().iter();
             rules.map(|rule| (rule.pattern.clone(), rule.rewrite.clone())).collect()
         };

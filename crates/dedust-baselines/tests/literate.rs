@@ -2,18 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
 
-mod edit_text;
-
 use std::fs;
 use std::path::Path;
 
 use dedust::{Normalizer, RuleSet};
 use dedust_baselines::Method;
+use dedust_learn::support::edit_text;
 use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnSettings, SampleSize, Trainer};
 
 #[test]
 fn every_lesson_is_learned() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/learn");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/learn");
     let mut lessons: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     lessons.retain(|path| {
         path.extension().is_some_and(|extension| extension == "md") && !path.ends_with("README.md")
@@ -44,7 +43,7 @@ fn check(path: &Path) -> Vec<String> {
                     let substitutions = site.substitutions().iter().map(ToString::to_string);
                     let rules = site.rules().iter();
                     let rules = rules.map(|rule| format!("{} -> {}", rule.pattern, rule.rewrite));
-                    let edits = site.edits().iter().map(edit_text::edit_text);
+                    let edits = site.edits().iter().map(edit_text);
                     let mirror = site.mirror().map(ToString::to_string);
                     substitutions.chain(rules).chain(edits).chain(mirror).collect::<Vec<_>>()
                 })

@@ -2,7 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
 
-use dedust::{Normalizer, OtherParams, RuleSet, SiteRules, SiteSummary};
+use dedust::rules::{OtherParams, SiteRules, SiteSummary};
+use dedust::{Normalizer, RuleSet};
 use dedust_baselines::{
     BuildOptions, CommonValues, FakeTest, Nested, PatternTree, ProposeOptions, Salience, SelectOptions,
     Selection, propose, select,
@@ -26,12 +27,12 @@ fn rules_of(
     corpus: &Corpus,
     propose_with: &ProposeOptions,
     select_with: &SelectOptions,
-) -> Vec<dedust::Rule> {
+) -> Vec<dedust::rules::Rule> {
     let tree = PatternTree::build(corpus, &BuildOptions::default());
     select(&tree, &propose(&tree, propose_with), select_with)
 }
 
-fn normalizer(corpus: &Corpus, rules: Vec<dedust::Rule>) -> Normalizer {
+fn normalizer(corpus: &Corpus, rules: Vec<dedust::rules::Rule>) -> Normalizer {
     let mut set = RuleSet::new("test");
     set.insert(corpus.site(), SiteRules::new(SiteSummary::default(), rules).unwrap()).unwrap();
     Normalizer::compile(&set)

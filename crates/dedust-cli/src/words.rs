@@ -2,7 +2,7 @@
 Rules in words: what a rewrite does to each part of a URL, and why it is trusted.
 */
 
-use dedust::{
+use dedust::rules::{
     Evidence, Op, OtherParams, Outcome, ParamName, RefusedEdit, Rule, Substitution, TokenKey, Trust,
     ValuePattern, Verdict,
 };
@@ -185,7 +185,7 @@ pub(crate) fn list(items: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dedust::{AnyValue, Pattern, Rewrite, ValueClass};
+    use dedust::rules::{AnyValue, Pattern, Rewrite, ValueClass};
 
     #[test]
     fn steps_tell_what_changes_and_nothing_else() {

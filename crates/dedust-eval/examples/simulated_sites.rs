@@ -13,13 +13,12 @@ those groups that hold more than one page, on a site of the same kind and four t
 
 #![expect(clippy::print_stdout, reason = "a check reports on standard output")]
 
-#[path = "../../dedust-baselines/tests/edit_text/mod.rs"]
-mod edit_text;
-
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use dedust::{Edit, EditList, Normalizer, ParsedUrl, UrlParts};
+use dedust::rules::Edit;
+use dedust::support::{EditList, UrlParts};
+use dedust::{Normalizer, ParsedUrl};
 use dedust_baselines::Method;
 use dedust_eval::metrics::{Score, score};
 use dedust_eval::simulate::{Noise, Phenomena, Phenomenon, Row, Site, SiteSpec};
@@ -208,7 +207,7 @@ fn deployed(site: &Site, domain: &str, edits: &[Edit]) -> Vec<Deployed> {
             }
         }
         found.push(Deployed {
-            text: edit_text::edit_text(edit),
+            text: dedust_learn::support::edit_text(edit),
             bound: edit.evidence.failure_bound,
             held_out: edit.evidence.groups,
             failed,

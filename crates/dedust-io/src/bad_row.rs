@@ -15,6 +15,7 @@ const SHOWN_CHARS: usize = 80;
 
 /// Where a row is in its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Location {
     /// The line the row starts on, counted from 1.
     Line(u64),

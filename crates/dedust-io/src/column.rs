@@ -9,6 +9,7 @@ use std::fmt;
 
 /// A column that readers know. All others are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Column {
     /// The URL as met by the crawler. The only required column.
     Url,

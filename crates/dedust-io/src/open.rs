@@ -31,6 +31,7 @@ const MAX_DICTIONARY_BYTES: u64 = 32 << 20;
 
 /// How an input is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Compression {
     /// Not at all.
     None,

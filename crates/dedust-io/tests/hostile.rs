@@ -231,7 +231,7 @@ proptest! {
 
     #[test]
     fn damaged_tables_are_an_error_at_worst(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4)) {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/readers/rows.parquet");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/readers/rows.parquet");
         let mut bytes = std::fs::read(path).unwrap();
         for (at, byte) in changes {
             let at = 4 + at.index(bytes.len() - 4);

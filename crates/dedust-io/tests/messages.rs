@@ -39,7 +39,7 @@ fn with_cause(error: &dyn Error) -> String {
 }
 
 fn testdata(name: &str) -> Cursor<Vec<u8>> {
-    let path = format!("{}/../../testdata/readers/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/testdata/readers/{name}", env!("CARGO_MANIFEST_DIR"));
     Cursor::new(fs::read(path).unwrap())
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use dedust_io::{Compression, Format, Input, Observation, Reader, RowCounts, open};
 
 fn path(name: &str) -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "..", "..", "testdata", "readers", name].iter().collect()
+    [env!("CARGO_MANIFEST_DIR"), "testdata", "readers", name].iter().collect()
 }
 
 /// Good rows and bad rows, each as text.

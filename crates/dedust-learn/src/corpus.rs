@@ -7,7 +7,7 @@ not in its row. Made by a [`Crawl`](crate::Crawl).
 
 use std::collections::BTreeSet;
 
-use dedust::{TokenKey, Value};
+use dedust::rules::{TokenKey, Value};
 
 use crate::evidence::EvidenceKinds;
 use crate::label::{Content, Relation};

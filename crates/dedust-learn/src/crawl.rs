@@ -6,7 +6,8 @@ give the same corpus, number by number.
 */
 
 use dedust::errors::ParseUrlError;
-use dedust::{ParsedUrl, Value, site_of};
+use dedust::rules::Value;
+use dedust::{ParsedUrl, site_of};
 use foldhash::HashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 

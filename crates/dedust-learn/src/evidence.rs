@@ -12,6 +12,7 @@ use std::str::FromStr;
 /// One kind of evidence that two URLs show the same page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum EvidenceKind {
     /// An explicit duplicate label that came with the crawl.
     Cluster,

@@ -6,7 +6,7 @@ one is `CSP` with the next. Whoever needs hash functions that have nothing to do
 here.
 */
 
-use dedust::RawKey;
+use dedust::support::RawKey;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The seed of the hash function `index` of a kind, far from that of any other.

@@ -8,7 +8,7 @@ form, so that differences between them come from the algorithm alone.
 use std::fmt;
 use std::sync::Arc;
 
-use dedust::{Edit, Promise, RefusedEdit, Rule, Substitution};
+use dedust::rules::{Edit, Promise, RefusedEdit, Rule, Substitution};
 
 use crate::canonfd::{Mode, Proof, learn_canonfd};
 use crate::corpus::Corpus;

@@ -18,6 +18,7 @@ mod confidence;
 mod corpus;
 mod crawl;
 mod crawl_store;
+mod edit_text;
 mod evidence;
 mod fitting;
 mod hash;
@@ -65,5 +66,5 @@ pub mod errors {
 
 /// The code of the README, kept true.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -2,7 +2,8 @@
 Well-spread numbers for pairs, whose sum is the place of a URL.
 */
 
-use dedust::{RawKey, RawValue, TokenKey, UrlParts};
+use dedust::rules::TokenKey;
+use dedust::support::{RawKey, RawValue, UrlParts};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::hash::key_number;

@@ -4,7 +4,9 @@ URLs to rows of numbers: keys, values and pairs, each numbered when first met.
 
 use std::ops::ControlFlow;
 
-use dedust::{ParamName, ParsedUrl, RawKey, TokenKey, visit_tokens};
+use dedust::ParsedUrl;
+use dedust::rules::{ParamName, TokenKey};
+use dedust::support::{RawKey, visit_tokens};
 use foldhash::HashMap;
 
 use crate::interner::Interner;

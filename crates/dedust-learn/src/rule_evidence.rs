@@ -2,7 +2,7 @@
 What training saw of a rule, as it is written into a rule file.
 */
 
-use dedust::{Evidence, Example};
+use dedust::rules::{Evidence, Example};
 
 use crate::confidence::failure_bound;
 use crate::corpus::Corpus;

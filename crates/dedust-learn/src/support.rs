@@ -1,15 +1,16 @@
 /*!
 What the crates with other learners and with the evaluation share with this one: rows of interned pairs, counts of pairs,
-evidence of rules.
+evidence of rules, edits in words.
 
 Not part of the stable interface: anything here may change in any release.
 */
 
-use dedust::Value;
+use dedust::rules::Value;
 
 use crate::corpus::Corpus;
 
 pub use crate::corpus::{NO_LABEL, UrlList};
+pub use crate::edit_text::edit_text;
 pub use crate::fitting::fitting;
 pub use crate::interner::Interner;
 pub use crate::pair_counts::{PairCounter, PairCounts, count_pairs};

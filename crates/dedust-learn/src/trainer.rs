@@ -6,7 +6,8 @@ use std::io;
 use std::sync::Arc;
 
 use dedust::errors::InvalidSite;
-use dedust::{Evidence, Mirror, Normalizer, RuleSet, Scratch, SiteRules, SiteSummary};
+use dedust::rules::{Evidence, Mirror, SiteRules, SiteSummary};
+use dedust::{Normalizer, RuleSet, Scratch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;

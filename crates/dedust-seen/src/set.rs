@@ -24,6 +24,7 @@ const DEFAULT_RECENT_KEYS: usize = (1 << 21) / 8 * 7;
 
 /// What an answer outlives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Durability {
     /// The end of the process, also by `kill -9`.
     #[default]
@@ -138,6 +139,19 @@ fn read_logs(folder: &Folder, generations: &[u64]) -> Result<Logs, SeenError> {
 ///
 /// One process at a time may have it open. Asking in batches, of some thousand keys, is several times faster than one by
 /// one, and uses all threads.
+///
+/// ```
+/// use dedust_seen::SeenSet;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let folder = folder.path().join("seen");
+/// let mut seen = SeenSet::open(&folder)?;
+/// let hasher = seen.hasher();
+/// assert!(seen.insert(hasher.hash(b"http://a.example/"))?);
+/// assert!(!seen.insert(hasher.hash(b"http://a.example/"))?);
+/// assert_eq!(seen.stats().keys, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct SeenSet {
     hasher: KeyHasher,
     /// Keys that are in no full table and no run.

@@ -11,7 +11,8 @@
 use std::path::Path;
 
 use cpu_time::ProcessTime;
-use dedust::{Normalizer, RuleSet, SiteRules, SiteSummary};
+use dedust::rules::{SiteRules, SiteSummary};
+use dedust::{Normalizer, RuleSet};
 use dedust_eval::compare::{Draw, Sample, Scope, SiteSample, Split};
 use dedust_eval::metrics::Tally;
 use dedust_io::Observation;

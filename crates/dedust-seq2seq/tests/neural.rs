@@ -5,7 +5,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use dedust::{Normalizer, RuleSet, SiteRules, SiteSummary};
+use dedust::rules::{SiteRules, SiteSummary};
+use dedust::{Normalizer, RuleSet};
 use dedust_learn::{
     Clues, Corpus, Crawl, EvidenceKinds, LearnSettings, Learned, Learner as _, Progress, Trainer,
 };

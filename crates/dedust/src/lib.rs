@@ -1,12 +1,17 @@
 /*!
 Applies learned rules to URLs: every URL of a page in, one canonical URL or key out.
 
-1. [`ParsedUrl`] reads bytes and normalizes them safely: nothing that could change which page is meant.
-2. [`tokenize`] shows a URL as pairs of a [`TokenKey`] and a [`Value`], the language of rules.
-3. A [`Rule`] is a [`Pattern`] (which URLs), a [`Rewrite`] (what to make of them) and its [`Evidence`].
-4. An [`Edit`] changes some parts of a URL and leaves the rest alone; a site has rules, or edits.
-5. A [`RuleSet`] holds checked rules by site; it is loaded from and saved to a JSON rule file.
-6. [`Normalizer`] compiles a rule set and applies it, one pass per URL.
+A crawler needs what is at the root of this crate:
+
+- [`Normalizer`] compiles rules and applies them, one pass per URL, in the buffers of a [`Scratch`]. It gives a
+  [`CanonicalUrl`], to fetch, or a [`UrlKey`], to compare, and says by an [`Explanation`] which rule did what.
+- [`RuleSet`] holds checked rules by site; it is loaded from and saved to a JSON rule file. [`is_compiled`] tells such a file
+  from one of compiled rules, and [`LeftOut`] names a site whose rules are too large to be compiled.
+- [`ParsedUrl`] reads bytes and normalizes them safely: nothing that could change which page is meant. [`site_of`] is the
+  registrable domain of a host, within which rules hold.
+- [`errors`] has every error.
+
+What rules are made of is in [`rules`]; crawlers that load rule files do not need it.
 
 ```
 use dedust::{Normalizer, RuleSet};
@@ -42,19 +47,61 @@ mod url;
 mod url_shape;
 
 pub use compiled::{LeftOut, LeftOutReason, is_compiled};
-pub use edit_program::{EditList, UrlParts};
 pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
-pub use pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
-pub use rule::{
-    Area, Atom, Change, Count, DEFAULT_RULES_MEMORY, Edit, Evidence, Example, FORMAT_VERSION, Fetched,
-    MAX_PASSES, Mapped, Mirror, Op, OtherParams, Outcome, Part, PathPart, Promise, RefusedEdit, Rewrite,
-    Rule, RuleSet, SiteRules, SiteSummary, Source, Spelling, Spot, Substitution, Test, Trust, Verdict,
-    find_cycle,
-};
-pub use url::{
-    ParamName, ParsedUrl, RawKey, RawValue, TokenKey, Value, extension, first_segment, has_subdomains,
-    site_of, tokenize, visit_tokens, write_moved,
-};
+pub use rule::RuleSet;
+pub use url::{ParsedUrl, site_of};
+
+/// The language of rules: what a rule file says, as types.
+///
+/// - [`tokenize`](rules::tokenize) shows a URL as pairs of a [`TokenKey`](rules::TokenKey) and a [`Value`](rules::Value),
+///   of which rules speak.
+/// - An [`Edit`](rules::Edit) makes a [`Change`](rules::Change) to some parts of a URL where its [`Test`](rules::Test)s hold,
+///   and leaves the rest alone.
+/// - A [`Rule`](rules::Rule) is a [`Pattern`](rules::Pattern) (which URLs), a [`Rewrite`](rules::Rewrite) (what to make of
+///   them) and its [`Evidence`](rules::Evidence).
+/// - [`SiteRules`](rules::SiteRules) has the rules or edits of one site, and a [`RuleSet`] those of all. A
+///   [`Mirror`](rules::Mirror) is a site that shows the pages of another.
+///
+/// The enums of which edits are made may get variants as the language grows; the parts of a URL ([`TokenKey`](rules::TokenKey),
+/// [`Spot`](rules::Spot), [`Value`](rules::Value)) and the operations of whole rules ([`Op`](rules::Op), [`Part`](rules::Part),
+/// [`ValuePattern`](rules::ValuePattern)) are complete.
+///
+/// ```
+/// use dedust::ParsedUrl;
+/// use dedust::rules::{TokenKey, Value, tokenize};
+///
+/// let url = ParsedUrl::parse("http://example.org/view?id=1")?;
+/// let tokens = tokenize(&url, "example.org").ok_or("rules cannot speak of it")?;
+/// let key: TokenKey = "q.id".parse()?;
+/// assert_eq!(tokens.last(), Some(&(key, Value::Text("1".into()))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub mod rules {
+    pub use crate::pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
+    pub use crate::rule::{
+        Area, Atom, Change, Count, DEFAULT_RULES_MEMORY, Edit, Evidence, Example, FORMAT_VERSION, Fetched,
+        MAX_PASSES, Mapped, Mirror, Op, OtherParams, Outcome, Part, PathPart, Promise, RefusedEdit, Rewrite,
+        Rule, SiteRules, SiteSummary, Source, Spelling, Spot, Substitution, Test, Trust, Verdict,
+    };
+    pub use crate::url::{ParamName, TokenKey, Value, tokenize};
+}
+
+/// What learners need of this crate: the parts of URLs without copies, and edits made one by one.
+///
+/// Not stable: any release may change it.
+#[doc(hidden)]
+pub mod support {
+    pub use crate::edit_program::{EditList, UrlParts};
+    pub use crate::rule::find_cycle;
+    pub use crate::url::{
+        RawKey, RawValue, extension, first_segment, has_subdomains, visit_tokens, write_moved,
+    };
+}
+
+/// The code of the README, kept true.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 /// Every error of this crate.
 pub mod errors {

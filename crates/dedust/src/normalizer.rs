@@ -55,6 +55,18 @@ pub struct Normalizer {
 
 /// Buffers that [`Normalizer`] works in. Keep one per thread: after some URLs it allocates nothing more. Half a megabyte of it
 /// remembers hosts, as soon as there are many URLs.
+///
+/// ```
+/// use dedust::{Normalizer, Scratch};
+///
+/// let normalizer = Normalizer::default();
+/// let mut scratch = Scratch::default();
+/// for url in ["http://example.org/?b=1&a=2", "HTTP://EXAMPLE.ORG?b=1&a=2"] {
+///     let key: &[u8] = normalizer.key_with(url.as_bytes(), &mut scratch)?;
+///     assert_eq!(key, b"http://example.org/?a=2&b=1");
+/// }
+/// # Ok::<(), dedust::errors::ParseUrlError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     url: ParsedUrl,
@@ -91,7 +103,7 @@ enum Wanted {
 }
 
 impl Normalizer {
-    /// Compiles a checked rule set. Rules that were refuted are left out. A [mirror](crate::Mirror) moves URLs to another
+    /// Compiles a checked rule set. Rules that were refuted are left out. A [mirror](crate::rules::Mirror) moves URLs to another
     /// domain, whatever that is: for rules of somebody else, see [`Normalizer::without_mirrors`].
     pub fn compile(rules: &RuleSet) -> Self {
         Self::build(compile(rules))
@@ -103,7 +115,7 @@ impl Normalizer {
     }
 
     /// Loads a rule file and compiles it site by site, so that a file of any size needs little more memory than the result.
-    /// Rules that need more than [`DEFAULT_RULES_MEMORY`](crate::DEFAULT_RULES_MEMORY) are refused.
+    /// Rules that need more than [`DEFAULT_RULES_MEMORY`](crate::rules::DEFAULT_RULES_MEMORY) are refused.
     pub fn compile_from(reader: impl io::Read) -> Result<Self, LoadRulesError> {
         Self::compile_within(reader, DEFAULT_RULES_MEMORY)
     }

@@ -51,6 +51,7 @@ pub struct AnyValue {
 /// What values are made of. Learned from the values seen, used only to recognize unseen ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum ValueClass {
     /// `2026-11-15` or `2026-11`.
     Date,

@@ -7,10 +7,12 @@ all beside an interpreter that makes them one by one and checks every canonical 
 
 use std::collections::BTreeMap;
 
-use dedust::{
-    Area, Atom, Change, Count, Edit, EditList, Evidence, Mapped, Normalizer, ParsedUrl, PathPart, RuleSet,
-    SiteRules, SiteSummary, Source, Spelling, Spot, Test, TokenKey, UrlParts, Value, ValueClass,
+use dedust::rules::{
+    Area, Atom, Change, Count, Edit, Evidence, Mapped, PathPart, SiteRules, SiteSummary, Source, Spelling,
+    Spot, Test, TokenKey, Value, ValueClass,
 };
+use dedust::support::{EditList, UrlParts};
+use dedust::{Normalizer, ParsedUrl, RuleSet};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;

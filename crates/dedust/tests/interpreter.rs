@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use dedust::{
-    AnyValue, Atom, Evidence, Mapped, Normalizer, Op, OtherParams, ParamName, ParsedUrl, Part, Pattern,
-    Rewrite, Rule, RuleSet, SiteRules, SiteSummary, Substitution, TokenKey, Value, ValueClass, ValuePattern,
-    tokenize,
+use dedust::rules::{
+    AnyValue, Atom, Evidence, Mapped, Op, OtherParams, ParamName, Part, Pattern, Rewrite, Rule, SiteRules,
+    SiteSummary, Substitution, TokenKey, Value, ValueClass, ValuePattern, tokenize,
 };
+use dedust::{Normalizer, ParsedUrl, RuleSet};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;

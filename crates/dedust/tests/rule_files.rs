@@ -10,7 +10,7 @@ use dedust::errors::LoadRulesError;
 use dedust::{LeftOut, LeftOutReason, Normalizer, RuleSet};
 
 fn version_1(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rules-v1");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/rules-v1");
     fs::read_to_string(folder.join(name)).unwrap()
 }
 

@@ -28,7 +28,7 @@ struct OwnCase {
 
 #[test]
 fn own_table_holds() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/normalize/safe.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/normalize/safe.json");
     let cases: Vec<OwnCase> = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     for OwnCase { url, safe, error, .. } in cases {
         assert_eq!(safe.is_none(), error, "{url}: either a result or an error is expected");

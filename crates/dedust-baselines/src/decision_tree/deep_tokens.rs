@@ -3,7 +3,8 @@ Which delimiters divide the values of each key: `thread_123.html` has a number b
 with one, and `index.php` is a name with an extension.
 */
 
-use dedust::{Atom, extension};
+use dedust::rules::Atom;
+use dedust::support::extension;
 use dedust_learn::Corpus;
 use dedust_learn::support::InternedRows as _;
 

@@ -8,7 +8,7 @@ transformation brings a new parameter, or a test says that one is absent, other 
 
 use std::collections::BTreeMap;
 
-use dedust::{
+use dedust::rules::{
     AnyValue, Evidence, Op, OtherParams, Part, Pattern, Rewrite, Rule, TokenKey, Value, ValueClass,
     ValuePattern,
 };

@@ -4,7 +4,7 @@ The straightforward selection: one rule per pattern, none inside another, no cir
 
 use std::cmp::Reverse;
 
-use dedust::{AnyValue, OtherParams, Rule, TokenKey, ValueClass, ValuePattern};
+use dedust::rules::{AnyValue, OtherParams, Rule, TokenKey, ValueClass, ValuePattern};
 use dedust_learn::support::fitting;
 
 /// Rules in the order in which they are to be tried: those that ask for most first.
@@ -63,7 +63,7 @@ fn holds(outer: &ValuePattern, inner: &ValuePattern) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use dedust::{Evidence, Op, Pattern, Rewrite, Value};
+    use dedust::rules::{Evidence, Op, Pattern, Rewrite, Value};
 
     use super::*;
 

@@ -2,7 +2,7 @@
 What the stages ask about a site, looked up once.
 */
 
-use dedust::TokenKey;
+use dedust::rules::TokenKey;
 use dedust_learn::Corpus;
 use dedust_learn::support::InternedRows as _;
 use foldhash::HashMap;

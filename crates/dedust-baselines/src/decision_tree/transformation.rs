@@ -2,7 +2,7 @@
 What leads from one URL to another: a set of edits, which can be tried on any other URL.
 */
 
-use dedust::Atom;
+use dedust::rules::Atom;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::site::{Entry, Place, Site};

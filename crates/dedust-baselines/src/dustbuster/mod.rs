@@ -36,7 +36,7 @@ mod validate;
 #[cfg(test)]
 mod tests;
 
-use dedust::{Evidence, Example, Substitution};
+use dedust::rules::{Evidence, Example, Substitution};
 use dedust_learn::{Corpus, EvidenceKinds, Learned, failure_bound};
 
 use self::detect::detect;

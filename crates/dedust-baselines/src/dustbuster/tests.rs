@@ -1,6 +1,7 @@
 //! The learner as a whole, and its phases, on lists of URLs.
 
-use dedust::{MAX_PASSES, Normalizer, RuleSet, SiteRules, SiteSummary, Substitution};
+use dedust::rules::{MAX_PASSES, SiteRules, SiteSummary, Substitution};
+use dedust::{Normalizer, RuleSet};
 use dedust_learn::{Clues, Crawl};
 
 use super::detect::LikelyRule;

@@ -5,7 +5,7 @@ Shared by the learners that rewrite single URLs. URLs that the rule covers count
 a result already stand beside them. All others keep their identity and cannot meet.
 */
 
-use dedust::Evidence;
+use dedust::rules::Evidence;
 use dedust_learn::support::{PairCounter, PairCounts, rule_evidence};
 use dedust_learn::{Corpus, EvidenceKinds};
 use foldhash::{HashMap, HashSet};

@@ -1,4 +1,4 @@
-use dedust::Rule;
+use dedust::rules::Rule;
 use dedust_learn::{Clues, Crawl, EvidenceKinds};
 
 use super::*;

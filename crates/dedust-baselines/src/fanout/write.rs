@@ -2,7 +2,7 @@
 Chosen rules in the language of rule files, proven once more as they are applied: together with what is forgotten.
 */
 
-use dedust::{AnyValue, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, ValueClass, ValuePattern};
+use dedust::rules::{AnyValue, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, ValueClass, ValuePattern};
 use dedust_learn::support::{InternedRows as _, fitting};
 use foldhash::HashMap;
 

@@ -25,6 +25,7 @@ pub struct BuildOptions {
 
 /// Where a value's frequency is counted to tell whether it is salient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Salience {
     /// Among the values of the split key in the node.
     #[default]

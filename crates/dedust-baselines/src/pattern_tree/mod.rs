@@ -21,7 +21,7 @@ mod split;
 
 use std::ops::Range;
 
-use dedust::{AnyValue, Pattern, TokenKey, Value, ValueClass, ValuePattern};
+use dedust::rules::{AnyValue, Pattern, TokenKey, Value, ValueClass, ValuePattern};
 use dedust_learn::Corpus;
 use dedust_learn::support::InternedRows as _;
 

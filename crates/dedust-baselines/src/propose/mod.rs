@@ -41,6 +41,7 @@ pub struct ProposeOptions {
 
 /// How the rate of common values of two keys is measured, inside the clusters that both nodes share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CommonValues {
     /// Distinct values of both keys, over distinct values of either.
     #[default]
@@ -51,6 +52,7 @@ pub enum CommonValues {
 
 /// When a key is taken as irrelevant although its values recur.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FakeTest {
     /// Duplicates disagree on it at least half as often as any two URLs do.
     #[default]

@@ -11,7 +11,7 @@ seen with the key were mostly seen without it too (see [`Class::droppable`]), it
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dedust::TokenKey;
+use dedust::rules::TokenKey;
 use dedust_learn::support::{InternedRows as _, PairCounter, PairCounts};
 
 use super::Assignment;

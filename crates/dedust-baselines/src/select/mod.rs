@@ -15,7 +15,7 @@ mod graph;
 mod naive;
 mod write_rules;
 
-use dedust::{OtherParams, Rule};
+use dedust::rules::{OtherParams, Rule};
 use dedust_learn::support::fitting;
 
 use crate::pattern_tree::{NodeId, PatternTree};
@@ -51,6 +51,7 @@ pub enum Selection {
 
 /// What the naive selection does with a rule whose source lies above that of another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Nested {
     /// Keep the upper one only.
     #[default]

@@ -2,7 +2,7 @@
 A chosen rule in the language of rule files: patterns of text instead of nodes and numbers, with its evidence.
 */
 
-use dedust::{AnyValue, Evidence, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, ValuePattern};
+use dedust::rules::{AnyValue, Evidence, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, ValuePattern};
 use dedust_learn::support::{InternedRows as _, rule_evidence};
 use dedust_learn::{Corpus, EvidenceKinds};
 use foldhash::HashMap;

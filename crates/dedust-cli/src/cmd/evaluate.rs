@@ -8,7 +8,8 @@ mod show;
 
 use std::io;
 
-use dedust::{ParsedUrl, Promise};
+use dedust::ParsedUrl;
+use dedust::rules::Promise;
 use dedust_eval::metrics::{MacroAverage, Score};
 use dedust_eval::{Evaluation, Evaluator, Scores};
 use serde::Serialize;

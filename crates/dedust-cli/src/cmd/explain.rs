@@ -6,10 +6,9 @@ use std::io;
 
 use anyhow::Context as _;
 use dedust::errors::ParseUrlError;
-use dedust::{
-    Edit, EditList, Evidence, Explanation, Fetched, Mirror, Normalizer, ParsedUrl, RefusedEdit, Rule,
-    RuleSet, SiteRules, Substitution, UrlParts, Verdict, site_of,
-};
+use dedust::rules::{Edit, Evidence, Fetched, Mirror, RefusedEdit, Rule, SiteRules, Substitution, Verdict};
+use dedust::support::{EditList, UrlParts};
+use dedust::{Explanation, Normalizer, ParsedUrl, RuleSet, site_of};
 use serde::Serialize;
 
 use crate::ExitStatus;

@@ -26,7 +26,7 @@ fn learn_from(bytes: impl AsRef<[u8]>) -> String {
 
 #[test]
 fn a_table_on_which_its_reader_panics() {
-    let rows = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/readers/rows.parquet");
+    let rows = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/rows.parquet");
     let mut bytes = std::fs::read(rows).unwrap();
     bytes[440] = 0;
     assert_snapshot!(learn_from(bytes), @r"

@@ -19,7 +19,6 @@ mod looking;
 mod normalizing;
 mod reading;
 mod sandbox;
-#[path = "../../../dedust-fetch/tests/server/mod.rs"]
 mod server;
 mod unproven;
 mod validating;

@@ -100,7 +100,7 @@ fn a_damaged_archive_is_used_as_far_as_it_goes() {
 #[test]
 fn tables_are_read() {
     let sandbox = Sandbox::new();
-    let rows = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/readers/rows.parquet");
+    let rows = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/rows.parquet");
     sandbox.write("crawl", std::fs::read(rows).unwrap());
     let output = sandbox.dedust(&["learn", "crawl", "-o", "rules.json", "--method", "tree-graph"]);
     assert_snapshot!(warnings(&output), @r#"

@@ -8,7 +8,8 @@ than one thread for a site.
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
-use dedust::{Normalizer, RuleSet, Scratch, SiteRules, SiteSummary};
+use dedust::rules::{SiteRules, SiteSummary};
+use dedust::{Normalizer, RuleSet, Scratch};
 use dedust_learn::{LearnSettings, Learned, Learner};
 use xxhash_rust::xxh3::xxh3_128;
 

@@ -6,12 +6,12 @@ small share of cases must be at most 5 %, and the groups that agree must show se
 show proves little. The failure rate that is stated comes from the groups that are held out, and from nothing else.
 */
 
-use crate::thresholds::THRESHOLDS;
-use dedust::Trust;
+use dedust::rules::Trust;
 
 use super::families::{Family, Prior};
 use super::search::Candidate;
 use super::vote::{Ballot, Tally, Votes};
+use crate::thresholds::THRESHOLDS;
 
 /// How much proof is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,6 +48,7 @@ impl Default for Proof {
 
 /// Why an edit is not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Refusal {
     /// It brings no URLs together.
     JoinsNothing,

@@ -12,7 +12,7 @@ use crate::thresholds::THRESHOLDS;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use dedust::{Change, Count, Mapped, Source, Spot, Test, TokenKey, Value, ValueClass};
+use dedust::rules::{Change, Count, Mapped, Source, Spot, Test, TokenKey, Value, ValueClass};
 
 use self::read::number;
 use super::draft::{Draft, nothing_for};

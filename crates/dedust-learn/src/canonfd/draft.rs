@@ -4,7 +4,7 @@ An edit before anything is known of it, and what can be told of it without askin
 
 use std::collections::BTreeMap;
 
-use dedust::{Change, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
+use dedust::rules::{Change, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
 
 /// An edit before anything is known of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -109,7 +109,8 @@ impl Draft {
             }
             Change::Path(parts) => (is_shorter(parts) || is_fixed(parts)) && self.keeps_segments(),
             Change::Set { .. } | Change::Unrepeat | Change::UnrepeatParams => true,
-            Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => false,
+            // Forgets, or is not known to keep anything.
+            _ => false,
         })
     }
 
@@ -205,6 +206,8 @@ fn is_shorter(parts: &[PathPart]) -> bool {
                 has_rest = true;
             }
             Value { .. } => has_value = true,
+            // Not known to keep anything.
+            _ => return false,
         }
     }
     has_value || (has_rest && texts < left_out - kept.min(left_out))

@@ -5,7 +5,7 @@ The names are those of [`crate::known_names`]. A family never applies an edit by
 site must show before the edit is believed.
 */
 
-use dedust::TokenKey;
+use dedust::rules::TokenKey;
 use statrs::distribution::{Beta, ContinuousCDF};
 
 use crate::known_names::is_listed;

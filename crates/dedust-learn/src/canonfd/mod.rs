@@ -25,7 +25,7 @@ mod write;
 pub use accept::{Mode, Proof, Refusal};
 pub use settle::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, on_agreeing_hosts};
 
-use dedust::Promise;
+use dedust::rules::Promise;
 
 use crate::corpus::Corpus;
 use crate::learner::Learned;

@@ -5,7 +5,7 @@ Of an edit that fails, what holds: where one more thing is true of a URL, or wit
 use crate::thresholds::THRESHOLDS;
 use std::cmp::Reverse;
 
-use dedust::{Spot, Test, TokenKey, Value};
+use dedust::rules::{Spot, Test, TokenKey, Value};
 use foldhash::{HashMap, HashSet};
 use statrs::distribution::{Binomial, DiscreteCDF};
 

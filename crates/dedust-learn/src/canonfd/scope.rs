@@ -8,7 +8,7 @@ same whatever the software.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dedust::{Change, Spot, Test, TokenKey, Value};
+use dedust::rules::{Change, Spot, Test, TokenKey, Value};
 
 use super::families::Family;
 use super::search::{Candidate, Judged, Search};

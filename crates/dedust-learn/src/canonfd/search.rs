@@ -10,7 +10,7 @@ Finds edits that do not change which page is meant, each judged in the light of 
 use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
 
-use dedust::{Change, Edit, Promise, Spot, Test, TokenKey, Value};
+use dedust::rules::{Change, Edit, Promise, Spot, Test, TokenKey, Value};
 use foldhash::{HashMap, HashSet};
 
 use super::accept::{Harm, Noise, Proof, Refusal, Standard};

@@ -9,7 +9,8 @@ be counted twice. How many are enough is what the learner asked for: its votes a
 
 use std::collections::BTreeSet;
 
-use dedust::{Edit, RefusedEdit, Spot, Test, TokenKey, Value, has_subdomains};
+use dedust::rules::{Edit, RefusedEdit, Spot, Test, TokenKey, Value};
+use dedust::support::has_subdomains;
 
 use super::scope::changes_host;
 use crate::confidence::failure_bound;
@@ -35,6 +36,7 @@ pub struct FetchedGroups {
 
 /// What is missing before an edit is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Lack {
     /// So many pairs of the same page, with no more different ones; `None` if no reasonable number would do.
     Pairs(Option<u64>),
@@ -100,7 +102,7 @@ pub fn on_agreeing_hosts(
     let spot = Spot::Key(TokenKey::Subdomain(0));
     match edit.when.get(&spot) {
         Some(Test::Is(_) | Test::OneOf(_) | Test::Absent) => return Some(vec![edit]),
-        Some(Test::Not(_) | Test::Any(_)) => return None,
+        Some(_) => return None,
         None => {}
     }
     let mut labels: BTreeSet<Value> = agreeing.iter().filter_map(|host| label(host, site)).collect();
@@ -125,7 +127,7 @@ fn label(host: &str, site: &str) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dedust::{Change, Evidence};
+    use dedust::rules::{Change, Evidence};
 
     fn refused(votes: u64, missing: Option<u64>) -> RefusedEdit {
         RefusedEdit {

@@ -6,7 +6,7 @@ use crate::thresholds::THRESHOLDS;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use dedust::{Area, Change, Count, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
+use dedust::rules::{Area, Change, Count, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
 use foldhash::{HashMap, HashSet};
 use rayon::prelude::*;
 

@@ -4,7 +4,7 @@ What every training URL has become so far, and what an edit would make of it.
 A URL's place is a number: the sum of one well-mixed number per pair. Two URLs stand at the same place when the edits
 that were made so far bring them to the same form. Leaving out a pair is a subtraction, taking a value for another or
 spelling it in another way an exchange, so most edits are tried by arithmetic; the others are made on the
-[parts](dedust::UrlParts) of each URL they concern. A pair is known by its number, too: no text is compared to find it.
+[parts](dedust::support::UrlParts) of each URL they concern. A pair is known by its number, too: no text is compared to find it.
 */
 
 mod concerned;
@@ -19,7 +19,8 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 
-use dedust::{RawValue, Spot, TokenKey, Value};
+use dedust::rules::{Spot, TokenKey, Value};
+use dedust::support::RawValue;
 use foldhash::HashMap;
 
 use self::fold::Folds;

@@ -4,7 +4,7 @@ Believed edits as they are written into a rule file: with their evidence, and wh
 
 use std::cmp::Reverse;
 
-use dedust::{Change, Edit, Evidence, RefusedEdit, Trust};
+use dedust::rules::{Change, Edit, Evidence, RefusedEdit, Trust};
 
 use super::accept::{Noise, Refusal};
 use super::draft::Draft;

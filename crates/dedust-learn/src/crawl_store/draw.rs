@@ -12,7 +12,8 @@ is enough ([`Draw`]).
 
 use std::ops::ControlFlow;
 
-use dedust::{ParsedUrl, visit_tokens};
+use dedust::ParsedUrl;
+use dedust::support::visit_tokens;
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 

@@ -14,7 +14,8 @@ different pages is an exception: `/contact` of each site.
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use dedust::{ParsedUrl, first_segment, has_subdomains, site_of};
+use dedust::support::{first_segment, has_subdomains};
+use dedust::{ParsedUrl, site_of};
 use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};

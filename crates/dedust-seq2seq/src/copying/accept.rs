@@ -12,7 +12,7 @@ what those before it left, and are proposed again as long as others make a diffe
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dedust::{Change, Edit, Evidence, Spot, Test, TokenKey, Value, ValueClass};
+use dedust::rules::{Change, Edit, Evidence, Spot, Test, TokenKey, Value, ValueClass};
 
 use super::proposal::{Conditions, Origin, Proposal, path_of, query_of, test_of};
 use super::site::Site;

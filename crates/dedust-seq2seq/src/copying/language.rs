@@ -4,7 +4,7 @@ The words of a site, and URLs as sequences of them.
 
 use std::collections::BTreeMap;
 
-use dedust::{TokenKey, Value};
+use dedust::rules::{TokenKey, Value};
 use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 URLs as the copying model reads them: tokens that know their place, templates, and what becomes of them.
 
 The paper's tokens forget slashes and leave a model to find out that `=` follows a name. Here a token is a part of the
-URL's key-value view (see [`dedust::tokenize`]): scheme, host labels, path segments, trailing slash, and names of
+URL's key-value view (see [`dedust::rules::tokenize`]): scheme, host labels, path segments, trailing slash, and names of
 parameters, each followed by its value. Parameters are sorted by name. So a translation can be read back as a URL
 without guessing, and written as a rule.
 

@@ -156,7 +156,11 @@ fn translation(site: &Site<'_>, source: u32, target: u32) -> Result<Vec<Symbol>,
 }
 
 /// The word for a value that is an argument in sources.
-fn literal(language: &Language, key: &dedust::TokenKey, value: &dedust::Value) -> Result<u32, Option<Word>> {
+fn literal(
+    language: &Language,
+    key: &dedust::rules::TokenKey,
+    value: &dedust::rules::Value,
+) -> Result<u32, Option<Word>> {
     let [first, second] = words_of(key, value);
     let word = second.or(first);
     word.as_ref().and_then(|word| language.id(word)).ok_or(word)

@@ -4,7 +4,7 @@ What a translation means: for every key of the target, a value or the key of the
 
 use std::collections::BTreeMap;
 
-use dedust::{ParamName, TokenKey, Value};
+use dedust::rules::{ParamName, TokenKey, Value};
 
 use super::language::{Language, Word, is_argument};
 use super::site::{Parts, Template, parts_of};

@@ -10,7 +10,7 @@ one [`Proposal`].
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use dedust::{Change, Mapped, PathPart, Source, Spot, Test, TokenKey, Value, ValueClass};
+use dedust::rules::{Change, Mapped, PathPart, Source, Spot, Test, TokenKey, Value, ValueClass};
 use foldhash::HashMap;
 
 use super::language::{Word, is_argument};

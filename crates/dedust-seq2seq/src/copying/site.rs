@@ -4,7 +4,8 @@ A site's URLs as templates with arguments.
 
 use std::collections::BTreeMap;
 
-use dedust::{ParsedUrl, TokenKey, Value, tokenize};
+use dedust::ParsedUrl;
+use dedust::rules::{TokenKey, Value, tokenize};
 use dedust_learn::Corpus;
 
 use super::language::{Language, is_argument};

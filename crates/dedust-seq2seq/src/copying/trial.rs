@@ -8,7 +8,8 @@ not show what most places show that it would stand with. Pages with different la
 
 use std::collections::BTreeSet;
 
-use dedust::{Edit, EditList, Evidence, RawValue, Spot, TokenKey, UrlParts, Value};
+use dedust::rules::{Edit, Evidence, Spot, TokenKey, Value};
+use dedust::support::{EditList, RawValue, UrlParts};
 use dedust_learn::support::{PairCounts, pair_number, rule_evidence};
 use dedust_learn::{EvidenceKinds, failure_bound};
 use foldhash::{HashMap, HashSet};
@@ -101,7 +102,7 @@ impl<'s, 'c> Trial<'s, 'c> {
         let edits = EditList::new([edit]).unwrap_or_default();
         for row in 0..self.parts.len() as u32 {
             let parts = &self.parts[row as usize];
-            let holds = |(spot, test): (&Spot, &dedust::Test)| match spot {
+            let holds = |(spot, test): (&Spot, &dedust::rules::Test)| match spot {
                 Spot::Key(key) => test.holds(value_of(parts, key)),
                 Spot::FromRight(_) => true,
             };
@@ -243,7 +244,7 @@ impl<'s, 'c> Trial<'s, 'c> {
 /// Whether an edit could change a URL, as far as can be told at a glance.
 fn concerns(edit: &Edit, parts: &Parts) -> bool {
     match edit.change.as_slice() {
-        [dedust::Change::Drop(Spot::Key(key))] => value_of(parts, key).is_some(),
+        [dedust::rules::Change::Drop(Spot::Key(key))] => value_of(parts, key).is_some(),
         _ => true,
     }
 }

@@ -9,7 +9,7 @@ says so.
 
 use std::collections::BTreeMap;
 
-use dedust::{
+use dedust::rules::{
     AnyValue, Evidence, Op, OtherParams, ParamName, Pattern, Rewrite, Rule, TokenKey, Value, ValueClass,
     ValuePattern,
 };

@@ -337,9 +337,8 @@ fn writes_in_place(rule: &Rule) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::{
-        Evidence, Normalizer, Outcome, Rule, RuleSet, SiteRules, SiteSummary, Substitution, Verdict,
-    };
+    use crate::rules::{Evidence, Outcome, Rule, SiteRules, SiteSummary, Substitution, Verdict};
+    use crate::{Normalizer, RuleSet};
 
     fn rule(path: &str) -> Rule {
         serde_json::from_value(serde_json::json!({

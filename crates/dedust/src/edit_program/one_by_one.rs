@@ -66,7 +66,7 @@ impl UrlParts {
         })
     }
 
-    /// Takes pairs for a URL, as [`tokenize`](crate::tokenize) gives them and [`UrlParts::pairs`] shows them, for some edits.
+    /// Takes pairs for a URL, as [`tokenize`](crate::rules::tokenize) gives them and [`UrlParts::pairs`] shows them, for some edits.
     /// The first parameter of a name comes before the second.
     pub fn read_pairs<'a>(
         &mut self,

@@ -10,6 +10,23 @@ use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl, first_segment, site_of, write_moved};
 
 /// What was done to a URL, and by which rule.
+///
+/// ```
+/// use dedust::Normalizer;
+///
+/// let rules = r#"{"version": 1, "method": "by hand", "sites": {"example.org": {"edits": [{
+///     "change": [{"drop": "q.sid"}], "fetchable": true,
+///     "evidence": {"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
+///                  "failure_bound": 0.53, "kinds": ["digest"]}
+/// }]}}}"#;
+/// let normalizer = Normalizer::compile_from(rules.as_bytes())?;
+/// let explanation = normalizer.explain("http://example.org/view?id=1&sid=9#top")?;
+/// assert_eq!(explanation.safe, "http://example.org/view?id=1&sid=9");
+/// assert_eq!(explanation.site.as_deref(), Some("example.org"));
+/// assert_eq!(explanation.edits, [0]);
+/// assert_eq!(explanation.canonical, "http://example.org/view?id=1");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explanation {
     /// The URL after safe normalization.

@@ -12,6 +12,7 @@ use crate::url::extension;
 /// The address of a part of a value. Counting starts at 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Atom {
     /// A run of decimal digits, counted from the left.
     Digits(u8),

@@ -46,7 +46,7 @@ pub enum InvalidRule {
 }
 
 impl Rule {
-    /// Whether the rule makes sense by itself: a [`SiteRules`] takes no others.
+    /// Whether the rule makes sense by itself: a [`SiteRules`](super::SiteRules) takes no others.
     pub fn check(&self) -> Result<(), InvalidRule> {
         check(self)
     }

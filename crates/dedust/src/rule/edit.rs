@@ -43,6 +43,7 @@ pub enum Spot {
 /// What must be true of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Test {
     /// It is exactly this.
     Is(Value),
@@ -59,6 +60,7 @@ pub enum Test {
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Change {
     /// Leave it out, if it is there. Segments and labels behind it move up. All parameters of a name are left out together, unless
     /// the edit asks for the value of the first, or reads it.
@@ -99,6 +101,7 @@ pub enum Change {
 /// Where spellings are made one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Area {
     /// All path segments.
     Path,
@@ -111,6 +114,7 @@ pub enum Area {
 /// Ways to spell a value that may mean the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Spelling {
     /// `A` is `a`.
     Lowercase,
@@ -129,6 +133,7 @@ pub enum Spelling {
 /// A part of a new path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum PathPart {
     /// A segment.
     Text(Box<str>),

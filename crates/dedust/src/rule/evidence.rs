@@ -43,6 +43,7 @@ pub struct Evidence {
 /// How well an edit is known to be right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Trust {
     /// By what the site showed.
     Proven,

@@ -63,6 +63,7 @@ pub struct Rule {
 /// What a rule does with query parameters of which nothing was learned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum OtherParams {
     /// A URL that has any is not covered.
     #[default]

@@ -12,6 +12,24 @@ use super::{Edit, InvalidRule, Mirror, Promise, RefusedEdit, Rule, Substitution}
 use crate::url::{ParsedUrl, has_subdomains, site_of};
 
 /// Rules for any number of sites.
+///
+/// ```
+/// use dedust::{Normalizer, RuleSet};
+///
+/// let json = r#"{"version": 1, "method": "by hand", "sites": {"example.org": {"edits": [{
+///     "change": [{"drop": "q.sid"}], "fetchable": true,
+///     "evidence": {"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
+///                  "failure_bound": 0.53, "kinds": ["digest"]}
+/// }]}}}"#;
+/// let rules = RuleSet::load(json.as_bytes())?;
+/// assert_eq!(rules.method(), "by hand");
+/// for (site, rules) in rules.sites() {
+///     assert_eq!((site, rules.edits().len()), ("example.org", 1));
+/// }
+/// let normalizer = Normalizer::compile(&rules);
+/// assert_eq!(normalizer.normalize("http://example.org/view?sid=9")?, "http://example.org/view");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RuleSet {
     pub(super) method: Box<str>,

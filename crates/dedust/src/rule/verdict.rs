@@ -27,6 +27,7 @@ pub struct Verdict {
 /// Whether a rule holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Outcome {
     /// It brings URLs of the same page together.
     Confirmed,

@@ -23,7 +23,7 @@ pub fn site_of(host: &[u8]) -> &[u8] {
 /// ```
 /// let url = dedust::ParsedUrl::parse("http://me@en.old.example/a?b=1")?;
 /// let mut moved = Vec::new();
-/// dedust::write_moved(&url, "old.example".len(), b"new.example", &mut moved);
+/// dedust::support::write_moved(&url, "old.example".len(), b"new.example", &mut moved);
 /// assert_eq!(moved, b"http://me@en.new.example/a?b=1");
 /// # Ok::<(), dedust::errors::ParseUrlError>(())
 /// ```
@@ -38,7 +38,7 @@ pub fn write_moved(url: &ParsedUrl, site_len: usize, other: &[u8], out: &mut Vec
 ///
 /// ```
 /// let url = dedust::ParsedUrl::parse("http://example.org/wiki/A?b=1")?;
-/// assert_eq!(dedust::first_segment(&url), b"wiki");
+/// assert_eq!(dedust::support::first_segment(&url), b"wiki");
 /// # Ok::<(), dedust::errors::ParseUrlError>(())
 /// ```
 pub fn first_segment(url: &ParsedUrl) -> &[u8] {

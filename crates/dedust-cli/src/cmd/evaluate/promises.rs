@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use dedust::{Normalizer, Promise, RuleSet};
+use dedust::rules::Promise;
+use dedust::{Normalizer, RuleSet};
 use dedust_eval::Evaluation;
 
 use crate::number::{count, percent_of};

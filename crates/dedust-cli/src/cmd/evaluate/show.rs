@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use dedust::{Evidence, RuleSet};
+use dedust::RuleSet;
+use dedust::rules::Evidence;
 use serde::Serialize;
 
 use crate::args::ReportFormat;

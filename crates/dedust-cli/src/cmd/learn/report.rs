@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
 
-use dedust::{Evidence, Promise};
+use dedust::rules::{Evidence, Promise};
 use dedust_learn::{EvidenceKinds, SiteReport, Training};
 use serde::Serialize;
 

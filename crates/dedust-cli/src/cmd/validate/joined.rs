@@ -7,7 +7,8 @@ URLs in, pairs out. URLs that have one key already are taken for one, so that ea
 use std::collections::{HashMap, HashSet};
 
 use dedust::errors::InvalidSite;
-use dedust::{Edit, Normalizer, RuleSet, SiteRules, SiteSummary, UrlKey};
+use dedust::rules::{Edit, SiteRules, SiteSummary};
+use dedust::{Normalizer, RuleSet, UrlKey};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::sample::{Pair, Rounds};
@@ -104,7 +105,7 @@ fn hash(key: &UrlKey) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dedust::{Change, Evidence, Spot, TokenKey};
+    use dedust::rules::{Change, Evidence, Spot, TokenKey};
 
     fn drop_param(name: &str) -> Edit {
         let change = vec![Change::Drop(Spot::Key(TokenKey::query(name)))];

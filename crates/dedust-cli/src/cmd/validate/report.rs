@@ -5,7 +5,8 @@ What validation came to: a table of rules, and pairs that show why some do not h
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use dedust::{Outcome, Promise, RuleSet};
+use dedust::RuleSet;
+use dedust::rules::{Outcome, Promise};
 use serde::Serialize;
 
 use super::sample::{Pair, Target};

@@ -13,9 +13,9 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use dedust::errors::InvalidSite;
-use dedust::{
-    Mirror, Normalizer, ParsedUrl, RuleSet, SiteRules, SiteSummary, UrlKey, first_segment, write_moved,
-};
+use dedust::rules::{Mirror, SiteRules, SiteSummary};
+use dedust::support::{first_segment, write_moved};
+use dedust::{Normalizer, ParsedUrl, RuleSet, UrlKey};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::joined::Joined;

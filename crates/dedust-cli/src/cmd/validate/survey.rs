@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use dedust::Outcome;
+use dedust::rules::Outcome;
 use dedust_fetch::{FetchError, Fetcher, Fingerprint};
 
 use super::sample::{Pair, Sample, Target};

@@ -8,7 +8,7 @@ share e may differ. After the validation of DustBuster, Bar-Yossef, Keidar and S
 
 use std::collections::BTreeMap;
 
-use dedust::Outcome;
+use dedust::rules::Outcome;
 use dedust_fetch::Fingerprint;
 
 use super::sample::Pair;

@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use dedust::errors::InvalidSite;
-use dedust::{
-    Change, Edit, Evidence, Example, Fetched, Normalizer, Outcome, ParsedUrl, RefusedEdit, RuleSet,
-    SiteRules, Trust, Verdict,
+use dedust::rules::{
+    Change, Edit, Evidence, Example, Fetched, Outcome, RefusedEdit, SiteRules, Trust, Verdict,
 };
+use dedust::{Normalizer, ParsedUrl, RuleSet};
 use dedust_fetch::Fingerprint;
 use dedust_learn::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, failure_bound, on_agreeing_hosts};
 
@@ -195,6 +195,8 @@ impl<'a> UnprovenOfSite<'a> {
             match counts.lack(refused) {
                 Some(Lack::Pairs(missing)) => Err(Obstacle::Pairs(missing)),
                 Some(Lack::Pages) => Err(Obstacle::Pages),
+                // Whatever else it lacks, more pairs are not known to help.
+                Some(_) => Err(Obstacle::Pairs(None)),
                 None => Ok(()),
             }
         };

@@ -4,8 +4,9 @@ The same rules with other verdicts, and with edits that were settled.
 
 use std::collections::HashMap;
 
+use dedust::RuleSet;
 use dedust::errors::InvalidSite;
-use dedust::{Evidence, Outcome, Promise, RefusedEdit, RuleSet, SiteRules, SiteSummary, Verdict};
+use dedust::rules::{Evidence, Outcome, Promise, RefusedEdit, SiteRules, SiteSummary, Verdict};
 
 use super::sample::Target;
 use super::survey::Finding;

@@ -4,7 +4,8 @@ How two URLs of one page differ in their paths.
 
 use std::collections::BTreeMap;
 
-use dedust::{Area, Atom, Change, PathPart, Source, Spelling, Spot, Test, TokenKey, ValueClass, extension};
+use dedust::rules::{Area, Atom, Change, PathPart, Source, Spelling, Spot, Test, TokenKey, ValueClass};
+use dedust::support::extension;
 
 use super::read::{from_digits, from_value, joined, uncounted};
 use super::{Differ, ParamDifference, Suggestions, UNCOUNTED, View, any, is_at, is_last};

@@ -2,7 +2,7 @@
 Where in one URL a value of another may come from.
 */
 
-use dedust::{Atom, Source, Spot};
+use dedust::rules::{Atom, Source, Spot};
 
 /// A number as URLs write it: in digits, without leading zeros.
 pub(super) fn number(text: &str) -> Option<i64> {

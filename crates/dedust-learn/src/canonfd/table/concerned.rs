@@ -4,7 +4,7 @@ Which URLs an edit concerns.
 
 use std::sync::atomic::Ordering;
 
-use dedust::{Change, Spot, Test, TokenKey, Value};
+use dedust::rules::{Change, Spot, Test, TokenKey, Value};
 
 use super::make::Steps;
 use super::{RowSet, SpotNumber, Table};
@@ -120,7 +120,7 @@ impl Table<'_> {
                 },
                 Test::OneOf(values) => Check::HasOneOf(number, find(values)),
                 Test::Not(values) => Check::HasNoneOf(find(values)),
-                Test::Any(_) | Test::Absent => Check::Holds(number, test),
+                _ => Check::Holds(number, test),
             }
         };
         edit.when.iter().map(check).collect()
@@ -168,7 +168,8 @@ impl Table<'_> {
                 Test::Is(value) => offer(find(value).into_iter().collect()),
                 Test::OneOf(values) => offer(values.iter().filter_map(find).collect()),
                 Test::Any(_) => offer(pairs_of_key(key)),
-                Test::Not(_) | Test::Absent => {}
+                // Rows without the key may pass, too.
+                _ => {}
             }
         }
         if let [change] = edit.change.as_slice() {

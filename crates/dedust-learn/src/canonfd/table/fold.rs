@@ -4,7 +4,8 @@ What becomes of pairs in another spelling.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dedust::{Area, RawKey, Spelling, TokenKey};
+use dedust::rules::{Area, Spelling, TokenKey};
+use dedust::support::RawKey;
 use foldhash::HashMap;
 
 use super::Table;
@@ -27,7 +28,7 @@ impl Table<'_> {
             Area::Key(TokenKey::PathSegment(_) | TokenKey::QueryParam(_)) => {
                 return Some(Arc::new(self.fold_from(of, to, 0).collect()));
             }
-            Area::Key(_) => return None,
+            _ => return None,
         }
         let fold = (of.clone(), to);
         let lock = || self.folds.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,6 +64,7 @@ impl Table<'_> {
             Area::Path => matches!(key, TokenKey::PathSegment(_)),
             Area::Params => matches!(key, TokenKey::QueryParam(_)),
             Area::Key(of) => of == *key,
+            _ => false,
         });
         keys.flat_map(move |(key, pairs)| {
             let in_query = matches!(key, TokenKey::QueryParam(_));
@@ -77,7 +79,7 @@ impl Table<'_> {
 
 #[cfg(test)]
 mod tests {
-    use dedust::{Change, ParamName};
+    use dedust::rules::{Change, ParamName};
 
     use super::*;
     use crate::canonfd::draft::Draft;

@@ -4,7 +4,8 @@ What an edit makes of URLs: tried on all of them, or made.
 
 use std::sync::OnceLock;
 
-use dedust::{Change, Edit, EditList, Mapped, ParamName, Spot, TokenKey, UrlParts, Value};
+use dedust::rules::{Change, Edit, Mapped, ParamName, Spot, TokenKey, Value};
+use dedust::support::{EditList, UrlParts};
 use foldhash::HashMap;
 
 use super::fold::Folded;

@@ -5,7 +5,7 @@ What must be true of a URL comes first, then a colon, then what is changed, in o
 `{path_1.digits[-1] * 20 - 20}` what is made of it, `{path_2..}` the path from a segment on.
 */
 
-use dedust::{Area, Change, Count, Edit, Mapped, PathPart, Source, Spelling, Test, Value};
+use dedust::rules::{Area, Change, Count, Edit, Mapped, PathPart, Source, Spelling, Test, Value};
 
 /// The edit on one line.
 pub fn edit_text(edit: &Edit) -> String {
@@ -24,6 +24,7 @@ fn test_text(spot: &str, test: &Test) -> String {
         Test::Not(values) => format!("{spot} is not {}", values_text(values)),
         Test::Any(class) => format!("{spot} is <{class}>"),
         Test::Absent => format!("no {spot}"),
+        other => format!("{spot} {other:?}"),
     }
 }
 
@@ -54,6 +55,7 @@ fn change_text(change: &Change) -> String {
                 Area::Path => "the path".into(),
                 Area::Params => "all parameters".into(),
                 Area::Key(key) => key.to_string(),
+                other => format!("{other:?}"),
             };
             let to = match to {
                 Spelling::Lowercase => "in lower case",
@@ -62,6 +64,7 @@ fn change_text(change: &Change) -> String {
                 Spelling::Underscored => "with _ for spaces",
                 Spelling::Unpadded => "without leading zeros",
                 Spelling::Composed => "with composed accents",
+                _ => "in another spelling",
             };
             format!("{of} {to}")
         }
@@ -72,6 +75,7 @@ fn change_text(change: &Change) -> String {
         }
         Change::Unrepeat => "repeated directories once".into(),
         Change::UnrepeatParams => "repeated parameters once".into(),
+        other => format!("{other:?}"),
     }
 }
 
@@ -84,6 +88,7 @@ fn part_text(part: &PathPart) -> String {
         PathPart::Last(count) => format!("{{last {count}}}"),
         PathPart::Value { from, split: None } => source_text(from),
         PathPart::Value { from, split: Some(split) } => format!("{} split at {split}", source_text(from)),
+        other => format!("{other:?}"),
     }
 }
 
