@@ -3,18 +3,15 @@ Fetches from a real server on this machine: answers good, bad and hostile.
 */
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-mod server;
-
 use std::io::Write as _;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use dedust_fetch::{FetchError, Fetcher, FetcherBuilder};
+use dedust_test_server::{Reply, Server, document};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-
-use crate::server::{Reply, Server, document};
 
 /// May connect to servers of tests.
 fn builder() -> FetcherBuilder {

@@ -1,17 +1,12 @@
 /*!
 What a robots.txt costs, however it is written: bytes of memory, counted by the allocator, and requests.
 */
-#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
-#![expect(dead_code, reason = "other tests use the rest of the server")]
-
-mod server;
 
 use std::time::Duration;
 
 use dedust_fetch::{FetchError, Fetcher};
+use dedust_test_server::{Reply, Server};
 use peak_alloc::PeakAlloc;
-
-use crate::server::{Reply, Server};
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;

@@ -6,11 +6,12 @@ rewritten says so: by redirects or canonical links from its pages to the same pa
 say the opposite.
 */
 
-use crate::thresholds::THRESHOLDS;
 use std::collections::BTreeSet;
 
 use dedust::ParsedUrl;
 use foldhash::HashMap;
+
+use crate::thresholds::THRESHOLDS;
 
 /// How many links lead to each host.
 type Targets = HashMap<Box<[u8]>, u64>;

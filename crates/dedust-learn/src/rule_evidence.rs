@@ -8,6 +8,13 @@ use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::pair_counts::PairCounts;
+use crate::thresholds::THRESHOLDS;
+
+/// Whether the form that a rule writes was seen often enough to be fetched: `seen` of so many groups have a URL of that form.
+pub fn is_fetchable(seen: u64, groups: u64) -> bool {
+    let proof = THRESHOLDS.proof;
+    seen >= proof.min_fetchable && proof.fetchable_one_in * seen >= groups
+}
 
 /// Examples kept with a rule.
 const EXAMPLES: usize = 3;

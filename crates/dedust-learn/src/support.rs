@@ -15,7 +15,7 @@ pub use crate::fitting::fitting;
 pub use crate::interner::Interner;
 pub use crate::pair_counts::{PairCounter, PairCounts, count_pairs};
 pub use crate::pair_number::pair_number;
-pub use crate::rule_evidence::rule_evidence;
+pub use crate::rule_evidence::{is_fetchable, rule_evidence};
 
 /// The URLs of a [`Corpus`] as rows of numbers. A pair is a key with a value; a row is the list of its pairs.
 pub trait InternedRows {

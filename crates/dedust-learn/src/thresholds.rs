@@ -1,12 +1,13 @@
 /*!
-All numbers that the learner goes by, in one place, with what they mean.
+The numbers by which the learner decides what is tried, what is believed and how much work is done, with what they mean.
 
 They say how much is tried, which confidence is asked for, and on how little a statement may be based. What differs from site to
-site, such as how much two fetches of a page differ, is estimated on the site.
+site, such as how much two fetches of a page differ, is estimated on the site. Shares within one comparison, such as "more often
+than not", stand where they are used; what is known of families of edits is in `canonfd/families.rs`.
 */
 
 /// All of them.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Thresholds {
     pub(crate) suggest: Suggest,
     pub(crate) search: Search,
@@ -63,6 +64,8 @@ pub(crate) const THRESHOLDS: Thresholds = Thresholds {
         max_groups_per_page: 4,
         min_chosen_votes: 10,
         max_missing: 2_000,
+        min_fetchable: 3,
+        fetchable_one_in: 10,
     },
     refine: Refine {
         max_contexts: 8,
@@ -106,7 +109,7 @@ pub(crate) const THRESHOLDS: Thresholds = Thresholds {
 };
 
 /// Which edits are tried.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Suggest {
     /// Rows that must have a value, or clusters that must suggest an edit, before it is looked at.
     pub(crate) min_support: usize,
@@ -134,7 +137,7 @@ pub(crate) struct Suggest {
 }
 
 /// In which order edits are tried, and when to stop.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
     /// Times that edits are looked for.
     pub(crate) max_rounds: usize,
@@ -157,7 +160,7 @@ pub(crate) struct Search {
 }
 
 /// How much work is done for a site.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     /// Work that may be done to choose edits for each byte of the URLs of a site, in units of some ten nanoseconds. Most real
     /// sites take less than 50.
@@ -170,7 +173,7 @@ pub(crate) struct Work {
 }
 
 /// What the groups that an edit joins say of it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Vote {
     /// The most votes that one group has for it.
     pub(crate) max_votes_of_group: u64,
@@ -184,7 +187,7 @@ pub(crate) struct Vote {
 }
 
 /// When an edit is believed.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Proof {
     /// The share of failing votes that is put up with.
     pub(crate) limit: f64,
@@ -218,10 +221,14 @@ pub(crate) struct Proof {
     pub(crate) min_chosen_votes: u64,
     /// Votes that are said to be missing, at most.
     pub(crate) max_missing: u64,
+    /// Groups that must be seen in the form that an edit writes, before that is taken for a URL to fetch.
+    pub(crate) min_fetchable: u64,
+    /// The same as a share: one group in so many.
+    pub(crate) fetchable_one_in: u64,
 }
 
 /// Of an edit that fails, what is tried with exceptions and conditions.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Refine {
     /// Conditions under which a failing edit is tried again.
     pub(crate) max_contexts: usize,
@@ -240,7 +247,7 @@ pub(crate) struct Refine {
 }
 
 /// On which hosts an edit holds, and when hosts are one.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Hosts {
     /// Hosts that must speak for an edit before it is made on all.
     pub(crate) min_hosts: usize,
@@ -253,7 +260,7 @@ pub(crate) struct Hosts {
 }
 
 /// How alike two pages must look.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Likeness {
     /// Observations that are remembered.
     pub(crate) max_entries: usize,
@@ -288,7 +295,7 @@ pub(crate) struct Likeness {
 }
 
 /// When a site is a mirror of another.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Mirrors {
     /// Sightings that are remembered, of all sites together.
     pub(crate) max_sightings: usize,

@@ -19,6 +19,5 @@ mod looking;
 mod normalizing;
 mod reading;
 mod sandbox;
-mod server;
 mod unproven;
 mod validating;

@@ -5,11 +5,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dedust_test_server::{Reply, Server, document};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::sandbox::{Sandbox, report};
-use crate::server::{Reply, Server, document};
 use crate::validating::{FAST, records, validate};
 
 /// Rules for a site that leave out `sid`, and unproven edits that would leave out `ref` and `lang`. That `id` matters was

@@ -8,12 +8,12 @@ use std::process::Output;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dedust_test_server::{Reply, Server, document};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use insta::assert_snapshot;
 
 use crate::sandbox::{Sandbox, report};
-use crate::server::{Reply, Server, document};
 
 /// Rules for a host: `/view` forgets `sid`, `/old?id=` becomes `/new/ID`, and `index.html` is left out.
 fn rules(site: &str, port: &str) -> String {

@@ -8,7 +8,6 @@ is tried, and votes decide.
 mod path;
 mod read;
 
-use crate::thresholds::THRESHOLDS;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -17,6 +16,7 @@ use dedust::rules::{Change, Count, Mapped, Source, Spot, Test, TokenKey, Value, 
 use self::read::number;
 use super::draft::{Draft, nothing_for};
 use super::table::Table;
+use crate::thresholds::THRESHOLDS;
 
 /// A URL as the edits so far left it.
 #[derive(Debug)]

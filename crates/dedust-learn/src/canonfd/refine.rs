@@ -2,7 +2,6 @@
 Of an edit that fails, what holds: where one more thing is true of a URL, or with a few exceptions.
 */
 
-use crate::thresholds::THRESHOLDS;
 use std::cmp::Reverse;
 
 use dedust::rules::{Spot, Test, TokenKey, Value};
@@ -15,6 +14,7 @@ use super::draft::Draft;
 use super::families::{Family, is_volatile};
 use super::search::{Candidate, Judged, Search};
 use super::vote::{Group, Sides, Tally, joined};
+use crate::thresholds::THRESHOLDS;
 
 /// The work of counting a pair of a URL in a group.
 const WORK_PER_COMPANION: u64 = 3;

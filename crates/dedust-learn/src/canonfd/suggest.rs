@@ -2,7 +2,6 @@
 Where edits come from: those that make sense on any site, and those that duplicates suggest by how they differ.
 */
 
-use crate::thresholds::THRESHOLDS;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -15,6 +14,7 @@ use super::draft::{Draft, nothing_for};
 use super::families::{Family, is_index, speaks_of_login};
 use super::search::{Candidate, Search};
 use super::table::{KeyValues, is_second};
+use crate::thresholds::THRESHOLDS;
 
 /// How many clusters say that a value stands for another.
 type Entries = HashMap<(Box<str>, Box<str>), usize>;

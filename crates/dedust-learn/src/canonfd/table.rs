@@ -11,6 +11,8 @@ mod concerned;
 mod fold;
 mod make;
 mod row_set;
+#[cfg(test)]
+mod tests;
 
 pub(super) use self::concerned::is_second;
 pub(super) use self::row_set::RowSet;

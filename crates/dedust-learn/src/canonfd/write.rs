@@ -13,7 +13,7 @@ use super::table::Table;
 use super::vote::by_place;
 use crate::evidence::EvidenceKinds;
 use crate::pair_counts::PairCounts;
-use crate::rule_evidence::rule_evidence;
+use crate::rule_evidence::{is_fetchable, rule_evidence};
 use crate::thresholds::THRESHOLDS;
 
 /// The edits that were not believed and had most votes. Fetching can settle those that have too few.
@@ -68,14 +68,14 @@ pub(super) fn write_edit(
     let mut kinds = EvidenceKinds::NONE;
     let mut examples: Vec<(u32, u32)> = Vec::new();
     // Of the pages that the edit concerns, those that were seen in the form that it writes.
-    let (mut pages, mut seen) = (0usize, 0usize);
+    let (mut pages, mut seen) = (0, 0);
     for group in by_place(moves).chunk_by(|a, b| a.0 == b.0) {
         pages += 1;
         let row = group[0].1;
         let is_duplicate =
             |other: &u32| corpus.label(*other).is_some() && corpus.label(*other) == corpus.label(row);
         let stands = table.at(group[0].0).find(is_duplicate);
-        seen += usize::from(stands.is_some());
+        seen += u64::from(stands.is_some());
         let duplicate = stands.or_else(|| group[1..].iter().map(|&(_, other)| other).find(is_duplicate));
         if let Some(duplicate) = duplicate {
             kinds = kinds | corpus.kinds(row) | corpus.kinds(duplicate);
@@ -91,7 +91,7 @@ pub(super) fn write_edit(
     Edit {
         when: candidate.draft.when.clone(),
         change: candidate.draft.change.clone(),
-        fetchable: writes_all(&candidate.draft) && seen >= 3 && 10 * seen >= pages,
+        fetchable: writes_all(&candidate.draft) && is_fetchable(seen, pages),
         evidence: Evidence {
             trust: Some(trust),
             ..rule_evidence(corpus, moves.len(), &counts, kinds, examples)

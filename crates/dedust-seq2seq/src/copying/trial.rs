@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use dedust::rules::{Edit, Evidence, Spot, TokenKey, Value};
 use dedust::support::{EditList, RawValue, UrlParts};
-use dedust_learn::support::{PairCounts, pair_number, rule_evidence};
+use dedust_learn::support::{PairCounts, is_fetchable, pair_number, rule_evidence};
 use dedust_learn::{EvidenceKinds, failure_bound};
 use foldhash::{HashMap, HashSet};
 
@@ -71,7 +71,7 @@ impl Votes {
 
     /// Whether the form that the edit writes is known to exist.
     pub(super) fn is_fetchable(&self) -> bool {
-        self.seen >= 3 && 10 * self.seen >= self.groups
+        is_fetchable(self.seen, self.groups)
     }
 }
 

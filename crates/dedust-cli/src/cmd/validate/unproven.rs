@@ -17,6 +17,7 @@ use dedust::rules::{
 };
 use dedust::{Normalizer, ParsedUrl, RuleSet};
 use dedust_fetch::Fingerprint;
+use dedust_learn::support::is_fetchable;
 use dedust_learn::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, failure_bound, on_agreeing_hosts};
 
 use super::joined::{Drawn, Joined};
@@ -328,8 +329,7 @@ impl<'p> Witnesses<'p> {
     /// Whether the form that the changes write is known to show the page, as often as the learner asks for.
     fn is_fetchable(&self, changes: &[Change]) -> bool {
         let forgets = |change: &Change| matches!(change, Change::Forget(_) | Change::ForgetPath);
-        let seen = self.written.len();
-        !changes.iter().any(forgets) && seen >= 3 && 10 * seen >= self.groups.len()
+        !changes.iter().any(forgets) && is_fetchable(self.written.len() as u64, self.groups.len() as u64)
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Steps {
     only: Option<u32>,
     /// Otherwise, whether they look at the pairs of a key, by its number.
     concerns: Vec<bool>,
-    /// Keys that change too when a key goes: of rows that have one of them, forms must tell.
+    /// Keys that change too when a key goes: rows that have one of them are taken apart.
     followers: Vec<u32>,
     /// The key that goes with the last parameter, if parameters are taken away.
     separator: Option<u32>,
@@ -341,7 +341,7 @@ fn compiled(Draft { when, change }: &Draft) -> EditList {
 }
 
 /// Whether a key can go without others of another kind changing.
-fn goes_alone(key: &TokenKey) -> bool {
+pub(super) fn goes_alone(key: &TokenKey) -> bool {
     !matches!(key, TokenKey::PathSegment(_) | TokenKey::Scheme | TokenKey::QuerySeparator)
 }
 
@@ -373,51 +373,4 @@ fn follower(key: &TokenKey) -> Option<TokenKey> {
 
 fn is_of_path(key: &TokenKey) -> bool {
     matches!(key, TokenKey::PathSegment(_) | TokenKey::TrailingSlash | TokenKey::PathParam(_))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Clues, Crawl, EvidenceKinds};
-
-    /// Taking keys away in arithmetic does what forms do, also where others move up or a separator goes with them.
-    #[test]
-    fn arithmetic_does_what_forms_do() {
-        let mut crawl = Crawl::new(EvidenceKinds::AUTO);
-        for url in [
-            "a.example/p?q=1&q=2&q=3&x=1",
-            "a.example/p?q=1&x=1",
-            "a.example/p?q=1;x=2",
-            "a.example/p?x=1;q=1;q=1",
-            "m.www.a.example/p?x=2",
-            "www.a.example/p;v=1;v=2?q=2",
-            "a.example/stays",
-        ] {
-            let _ = crawl.observe(format!("http://{url}").as_bytes(), &Clues::default());
-        }
-        let corpora = crawl.into_corpora();
-        let mut table = Table::new(&corpora[0]);
-        let drop = |key: &TokenKey| Change::Drop(Spot::Key(key.clone()));
-        let none = |key: &TokenKey| Change::Map {
-            of: key.clone(),
-            values: vec![Mapped { is: Value::from("1"), becomes: None }],
-        };
-        let keys: Vec<TokenKey> = table.keys().iter().filter(|key| goes_alone(key)).cloned().collect();
-        let mut moved = 0;
-        for key in &keys {
-            for change in [drop(key), none(key)] {
-                let edit = Draft::everywhere(vec![change]);
-                let by_forms = table.moves_of(&edit, None, table.concerned(&edit, None).0).0;
-                assert_eq!(table.moves(&edit), by_forms, "{edit:?}");
-                moved += by_forms.len();
-            }
-        }
-        assert!(moved > 20, "{moved}");
-        // Pairs add up to places, as is asserted where rows are changed.
-        for key in &keys {
-            let edit = Draft::everywhere(vec![drop(key)]);
-            let moves = table.moves(&edit);
-            table.apply(&edit, &moves);
-        }
-    }
 }

@@ -3,6 +3,8 @@ A web server on a port of its own, in the process of the test, that answers as i
 asked.
 */
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
+
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 /// An answer.
-pub(crate) enum Reply {
+pub enum Reply {
     /// A complete answer of this status: headers, each with its line end, and body.
     Status(u16, String, Vec<u8>),
     /// These bytes, whatever they mean, and the end of the connection.
@@ -21,23 +23,23 @@ pub(crate) enum Reply {
 
 impl Reply {
     /// A document of HTML.
-    pub(crate) fn html(body: impl Into<Vec<u8>>) -> Self {
+    pub fn html(body: impl Into<Vec<u8>>) -> Self {
         Self::Status(200, "Content-Type: text/html; charset=utf-8\r\n".into(), body.into())
     }
 
     /// An empty answer of this status.
-    pub(crate) fn status(status: u16) -> Self {
+    pub fn status(status: u16) -> Self {
         Self::Status(status, String::new(), Vec::new())
     }
 
     /// A redirect.
-    pub(crate) fn redirect(location: &str) -> Self {
+    pub fn redirect(location: &str) -> Self {
         Self::Status(302, format!("Location: {location}\r\n"), Vec::new())
     }
 }
 
 /// A running server.
-pub(crate) struct Server {
+pub struct Server {
     address: SocketAddr,
     log: Arc<Mutex<Log>>,
     stop: Arc<AtomicBool>,
@@ -57,15 +59,12 @@ struct Log {
 
 impl Server {
     /// A server that answers a path with its query.
-    pub(crate) fn start(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Self {
+    pub fn start(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Self {
         Self::start_on(Ipv4Addr::LOCALHOST, answer)
     }
 
     /// The same, on another address of this machine.
-    pub(crate) fn start_on(
-        address: Ipv4Addr,
-        answer: impl Fn(&str) -> Reply + Send + Sync + 'static,
-    ) -> Self {
+    pub fn start_on(address: Ipv4Addr, answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind((address, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let (log, stop) = (Arc::<Mutex<Log>>::default(), Arc::<AtomicBool>::default());
@@ -89,27 +88,27 @@ impl Server {
     }
 
     /// The URL of a path.
-    pub(crate) fn url(&self, path: &str) -> String {
+    pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
     /// What was asked for so far, in order.
-    pub(crate) fn requests(&self) -> Vec<String> {
+    pub fn requests(&self) -> Vec<String> {
         self.log.lock().unwrap().targets.clone()
     }
 
     /// Requests for a path that starts so.
-    pub(crate) fn count(&self, start: &str) -> usize {
+    pub fn count(&self, start: &str) -> usize {
         self.requests().iter().filter(|target| target.starts_with(start)).count()
     }
 
     /// The headers of all requests.
-    pub(crate) fn headers(&self) -> Vec<String> {
+    pub fn headers(&self) -> Vec<String> {
         self.log.lock().unwrap().headers.clone()
     }
 
     /// The most requests that were under way at one time.
-    pub(crate) fn max_active(&self) -> u32 {
+    pub fn max_active(&self) -> u32 {
         self.log.lock().unwrap().max_active
     }
 }
@@ -163,7 +162,7 @@ fn serve(mut stream: TcpStream, log: &Mutex<Log>, answer: &dyn Fn(&str) -> Reply
 }
 
 /// A page with a title and a text of its own for each `seed`, and some links that differ by `visit`.
-pub(crate) fn document(seed: u64, visit: u64) -> String {
+pub fn document(seed: u64, visit: u64) -> String {
     let mut word = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let text: String = (0..200)
         .map(|_| {
