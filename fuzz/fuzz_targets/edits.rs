@@ -10,7 +10,7 @@ Names and values come from short lists, so that edits and URLs meet, or are any 
 use std::collections::BTreeMap;
 
 use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch};
-use dedust::rules::{Area, Atom, Change, Count, Edit, Evidence, Mapped, PathPart, SiteRules, SiteSummary, Source, Spelling, Spot, Test, TokenKey, Value, ValueClass};
+use dedust::rules::{AnyValue, Area, Atom, Change, Closed, Count, Edit, Evidence, Mapped, PathPart, SiteRules, SiteSummary, Source, Spelling, Spot, Test, TokenKey, Value, ValueClass};
 use dedust::support::{EditList, UrlParts};
 use dedust_fuzz::check_promises;
 use libfuzzer_sys::arbitrary::{Arbitrary, Result, Unstructured};
@@ -88,7 +88,11 @@ fn key_one_by_one(edits: &[Edit], url: &ParsedUrl) -> Option<Vec<u8>> {
         return None;
     }
     for place in 0..edits.len() {
+        let is_last = parts.ends_at(&edits, place);
         parts.apply(&edits, place);
+        if is_last {
+            break;
+        }
     }
     let mut key = Vec::new();
     parts.write_key(&edits, &mut key);
@@ -96,7 +100,7 @@ fn key_one_by_one(edits: &[Edit], url: &ParsedUrl) -> Option<Vec<u8>> {
 }
 
 fn site_of(edits: Vec<Edit>) -> std::result::Result<SiteRules, dedust::errors::InvalidSite> {
-    SiteRules::new(SiteSummary::default(), Vec::new())?.with_edits(edits)
+    SiteRules::new(SiteSummary::default(), edits)
 }
 
 /// Valid edits, and URLs.
@@ -189,7 +193,12 @@ fn test(input: &mut Unstructured<'_>) -> Result<Test> {
         0 | 1 => Test::Is(value(input)?),
         2 => Test::OneOf(list(input, 4, value)?),
         3 => Test::Not(list(input, 3, value)?),
-        4 | 5 => Test::Any(class(input, 2)?),
+        4 => Test::Any(class(input, 2)?.into()),
+        5 => Test::Any(AnyValue {
+            class: class(input, 2)?,
+            except: list(input, 2, value)?,
+            optional: input.arbitrary()?,
+        }),
         _ => Test::Absent,
     })
 }
@@ -254,7 +263,7 @@ fn mapped(input: &mut Unstructured<'_>) -> Result<Vec<Mapped>> {
 
 fn change(input: &mut Unstructured<'_>) -> Result<Change> {
     use Spelling::{Composed, Lowercase, PlusAsSpace, Underscored, Unescaped, Unpadded};
-    Ok(match input.int_in_range(0..=15)? {
+    Ok(match input.int_in_range(0..=17)? {
         0..=3 => Change::Drop(spot(input)?),
         4 => Change::Forget(spot(input)?),
         5 => Change::ForgetPath,
@@ -274,6 +283,8 @@ fn change(input: &mut Unstructured<'_>) -> Result<Change> {
         11 | 12 => Change::Set { key: key(input)?, to: list(input, 3, source)? },
         13 => Change::Path(list(input, 4, path_part)?),
         14 => Change::Unrepeat,
+        15 => Change::SplitParams,
+        16 => Change::Order(vec![TokenKey::query(input.choose(&NAMES)?), TokenKey::query(input.choose(&NAMES)?)]),
         _ => Change::UnrepeatParams,
     })
 }
@@ -283,7 +294,9 @@ fn edit(input: &mut Unstructured<'_>) -> Result<Edit> {
         list(input, 2, |input| Ok((spot(input)?, test(input)?)))?.into_iter().collect();
     Ok(Edit {
         when,
+        closed: *input.choose(&[Closed::No, Closed::No, Closed::No, Closed::ExceptParams, Closed::Yes])?,
         change: list(input, 3, change)?,
+        last: input.ratio(1, 8)?,
         fetchable: input.ratio(2, 3)?,
         evidence: Evidence::default(),
     })

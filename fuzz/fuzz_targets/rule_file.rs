@@ -17,14 +17,14 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(save(&copy), saved, "same rules, same bytes");
     assert_eq!(RuleSet::load(&*saved).expect("as before"), copy);
 
-    let rules = |set: &RuleSet| {
+    let edits = |set: &RuleSet| {
         let of_site = |site: &dedust::rules::SiteRules| -> Vec<_> {
-            let rules = site.rules().iter();
-            rules.map(|rule| (rule.pattern.clone(), rule.rewrite.clone())).collect()
+            let edits = site.edits().iter();
+            edits.map(|edit| (edit.when.clone(), edit.closed, edit.change.clone(), edit.last, edit.fetchable)).collect()
         };
         set.sites().map(|(name, site)| (name.to_owned(), of_site(site))).collect::<Vec<_>>()
     };
-    assert_eq!(rules(&copy), rules(&loaded));
+    assert_eq!(edits(&copy), edits(&loaded));
 
     let normalizer = Normalizer::compile(&loaded);
     for (site, _) in loaded.sites() {

@@ -121,10 +121,9 @@ fn learn_tree(corpus: &Corpus, selection: Selection, max_false_pair_rate: f64) -
     let proposal = propose(&tree, &ProposeOptions { max_false_pair_rate, ..ProposeOptions::default() });
     let options = SelectOptions { selection, max_false_pair_rate, ..SelectOptions::default() };
     Learned {
-        rules: select(&tree, &proposal, &options),
         raw_rules: proposal.raw,
         qualified_rules: proposal.qualified.len(),
-        ..Learned::default()
+        ..Learned::of_rules(&select(&tree, &proposal, &options))
     }
 }
 

@@ -2,7 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
 
-use dedust::rules::{OtherParams, SiteRules, SiteSummary};
+use dedust::rules::{SiteRules, SiteSummary};
+use dedust::support::{OtherParams, Rule};
 use dedust::{Normalizer, RuleSet};
 use dedust_baselines::{
     BuildOptions, CommonValues, FakeTest, Nested, PatternTree, ProposeOptions, Salience, SelectOptions,
@@ -23,18 +24,15 @@ fn random(n: u64) -> u64 {
     n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
 }
 
-fn rules_of(
-    corpus: &Corpus,
-    propose_with: &ProposeOptions,
-    select_with: &SelectOptions,
-) -> Vec<dedust::rules::Rule> {
+fn rules_of(corpus: &Corpus, propose_with: &ProposeOptions, select_with: &SelectOptions) -> Vec<Rule> {
     let tree = PatternTree::build(corpus, &BuildOptions::default());
     select(&tree, &propose(&tree, propose_with), select_with)
 }
 
-fn normalizer(corpus: &Corpus, rules: Vec<dedust::rules::Rule>) -> Normalizer {
+fn normalizer(corpus: &Corpus, rules: Vec<Rule>) -> Normalizer {
     let mut set = RuleSet::new("test");
-    set.insert(corpus.site(), SiteRules::new(SiteSummary::default(), rules).unwrap()).unwrap();
+    let edits = rules.iter().map(Rule::to_edit).collect();
+    set.insert(corpus.site(), SiteRules::new(SiteSummary::default(), edits).unwrap()).unwrap();
     Normalizer::compile(&set)
 }
 

@@ -79,7 +79,7 @@ fn rules_remedy(error: &LoadRulesError) -> Option<&'static str> {
             "upgrade dedust, or learn the rules again with this version"
         }
         LoadRulesError::InvalidSite { source: InvalidSite::Cycle { .. }, .. } => {
-            "remove one of these rules from the file; they are counted from 0"
+            "remove one of these edits from the file; they are counted from 0"
         }
         LoadRulesError::UnknownField { .. } => {
             "remove it, or correct its name; a newer version of dedust may know it"
@@ -90,12 +90,9 @@ fn rules_remedy(error: &LoadRulesError) -> Option<&'static str> {
         }
         LoadRulesError::RepeatedSite { .. } => "keep one of the two in the file",
         LoadRulesError::MalformedSite { .. }
-        | LoadRulesError::MalformedRule { .. }
         | LoadRulesError::MalformedEdit { .. }
-        | LoadRulesError::MalformedSubstitution { .. }
-        | LoadRulesError::MalformedRefusedEdit { .. }
         | LoadRulesError::InvalidSite { .. } => {
-            "correct or remove it in the file (rules are counted from 0), or learn the rules again"
+            "correct or remove it in the file (edits are counted from 0), or learn the rules again"
         }
         _ => return None,
     })

@@ -133,8 +133,8 @@ Every line of input gives one line of output, in the same order. Blank lines sta
 
 With --format json, one object per line:
   {"type":"url","input":"http://a.example/p?id=1&sid=9",
-   "canonical":"http://a.example/p?id=1","site":"a.example","rule":0}
-"key" takes the place of "canonical" with --key; "site" and "rule", counted from 0, are there where a rule covers the URL, "error" where the line is no URL. A blank line is {"type":"blank"}."#;
+   "canonical":"http://a.example/p?id=1","site":"a.example","edits":[0]}
+"key" takes the place of "canonical" with --key; "site" and "edits", counted from 0, are there where edits change the URL or its key, "error" where the line is no URL. A blank line is {"type":"blank"}."#;
 
 /// After the help of `dedup`.
 pub(crate) const DEDUP: &str = r#"Examples:
@@ -231,13 +231,13 @@ pub(crate) const EXPLAIN: &str = r#"Examples:
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
   head -3 urls.txt | dedust explain rules.json -
 
-In patterns and rewrites `~` is the site's domain, <digits> any value of that class, <digits?> one that may be missing, {q.id} the value of the parameter `id`, and * a value that does not matter. Rules count from 0.
+In what an edit says, {q.id} is the value of the parameter `id`; of one that writes whole URLs, `~` is the site's domain, <digits> any value of that class, <digits?> one that may be missing, and * a value that does not matter. Edits count from 0.
 
 With --format json, one line per URL:
   {"type":"explanation","input":..,"safe":..,"site":..,"site_rules":..,
-   "substitutions":[..],"rule":..,"key":..,"canonical":..}
+   "edits":[..],"refused":[..],"key":..,"canonical":..}
   {"type":"error","input":..,"error":..}
-"rule" is null where none covers the URL. Otherwise it holds "index", "pattern" and "rewrite" as text, "steps" in words, and "evidence" as in the rule file."#;
+"edits" are those that change the URL or its key, in order: "index", what the "edit" does in words, whether it is "fetchable", and "evidence" as in the rule file. "refused" are those that would, had they been believed; both are left out where there are none."#;
 
 /// After the help of `tree`.
 pub(crate) const TREE: &str = r#"Examples:

@@ -6,7 +6,7 @@ give the same corpus, number by number.
 */
 
 use dedust::errors::ParseUrlError;
-use dedust::rules::Value;
+use dedust::support::Separators;
 use dedust::{ParsedUrl, site_of};
 use foldhash::HashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -173,7 +173,7 @@ impl SiteCrawl {
         });
 
         let site = String::from_utf8_lossy(name);
-        let mut builder = RowBuilder::new(name.len());
+        let mut builder = RowBuilder::new(name.len(), Separators::Safe);
         let mut renumbered: HashMap<u32, u32> = HashMap::default();
         let (mut sorted_urls, mut row_labels) = (UrlList::default(), Vec::new());
         let (mut kinds, mut row_sizes, mut row_contents) = (Vec::new(), Vec::new(), Vec::new());
@@ -193,10 +193,8 @@ impl SiteCrawl {
             row_contents.push(contents[row as usize]);
         }
         let labelled_count = row_labels.iter().filter(|&&label| label != NO_LABEL).count();
-        let RowBuilder { row_pairs, row_ends, keys, pair_keys, pair_values, texts, .. } = builder.sort_keys();
-        let values = std::iter::once(Value::Bare)
-            .chain((0..texts.len() as u32).map(|id| Value::from(&*String::from_utf8_lossy(texts.get(id)))))
-            .collect();
+        let values = builder.values();
+        let RowBuilder { row_pairs, row_ends, keys, pair_keys, pair_values, .. } = builder.sort_keys();
         Corpus {
             site: site.into(),
             urls: sorted_urls,

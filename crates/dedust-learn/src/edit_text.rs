@@ -5,10 +5,17 @@ What must be true of a URL comes first, then a colon, then what is changed, in o
 `{path_1.digits[-1] * 20 - 20}` what is made of it, `{path_2..}` the path from a segment on.
 */
 
-use dedust::rules::{Area, Change, Count, Edit, Mapped, PathPart, Source, Spelling, Test, Value};
+use dedust::rules::{Area, Change, Count, Edit, Mapped, PathPart, Replace, Source, Spelling, Test, Value};
+use dedust::support::{Mirror, Rule};
 
 /// The edit on one line.
 pub fn edit_text(edit: &Edit) -> String {
+    if let Some(rule) = Rule::of(edit) {
+        return format!("{} -> {}", rule.pattern, rule.rewrite);
+    }
+    if Mirror::of(edit).is_some() {
+        return edit.to_string();
+    }
     let when: Vec<String> = edit.when.iter().map(|(spot, test)| test_text(&spot.to_string(), test)).collect();
     let change: Vec<String> = edit.change.iter().map(change_text).collect();
     match when.is_empty() {
@@ -22,7 +29,7 @@ fn test_text(spot: &str, test: &Test) -> String {
         Test::Is(value) => format!("{spot} is {}", value_text(value)),
         Test::OneOf(values) => format!("{spot} is {}", values_text(values)),
         Test::Not(values) => format!("{spot} is not {}", values_text(values)),
-        Test::Any(class) => format!("{spot} is <{class}>"),
+        Test::Any(any) => format!("{spot} is <{any}>"),
         Test::Absent => format!("no {spot}"),
         other => format!("{spot} {other:?}"),
     }
@@ -75,6 +82,15 @@ fn change_text(change: &Change) -> String {
         }
         Change::Unrepeat => "repeated directories once".into(),
         Change::UnrepeatParams => "repeated parameters once".into(),
+        Change::SplitParams => "; separates parameters".into(),
+        Change::Order(keys) => {
+            let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
+            format!("order {}", keys.join(" "))
+        }
+        Change::Replace(Replace { from, to, at_start, at_end }) => {
+            let (start, end) = (if *at_start { "^" } else { "" }, if *at_end { "$" } else { "" });
+            format!("{start}{from}{end} -> {start}{to}{end}")
+        }
         other => format!("{other:?}"),
     }
 }

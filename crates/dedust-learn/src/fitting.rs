@@ -2,7 +2,7 @@
 Rules that may stand together: what a rule set would refuse is left out.
 */
 
-use dedust::rules::Rule;
+use dedust::support::Rule;
 
 /// `rules` without those that make no sense by themselves and, of any that rewrite into each other, without the one that
 /// covers fewest URLs.

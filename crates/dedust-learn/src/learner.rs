@@ -1,5 +1,5 @@
 /*!
-What a method of learning is: a [`Corpus`] in, rules or edits out.
+What a method of learning is: a [`Corpus`] in, edits out.
 
 Our own, [`CanonFd`], is here. Other crates have more of them; all take the same corpus and settings and give rules of one
 form, so that differences between them come from the algorithm alone.
@@ -8,7 +8,9 @@ form, so that differences between them come from the algorithm alone.
 use std::fmt;
 use std::sync::Arc;
 
-use dedust::rules::{Edit, Promise, RefusedEdit, Rule, Substitution};
+use dedust::errors::InvalidSite;
+use dedust::rules::{Edit, Promise, RefusedEdit, SiteRules, SiteSummary};
+use dedust::support::{Rule, never_made};
 
 use crate::canonfd::{Mode, Proof, learn_canonfd};
 use crate::corpus::Corpus;
@@ -116,11 +118,7 @@ impl LearnSettings {
 /// What a learner made of a corpus.
 #[derive(Clone, Debug, Default)]
 pub struct Learned {
-    /// The rules in the order in which they are to be tried.
-    pub rules: Vec<Rule>,
-    /// Rules on the text of URLs, in the order in which they are to be applied, before `rules`.
-    pub substitutions: Vec<Substitution>,
-    /// Edits in the order in which they are to be made, in place of rules.
+    /// The edits in the order in which they are to be made.
     pub edits: Vec<Edit>,
     /// The hosts on which the edits hold, without `www`, sorted; empty for all.
     pub hosts: Vec<Box<str>>,
@@ -132,4 +130,24 @@ pub struct Learned {
     pub raw_rules: usize,
     /// Candidates that merged few enough different pages.
     pub qualified_rules: usize,
+}
+
+impl Learned {
+    /// Closed rules, in the order in which they are to be tried.
+    pub fn of_rules(rules: &[Rule]) -> Self {
+        let (edits, count) = (rules.iter().map(Rule::to_edit).collect(), rules.len());
+        Self { edits, raw_rules: count, qualified_rules: count, ..Self::default() }
+    }
+
+    /// The rules of a site, without edits that can never be made because earlier ones take away what they ask for.
+    pub fn into_rules(self, summary: SiteSummary) -> Result<SiteRules, InvalidSite> {
+        let mut edits: Vec<Edit> = Vec::with_capacity(self.edits.len());
+        for edit in self.edits {
+            edits.push(edit);
+            if never_made(&edits, edits.len() - 1).is_some() {
+                edits.pop();
+            }
+        }
+        Ok(SiteRules::new(summary, edits)?.with_refused(self.refused).with_hosts(self.hosts))
+    }
 }

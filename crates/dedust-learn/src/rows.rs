@@ -5,8 +5,8 @@ URLs to rows of numbers: keys, values and pairs, each numbered when first met.
 use std::ops::ControlFlow;
 
 use dedust::ParsedUrl;
-use dedust::rules::{ParamName, TokenKey};
-use dedust::support::{RawKey, visit_tokens};
+use dedust::rules::{ParamName, TokenKey, Value};
+use dedust::support::{RawKey, Separators, visit_tokens};
 use foldhash::HashMap;
 
 use crate::interner::Interner;
@@ -14,8 +14,9 @@ use crate::interner::Interner;
 /// Numbers keys, values and pairs as rows come.
 pub(crate) struct RowBuilder {
     domain_len: usize,
+    separators: Separators,
     names: Interner,
-    pub(crate) texts: Interner,
+    texts: Interner,
     key_ids: HashMap<(u8, u32, u32), u32>,
     pub(crate) keys: Vec<TokenKey>,
     pair_ids: HashMap<u64, u32>,
@@ -30,9 +31,10 @@ pub(crate) struct RowBuilder {
 const BARE: u32 = 0;
 
 impl RowBuilder {
-    pub(crate) fn new(domain_len: usize) -> Self {
+    pub(crate) fn new(domain_len: usize, separators: Separators) -> Self {
         Self {
             domain_len,
+            separators,
             names: Interner::default(),
             texts: Interner::default(),
             key_ids: HashMap::default(),
@@ -51,12 +53,14 @@ impl RowBuilder {
         let start = self.row_pairs.len();
         self.occurrences.clear();
         let is_text = url.as_bytes().is_ascii();
-        let flow = visit_tokens(url, self.domain_len, |key, value| match self.pair(key, value, is_text) {
-            Some(pair) => {
-                self.row_pairs.push(pair);
-                ControlFlow::Continue(())
+        let flow = visit_tokens(url, self.domain_len, self.separators, |key, value| {
+            match self.pair(key, value, is_text) {
+                Some(pair) => {
+                    self.row_pairs.push(pair);
+                    ControlFlow::Continue(())
+                }
+                None => ControlFlow::Break(()),
             }
-            None => ControlFlow::Break(()),
         });
         if flow.is_break() {
             self.row_pairs.truncate(start);
@@ -144,6 +148,13 @@ impl RowBuilder {
         self.keys.push(key);
         self.key_ids.insert(id, next);
         Some(next)
+    }
+
+    /// The values by their numbers.
+    pub(crate) fn values(&self) -> Vec<Value> {
+        let texts =
+            (0..self.texts.len() as u32).map(|id| Value::from(&*String::from_utf8_lossy(self.texts.get(id))));
+        std::iter::once(Value::Bare).chain(texts).collect()
     }
 
     /// Renumbers keys in the order of [`TokenKey`], so that comparing numbers compares keys.

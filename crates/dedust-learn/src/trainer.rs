@@ -6,7 +6,8 @@ use std::io;
 use std::sync::Arc;
 
 use dedust::errors::InvalidSite;
-use dedust::rules::{Evidence, Mirror, SiteRules, SiteSummary};
+use dedust::rules::{Evidence, SiteRules, SiteSummary};
+use dedust::support::Mirror;
 use dedust::{Normalizer, RuleSet, Scratch};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -187,11 +188,7 @@ impl Trainer {
             qualified_rules: learned.qualified_rules as u64,
             promise: learned.promise,
         };
-        let rules = SiteRules::new(summary, learned.rules)
-            .and_then(|rules| rules.with_substitutions(learned.substitutions))
-            .and_then(|rules| rules.with_edits(learned.edits))
-            .map(|rules| rules.with_refused(learned.refused).with_hosts(learned.hosts))
-            .map_err(refused)?;
+        let rules = learned.into_rules(summary).map_err(refused)?;
         let mut alone = RuleSet::new(self.learner.name());
         alone.insert(corpus.site(), rules.clone()).map_err(refused)?;
         let report = report(corpus, &rules, &Normalizer::compile(&alone));
@@ -245,7 +242,7 @@ fn mirror_report(
         fetchable: mirror.is_covered,
         evidence,
     };
-    let rules = SiteRules::mirror_of(SiteSummary::default(), of)
+    let rules = SiteRules::new(SiteSummary::default(), vec![of.to_edit()])
         .map_err(|source| TrainError { site: site.name.clone(), source })?;
     let report = SiteReport {
         site: site.name.clone(),

@@ -95,10 +95,7 @@ fn copying_variant(site: &SiteSample) -> Result<(Tally, usize), Failure> {
         site.corpus().map(|corpus| learner.learn(corpus, &LearnSettings::default(), &())).unwrap_or_default();
     let count = learned.edits.len();
     let mut rules = RuleSet::new("seq2seq");
-    rules.insert(
-        site.site(),
-        SiteRules::new(SiteSummary::default(), Vec::new())?.with_edits(learned.edits)?,
-    )?;
+    rules.insert(site.site(), SiteRules::new(SiteSummary::default(), learned.edits)?)?;
     let normalizer = Normalizer::compile(&rules);
     let key = |url: &[u8]| normalizer.key(url).map_or_else(|_| xxh3_128(url), |key| xxh3_128(key.as_bytes()));
     Ok((Tally::count(site.scored().labelled(Scope::Unseen).map(|(url, label)| (key(url), label))), count))

@@ -35,8 +35,7 @@ fn by_heart(site: &Site<'_>, pairs: &Pairs) -> Vec<Option<Vec<Symbol>>> {
 
 fn normalizer(learned: Learned) -> Normalizer {
     let mut rules = RuleSet::new("seq2seq");
-    let site = SiteRules::new(SiteSummary::default(), learned.rules).unwrap();
-    rules.insert("example.org", site.with_edits(learned.edits).unwrap()).unwrap();
+    rules.insert("example.org", SiteRules::new(SiteSummary::default(), learned.edits).unwrap()).unwrap();
     Normalizer::compile(&rules)
 }
 

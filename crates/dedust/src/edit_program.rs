@@ -26,6 +26,7 @@ mod one_by_one;
 mod read;
 mod reads_back;
 mod run;
+mod split;
 mod waits;
 mod write;
 
@@ -65,6 +66,11 @@ const FETCHABLE: u8 = 1;
 const MAY_FAIL: u8 = 2;
 /// Edit: what it looks at and changes is of no concern to any other edit of the site.
 const IS_ALONE: u8 = 4;
+/// Edit: the URL has no other parts than it asks for; with the second flag, query parameters do not count.
+const IS_CLOSED: u8 = 8;
+const EXCEPT_PARAMS: u8 = 16;
+/// Edit: no later one is made where its tests hold.
+const IS_LAST: u8 = 32;
 
 /// Where a URL has what edits wait for; the number of its mask in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -183,6 +189,8 @@ mod code {
     pub(super) const NOT: u8 = 2;
     pub(super) const ANY: u8 = 3;
     pub(super) const ABSENT: u8 = 4;
+    /// A class, with exceptions, of a value that may be absent.
+    pub(super) const ANY_BUT: u8 = 5;
 
     pub(super) const DROP: u8 = 0;
     pub(super) const FORGET: u8 = 1;
@@ -193,6 +201,8 @@ mod code {
     pub(super) const PATH: u8 = 6;
     pub(super) const UNREPEAT: u8 = 7;
     pub(super) const UNREPEAT_PARAMS: u8 = 8;
+    pub(super) const SPLIT_PARAMS: u8 = 9;
+    pub(super) const ORDER: u8 = 10;
 
     pub(super) const FOLD_PATH: u8 = 0;
     pub(super) const FOLD_PARAMS: u8 = 1;

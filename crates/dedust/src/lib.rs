@@ -16,13 +16,9 @@ What rules are made of is in [`rules`]; crawlers that load rule files do not nee
 ```
 use dedust::{Normalizer, RuleSet};
 
-let rules = RuleSet::load(&br#"{"version": 1, "method": "by hand", "sites": {"example.org": {"rules": [{
-    "pattern": {"scheme": {"is": "http"}, "path_0": {"is": "view"}, "q.id": {"any": {"class": "digits"}},
-                "q.sid": {"any": {"class": "text", "optional": true}}},
-    "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "view"}, "q.id": {"copy": "q.id"}}},
-    "evidence": {"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
-                 "failure_bound": 0.53, "kinds": ["digest"]}
-}]}}}"#[..])?;
+let rules = RuleSet::load(&br#"{"version": 2, "sites": {"example.org": {"edits": [
+    {"when": {"path_0": {"is": "view"}}, "change": [{"drop": "q.sid"}], "fetchable": true}
+]}}}"#[..])?;
 let normalizer = Normalizer::compile(&rules);
 assert_eq!(normalizer.normalize("http://example.org/view?sid=9&id=1")?, "http://example.org/view?id=1");
 assert_eq!(normalizer.normalize("http://example.org/other?sid=9")?, "http://example.org/other?sid=9");
@@ -38,7 +34,6 @@ mod edit_program;
 mod identity_key;
 mod marks;
 mod normalizer;
-mod pattern;
 mod program;
 mod rule;
 mod template;
@@ -56,15 +51,11 @@ pub use url::{ParsedUrl, site_of};
 /// - [`tokenize`](rules::tokenize) shows a URL as pairs of a [`TokenKey`](rules::TokenKey) and a [`Value`](rules::Value),
 ///   of which rules speak.
 /// - An [`Edit`](rules::Edit) makes a [`Change`](rules::Change) to some parts of a URL where its [`Test`](rules::Test)s hold,
-///   and leaves the rest alone.
-/// - A [`Rule`](rules::Rule) is a [`Pattern`](rules::Pattern) (which URLs), a [`Rewrite`](rules::Rewrite) (what to make of
-///   them) and its [`Evidence`](rules::Evidence).
-/// - [`SiteRules`](rules::SiteRules) has the rules or edits of one site, and a [`RuleSet`] those of all. A
-///   [`Mirror`](rules::Mirror) is a site that shows the pages of another.
+///   and leaves the rest alone. Its [`Evidence`](rules::Evidence) says why it is trusted.
+/// - [`SiteRules`](rules::SiteRules) has the edits of one site, and a [`RuleSet`] those of all.
 ///
 /// The enums of which edits are made may get variants as the language grows; the parts of a URL ([`TokenKey`](rules::TokenKey),
-/// [`Spot`](rules::Spot), [`Value`](rules::Value)) and the operations of whole rules ([`Op`](rules::Op), [`Part`](rules::Part),
-/// [`ValuePattern`](rules::ValuePattern)) are complete.
+/// [`Spot`](rules::Spot), [`Value`](rules::Value)) are complete.
 ///
 /// ```
 /// use dedust::ParsedUrl;
@@ -77,11 +68,10 @@ pub use url::{ParsedUrl, site_of};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub mod rules {
-    pub use crate::pattern::{AnyValue, Pattern, ValueClass, ValuePattern};
     pub use crate::rule::{
-        Area, Atom, Change, Count, DEFAULT_RULES_MEMORY, Edit, Evidence, Example, FORMAT_VERSION, Fetched,
-        MAX_PASSES, Mapped, Mirror, Op, OtherParams, Outcome, Part, PathPart, Promise, RefusedEdit, Rewrite,
-        Rule, SiteRules, SiteSummary, Source, Spelling, Spot, Substitution, Test, Trust, Verdict,
+        AnyValue, Area, Atom, Change, Closed, Count, DEFAULT_RULES_MEMORY, Edit, Evidence, Example,
+        FORMAT_VERSION, Fetched, Mapped, Op, Outcome, PathPart, Promise, RefusedEdit, Replace, SiteRules,
+        SiteSummary, Source, Spelling, Spot, Test, Trust, ValueClass, Verdict,
     };
     pub use crate::url::{ParamName, TokenKey, Value, tokenize};
 }
@@ -92,9 +82,11 @@ pub mod rules {
 #[doc(hidden)]
 pub mod support {
     pub use crate::edit_program::{EditList, UrlParts};
-    pub use crate::rule::find_cycle;
+    pub use crate::rule::{
+        Mirror, OtherParams, Pattern, Rewrite, Rule, ValuePattern, find_cycle, never_made,
+    };
     pub use crate::url::{
-        RawKey, RawValue, extension, first_segment, has_subdomains, visit_tokens, write_moved,
+        RawKey, RawValue, Separators, extension, first_segment, has_subdomains, visit_tokens, write_moved,
     };
 }
 
@@ -106,6 +98,6 @@ struct Readme;
 /// Every error of this crate.
 pub mod errors {
     pub use crate::compiled::{DamagedRules, OpenRulesError};
-    pub use crate::rule::{InvalidRule, InvalidSite, LoadRulesError};
+    pub use crate::rule::{InvalidEdit, InvalidSite, LoadRulesError};
     pub use crate::url::{ParseUrlError, UnknownKey};
 }

@@ -28,9 +28,8 @@ use crate::compile::{add_site, compile};
 use crate::compiled::{Hosts, Image, ImageBuilder, LeftOut, OpenRulesError};
 use crate::edit_program::Draft;
 use crate::identity_key::{ParamOrder, write_identity_key};
-use crate::pattern::is_slug;
-use crate::program::{CoveringRule, Program, Slots};
-use crate::rule::{DEFAULT_RULES_MEMORY, LoadRulesError, Replacement, RuleSet, each_site, substitute};
+use crate::program::{CoveringRule, Program, Replacement, Slots, replace_all};
+use crate::rule::{DEFAULT_RULES_MEMORY, LoadRulesError, RuleSet, each_site, is_slug};
 use crate::template;
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl, first_segment, write_moved};
@@ -91,7 +90,7 @@ struct Work {
     slots: Slots,
     params: ParamOrder,
     text: Vec<u8>,
-    substituted: ParsedUrl,
+    replaced: ParsedUrl,
     draft: Draft,
 }
 
@@ -324,8 +323,8 @@ impl Normalizer {
         Ok(())
     }
 
-    /// Does what comes before rules: a URL of a mirror becomes one of the original, then the substitutions of its site
-    /// are applied. The rules to go on with.
+    /// Does what comes before rules: a URL of a mirror becomes one of the original, then text of it is
+    /// replaced. The rules to go on with.
     #[inline(never)]
     fn prepare<'p>(
         &'p self,
@@ -343,31 +342,31 @@ impl Normalizer {
             {
                 return None;
             }
-            let Work { text, substituted, .. } = work;
+            let Work { text, replaced, .. } = work;
             text.clear();
             write_moved(url, program.domain_len, original.site, text);
-            substituted.parse_from(text).ok()?;
-            std::mem::swap(url, substituted);
+            replaced.parse_from(text).ok()?;
+            std::mem::swap(url, replaced);
             program = self.program_of(url)?;
         }
-        if program.substitutions() != 0 && url.userinfo().is_none() {
-            self.substitute(&program, url, work);
+        if program.replacements() != 0 && url.userinfo().is_none() {
+            self.replace(&program, url, work);
         }
         Some(program)
     }
 
-    /// Applies substitutions. What they make of a URL counts only if it is one in safe form, and comes to an end.
-    fn substitute(&self, program: &Program<'_>, parsed: &mut ParsedUrl, work: &mut Work) {
-        let Work { text, substituted, .. } = work;
+    /// Replaces text. What becomes of a URL counts only if it is one in safe form, and comes to an end.
+    fn replace(&self, program: &Program<'_>, parsed: &mut ParsedUrl, work: &mut Work) {
+        let Work { text, replaced, .. } = work;
         text.clear();
         text.extend_from_slice(parsed.as_bytes());
-        if substitute(Replacement::list(program.bytes, program.substitutions()), text)
+        if replace_all(Replacement::list(program.bytes, program.replacements()), text)
             && *text != parsed.as_bytes()
-            && substituted.parse_from(text).is_ok()
-            && substituted.as_bytes() == *text
-            && self.has_same_site(parsed, substituted)
+            && replaced.parse_from(text).is_ok()
+            && replaced.as_bytes() == *text
+            && self.has_same_site(parsed, replaced)
         {
-            std::mem::swap(parsed, substituted);
+            std::mem::swap(parsed, replaced);
         }
     }
 

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 
 use dedust::rules::{
-    AnyValue, Atom, Evidence, Mapped, Op, OtherParams, ParamName, Part, Pattern, Rewrite, Rule, SiteRules,
-    SiteSummary, Substitution, TokenKey, Value, ValueClass, ValuePattern, tokenize,
+    AnyValue, Atom, Change, Edit, Evidence, Mapped, Op, ParamName, Replace, SiteRules, SiteSummary, Source,
+    Spot, TokenKey, Value, ValueClass, tokenize,
 };
+use dedust::support::{OtherParams, Pattern, Rewrite, Rule, ValuePattern};
 use dedust::{Normalizer, ParsedUrl, RuleSet};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -65,16 +66,14 @@ fn interpret(rules: &[Rule], url: &str) -> String {
     }
 }
 
-fn join(parts: &[Part], tokens: &BTreeMap<TokenKey, Value>) -> Option<Value> {
-    let text = |key: &TokenKey| tokens.get(key)?.as_text();
-    let parts: Option<Vec<&str>> = parts
-        .iter()
-        .map(|part| match part {
-            Part::Text(text) => Some(&**text),
-            Part::Copy(key) => text(key),
-            Part::Atom { of, which } => Some(std::str::from_utf8(which.of(text(of)?.as_bytes())?).unwrap()),
-        })
-        .collect();
+fn join(sources: &[Source], tokens: &BTreeMap<TokenKey, Value>) -> Option<Value> {
+    let read = |source: &Source| {
+        let Some(Spot::Key(key)) = &source.of else { return Some(source.prefix.to_string()) };
+        let text = tokens.get(key)?.as_text()?.as_bytes();
+        let text = source.part.map_or(Some(text), |part| part.of(text))?;
+        Some(format!("{}{}{}", source.prefix, std::str::from_utf8(text).unwrap(), source.suffix))
+    };
+    let parts: Option<Vec<String>> = sources.iter().map(read).collect();
     Some(Value::from(&*parts?.concat()))
 }
 
@@ -214,9 +213,8 @@ fn rule(free_keys: Vec<TokenKey>, ignores: bool) -> impl Strategy<Value = Rule> 
             let join = (copy.clone(), select(vec![Atom::Digits(0), Atom::Stem, Atom::DigitsFromRight(0)]));
             let join = join.prop_map(|(copy, which)| match copy {
                 Op::Copy(of @ (TokenKey::PathSegment(_) | TokenKey::QueryParam(_))) => Op::Join(vec![
-                    Part::Text("n".into()),
-                    Part::Atom { of: of.clone(), which },
-                    Part::Copy(of),
+                    Source { prefix: "n".into(), part: Some(which), ..Source::of(Spot::Key(of.clone())) },
+                    Source { suffix: "m".into(), ..Source::of(Spot::Key(of)) },
                 ]),
                 other => other,
             });
@@ -240,6 +238,7 @@ fn rule(free_keys: Vec<TokenKey>, ignores: bool) -> impl Strategy<Value = Rule> 
                 pattern: Pattern::new(pattern),
                 other_params,
                 rewrite: Rewrite::new(ops, Vec::new()),
+                fetchable: true,
                 evidence: Evidence::default(),
             })
         })
@@ -259,9 +258,9 @@ fn same_place(from: &TokenKey, to: &TokenKey) -> bool {
 /// A checked set of some random rules: those that may not stand together are left out.
 fn rule_set(rule: impl Strategy<Value = Rule>) -> impl Strategy<Value = RuleSet> {
     vec(rule, 0..6).prop_map(|rules| {
-        let mut accepted: Vec<Rule> = Vec::new();
+        let mut accepted: Vec<Edit> = Vec::new();
         for rule in rules {
-            accepted.push(rule);
+            accepted.push(rule.to_edit());
             if SiteRules::new(SiteSummary::default(), accepted.clone()).is_err() {
                 accepted.pop();
             }
@@ -309,19 +308,17 @@ fn crowded_url() -> impl Strategy<Value = String> {
 /// The same rules, and after them one of more keys than fit into a word, which covers none of the URLs. None if the
 /// others may write what it covers.
 fn among_many_keys(rules: &RuleSet) -> Option<RuleSet> {
-    let mut all = rules.site("example.org").unwrap().rules().to_vec();
+    let mut all = rules.site("example.org").unwrap().edits().to_vec();
     let keys = (0..40).map(|number| TokenKey::QueryParam(name(&format!("k{number}"), 1)));
     let any = AnyValue { class: ValueClass::Text, except: Vec::new(), optional: false };
     let mut pattern: Vec<(TokenKey, ValuePattern)> =
         keys.map(|key| (key, ValuePattern::Any(any.clone()))).collect();
     pattern.push((TokenKey::Scheme, ValuePattern::Is(Value::from("http"))));
     let rewrite = Rewrite::new([(TokenKey::Scheme, Op::Keep(Value::from("http")))], Vec::new());
-    all.push(Rule {
-        pattern: Pattern::new(pattern),
-        rewrite,
-        other_params: OtherParams::Refuse,
-        evidence: Evidence::default(),
-    });
+    let (pattern, other_params) = (Pattern::new(pattern), OtherParams::Refuse);
+    all.push(
+        Rule { pattern, rewrite, other_params, fetchable: true, evidence: Evidence::default() }.to_edit(),
+    );
     let mut set = RuleSet::new("random");
     set.insert("example.org", SiteRules::new(SiteSummary::default(), all).ok()?).ok()?;
     Some(set)
@@ -335,7 +332,9 @@ proptest! {
         let normalizer = Normalizer::compile(&rules);
         let among_many = among_many_keys(&rules).map(|rules| Normalizer::compile(&rules));
         for url in urls {
-            let expected = interpret(rules.site("example.org").unwrap().rules(), &url);
+            let edits = rules.site("example.org").unwrap().edits();
+            let rules: Vec<Rule> = edits.iter().map(|edit| Rule::of(edit).unwrap()).collect();
+            let expected = interpret(&rules, &url);
             prop_assert_eq!(&normalizer.key(&url).unwrap().to_string(), &expected, "{}", url);
             if let Some(among_many) = &among_many {
                 prop_assert_eq!(&among_many.key(&url).unwrap().to_string(), &expected, "{}", url);
@@ -354,18 +353,19 @@ proptest! {
     }
 
     #[test]
-    fn substitutions_keep_what_is_promised(
+    fn replaced_text_keeps_what_is_promised(
         list in vec((select(vec!["/x", "www.", "?a=x", "/7/x", "https", "7"]), select(vec!["", "/", "http", "/7"])), 0..4),
         rules in rule_set(rule(crowded_keys(), false)),
         urls in vec(crowded_url(), 8),
     ) {
-        let substitution = |(from, to): &(&str, &str)| Substitution {
-            from: (*from).into(), to: (*to).into(), at_start: false, at_end: false, evidence: Evidence::default(),
+        let replace = |(from, to): &(&str, &str)| {
+            Edit::new(Change::Replace(Replace { from: (*from).into(), to: (*to).into(), at_start: false, at_end: false }))
         };
         let keyed = rules.site("example.org").unwrap().clone();
-        let shrinking = list.iter().filter(|(from, to)| (to.len(), to) < (from.len(), from)).map(substitution);
+        let shrinking = list.iter().filter(|(from, to)| (to.len(), to) < (from.len(), from)).map(replace);
+        let edits = shrinking.chain(keyed.edits().iter().cloned()).collect();
         let mut rules = RuleSet::new("random");
-        rules.insert("example.org", keyed.with_substitutions(shrinking.collect()).unwrap()).unwrap();
+        rules.insert("example.org", keyed.with_edits(edits).unwrap()).unwrap();
         let normalizer = Normalizer::compile(&rules);
         for url in urls {
             let canonical = normalizer.normalize(&url).unwrap();

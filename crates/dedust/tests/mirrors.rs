@@ -127,7 +127,7 @@ fn rules_with_mirrors_are_saved_as_they_were_loaded() {
     loaded.save(&mut saved).unwrap();
     assert_eq!(RuleSet::load(saved.as_slice()).unwrap(), loaded);
     assert_eq!(
-        loaded.site("old.example").unwrap().mirror().unwrap().to_string(),
+        loaded.site("old.example").unwrap().edits()[0].to_string(),
         "shows the pages of new.example, except /contact"
     );
 }

@@ -14,17 +14,110 @@ fn version_1(name: &str) -> String {
     fs::read_to_string(folder.join(name)).unwrap()
 }
 
+fn version_2(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/rules-v2");
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
+fn saved(rules: &RuleSet) -> String {
+    let mut saved = Vec::new();
+    rules.save(&mut saved).unwrap();
+    String::from_utf8(saved).unwrap()
+}
+
 fn every_operation() -> String {
     version_1("every-operation.json")
 }
 
 #[test]
-fn version_1_loads_and_is_saved_as_it_is() {
-    for file in [every_operation(), version_1("every-edit.json")] {
+fn version_1_is_saved_as_version_2() {
+    for name in ["every-operation.json", "every-edit.json"] {
+        let rules = RuleSet::load(version_1(name).as_bytes()).unwrap();
+        assert_eq!(saved(&rules), version_2(name));
+    }
+}
+
+#[test]
+fn version_2_is_saved_as_it_was_loaded() {
+    for name in ["every-operation.json", "every-edit.json"] {
+        let file = version_2(name);
         let rules = RuleSet::load(file.as_bytes()).unwrap();
-        let mut saved = Vec::new();
-        rules.save(&mut saved).unwrap();
-        assert_eq!(String::from_utf8(saved).unwrap(), file);
+        assert_eq!(rules, RuleSet::load(version_1(name).as_bytes()).unwrap());
+        assert_eq!(saved(&rules), file);
+    }
+}
+
+#[test]
+fn rules_may_be_written_by_hand_and_in_any_order_of_fields() {
+    let by_hand = r#"{"sites": {"a.example": {"edits": [{"fetchable": true, "change": [{"drop": "q.sid"}]}]}}, "version": 2}"#;
+    let rules = RuleSet::load(by_hand.as_bytes()).unwrap();
+    assert_eq!(rules.site("a.example").unwrap().edits()[0].to_string(), "`sid` does not matter");
+    let normalizer = Normalizer::compile(&rules);
+    assert_eq!(normalizer.normalize("http://a.example/?sid=1&id=2").unwrap(), "http://a.example/?id=2");
+    assert_eq!(normalizer.normalize("http://a.example/?id=2").unwrap(), "http://a.example/?id=2");
+}
+
+/// What each file says in place of `EDITS`, and why that makes no sense.
+#[test]
+fn edits_that_make_no_sense_are_refused_with_the_reason() {
+    for (edits, reason) in [
+        (
+            r#"{"change": [{"drop": "q.s"}]}, {"when": {"q.s": {"is": "1"}}, "change": [{"drop": "q.t"}]}"#,
+            "edit 1 is invalid: it is never made: edit 0 takes `q.s` away first",
+        ),
+        (r#"{"change": []}"#, "edit 0 is invalid: there is no change"),
+        (
+            r#"{"change": [{"write": {"scheme": {"keep": "http"}}}]}"#,
+            "edit 0 is invalid: an edit that writes URLs anew must be closed",
+        ),
+        (
+            r#"{"change": [{"drop": "q.s"}]}, {"change": [{"replace": {"from": "/index.html", "to": "/"}}]}"#,
+            "edit 1 is invalid: edits that replace text must stand before all others",
+        ),
+        (
+            r#"{"change": [{"replace": {"from": "a", "to": "aa"}}]}"#,
+            "edit 0 is invalid: replacing `a` by `aa` makes URLs no shorter",
+        ),
+        (
+            r#"{"change": [{"replace": {"from": "aa", "to": "a"}}, "unrepeat"]}"#,
+            "edit 0 is invalid: an edit that replaces text, or moves",
+        ),
+        (
+            r#"{"change": [{"move": "b.example"}]}, {"change": [{"drop": "q.s"}]}"#,
+            "an edit that moves URLs to another site must be the only one",
+        ),
+        (
+            r#"{"when": {"last_0": {"is": "a"}}, "closed": true, "change": [{"drop": "q.s"}]}"#,
+            "edit 0 is invalid: a closed edit asks for path segments from the left, not for `last_0`",
+        ),
+        (r#"{"change": [{"order": ["path_0"]}]}"#, "edit 0 is invalid: the order names `path_0`"),
+    ] {
+        let file = format!(r#"{{"version": 2, "sites": {{"a.example": {{"edits": [{edits}]}}}}}}"#);
+        let said = refusal(&file);
+        assert!(said.starts_with(&format!("the rules of site `a.example` are refused: {reason}")), "{said}");
+    }
+}
+
+/// What is misspelt in an edit, and what is said of it.
+#[test]
+fn misspelt_edits_are_refused_with_their_place() {
+    for (edit, reason) in [
+        (
+            r#"{"when": {"q.s": {"si": "1"}}, "change": [{"drop": "q.t"}]}"#,
+            "unknown variant `si`, expected one of `is`, `one_of`, `not`, `any`, `absent`",
+        ),
+        (r#"{"when": {"q.s": {"any": "digit"}}, "change": [{"drop": "q.t"}]}"#, "unknown variant `digit`"),
+        (r#"{"when": {"qs": {"is": "1"}}, "change": [{"drop": "q.t"}]}"#, "`qs` is no key"),
+        (
+            r#"{"closed": "yes", "change": [{"drop": "q.t"}]}"#,
+            "expected `true`, `false` or \"except_params\" for `closed`",
+        ),
+        (r#"{"change": [{"dorp": "q.t"}]}"#, "unknown variant `dorp`"),
+        (r#"{"chagne": [{"drop": "q.t"}]}"#, "unknown field `chagne`"),
+    ] {
+        let file = format!(r#"{{"version": 2, "sites": {{"a.example": {{"edits": [{edit}]}}}}}}"#);
+        let said = refusal(&file);
+        assert!(said.starts_with(&format!("edit 0 of site `a.example` is malformed: {reason}")), "{said}");
     }
 }
 
@@ -95,22 +188,22 @@ fn with_a_gap(file: &str) -> String {
 fn files_that_make_no_sense_are_refused_by_name() {
     let file = every_operation();
     assert_eq!(
-        refusal(&file.replacen("\"version\": 1", "\"version\": 2", 1)),
-        "rule file has format version 2, this build reads up to 1"
+        refusal(&file.replacen("\"version\": 1", "\"version\": 3", 1)),
+        "rule file has format version 3, this build reads up to 2"
     );
     assert_eq!(
         refusal(&with_a_gap(&file)),
-        "the rules of site `a.example` are refused: rule 2 is invalid: the target has `path_1` but not the one before it"
+        "the rules of site `a.example` are refused: edit 3 is invalid: what is written has `path_1` but not the one before it"
     );
     assert_eq!(
         refusal(&file.replace("\"to\": \"\"", "\"to\": \"index.html/\"")),
-        "the rules of site `a.example` are refused: substitution 0 makes URLs no shorter: `index.html` to `index.html/`"
+        "the rules of site `a.example` are refused: edit 0 is invalid: replacing `index.html` by `index.html/` makes URLs no shorter"
     );
     assert!(
         refusal(&file.replace("\"q.id\"", "\"colour\""))
             .starts_with("rule 1 of site `a.example` is malformed: ")
     );
-    assert!(refusal("[]").starts_with("not a rule file; expected JSON that starts with {\"version\": 1"));
+    assert!(refusal("[]").starts_with("not a rule file; expected JSON that starts with {\"version\": 2"));
 }
 
 #[test]
@@ -129,7 +222,7 @@ fn rules_that_undo_each_other_are_refused() {
     let circle = file(&[rule("x", "y"), rule("z", "x"), rule("y", "x")]);
     assert_eq!(
         refusal(&circle),
-        "the rules of site `a.example` are refused: rules 0, 2 rewrite into each other without end"
+        "the rules of site `a.example` are refused: edits 0, 2 rewrite into each other without end"
     );
     assert!(RuleSet::load(file(&[rule("x", "y"), rule("z", "x")]).as_bytes()).is_ok());
 }
@@ -171,8 +264,8 @@ fn what_would_not_be_applied_is_refused_with_its_place() {
         ("\"edits\":[{", colour, "edit 0 of site `edited.example` is malformed: unknown field `colour`"),
         (
             "\"edits\":[",
-            "{\"change\":[]},",
-            "edit 0 of site `edited.example` is malformed: missing field `evidence`",
+            "{\"when\":{}},",
+            "edit 0 of site `edited.example` is malformed: missing field `change`",
         ),
         (
             "\"edited.example\":{",

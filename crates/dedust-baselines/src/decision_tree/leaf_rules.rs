@@ -8,10 +8,8 @@ transformation brings a new parameter, or a test says that one is absent, other 
 
 use std::collections::BTreeMap;
 
-use dedust::rules::{
-    AnyValue, Evidence, Op, OtherParams, Part, Pattern, Rewrite, Rule, TokenKey, Value, ValueClass,
-    ValuePattern,
-};
+use dedust::rules::{self, AnyValue, Evidence, Op, Spot, TokenKey, Value, ValueClass};
+use dedust::support::{OtherParams, Pattern, Rewrite, Rule, ValuePattern};
 use dedust_learn::support::InternedRows as _;
 
 use super::pairwise::Frequent;
@@ -220,6 +218,7 @@ impl LeafRule<'_> {
             pattern: Pattern::new(self.checks.iter().map(|(of, check)| (key(*of), pattern(check)))),
             other_params: self.other_params,
             rewrite,
+            fetchable: true,
             evidence,
         }
     }
@@ -254,11 +253,12 @@ impl LeafRule<'_> {
                 Some(Source::Copy(from)) => ops.insert(*place, Op::Copy(key_at(*from, depth))),
                 Some(Source::Join(parts)) => {
                     let part = |part: &SourcePart| match part {
-                        SourcePart::Text(text) => Part::Text(text.clone()),
-                        SourcePart::Copy(from) => Part::Copy(key_at(*from, depth)),
-                        SourcePart::Atom(from, which) => {
-                            Part::Atom { of: key_at(*from, depth), which: *which }
-                        }
+                        SourcePart::Text(text) => rules::Source::text(text),
+                        SourcePart::Copy(from) => rules::Source::of(Spot::Key(key_at(*from, depth))),
+                        SourcePart::Atom(from, which) => rules::Source {
+                            part: Some(*which),
+                            ..rules::Source::of(Spot::Key(key_at(*from, depth)))
+                        },
                     };
                     ops.insert(*place, Op::Join(parts.iter().map(part).collect()))
                 }

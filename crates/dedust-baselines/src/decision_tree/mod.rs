@@ -72,23 +72,22 @@ pub fn learn_decision_tree(corpus: &Corpus, options: &DecisionTreeOptions) -> Le
     let site = Site::new(corpus);
     let pairwise = pairwise::compare(&site, options.max_sources_per_page);
     let mut counter = PairCounter::default();
-    let mut learned = Learned::default();
+    let mut raw_rules = 0;
     let mut qualified = Vec::new();
     for frequent in &pairwise.frequent {
         let examples = pairwise.examples(&site, frequent);
         for path in tree::positive_leaves(&site, &examples, pairwise.min_pages, options) {
             for leaf_rule in leaf_rules::of_leaf(&site, frequent, &path, pairwise.min_pages) {
-                learned.raw_rules += 1;
+                raw_rules += 1;
                 let merges = leaf_rule.merges(&site);
                 let counts = merges.counts(corpus, &mut counter);
                 let is_known = merges.joined() as f64 >= MIN_JOINED * merges.sources.len() as f64;
                 if is_known && counts.support > 0 && counts.fpr() <= options.max_false_pair_rate {
-                    learned.qualified_rules += 1;
                     qualified.push(leaf_rule.write(&site, merges.evidence(corpus, &counts)));
                 }
             }
         }
     }
-    learned.rules = select::select(qualified);
-    learned
+    let qualified_rules = qualified.len();
+    Learned { raw_rules, qualified_rules, ..Learned::of_rules(&select::select(qualified)) }
 }

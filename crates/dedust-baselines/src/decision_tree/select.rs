@@ -4,7 +4,8 @@ The straightforward selection: one rule per pattern, none inside another, no cir
 
 use std::cmp::Reverse;
 
-use dedust::rules::{AnyValue, OtherParams, Rule, TokenKey, ValueClass, ValuePattern};
+use dedust::rules::{AnyValue, TokenKey, ValueClass};
+use dedust::support::{OtherParams, Rule, ValuePattern};
 use dedust_learn::support::fitting;
 
 /// Rules in the order in which they are to be tried: those that ask for most first.
@@ -63,7 +64,8 @@ fn holds(outer: &ValuePattern, inner: &ValuePattern) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use dedust::rules::{Evidence, Op, Pattern, Rewrite, Value};
+    use dedust::rules::{Evidence, Op, Value};
+    use dedust::support::{Pattern, Rewrite};
 
     use super::*;
 
@@ -75,7 +77,7 @@ mod tests {
         });
         let evidence = Evidence { urls: 9, support_pairs: 10, false_pairs, ..Evidence::default() };
         let rewrite = Rewrite::new([(TokenKey::Scheme, Op::Keep("http".into()))], Vec::new());
-        Rule { pattern: Pattern::new(keys), other_params, rewrite, evidence }
+        Rule { pattern: Pattern::new(keys), other_params, rewrite, fetchable: true, evidence }
     }
 
     #[test]

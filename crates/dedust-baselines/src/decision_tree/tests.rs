@@ -1,3 +1,4 @@
+use dedust_learn::support::edit_text;
 use dedust_learn::{Clues, Crawl, EvidenceKinds};
 
 use super::site::Place;
@@ -69,8 +70,7 @@ fn a_leading_segment_goes_at_any_depth() {
         ]
     });
     let learned = learn_decision_tree(&corpus(urls), &DecisionTreeOptions::default());
-    let shown: Vec<String> =
-        learned.rules.iter().map(|rule| format!("{} -> {}", rule.pattern, rule.rewrite)).collect();
+    let shown: Vec<String> = learned.edits.iter().map(edit_text).collect();
     // Nothing else was seen at depth four, but at depth three `/a/b/7` is a URL of its own.
     let expected = [
         "<text>://~/en/<text>/<text> -> {scheme}://~/{path_1}/{path_2}",
@@ -83,5 +83,5 @@ fn a_leading_segment_goes_at_any_depth() {
 fn without_duplicates_nothing_is_learned() {
     let urls = (0..60).map(|n| (n.to_string(), format!("http://example.org/{n}?x={}", n % 3)));
     let learned = learn_decision_tree(&corpus(urls), &DecisionTreeOptions::default());
-    assert_eq!((learned.raw_rules, learned.rules.len()), (0, 0));
+    assert_eq!((learned.raw_rules, learned.edits.len()), (0, 0));
 }

@@ -8,7 +8,7 @@ DustBuster: rules that replace one string by another, from a list of URLs (Bar-Y
 2. `eliminate` drops rules that say the same as others with less reason.
 3. `validate` tries what is left on a sample of URLs, and keeps what holds.
 
-What comes out are [`Substitution`]s, applied in order, over and over, until nothing changes.
+What comes out are edits that [replace](Change::Replace) text, made in order, over and over, until nothing changes.
 
 Where the paper leaves a choice, or none that fits a learner that fetches nothing:
 
@@ -36,7 +36,7 @@ mod validate;
 #[cfg(test)]
 mod tests;
 
-use dedust::rules::{Evidence, Example, Substitution};
+use dedust::rules::{Change, Edit, Evidence, Example, Replace};
 use dedust_learn::{Corpus, EvidenceKinds, Learned, failure_bound};
 
 use self::detect::detect;
@@ -114,20 +114,15 @@ pub fn learn_with(corpus: &Corpus, options: &Options) -> Learned {
     let raw_rules = likely.len();
     let rules = eliminate(&tokens, likely, options);
     let store = Store::new(corpus, &tokens);
-    let substitutions = validate(&store, likeness, &rules, options)
+    let edits = validate(&store, likeness, &rules, options)
         .iter()
         .filter_map(|rule| deploy(corpus, &tokens, &store, rule))
         .collect();
-    Learned { substitutions, raw_rules, qualified_rules: rules.len(), ..Learned::default() }
+    Learned { edits, raw_rules, qualified_rules: rules.len(), ..Learned::default() }
 }
 
 /// A rule as text. Nothing if its text is not UTF-8.
-fn deploy(
-    corpus: &Corpus,
-    tokens: &TokenList,
-    store: &Store<'_>,
-    rule: &ValidRule<'_>,
-) -> Option<Substitution> {
+fn deploy(corpus: &Corpus, tokens: &TokenList, store: &Store<'_>, rule: &ValidRule<'_>) -> Option<Edit> {
     let text = |side: &[u32]| {
         let mut text = Vec::new();
         tokens.write(side, &mut text);
@@ -140,11 +135,14 @@ fn deploy(
     let mut examples = agreed.clone();
     examples.sort_unstable_by_key(|&(row, _)| (corpus.url(row).len(), corpus.url(row)));
     let shown = |row| String::from_utf8_lossy(corpus.url(row)).into();
-    Some(Substitution {
+    let replace = Replace {
         from: text(rule.from)?,
         to: text(rule.to)?,
         at_start: rule.from.first() == Some(&START),
         at_end: rule.from.last() == Some(&END),
+    };
+    Some(Edit {
+        fetchable: true,
         evidence: Evidence {
             trust: None,
             verdict: None,
@@ -162,5 +160,6 @@ fn deploy(
                 .map(|(url, duplicate)| Example { url: shown(url), duplicate: shown(duplicate) })
                 .collect(),
         },
+        ..Edit::new(Change::Replace(replace))
     })
 }

@@ -2,7 +2,7 @@
 URLs as sequences of tokens between a start mark and an end mark, with hashes of any part of them.
 
 A token is a maximal run of letters and digits, or a single other byte: the same tokens between which a
-[`dedust::rules::Substitution`] finds its text. Takes the URLs of a [`Corpus`], gives numbers; looks at no labels.
+[`dedust::rules::Replace`] finds its text. Takes the URLs of a [`Corpus`], gives numbers; looks at no labels.
 
 Hashes are polynomials modulo the prime 2^61 - 1, so that the hash of any part of a URL follows from the hashes of
 its beginnings in constant time. Two different parts have equal hashes once in some 10^16 pairs.

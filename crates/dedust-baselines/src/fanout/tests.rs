@@ -1,4 +1,6 @@
-use dedust::rules::Rule;
+use dedust::rules::Edit;
+use dedust::support::Rule;
+use dedust_learn::support::edit_text;
 use dedust_learn::{Clues, Crawl, EvidenceKinds};
 
 use super::*;
@@ -12,8 +14,8 @@ fn corpus(urls: impl IntoIterator<Item = (String, String)>) -> Corpus {
     crawl.into_corpora().remove(0)
 }
 
-fn shown(rules: &[Rule]) -> Vec<String> {
-    rules.iter().map(|rule| format!("{} -> {}", rule.pattern, rule.rewrite)).collect()
+fn shown(edits: &[Edit]) -> Vec<String> {
+    edits.iter().map(edit_text).collect()
 }
 
 /// The eight URLs of the figure: `U1` to `U4` differ from all others in both keys, `U5` to `U8` in one at a time.
@@ -33,14 +35,14 @@ const IDEAL: &str = "http://~/?k1=a&k2=b&k3=<text>&k4=c&k5=<text> -> http://~/?k
 #[test]
 fn figure_3_is_learned_from_all_eight_urls() {
     let options = FanoutOptions { fanout: 2, ..FanoutOptions::default() };
-    assert_eq!(shown(&learn_fanout(&figure_3(None), &options).rules), [IDEAL]);
+    assert_eq!(shown(&learn_fanout(&figure_3(None), &options).edits), [IDEAL]);
 }
 
 #[test]
 fn figure_3_breaks_down_without_the_sixth_url() {
     let options = FanoutOptions { fanout: 2, ..FanoutOptions::default() };
     let corpus = figure_3(Some(6));
-    let rules = shown(&learn_fanout(&corpus, &options).rules);
+    let rules = shown(&learn_fanout(&corpus, &options).edits);
     assert!(!rules.contains(&IDEAL.to_string()), "{rules:?}");
     assert!(rules.iter().all(|rule| rule.matches('*').count() == 1), "one key at a time: {rules:?}");
 }
@@ -51,7 +53,8 @@ fn the_tree_needs_no_critical_url() {
     let tree = PatternTree::build(&corpus, &BuildOptions::default());
     let rules = select(&tree, &propose(&tree, &ProposeOptions::default()), &SelectOptions::default());
     let forgets_both = |rule: &String| rule.contains("k3=*") && rule.contains("k5=*");
-    assert!(shown(&rules).iter().any(forgets_both), "{:?}", shown(&rules));
+    let edits: Vec<Edit> = rules.iter().map(Rule::to_edit).collect();
+    assert!(shown(&edits).iter().any(forgets_both), "{:?}", shown(&edits));
 }
 
 #[test]
@@ -62,7 +65,7 @@ fn a_wildcard_needs_as_many_values_as_the_fan_out() {
             [url("view"), url("show")]
         }))
     };
-    let count = |pages| learn_fanout(&urls(pages), &FanoutOptions::default()).rules.len();
+    let count = |pages| learn_fanout(&urls(pages), &FanoutOptions::default()).edits.len();
     assert_eq!((count(4), count(5)), (0, 1));
 }
 
@@ -75,7 +78,7 @@ fn rules_that_merge_different_pages_are_dropped() {
     });
     let learned = learn_fanout(&corpus(urls), &FanoutOptions::default());
     assert!(learned.raw_rules > 0);
-    assert_eq!((learned.qualified_rules, shown(&learned.rules)), (0, vec![]));
+    assert_eq!((learned.qualified_rules, shown(&learned.edits)), (0, vec![]));
 }
 
 #[test]
@@ -85,8 +88,10 @@ fn chains_are_joined() {
         let first = if n < 20 { "http://www.example.org" } else { "https://example.org" };
         [(n.to_string(), format!("{first}/{n}")), (n.to_string(), format!("http://example.org/{n}"))]
     });
-    let rules = learn_fanout(&corpus(urls), &FanoutOptions::default()).rules;
-    let targets: std::collections::BTreeSet<String> =
-        rules.iter().map(|rule| rule.rewrite.to_string().replace("{path_0}", "N")).collect();
+    let rules = learn_fanout(&corpus(urls), &FanoutOptions::default()).edits;
+    let targets: std::collections::BTreeSet<String> = rules
+        .iter()
+        .map(|edit| Rule::of(edit).unwrap().rewrite.to_string().replace("{path_0}", "N"))
+        .collect();
     assert_eq!(targets.len(), 1, "{:?}", shown(&rules));
 }

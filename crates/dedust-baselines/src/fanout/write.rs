@@ -2,7 +2,8 @@
 Chosen rules in the language of rule files, proven once more as they are applied: together with what is forgotten.
 */
 
-use dedust::rules::{AnyValue, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, ValueClass, ValuePattern};
+use dedust::rules::{AnyValue, Op, TokenKey, ValueClass};
+use dedust::support::{OtherParams, Pattern, Rewrite, Rule, ValuePattern};
 use dedust_learn::support::{InternedRows as _, fitting};
 use foldhash::HashMap;
 
@@ -56,6 +57,7 @@ pub(super) fn rules(
                 pattern,
                 other_params: OtherParams::Refuse,
                 rewrite,
+                fetchable: true,
                 evidence: merges.evidence(table.corpus, counts),
             }
         })

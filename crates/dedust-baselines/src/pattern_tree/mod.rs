@@ -21,7 +21,8 @@ mod split;
 
 use std::ops::Range;
 
-use dedust::rules::{AnyValue, Pattern, TokenKey, Value, ValueClass, ValuePattern};
+use dedust::rules::{AnyValue, TokenKey, Value, ValueClass};
+use dedust::support::{Pattern, ValuePattern};
 use dedust_learn::Corpus;
 use dedust_learn::support::InternedRows as _;
 

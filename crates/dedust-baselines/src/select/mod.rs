@@ -15,7 +15,7 @@ mod graph;
 mod naive;
 mod write_rules;
 
-use dedust::rules::{OtherParams, Rule};
+use dedust::support::{OtherParams, Rule};
 use dedust_learn::support::fitting;
 
 use crate::pattern_tree::{NodeId, PatternTree};

@@ -2,7 +2,8 @@
 A chosen rule in the language of rule files: patterns of text instead of nodes and numbers, with its evidence.
 */
 
-use dedust::rules::{AnyValue, Evidence, Op, OtherParams, Pattern, Rewrite, Rule, TokenKey, ValuePattern};
+use dedust::rules::{AnyValue, Evidence, Op, TokenKey};
+use dedust::support::{OtherParams, Pattern, Rewrite, Rule, ValuePattern};
 use dedust_learn::support::{InternedRows as _, rule_evidence};
 use dedust_learn::{Corpus, EvidenceKinds};
 use foldhash::HashMap;
@@ -40,7 +41,7 @@ pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule, other_params: O
     let writes_new =
         rewrite.ops().any(|(key, _)| pattern.get(key).is_none() && matches!(key, TokenKey::QueryParam(_)));
     let other_params = if writes_new { OtherParams::Refuse } else { other_params };
-    Rule { pattern, other_params, rewrite, evidence: evidence(tree, rule, &forth) }
+    Rule { pattern, other_params, rewrite, fetchable: true, evidence: evidence(tree, rule, &forth) }
 }
 
 /// The query parameters of a node in the order in which its URLs have them, on average.

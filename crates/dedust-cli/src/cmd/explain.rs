@@ -1,19 +1,19 @@
 /*!
-`dedust explain`: what is done to a URL, by which rule, and why that rule is trusted.
+`dedust explain`: what is done to a URL, by which edits, and why these are trusted.
 */
 
 use std::io;
 
 use anyhow::Context as _;
 use dedust::errors::ParseUrlError;
-use dedust::rules::{Edit, Evidence, Fetched, Mirror, RefusedEdit, Rule, SiteRules, Substitution, Verdict};
+use dedust::rules::{Change, Edit, Evidence, Fetched, Op, RefusedEdit, SiteRules, Verdict};
 use dedust::support::{EditList, UrlParts};
 use dedust::{Explanation, Normalizer, ParsedUrl, RuleSet, site_of};
 use serde::Serialize;
 
 use crate::ExitStatus;
 use crate::args::{ExplainArgs, ReportFormat};
-use crate::number::{count, counted, percent};
+use crate::number::{count, counted};
 use crate::printer::Printer;
 use crate::rule_file::{Rules, Watch};
 use crate::{rule_file, words};
@@ -40,22 +40,13 @@ enum Record<'a> {
         /// The hosts on which they hold, with and without `www`; empty for all.
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         hosts: &'a [Box<str>],
-        /// What was replaced as text first, in words; mostly nothing.
-        substitutions: Vec<String>,
-        /// The rule that covers the URL.
-        rule: Option<RuleRecord<'a>>,
         /// The edits that changed it, in order.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         edits: Vec<EditRecord<'a>>,
         /// Edits that would have changed it and were not believed.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         refused: Vec<RefusedRecord<'a>>,
-        /// Its place in the site's list where no more is known: compiled rules hold no text.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        compiled_rule: Option<usize>,
-        /// The places, where no more is known, of the substitutions and edits that changed the URL or its key.
-        #[serde(skip_serializing_if = "<[_]>::is_empty")]
-        compiled_substitutions: &'a [usize],
+        /// Their places in the site's list, where no more is known: compiled rules hold no text.
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         compiled_edits: &'a [usize],
         /// For equality only.
@@ -113,21 +104,6 @@ struct FetchedRecord<'a> {
     missing: Option<u64>,
 }
 
-/// A rule, for people who read JSON.
-#[derive(Debug, Serialize)]
-struct RuleRecord<'a> {
-    /// Its place in the site's list, from 0.
-    index: usize,
-    /// Which URLs it covers.
-    pattern: String,
-    /// What it makes of them.
-    rewrite: String,
-    /// The same in words.
-    steps: Vec<String>,
-    /// Why it is trusted, as in the rule file.
-    evidence: &'a Evidence,
-}
-
 /// Hosts that are named to people.
 const SHOWN_HOSTS: usize = 5;
 
@@ -142,9 +118,7 @@ struct Case<'a> {
     /// Those of them that are not applied.
     refuted_rules: usize,
     /// Why the URL is taken for one of another site, if it is.
-    mirror: Option<&'a Mirror>,
-    substitutions: Vec<&'a Substitution>,
-    rule: Option<(usize, &'a Rule)>,
+    mirror: Option<&'a Edit>,
     /// Edits that changed the URL or its key, with their places.
     edits: Vec<(usize, &'a Edit)>,
     /// Edits that would have concerned it and were not believed.
@@ -224,15 +198,12 @@ impl<'a> Case<'a> {
             None => String::from_utf8_lossy(site_of(ParsedUrl::parse(input)?.host())).into_owned(),
         };
         let known = rules.and_then(|rules| rules.site(&site));
-        let substitutions = known.map_or(&[][..], |site| site.substitutions());
         Ok(Self {
             input,
-            substitutions: explanation.substitutions.iter().filter_map(|&at| substitutions.get(at)).collect(),
-            rule: explanation.rule.and_then(|at| Some((at, known?.rules().get(at)?))),
             edits: explanation.edits.iter().filter_map(|&at| Some((at, known?.edits().get(at)?))).collect(),
             mirror: rules
                 .zip(explanation.mirror.as_deref())
-                .and_then(|(rules, name)| rules.site(name)?.mirror()),
+                .and_then(|(rules, name)| rules.site(name)?.edits().first()),
             refused: known.map_or_else(Vec::new, |known| refused_for(&explanation, &site, known)),
             site_rules: known.map_or(0, |site| site.len()),
             hosts: known.map_or(&[], |site| site.hosts()),
@@ -244,8 +215,7 @@ impl<'a> Case<'a> {
     }
 
     fn record(&self) -> Record<'_> {
-        let Explanation { safe, key, canonical, rule, substitutions, edits, .. } = &self.explanation;
-        let if_compiled = |places| if self.is_compiled { places } else { &[][..] };
+        let Explanation { safe, key, canonical, edits, .. } = &self.explanation;
         Record::Explanation {
             input: self.input,
             safe: safe.to_string(),
@@ -253,14 +223,6 @@ impl<'a> Case<'a> {
             mirror: self.explanation.mirror.as_deref(),
             site_rules: (!self.is_compiled).then_some(self.site_rules),
             hosts: self.hosts,
-            substitutions: self.substitutions.iter().map(|&text| words::substitution(text)).collect(),
-            rule: self.rule.map(|(index, rule)| RuleRecord {
-                index,
-                pattern: rule.pattern.to_string(),
-                rewrite: rule.rewrite.to_string(),
-                steps: words::steps(rule),
-                evidence: &rule.evidence,
-            }),
             edits: self
                 .edits
                 .iter()
@@ -272,16 +234,14 @@ impl<'a> Case<'a> {
                 })
                 .collect(),
             refused: self.refused.iter().map(|edit| RefusedRecord::new(edit)).collect(),
-            compiled_rule: rule.filter(|_| self.is_compiled),
-            compiled_substitutions: if_compiled(substitutions),
-            compiled_edits: if_compiled(edits),
+            compiled_edits: if self.is_compiled { edits } else { &[] },
             key: key.to_string(),
             canonical: canonical.to_string(),
         }
     }
 
     fn print(&self, printer: &mut Printer) -> io::Result<()> {
-        let Explanation { safe, key, canonical, substitutions, edits, .. } = &self.explanation;
+        let Explanation { safe, key, canonical, edits, .. } = &self.explanation;
         printer.line(self.input)?;
         let mut line = |name: &str, text: &str| printer.line(format_args!("  {name:<9}  {text}"));
         line("safe form", &safe.to_string())?;
@@ -298,41 +258,19 @@ impl<'a> Case<'a> {
                 line("", "in the key only: too few of its pages were seen there to fetch others there")?;
             }
         }
-        for &text in &self.substitutions {
-            line("replaced", &words::substitution(text))?;
-        }
-        if self.is_compiled && !substitutions.is_empty() {
-            line("replaced", &format!("by substitution {}", without_text(substitutions)))?;
-        }
-        match self.rule {
-            Some((index, rule)) => {
-                line("rule", &format!("{index} of {}, counted from 0", self.site_rules))?;
-                line("pattern", &rule.pattern.to_string())?;
-                line("rewrite", &rule.rewrite.to_string())?;
-                let steps = words::steps(rule);
-                line("", &if steps.is_empty() { "changes nothing".into() } else { steps.join("; ") })?;
-                for (at, sentence) in trust(&rule.evidence).iter().enumerate() {
-                    line(if at == 0 { "trusted" } else { "" }, sentence)?;
-                }
-                for (at, example) in rule.evidence.examples.iter().enumerate() {
-                    line(if at == 0 { "examples" } else { "" }, &example.url)?;
-                    line("", &format!("= {}", example.duplicate))?;
-                }
-            }
-            None if edits.is_empty() => line("rule", &self.why_no_rule())?,
-            None => {}
+        if edits.is_empty() {
+            line("edits", &self.why_no_edit())?;
         }
         if self.is_compiled && !edits.is_empty() {
             line(if edits.len() == 1 { "edit" } else { "edits" }, &without_text(edits))?;
         }
         for (index, edit) in &self.edits {
             line("edit", &format!("{index} of {}: {edit}", self.site_rules))?;
-            line("", &words::held_out(&edit.evidence))?;
-            if let Some(verdict) = &edit.evidence.verdict {
-                line("", &words::verdict(verdict))?;
+            for sentence in words::trust(&edit.evidence) {
+                line("", &sentence)?;
             }
             if !edit.fetchable {
-                line("", "in the key only: such URLs were not seen often enough to be fetched")?;
+                line("", if forgets(edit) { FORGETS } else { NOT_SEEN })?;
             }
             if let Some(example) = edit.evidence.examples.first() {
                 line("", &format!("e.g. {} = {}", example.url, example.duplicate))?;
@@ -345,11 +283,7 @@ impl<'a> Case<'a> {
             }
         }
         line("key", &key.to_string())?;
-        line("canonical", &canonical.to_string())?;
-        if let Some(reason) = self.why_kept() {
-            line("", &reason)?;
-        }
-        Ok(())
+        line("canonical", &canonical.to_string())
     }
 
     fn site_in_words(&self) -> String {
@@ -358,7 +292,7 @@ impl<'a> Case<'a> {
         } else if self.is_compiled {
             self.site.clone()
         } else {
-            let rules = counted(self.site_rules as u64, "rule", "rules");
+            let rules = counted(self.site_rules as u64, "edit", "edits");
             match self.refuted_rules {
                 0 => format!("{}, {rules}", self.site),
                 refuted => format!("{}, {rules}, {} of them refuted", self.site, count(refuted as u64)),
@@ -368,7 +302,7 @@ impl<'a> Case<'a> {
 
     /// Where the edits of the site hold, if it has any.
     fn hosts_in_words(&self) -> Option<String> {
-        let has_edits = !self.is_compiled && self.site_rules > 0 && self.rule.is_none();
+        let has_edits = !self.is_compiled && self.site_rules > 0;
         match self.hosts {
             [] => None,
             hosts => has_edits.then(|| {
@@ -385,33 +319,30 @@ impl<'a> Case<'a> {
         }
     }
 
-    fn why_no_rule(&self) -> String {
-        if let Some(place) = self.explanation.rule {
-            return without_text(&[place]);
-        }
+    fn why_no_edit(&self) -> String {
         if self.explanation.site.is_none() && !self.hosts.is_empty() {
             "none: nothing was learned of this host, and too few others agree to speak for it".into()
         } else if self.explanation.mirror.is_some() {
-            format!("none of {} covers it", self.site)
+            format!("none of {} concerns it", self.site)
         } else if self.site_rules == 0 && self.explanation.site.is_none() {
             "none: only the safe normalization applies, which never changes the page".into()
-        } else if !self.explanation.substitutions.is_empty() {
-            "none covers what the replacements made of it".into()
         } else {
-            "none covers it, as no URLs like it were proven to be duplicates; it stays in its safe form"
+            "none concerns it, as no URLs like it were proven to be duplicates; it stays in its safe form"
                 .into()
         }
     }
+}
 
-    /// Why the canonical URL is the URL itself although a rule covers it.
-    fn why_kept(&self) -> Option<String> {
-        let Explanation { safe, canonical, .. } = &self.explanation;
-        let (_, rule) = self.rule?;
-        if safe != canonical {
-            return None;
-        }
-        Some(words::why_unwritable(rule).unwrap_or_else(|| "the URL is in canonical form already".into()))
-    }
+const FORGETS: &str = "in the key only: a value that does not matter cannot be written";
+const NOT_SEEN: &str = "in the key only: such URLs were not seen often enough to be fetched";
+
+/// Whether an edit leaves a value open.
+fn forgets(edit: &Edit) -> bool {
+    edit.change.iter().any(|change| match change {
+        Change::Forget(_) | Change::ForgetPath => true,
+        Change::Write(target) => target.values().any(|op| *op == Op::Ignore),
+        _ => false,
+    })
 }
 
 /// What is known of compiled rules: their places in the site's list.
@@ -442,32 +373,5 @@ fn refused_for<'a>(explanation: &Explanation, name: &str, site: &'a SiteRules) -
 }
 
 fn refuted_rules(site: &SiteRules) -> usize {
-    let edits = site.edits().iter().map(|edit| &edit.evidence);
-    let rules = site.rules().iter().map(|rule| &rule.evidence).chain(edits);
-    let evidence = rules.chain(site.substitutions().iter().map(|text| &text.evidence));
-    evidence.filter(|evidence| evidence.is_refuted()).count()
-}
-
-/// Why a rule is trusted, one sentence per line.
-fn trust(evidence: &Evidence) -> Vec<String> {
-    let kinds: Vec<String> = evidence.kinds.iter().map(ToString::to_string).collect();
-    let mut sentences = vec![
-        format!(
-            "it covered {} in training; of {} that it brought together, {} held different pages:",
-            counted(evidence.urls, "URL", "URLs"),
-            counted(evidence.groups, "group", "groups"),
-            count(evidence.failed_groups),
-        ),
-        format!("at most {} wrong with 95 % confidence", percent(evidence.failure_bound)),
-    ];
-    if !kinds.is_empty() {
-        sentences.push(format!("duplicates known by {}", words::list(&kinds)));
-    }
-    if let Some(time) = &evidence.observed_until {
-        sentences.push(format!("seen until {time}"));
-    }
-    if let Some(verdict) = &evidence.verdict {
-        sentences.push(words::verdict(verdict));
-    }
-    sentences
+    site.edits().iter().filter(|edit| edit.evidence.is_refuted()).count()
 }

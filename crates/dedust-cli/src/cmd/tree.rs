@@ -6,7 +6,7 @@ mod draw;
 
 use std::collections::HashSet;
 
-use dedust::rules::{Pattern, ValuePattern};
+use dedust::support::{Pattern, ValuePattern};
 use dedust_baselines::{BuildOptions, NodeId, PatternTree};
 use dedust_learn::{Corpus, Crawl};
 

@@ -40,7 +40,7 @@ fn compiled_rules_take_the_place_of_plain_ones() {
     http://a.example/p?sid=1
       safe form  http://a.example/p?sid=1
       site       a.example
-      rule       0, counted from 0; compiled rules say no more, the rule file they were made from does
+      edit       0, counted from 0; compiled rules say no more, the rule file they were made from does
       key        http://a.example/p
       canonical  http://a.example/p
     ");
@@ -76,14 +76,14 @@ fn compiled_edits_are_told_by_their_places() {
     http://a.example/p
       safe form  http://a.example/p
       site       a.example
-      rule       none covers it, as no URLs like it were proven to be duplicates; it stays in its safe form
+      edits      none concerns it, as no URLs like it were proven to be duplicates; it stays in its safe form
       key        http://a.example/p
       canonical  http://a.example/p
     ");
     assert_snapshot!(sandbox.dedust(&["explain", "rules.bin", urls[1], "--format", "json"]), @r#"
     exit 0
     --- stdout
-    {"type":"explanation","input":"http://a.example/p?ref=3&sid=4","safe":"http://a.example/p?ref=3&sid=4","site":"a.example","substitutions":[],"rule":null,"compiled_edits":[0,1],"key":"http://a.example/p","canonical":"http://a.example/p?ref=3"}
+    {"type":"explanation","input":"http://a.example/p?ref=3&sid=4","safe":"http://a.example/p?ref=3&sid=4","site":"a.example","compiled_edits":[0,1],"key":"http://a.example/p","canonical":"http://a.example/p?ref=3"}
     "#);
 }
 

@@ -71,7 +71,7 @@ fn a_newer_version() {
     exit 2
     --- stderr
     error: cannot use the rules in rules.json
-      cause: rule file has format version 99, this build reads up to 1
+      cause: rule file has format version 99, this build reads up to 2
     hint: upgrade dedust, or learn the rules again with this version
     ");
 }
@@ -84,8 +84,8 @@ fn a_circle() {
     --- stderr
     error: cannot use the rules in rules.json
       cause: the rules of site `a.example` are refused
-      cause: rules 1, 2 rewrite into each other without end
-    hint: remove one of these rules from the file; they are counted from 0
+      cause: edits 1, 2 rewrite into each other without end
+    hint: remove one of these edits from the file; they are counted from 0
     ");
 }
 
@@ -98,7 +98,7 @@ fn a_malformed_rule() {
     error: cannot use the rules in rules.json
       cause: rule 1 of site `a.example` is malformed
       cause: invalid type: integer `7`, expected a map at line 1 column 13
-    hint: correct or remove it in the file (rules are counted from 0), or learn the rules again
+    hint: correct or remove it in the file (edits are counted from 0), or learn the rules again
     ");
 }
 
@@ -109,9 +109,9 @@ fn a_rule_that_would_write_something_else() {
     --- stderr
     error: cannot use the rules in rules.json
       cause: the rules of site `a.example` are refused
-      cause: rule 0 is invalid
+      cause: edit 0 is invalid
       cause: `y?z` cannot stand in `path_0` of a safely normalized URL
-    hint: correct or remove it in the file (rules are counted from 0), or learn the rules again
+    hint: correct or remove it in the file (edits are counted from 0), or learn the rules again
     ");
 }
 
@@ -123,7 +123,7 @@ fn a_site_that_is_no_host() {
     error: cannot use the rules in rules.json
       cause: the rules of site `A B` are refused
       cause: `A B` is no host name in lower case
-    hint: correct or remove it in the file (rules are counted from 0), or learn the rules again
+    hint: correct or remove it in the file (edits are counted from 0), or learn the rules again
     ");
 }
 
@@ -137,7 +137,7 @@ fn a_field_that_nobody_knows() {
     error: cannot use the rules in rules.json
       cause: rule 1 of site `a.example` is malformed
       cause: unknown field `colour`, expected one of `pattern`, `other_params`, `rewrite`, `evidence` at line 1 column 9
-    hint: correct or remove it in the file (rules are counted from 0), or learn the rules again
+    hint: correct or remove it in the file (edits are counted from 0), or learn the rules again
     ");
     assert_snapshot!(load(r#"{"version": 1, "colour": "red", "sites": {}}"#), @r"
     exit 2
@@ -152,7 +152,7 @@ fn a_field_that_nobody_knows() {
     error: cannot use the rules in rules.json
       cause: site `a.example` is malformed
       cause: unknown field `rule`, expected one of `summary`, `hosts`, `rules`, `substitutions`, `edits`, `refused`, `mirror` at line 1 column 7
-    hint: correct or remove it in the file (rules are counted from 0), or learn the rules again
+    hint: correct or remove it in the file (edits are counted from 0), or learn the rules again
     ");
 }
 
@@ -308,7 +308,7 @@ fn something_else() {
     exit 2
     --- stderr
     error: cannot use the rules in rules.json
-      cause: not a rule file; expected JSON that starts with {"version": 1
+      cause: not a rule file; expected JSON that starts with {"version": 2
       cause: expected value at line 1 column 1
     hint: RULES, the file that `dedust learn -o RULES` writes, is the first argument
     "#);
@@ -316,7 +316,7 @@ fn something_else() {
     exit 2
     --- stderr
     error: cannot use the rules in rules.json
-      cause: not a rule file; expected JSON that starts with {"version": 1
+      cause: not a rule file; expected JSON that starts with {"version": 2
       cause: missing field `version` at line 1 column 2
     hint: RULES, the file that `dedust learn -o RULES` writes, is the first argument
     "#);
@@ -324,7 +324,7 @@ fn something_else() {
     exit 2
     --- stderr
     error: cannot use the rules in rules.json
-      cause: not a rule file; expected JSON that starts with {"version": 1
+      cause: not a rule file; expected JSON that starts with {"version": 2
       cause: expected value at line 1 column 1
     hint: RULES, the file that `dedust learn -o RULES` writes, is the first argument
     "#);
@@ -332,7 +332,7 @@ fn something_else() {
     exit 2
     --- stderr
     error: cannot use the rules in rules.json
-      cause: not a rule file; expected JSON that starts with {"version": 1
+      cause: not a rule file; expected JSON that starts with {"version": 2
       cause: EOF while parsing a value at line 1 column 0
     hint: RULES, the file that `dedust learn -o RULES` writes, is the first argument
     "#);

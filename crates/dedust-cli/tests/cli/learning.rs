@@ -85,7 +85,7 @@ fn a_mirror_is_reported_explained_and_rewritten() {
     total                                       82                 0      1          40  48.8 %  0.0000
 
     outlet.example:
-      mirror: shows the pages of shop.example, except /
+      edit 0: shows the pages of shop.example, except /
         40 paths that both sites have, 0 with different pages: at most 7.2 % wrong with 95 % confidence
 
     1 rule written to rules.json
@@ -97,10 +97,10 @@ fn a_mirror_is_reported_explained_and_rewritten() {
     --- stdout
     http://www.outlet.example/p/77
       safe form  http://www.outlet.example/p/77
-      site       shop.example, 0 rules
+      site       shop.example, 0 edits
       mirror     outlet.example shows the pages of shop.example
                  40 paths that both sites have, 0 with different pages: at most 7.2 % wrong with 95 % confidence
-      rule       none of shop.example covers it
+      edits      none of shop.example concerns it
       key        http://www.shop.example/p/77
       canonical  http://www.shop.example/p/77
     ");

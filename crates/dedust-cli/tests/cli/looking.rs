@@ -87,19 +87,14 @@ fn a_rule_is_explained_with_its_evidence() {
     --- stdout
     HTTP://www.shop.example/view?id=7&sid=00000000deadbeef
       safe form  http://www.shop.example/view?id=7&sid=00000000deadbeef
-      site       shop.example, 1 rule
-      rule       0 of 1, counted from 0
-      pattern    http://www.~/view?id=<digits>&sid=<hex>
-      rewrite    http://www.~/view?id={q.id}&sid=*
-                 ignores parameter `sid`
-      trusted    it covered 120 URLs in training; of 40 groups that it brought together, 0 held different pages:
-                 at most 7.2 % wrong with 95 % confidence
+      site       shop.example, 1 edit
+      edit       0 of 1: `http://www.~/view?id=<digits>&sid=<hex>` is written `http://www.~/view?id={q.id}&sid=*`
+                 120 URLs covered, 0 of 40 groups failed: at most 7.2 % wrong
                  duplicates known by canonical and digest
-      examples   http://www.shop.example/view?id=1&sid=000000006d3a06d0
-                 = http://www.shop.example/view?id=1&sid=0000000091a2b3c0
+                 in the key only: a value that does not matter cannot be written
+                 e.g. http://www.shop.example/view?id=1&sid=000000006d3a06d0 = http://www.shop.example/view?id=1&sid=0000000091a2b3c0
       key        http://www.shop.example/view?id=7&sid=*
       canonical  http://www.shop.example/view?id=7&sid=00000000deadbeef
-                 the key forgets parameter `sid`; the URL itself is kept because no form without it was seen
     ");
     let run = sandbox.dedust(&["explain", "rules.json", "http://news.example/story/3?utm_source=mail"]);
     assert_snapshot!(run, @r"
@@ -107,17 +102,12 @@ fn a_rule_is_explained_with_its_evidence() {
     --- stdout
     http://news.example/story/3?utm_source=mail
       safe form  http://news.example/story/3?utm_source=mail
-      site       news.example, 1 rule
-      rule       0 of 1, counted from 0
-      pattern    http://~/story/<digits>?utm_source=<word?>
-      rewrite    http://~/story/{path_1}
-                 drops parameter `utm_source`
-      trusted    it covered 80 URLs in training; of 40 groups that it brought together, 0 held different pages:
-                 at most 7.2 % wrong with 95 % confidence
+      site       news.example, 1 edit
+      edit       0 of 1: `http://~/story/<digits>?utm_source=<word?>` is written `http://~/story/{path_1}`
+                 80 URLs covered, 0 of 40 groups failed: at most 7.2 % wrong
                  duplicates known by digest
                  seen until 2024-05-01
-      examples   http://news.example/story/1?utm_source=mail
-                 = http://news.example/story/1
+                 e.g. http://news.example/story/1?utm_source=mail = http://news.example/story/1
       key        http://news.example/story/3
       canonical  http://news.example/story/3
     ");
@@ -136,21 +126,21 @@ fn no_rule_is_explained_too() {
     mailto:a@b.example
       safe form  mailto:a@b.example
       site       none: the URL has no host
-      rule       none: only the safe normalization applies, which never changes the page
+      edits      none: only the safe normalization applies, which never changes the page
       key        mailto:a@b.example
       canonical  mailto:a@b.example
 
     http://www.shop.example/archive/3
       safe form  http://www.shop.example/archive/3
-      site       shop.example, 1 rule
-      rule       none covers it, as no URLs like it were proven to be duplicates; it stays in its safe form
+      site       shop.example, 1 edit
+      edits      none concerns it, as no URLs like it were proven to be duplicates; it stays in its safe form
       key        http://www.shop.example/archive/3
       canonical  http://www.shop.example/archive/3
 
     http://unknown.example/
       safe form  http://unknown.example/
-      site       unknown.example, 0 rules
-      rule       none: only the safe normalization applies, which never changes the page
+      site       unknown.example, 0 edits
+      edits      none: only the safe normalization applies, which never changes the page
       key        http://unknown.example/
       canonical  http://unknown.example/
     ");
@@ -172,7 +162,7 @@ fn what_is_no_url_is_an_error() {
     exit 2
     --- stdout
     {"type":"error","input":"shop","error":"no scheme, expected one such as `http:` at the start"}
-    {"type":"explanation","input":"http://news.example/story/3","safe":"http://news.example/story/3","site":"news.example","site_rules":1,"substitutions":[],"rule":{"index":0,"pattern":"http://~/story/<digits>?utm_source=<word?>","rewrite":"http://~/story/{path_1}","steps":["drops parameter `utm_source`"],"evidence":{"urls":80,"support_pairs":40,"false_pairs":0,"groups":40,"failed_groups":0,"failure_bound":0.0722,"kinds":["digest"],"observed_until":"2024-05-01","examples":[{"url":"http://news.example/story/1?utm_source=mail","duplicate":"http://news.example/story/1"}]}},"key":"http://news.example/story/3","canonical":"http://news.example/story/3"}
+    {"type":"explanation","input":"http://news.example/story/3","safe":"http://news.example/story/3","site":"news.example","site_rules":1,"edits":[{"index":0,"edit":"`http://~/story/<digits>?utm_source=<word?>` is written `http://~/story/{path_1}`","fetchable":true,"evidence":{"urls":80,"support_pairs":40,"false_pairs":0,"groups":40,"failed_groups":0,"failure_bound":0.0722,"kinds":["digest"],"observed_until":"2024-05-01","examples":[{"url":"http://news.example/story/1?utm_source=mail","duplicate":"http://news.example/story/1"}]}}],"key":"http://news.example/story/3","canonical":"http://news.example/story/3"}
     --- stderr
     error: `shop` is no URL
       cause: no scheme, expected one such as `http:` at the start

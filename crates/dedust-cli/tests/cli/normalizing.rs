@@ -64,8 +64,8 @@ fn json_tells_the_rule() {
     assert_snapshot!(sandbox.dedust_with(&args, LINES), @r#"
     exit 0
     --- stdout
-    {"type":"url","input":"http://www.shop.example/view?id=7&sid=00000000deadbeef","canonical":"http://www.shop.example/view?id=7&sid=00000000deadbeef","site":"shop.example","rule":0}
-    {"type":"url","input":"HTTP://NEWS.example:80/story/3?utm_source=mail#top","canonical":"http://news.example/story/3","site":"news.example","rule":0}
+    {"type":"url","input":"http://www.shop.example/view?id=7&sid=00000000deadbeef","canonical":"http://www.shop.example/view?id=7&sid=00000000deadbeef","site":"shop.example","edits":[0]}
+    {"type":"url","input":"HTTP://NEWS.example:80/story/3?utm_source=mail#top","canonical":"http://news.example/story/3","site":"news.example","edits":[0]}
     {"type":"blank"}
     {"type":"url","input":"http://www.shop.example/archive/3","canonical":"http://www.shop.example/archive/3"}
     {"type":"url","input":"no url","canonical":"no url","error":"no scheme, expected one such as `http:` at the start"}

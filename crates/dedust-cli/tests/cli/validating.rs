@@ -88,7 +88,7 @@ pub(crate) fn records(run: &Output) -> Vec<serde_json::Value> {
 
 /// Outcome, same, different and failed of each rule.
 fn outcomes(records: &[serde_json::Value]) -> Vec<(&str, u64, u64, u64)> {
-    let rules = records.iter().filter(|record| record["type"] == "rule");
+    let rules = records.iter().filter(|record| record["type"] == "edit");
     let number = |record: &serde_json::Value, name: &str| record[name].as_u64().unwrap();
     rules
         .map(|record| {
@@ -169,10 +169,10 @@ fn rules_that_do_not_hold_are_refuted_and_no_longer_applied() {
     let table: Vec<&str> =
         run.lines().filter(|line| line.starts_with("127.0.0.1 ") || line.starts_with("rule ")).collect();
     assert_snapshot!(table[..4].join("\n"), @r"
-    rule                        outcome  same  different  failed
-    127.0.0.1 rule 0            refuted     0          1       0
-    127.0.0.1 rule 1            refuted     0          1       0
-    127.0.0.1 substitution 0  confirmed    19          0       0
+    rule                outcome  same  different  failed
+    127.0.0.1 edit 0  confirmed    19          0       0
+    127.0.0.1 edit 1    refuted     0          1       0
+    127.0.0.1 edit 2    refuted     0          1       0
     ");
     assert!(run.contains("brings together different pages:\n    http://HOST/view?id="), "{run}");
     assert!(run.contains("\n3 rules: 1 confirmed, 2 refuted, 0 unknown; "), "{run}");
@@ -184,7 +184,7 @@ fn rules_that_do_not_hold_are_refuted_and_no_longer_applied() {
         assert_eq!(String::from_utf8(key.stdout).unwrap(), url);
     }
     let explained = sandbox.dedust(&["explain", "checked.json", &server.url("/old?id=7")]);
-    assert!(explained.contains("3 rules, 2 of them refuted"), "{explained}");
+    assert!(explained.contains("3 edits, 2 of them refuted"), "{explained}");
 }
 
 #[test]
@@ -230,9 +230,9 @@ fn what_says_nothing_is_unknown() {
     let records = records(&run);
     assert_eq!(outcomes(&records), [("unknown", 0, 0, 30); 3]);
     let failures = |rule: usize| serde_json::to_string(&records[rule]["failures"]).unwrap();
-    assert_snapshot!(failures(0), @r#"{"network trouble":5,"status 500":17,"timed out":1,"too large":4,"too many redirects":3}"#);
-    assert_snapshot!(failures(1), @r#"{"forbidden by robots.txt":30}"#);
-    assert_snapshot!(failures(2), @r#"{"error page with status 200":30}"#);
+    assert_snapshot!(failures(0), @r#"{"error page with status 200":30}"#);
+    assert_snapshot!(failures(1), @r#"{"network trouble":5,"status 500":17,"timed out":1,"too large":4,"too many redirects":3}"#);
+    assert_snapshot!(failures(2), @r#"{"forbidden by robots.txt":30}"#);
     assert_eq!((server.count("/old"), server.count("/new")), (0, 0));
     assert!(sandbox.read("rules.json").contains("\"outcome\": \"unknown\""));
 }
@@ -299,7 +299,7 @@ fn known_pairs_are_not_fetched_again() {
         .collect();
     sandbox.write("state.jsonl", pairs + "{\"url\":\"http");
     let records = records(&validate(&sandbox, &["--format", "json", "--state", "state.jsonl"]));
-    assert_eq!(outcomes(&records)[1], ("refuted", 0, 1, 0));
+    assert_eq!(outcomes(&records)[2], ("refuted", 0, 1, 0));
     assert_eq!((server.count("/old"), server.count("/new")), (0, 0));
     assert_eq!(sandbox.names(), ["rules.json", "urls.txt"]);
 }

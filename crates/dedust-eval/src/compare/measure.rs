@@ -77,14 +77,13 @@ pub(super) fn learn(
     let corpus = site.corpus().filter(|_| !(site.mirror_of().is_some() && learner.leaves_out_mirrors()));
     let learned = corpus.map_or_else(Learned::default, |corpus| learner.learn(corpus, settings, &()));
     let seconds = started.elapsed().as_secs_f64();
-    let Learned { rules, substitutions, edits, hosts, raw_rules, qualified_rules, .. } = learned;
-    let deployed = (rules.len() + substitutions.len() + edits.len()) as u64;
-    let rules = SiteRules::new(SiteSummary::default(), rules)
-        .and_then(|rules| rules.with_substitutions(substitutions))
-        .and_then(|rules| rules.with_edits(edits))
-        .map(|rules| rules.with_hosts(hosts))
-        .map_err(|source| RefusedRules { site: site.site().into(), method: learner.name(), source })?;
-    let counts = RuleCounts { raw: raw_rules as u64, qualified: qualified_rules as u64, deployed };
+    let (raw, qualified) = (learned.raw_rules as u64, learned.qualified_rules as u64);
+    let rules = learned.into_rules(SiteSummary::default()).map_err(|source| RefusedRules {
+        site: site.site().into(),
+        method: learner.name(),
+        source,
+    })?;
+    let counts = RuleCounts { raw, qualified, deployed: rules.len() as u64 };
     Ok(LearnedSite { rules, counts, seconds })
 }
 

@@ -408,7 +408,7 @@ impl ParamDifference {
 pub(super) const UNCOUNTED: Count = Count { times: 0, plus: 0 };
 
 fn any(spot: Spot) -> (Spot, Test) {
-    (spot, Test::Any(ValueClass::Text))
+    (spot, Test::Any(ValueClass::Text.into()))
 }
 
 fn is_at(index: usize, text: &str) -> (Spot, Test) {

@@ -15,6 +15,7 @@ mod families;
 mod refine;
 mod scope;
 mod search;
+mod separator;
 mod settle;
 mod suggest;
 mod table;
@@ -24,6 +25,8 @@ mod write;
 
 pub use accept::{Mode, Proof, Refusal};
 pub use settle::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, on_agreeing_hosts};
+
+use std::borrow::Cow;
 
 use dedust::rules::Promise;
 
@@ -38,15 +41,21 @@ pub(crate) fn learn_canonfd(corpus: &Corpus, proof: Proof, max_false_rate: f64) 
         let promise = Some(Promise { lost: 0, pages: corpus.page_count() as u64 });
         return Learned { promise, ..Learned::default() };
     }
-    let mut search = search::Search::new(corpus, proof, max_false_rate);
+    let (corpus, separator) = match separator::split(corpus) {
+        Some((corpus, edit)) => (Cow::Owned(corpus), Some(edit)),
+        None => (Cow::Borrowed(corpus), None),
+    };
+    let mut search = search::Search::new(&corpus, proof, max_false_rate);
     search.run();
+    // Where it brings nothing together, it is of use to others only.
+    let separator = separator.filter(|edit| edit.evidence.groups > 0 || !search.edits.is_empty());
     Learned {
         raw_rules: search.tried,
         qualified_rules: search.accepted.len(),
         refused: write::write_refused(&search),
         promise: Some(search.promise()),
         hosts: if search.holds_everywhere { Vec::new() } else { search.hosts },
-        edits: search.edits,
+        edits: separator.into_iter().chain(search.edits).collect(),
         ..Learned::default()
     }
 }

@@ -96,6 +96,7 @@ pub(super) fn write_edit(
             trust: Some(trust),
             ..rule_evidence(corpus, moves.len(), &counts, kinds, examples)
         },
+        ..Edit::default()
     }
 }
 

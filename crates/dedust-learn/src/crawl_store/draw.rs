@@ -13,7 +13,7 @@ is enough ([`Draw`]).
 use std::ops::ControlFlow;
 
 use dedust::ParsedUrl;
-use dedust::support::visit_tokens;
+use dedust::support::{Separators, visit_tokens};
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -133,7 +133,7 @@ fn differing_keys(members: &[&[(u64, u64)]]) -> Vec<(u64, f64)> {
 
 /// Visits hashes of the keys and values of a URL.
 fn visit_pairs(url: &ParsedUrl, domain_len: usize, mut visit: impl FnMut(u64, u64)) {
-    let flow = visit_tokens(url, domain_len, |key, value| {
+    let flow = visit_tokens(url, domain_len, Separators::Safe, |key, value| {
         visit(key_number(key, 1), value.map_or(1, |text| xxh3_64(text).max(2)));
         ControlFlow::<()>::Continue(())
     });

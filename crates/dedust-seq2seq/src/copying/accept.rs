@@ -168,6 +168,7 @@ impl Search<'_, '_> {
             change: proposal.change.clone(),
             fetchable: false,
             evidence: Evidence::default(),
+            ..Edit::default()
         };
         for _ in 0..=MAX_EXCEPTIONS {
             let (votes, evidence) = self.vote(proposal, &edit);
@@ -220,7 +221,7 @@ impl Search<'_, '_> {
         edit.fetchable = !proposal.is_key_only && votes.is_fetchable();
         // What was always there may be why: `curid` says nothing beside `title`, and everything without it.
         for key in votes.always.into_iter().filter(|key| !changes(&edit.change, key)) {
-            edit.when.entry(Spot::Key(key)).or_insert(Test::Any(ValueClass::Text));
+            edit.when.entry(Spot::Key(key)).or_insert(Test::Any(ValueClass::Text.into()));
         }
         self.trial.apply(&edit);
         self.edits.push(edit);

@@ -107,7 +107,7 @@ pub(super) fn test_of(site: &Site<'_>, template: &Template, key: &TokenKey) -> O
     let word = template.words[at];
     if is_argument(word) {
         let values: Vec<&Value> = template.rows.iter().filter_map(|&row| site.value(row, key)).collect();
-        return Some(Test::Any(ValueClass::of(values.into_iter())));
+        return Some(Test::Any(ValueClass::of(values.into_iter()).into()));
     }
     site.value(*template.rows.first()?, key).cloned().map(Test::Is)
 }
@@ -210,7 +210,7 @@ fn together(parts: &[Part]) -> Option<Part> {
         .collect();
     let change: Vec<Change> = dropped.iter().flat_map(|part| part.change.clone()).collect();
     let keys = dropped.iter().flat_map(|part| part.own.keys());
-    let own = keys.map(|key| (key.clone(), Test::Any(ValueClass::Text))).collect();
+    let own = keys.map(|key| (key.clone(), Test::Any(ValueClass::Text.into()))).collect();
     (dropped.len() >= 2).then_some(Part { change, own, is_move: false, is_key_only: false })
 }
 

@@ -9,10 +9,8 @@ says so.
 
 use std::collections::BTreeMap;
 
-use dedust::rules::{
-    AnyValue, Evidence, Op, OtherParams, ParamName, Pattern, Rewrite, Rule, TokenKey, Value, ValueClass,
-    ValuePattern,
-};
+use dedust::rules::{AnyValue, Evidence, Op, ParamName, TokenKey, Value, ValueClass};
+use dedust::support::{OtherParams, Pattern, Rewrite, Rule, ValuePattern};
 use dedust_learn::Corpus;
 use dedust_learn::support::fitting;
 
@@ -162,7 +160,8 @@ impl Form {
             });
         }
         let evidence = Evidence { urls: rows.len() as u64, failure_bound: 1.0, ..Evidence::default() };
-        Some(Rule { pattern: Pattern::new(keys), other_params: OtherParams::Refuse, rewrite, evidence })
+        let pattern = Pattern::new(keys);
+        Some(Rule { pattern, other_params: OtherParams::Refuse, rewrite, fetchable: true, evidence })
     }
 
     fn rewrite(&self, domain: &str, language: &PaperLanguage, target: &[u32]) -> Option<Rewrite> {

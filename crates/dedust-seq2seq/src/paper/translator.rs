@@ -3,7 +3,7 @@ The paper's variant as a whole: trained on one site, asked for the canonical for
 */
 
 use burn::tensor::Device;
-use dedust::rules::Rule;
+use dedust::support::Rule;
 use dedust_learn::Corpus;
 use foldhash::HashMap;
 

@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::MAX_POSITIONS;
 use crate::compiled::encoding::{Encode as _, TooLarge};
-use crate::pattern::ValuePattern;
 use crate::program::{
     FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NO_SLOT, PORT_SLOT, SCHEME_SLOT, SEPARATOR_SLOT,
     TRAILING_SLASH_SLOT,
 };
-use crate::rule::{OtherParams, Rule};
+use crate::rule::{OtherParams, Rule, ValuePattern};
 use crate::url::{ParamName, TokenKey, Value};
 
 /// Slots of one site, at most.

@@ -1,8 +1,10 @@
 /*!
 [`SiteRules`] to compiled rules: every key gets a slot, every rule its masks, checks and templates.
 
-Refuted rules, substitutions and edits are left out, and so are rules that can cover no URL. A site with more than compiled
-rules have room for (16,000 keys; texts of 64 KiB) is left out as a whole, and named in the end: leaving URLs alone is always safe.
+Edits on the text of a URL come first. If all others are closed [rules](Rule), of whose URLs everything is known, they become templates;
+otherwise all of them are run as edits. Refuted edits are left out, and so are rules that can cover no URL. A site with more than
+compiled rules have room for (16,000 keys; texts of 64 KiB) is left out as a whole, and named in the end: leaving URLs alone is
+always safe.
 */
 
 mod layout;
@@ -18,13 +20,14 @@ use self::texts::Texts;
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::compiled::{CompiledSite, ImageBuilder, LeftOutReason, SiteFacts};
 use crate::edit_program;
-use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::program::{
-    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_EDITS, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
+    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_EDITS, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
     NO_SLOT, NO_TEXT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES,
-    print_of,
+    Replacement, print_of,
 };
-use crate::rule::{Edit, Op, OtherParams, Replacement, Rule, RuleSet, SiteRules, Substitution};
+use crate::rule::{
+    AnyValue, Edit, Op, OtherParams, Replace, Rule, RuleSet, SiteRules, ValueClass, ValuePattern,
+};
 use crate::url::{RawValue, TokenKey, Value, has_subdomains};
 
 pub(crate) fn compile(rules: &RuleSet) -> ImageBuilder {
@@ -40,27 +43,25 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
     if let Some(mirror) = site.mirror() {
         if !mirror.evidence.is_refuted() {
             let facts = SiteFacts { with_subdomains: true, weight: site.summary().urls, rules: 1 };
-            builder.insert_mirror(domain.as_bytes(), facts, mirror);
+            builder.insert_mirror(domain.as_bytes(), facts, &mirror);
         }
         return;
     }
-    let rules: Vec<(usize, &Rule)> = site
-        .rules()
-        .iter()
-        .enumerate()
-        .filter(|(_, rule)| !rule.evidence.is_refuted() && can_cover(rule))
-        .collect();
-    let substitutions: Vec<(usize, &Substitution)> =
-        site.substitutions().iter().enumerate().filter(|(_, text)| !text.evidence.is_refuted()).collect();
-    let edits: Vec<(usize, &Edit)> =
-        site.edits().iter().enumerate().filter(|(_, edit)| !edit.evidence.is_refuted()).collect();
-    let count = rules.len() + substitutions.len() + edits.len();
+    let made = site.edits().iter().enumerate().filter(|(_, edit)| !edit.evidence.is_refuted());
+    let (replaced, edits): (Vec<_>, Vec<_>) = made.partition(|(_, edit)| edit.replaced().is_some());
+    let replaced: Vec<(usize, &Replace)> =
+        replaced.into_iter().filter_map(|(place, edit)| Some((place, edit.replaced()?))).collect();
+    let rules: Option<Vec<(usize, Rule)>> =
+        edits.iter().map(|&(place, edit)| Some((place, Rule::of(edit)?))).collect();
+    let edits = if rules.is_some() { Vec::new() } else { edits };
+    let rules: Vec<(usize, Rule)> = rules.into_iter().flatten().filter(|(_, rule)| can_cover(rule)).collect();
+    let count = rules.len() + replaced.len() + edits.len();
     if count == 0 {
         return;
     }
-    let is_provable = substitutions.is_empty();
+    let rules = rules.iter().map(|(place, rule)| (*place, rule)).collect();
     let compiled =
-        Compiler::new(rules, is_provable).and_then(|compiler| compiler.finish(&substitutions, &edits));
+        Compiler::new(rules, replaced.is_empty()).and_then(|compiler| compiler.finish(&replaced, &edits));
     match compiled {
         Ok(program) => {
             let facts = SiteFacts {
@@ -118,7 +119,7 @@ impl<'a> Compiler<'a> {
     /// The program of the site.
     fn finish(
         mut self,
-        substitutions: &[(usize, &Substitution)],
+        replaced: &[(usize, &Replace)],
         edits: &[(usize, &Edit)],
     ) -> Result<CompiledSite, TooLarge> {
         let rules = std::mem::take(&mut self.rules);
@@ -127,13 +128,13 @@ impl<'a> Compiler<'a> {
         for name in &names {
             self.texts.push(name.as_bytes())?;
         }
-        let lists = usize::from(!substitutions.is_empty()) + usize::from(!edits.is_empty());
+        let lists = usize::from(!replaced.is_empty()) + usize::from(!edits.is_empty());
         self.put_shape(&rules, lists)?;
         let passes = |(_, rule): &(usize, &Rule)| rule.other_params == OtherParams::Keep;
         let has_order = |rule: &(usize, &Rule)| passes(rule) || writes_in_place(rule.1);
         self.out[4] = flag(KEEPS_OTHERS, rules.iter().any(passes))
             | flag(KEEPS_ORDER, rules.iter().any(has_order))
-            | flag(HAS_SUBSTITUTIONS, !substitutions.is_empty())
+            | flag(HAS_REPLACEMENTS, !replaced.is_empty())
             | flag(HAS_EDITS, !edits.is_empty())
             | self.texts.end_width() << END_WIDTH;
 
@@ -142,13 +143,13 @@ impl<'a> Compiler<'a> {
         site.extend(rules.iter().map(|(_, rule)| self.print(rule)));
         self.texts.put(&mut site);
         let mut place = 0;
-        if !substitutions.is_empty() {
+        if !replaced.is_empty() {
             site.set_u32(place, site.len())?;
             place += 4;
-            site.put_u32(u32::try_from(substitutions.len()).map_err(|_| TooLarge)?);
-            for (place, substitution) in substitutions {
+            site.put_u32(u32::try_from(replaced.len()).map_err(|_| TooLarge)?);
+            for (place, replace) in replaced {
                 let place = u32::try_from(*place).map_err(|_| TooLarge)?;
-                Replacement::encode(substitution, place, &mut site)?;
+                Replacement::encode(replace, place, &mut site)?;
             }
         }
         if !edits.is_empty() {
@@ -222,7 +223,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn put_rule(&mut self, place: usize, rule: &Rule, guards: Option<Vec<TokenKey>>) -> Result<(), TooLarge> {
-        let writes = rule.rewrite.is_writable() && !rule.is_in_place();
+        let writes = rule.writes();
         let guards = guards.filter(|_| writes);
         let has_guards = guards.as_ref().is_some_and(|guards| !guards.is_empty());
         let (mut key, mut url) = (Vec::new(), Vec::new());
@@ -337,55 +338,59 @@ fn writes_in_place(rule: &Rule) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::rules::{Evidence, Outcome, Rule, SiteRules, SiteSummary, Substitution, Verdict};
+    use crate::rules::{Change, Edit, Outcome, Replace, SiteRules, SiteSummary, Verdict};
     use crate::{Normalizer, RuleSet};
 
-    fn rule(path: &str) -> Rule {
+    fn rule(path: &str) -> Edit {
         serde_json::from_value(serde_json::json!({
-            "pattern": {
+            "when": {
                 "scheme": {"is": "http"}, "path_0": {"is": path}, "q.sid": {"any": {"class": "text", "optional": true}}
             },
-            "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": path}}},
-            "evidence": Evidence::default()
+            "closed": true,
+            "change": [{"write": {"scheme": {"keep": "http"}, "path_0": {"keep": path}}}],
+            "last": true,
+            "fetchable": true,
         }))
         .unwrap()
     }
 
-    fn substitution(from: &str) -> Substitution {
-        let (at_start, at_end) = (false, true);
-        Substitution { from: from.into(), to: "".into(), at_start, at_end, evidence: Evidence::default() }
+    fn replace(from: &str) -> Edit {
+        Edit::new(Change::Replace(Replace {
+            from: from.into(),
+            to: "".into(),
+            at_start: false,
+            at_end: true,
+        }))
     }
 
-    fn compiled(rules: Vec<Rule>, substitutions: Vec<Substitution>) -> Normalizer {
-        let site = SiteRules::new(SiteSummary::default(), rules).unwrap();
+    fn compiled(edits: &[Edit]) -> Normalizer {
         let mut set = RuleSet::new("by hand");
-        set.insert("a.example", site.with_substitutions(substitutions).unwrap()).unwrap();
+        set.insert("a.example", SiteRules::new(SiteSummary::default(), edits.to_vec()).unwrap()).unwrap();
         Normalizer::compile(&set)
     }
 
     #[test]
-    fn refuted_rules_are_left_out_and_the_others_keep_their_places() {
+    fn refuted_edits_are_left_out_and_the_others_keep_their_places() {
         let refuted = Some(Verdict { outcome: Outcome::Refuted, ..Verdict::default() });
-        let mut rules = vec![rule("x"), rule("y")];
-        let mut substitutions = vec![substitution("index.html"), substitution("default.asp")];
+        let mut edits = vec![replace("index.html"), replace("default.asp"), rule("x"), rule("y")];
         let (x, y) = ("http://a.example/x?sid=1", "http://a.example/y?sid=1");
         let (index, default) = ("http://a.example/p/index.html", "http://a.example/p/default.asp");
-        let all = compiled(rules.clone(), substitutions.clone());
+        let all = compiled(&edits);
         assert_eq!(all.normalize(x).unwrap(), "http://a.example/x");
         assert_eq!(all.normalize(index).unwrap(), "http://a.example/p/");
 
-        rules[0].evidence.verdict = refuted.clone();
-        substitutions[0].evidence.verdict = refuted.clone();
-        let some = compiled(rules.clone(), substitutions.clone());
+        edits[0].evidence.verdict = refuted.clone();
+        edits[2].evidence.verdict = refuted.clone();
+        let some = compiled(&edits);
         assert_eq!(some.normalize(x).unwrap(), x);
         assert_eq!(some.normalize(index).unwrap(), index);
-        assert_eq!(some.explain(y).unwrap().rule, Some(1));
+        assert_eq!(some.explain(y).unwrap().edits, [3]);
         assert_eq!(some.explain(y).unwrap().canonical, "http://a.example/y");
-        assert_eq!(some.explain(default).unwrap().substitutions, [1]);
+        assert_eq!(some.explain(default).unwrap().edits, [1]);
 
-        rules[1].evidence.verdict = refuted.clone();
-        substitutions[1].evidence.verdict = refuted;
-        let none = compiled(rules, substitutions);
+        edits[1].evidence.verdict = refuted.clone();
+        edits[3].evidence.verdict = refuted;
+        let none = compiled(&edits);
         assert_eq!(none.explain(y).unwrap().site, None);
         assert_eq!(none.key(y).unwrap(), y);
     }
@@ -395,7 +400,7 @@ mod tests {
         for outcome in [Outcome::Confirmed, Outcome::Unknown] {
             let mut rule = rule("x");
             rule.evidence.verdict = Some(Verdict { outcome, ..Verdict::default() });
-            let normalizer = compiled(vec![rule], Vec::new());
+            let normalizer = compiled(&[rule]);
             assert_eq!(normalizer.normalize("http://a.example/x?sid=1").unwrap(), "http://a.example/x");
         }
     }

@@ -15,8 +15,7 @@ What cannot be shown in this way is no error: such a URL is checked when it is w
 with repeated parameters or `;` in the query, which could be read otherwise once something is dropped.
 */
 
-use crate::pattern::{AnyValue, ValueClass, ValuePattern, is_slug};
-use crate::rule::{Op, Part, Rule, feeds};
+use crate::rule::{AnyValue, Op, Rule, Source, Spot, ValueClass, ValuePattern, feeds, is_slug};
 use crate::url::{ParsedUrl, TokenKey, Value};
 
 /// The keys whose values must be plain for the rule at `at` to write a canonical URL; `None` when that is not shown.
@@ -221,15 +220,16 @@ impl Proof<'_> {
                 true
             }
             Op::Join(parts) => {
-                let has_letter = parts.iter().any(|part| match part {
-                    Part::Text(text) => text.bytes().any(|byte| byte.is_ascii_alphanumeric()),
-                    Part::Copy(_) | Part::Atom { .. } => false,
-                });
-                for part in parts {
-                    match part {
-                        Part::Text(text) if is_slug(text.as_bytes()) => {}
-                        Part::Text(_) => return false,
-                        Part::Copy(from) | Part::Atom { of: from, .. } => self.guard(from),
+                let mut has_letter = false;
+                for Source { prefix, of, suffix, .. } in parts {
+                    for text in [prefix, suffix] {
+                        if !text.is_empty() && !is_slug(text.as_bytes()) {
+                            return false;
+                        }
+                        has_letter |= text.bytes().any(|byte| byte.is_ascii_alphanumeric());
+                    }
+                    if let Some(Spot::Key(from)) = of {
+                        self.guard(from);
                     }
                 }
                 has_letter

@@ -6,9 +6,8 @@ use super::layout::Layout;
 use super::texts::Texts;
 use super::writes_in_place;
 use crate::compiled::encoding::{Encode as _, TooLarge};
-use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::program::{AS_IS_SLOT, DOMAIN_SLOT, NO_TEXT, NOTHING_SLOT, ORIGIN_SLOT, SCHEME_SLOT};
-use crate::rule::{Op, OtherParams, Part, Rule};
+use crate::rule::{AnyValue, Op, OtherParams, Rule, Source, Spot, ValueClass, ValuePattern};
 use crate::template::{
     PART_ATOM, PART_LITERAL, PART_SLOT, QUERY_HAS_SEPARATOR, QUERY_IN_PLACE, QUERY_IS_SORTED, SOURCE_JOIN,
     SOURCE_LITERAL, SOURCE_MAP, SOURCE_SLOT, SOURCE_STAR, Step,
@@ -310,22 +309,21 @@ impl<'a> Steps<'a> {
             }
             Op::Join(parts) => {
                 let mut block = Vec::new();
-                for part in parts {
-                    match part {
-                        Part::Text(text) => {
-                            block.put_u8(PART_LITERAL);
-                            block.put_text(Some(text.as_bytes()))?;
-                        }
-                        Part::Copy(from) => {
-                            block.put_u8(PART_SLOT);
-                            block.put_u16(self.layout.slot(from));
-                        }
-                        Part::Atom { of, which } => {
-                            block.put_u8(PART_ATOM);
-                            block.put_u16(self.layout.slot(of));
-                            which.encode(&mut block);
-                        }
+                let literal = |text: &str, block: &mut Vec<u8>| {
+                    if text.is_empty() {
+                        return Ok(());
                     }
+                    block.put_u8(PART_LITERAL);
+                    block.put_text(Some(text.as_bytes()))
+                };
+                for Source { prefix, of, part, suffix, .. } in parts {
+                    literal(prefix, &mut block)?;
+                    if let Some(Spot::Key(from)) = of {
+                        block.put_u8(if part.is_some() { PART_ATOM } else { PART_SLOT });
+                        block.put_u16(self.layout.slot(from));
+                        part.iter().for_each(|atom| atom.encode(&mut block));
+                    }
+                    literal(suffix, &mut block)?;
                 }
                 self.out.put_u8(SOURCE_JOIN);
                 self.out.put_block(&block)?;

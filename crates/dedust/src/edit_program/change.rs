@@ -54,12 +54,14 @@ impl<'p> Changing<'_, 'p> {
             code::PATH => return self.set_path(cursor),
             code::UNREPEAT => self.unrepeat(),
             code::UNREPEAT_PARAMS => self.unrepeat_params(),
+            code::SPLIT_PARAMS => self.split_params(),
+            code::ORDER => self.order(cursor)?,
             _ => return None,
         }
         Some(Ok(()))
     }
 
-    fn has_news(&mut self, news: News) {
+    pub(super) fn has_news(&mut self, news: News) {
         self.news = match (self.news, news) {
             (News::None, news) | (news, News::None) => news,
             (one, other) if one == other => one,

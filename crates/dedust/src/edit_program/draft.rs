@@ -22,6 +22,7 @@ pub(crate) struct Draft {
     /// What edits have written, after a `*`.
     pub(super) written: Vec<u8>,
     pub(super) spare: Vec<Piece>,
+    pub(super) spare_params: Vec<Param>,
     pub(super) composer: Composer,
     /// Edits that some part of the URL may concern.
     pub(super) live: u32,
@@ -123,6 +124,8 @@ pub(super) struct Param {
     pub(super) id: u16,
     /// What is done to it early.
     pub(super) early: u8,
+    /// It stands behind a `;` that separates it from the one before. Keys have `&` there.
+    pub(super) is_after_semicolon: bool,
 }
 
 impl Default for Draft {
@@ -132,6 +135,7 @@ impl Default for Draft {
             before: Parts::default(),
             written: vec![b'*'],
             spare: Vec::new(),
+            spare_params: Vec::new(),
             composer: Composer::default(),
             live: 0,
             characters: [0; 2],
@@ -284,7 +288,7 @@ impl Draft {
 
     fn named(&mut self, Name { id, edits, early }: Name, word: u64, name: &[u8], value: Piece) -> Param {
         let name = self.write_text(name);
-        Param { word: word.swap_bytes(), name, value, edits, id, early }
+        Param { word: word.swap_bytes(), name, value, edits, id, early, is_after_semicolon: false }
     }
 
     /// Forgets the URL that it held.

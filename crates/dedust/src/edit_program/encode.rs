@@ -8,14 +8,14 @@ use super::early::Early;
 use super::names::NamesBuilder;
 use super::waits::{Wait, alone, depths, waits};
 use super::{
-    BARE, BITS, COUNT_AT, DEPTHS, DEPTHS_AT, EARLY_AT, FETCHABLE, FETCHABLE_AT, FILTER_AT, FLAGS_AT,
-    FOLD_BYTES, HAS_FOLDS, HEAD_BYTES, IS_ALONE, LABEL_AT, LABEL_INDEX_AT, LABEL_LENGTH_AT, MATTERS_AT,
-    MAY_FAIL, OF_PATH, OF_QUERY, PATH_CHARACTERS_AT, PATH_NAMES_AT, PATH_SEED_AT, PATH_STEPS_AT, Place,
-    QUERY_NAMES_AT, QUERY_SEED_AT, QUERY_STEPS_AT, SPEAKS_OF_LABELS, TOTAL_AT, VALUES_AT, code, early_bits,
-    filter_bit, spelling_bits, value_tag,
+    BARE, BITS, COUNT_AT, DEPTHS, DEPTHS_AT, EARLY_AT, EXCEPT_PARAMS, FETCHABLE, FETCHABLE_AT, FILTER_AT,
+    FLAGS_AT, FOLD_BYTES, HAS_FOLDS, HEAD_BYTES, IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT, LABEL_INDEX_AT,
+    LABEL_LENGTH_AT, MATTERS_AT, MAY_FAIL, OF_PATH, OF_QUERY, PATH_CHARACTERS_AT, PATH_NAMES_AT,
+    PATH_SEED_AT, PATH_STEPS_AT, Place, QUERY_NAMES_AT, QUERY_SEED_AT, QUERY_STEPS_AT, SPEAKS_OF_LABELS,
+    TOTAL_AT, VALUES_AT, code, early_bits, filter_bit, spelling_bits, value_tag,
 };
 use crate::compiled::encoding::{Encode as _, TooLarge};
-use crate::rule::{Area, Change, Edit, Mapped, PathPart, Source, Spot, Test};
+use crate::rule::{AnyValue, Area, Change, Closed, Edit, Mapped, PathPart, Source, Spot, Test};
 use crate::url::{ParamName, RawValue, TokenKey, Value};
 
 /// Appends edits, each with its place in the site's list, to the program of a site.
@@ -74,7 +74,8 @@ pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), 
     }
     // Of an edit that is made early, nobody else speaks of the same.
     let has_early_label = head.bytes[EARLY_AT] & (early_bits::NO_LABEL[0] | early_bits::NO_LABEL[1]) != 0;
-    if !has_early_label && mentions(edits).any(|key| matches!(key, TokenKey::Subdomain(_))) {
+    let counts_labels = edits.iter().any(|(_, edit)| edit.closed != Closed::No);
+    if counts_labels || !has_early_label && mentions(edits).any(|key| matches!(key, TokenKey::Subdomain(_))) {
         head.bytes[FLAGS_AT] |= SPEAKS_OF_LABELS;
     }
     head.put(QUERY_NAMES_AT, query_names.places.len())?;
@@ -134,7 +135,15 @@ fn mentions<'a>(edits: &[(usize, &'a Edit)]) -> impl Iterator<Item = &'a TokenKe
                     PathPart::Value { from, .. } => read(from),
                     _ => None,
                 })),
-                Change::ForgetPath | Change::Fold { .. } | Change::Unrepeat | Change::UnrepeatParams => {}
+                Change::Order(order) => keys.extend(order),
+                Change::ForgetPath
+                | Change::Fold { .. }
+                | Change::Unrepeat
+                | Change::UnrepeatParams
+                | Change::SplitParams
+                | Change::Write(_)
+                | Change::Replace(_)
+                | Change::Move(_) => {}
             }
         }
         keys
@@ -236,7 +245,14 @@ impl Ids<'_> {
         let can_fail = |change: &Change| matches!(change, Change::Set { .. } | Change::Path(_));
         // Nothing was changed before the first change.
         let may_fail = edit.change.iter().skip(1).any(can_fail);
-        let flags = [(FETCHABLE, edit.fetchable), (MAY_FAIL, may_fail), (IS_ALONE, is_alone)];
+        let flags = [
+            (FETCHABLE, edit.fetchable),
+            (MAY_FAIL, may_fail),
+            (IS_ALONE, is_alone),
+            (IS_CLOSED, edit.closed != Closed::No),
+            (EXCEPT_PARAMS, edit.closed == Closed::ExceptParams),
+            (IS_LAST, edit.last),
+        ];
         out.put_u8(flags.iter().map(|(flag, is_set)| if *is_set { *flag } else { 0 }).sum());
         out.put_u8(0);
         out.put_small(edit.when.len())?;
@@ -345,6 +361,17 @@ impl Ids<'_> {
                 out.put_u8(code::UNREPEAT);
                 Ok(())
             }
+            Change::SplitParams => {
+                out.put_u8(code::SPLIT_PARAMS);
+                Ok(())
+            }
+            Change::Order(order) => {
+                out.put_u8(code::ORDER);
+                out.put_small(order.len())?;
+                order.iter().try_for_each(|key| self.put_key(key, out))
+            }
+            // Not changes of parts: what writes URLs anew becomes a template, the others come before all edits.
+            Change::Write(_) | Change::Replace(_) | Change::Move(_) => Err(TooLarge),
             Change::UnrepeatParams => {
                 out.put_u8(code::UNREPEAT_PARAMS);
                 Ok(())
@@ -438,9 +465,15 @@ fn put_test(test: &Test, out: &mut Vec<u8>) -> Result<(), TooLarge> {
             out.put_u8(code::NOT);
             put_values(values, out)
         }
-        Test::Any(class) => {
+        Test::Any(AnyValue { class, except, optional }) if except.is_empty() && !optional => {
             out.put_u8(code::ANY);
             class.encode(out)
+        }
+        Test::Any(AnyValue { class, except, optional }) => {
+            out.put_u8(code::ANY_BUT);
+            out.put_u8(u8::from(*optional));
+            class.encode(out)?;
+            put_values(except, out)
         }
         Test::Absent => {
             out.put_u8(code::ABSENT);

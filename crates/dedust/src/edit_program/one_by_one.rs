@@ -144,7 +144,16 @@ impl UrlParts {
         else {
             return false;
         };
-        self.draft.run_only(&self.url, &program, number)
+        self.draft.run_only(&self.url, &program, number).is_made
+    }
+
+    /// Whether no edit after the one at a place is made to this URL, as it is before that one is made.
+    pub fn ends_at(&self, edits: &EditList, place: usize) -> bool {
+        let (Some(program), Some(&number)) = (edits.program(self.domain_len), edits.numbers.get(place))
+        else {
+            return false;
+        };
+        self.draft.ends_at(&self.url, &program, number)
     }
 
     /// Whether all its values are known, so that it can be written as a URL.

@@ -127,7 +127,8 @@ impl Draft {
             at = name.end as usize + 1;
             let value = value.map_or(Piece::BARE, |value| Piece::new(at, at + value.len()));
             at += if value.is_bare() { 0 } else { value.len() + 1 };
-            params.push(Param { word: word.swap_bytes(), name, value, edits, id, early });
+            let word = word.swap_bytes();
+            params.push(Param { word, name, value, edits, id, early, is_after_semicolon: false });
         }
         segments.len() <= MAX_POSITIONS
     }
@@ -178,7 +179,7 @@ impl Draft {
             last.word < word || (last.word == word && name(last.name) <= &padded[start..name_end])
         };
         self.is_in_order &= self.parts.params.last().is_none_or(precedes);
-        self.parts.params.push(Param { word, name, value, edits, id, early });
+        self.parts.params.push(Param { word, name, value, edits, id, early, is_after_semicolon: false });
     }
 
     /// The edits that wait for something that this URL has as it is now.

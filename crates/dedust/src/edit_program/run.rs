@@ -4,9 +4,12 @@ Makes edits to a [`Draft`], in order, asking only those that may concern it.
 
 use super::change::{CannotChange, Changing, News};
 use super::draft::Draft;
-use super::{EditProgram, FETCHABLE, HAS_FOLDS, IS_ALONE, MAY_FAIL, Mark, Place, StoredEdit, code};
+use super::{
+    EXCEPT_PARAMS, EditProgram, FETCHABLE, HAS_FOLDS, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, Mark, Place,
+    StoredEdit, code,
+};
 use crate::compiled::encoding::Cursor;
-use crate::pattern::is_in_class;
+use crate::rule::is_in_class;
 use crate::url::{ParsedUrl, RawValue};
 
 /// Which edits are made.
@@ -25,6 +28,17 @@ pub(super) struct Outcome {
     pub(super) is_changed: bool,
     /// An edit that is no part of the scope might have changed something, and others could have seen that.
     pub(super) is_partial: bool,
+    /// The last edit of those that concern the URL was asked.
+    is_done: bool,
+}
+
+/// What came of one edit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Made {
+    /// Its changes were made.
+    pub(crate) is_made: bool,
+    /// No later edit is to be made.
+    pub(crate) is_last: bool,
 }
 
 /// What was read of a program; nothing when it is damaged.
@@ -62,6 +76,9 @@ impl Draft {
             left = asked & (u32::MAX << bit << 1);
             for number in program.sharing(bit) {
                 self.run_one(url, program, number, scope, &mut outcome);
+                if outcome.is_done {
+                    return outcome;
+                }
             }
         }
     }
@@ -84,6 +101,7 @@ impl Draft {
         if !self.all_hold(url, edit, &mut cursor)? {
             return Some(());
         }
+        outcome.is_done = edit.flags & IS_LAST != 0;
         if !is_of_scope {
             outcome.is_partial = true;
             return Some(());
@@ -104,28 +122,71 @@ impl Draft {
         Some(())
     }
 
-    /// Makes the edit with a number, whether it waits for anything or not; false when it does not concern the URL, or cannot be
-    /// made.
-    pub(crate) fn run_only(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, number: usize) -> bool {
+    /// Makes the edit with a number, whether it waits for anything or not.
+    pub(crate) fn run_only(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, number: usize) -> Made {
         let mut made = || {
             let (edit, mut cursor) = program.edit(number)?;
             if !self.all_hold(url, edit, &mut cursor)? {
-                return Some(false);
+                return None;
             }
-            Some(self.make(url, program, edit, cursor)?.is_ok())
+            let is_made = self.make(url, program, edit, cursor)?.is_ok();
+            Some(Made { is_made, is_last: edit.flags & IS_LAST != 0 })
         };
-        made().unwrap_or(false)
+        made().unwrap_or_default()
+    }
+
+    /// Whether the edit with a number is the last for this URL.
+    pub(super) fn ends_at(&self, url: &ParsedUrl, program: &EditProgram<'_>, number: usize) -> bool {
+        let ends = || {
+            let (edit, mut cursor) = program.edit(number)?;
+            Some(edit.flags & IS_LAST != 0 && self.all_hold(url, edit, &mut cursor)?)
+        };
+        ends().unwrap_or(false)
     }
 
     /// Whether all tests of an edit are true of the URL.
     #[inline]
     fn all_hold(&self, url: &ParsedUrl, edit: StoredEdit, cursor: &mut Cursor<'_>) -> Read<bool> {
+        if edit.flags & IS_CLOSED != 0 {
+            return self.all_hold_of_closed(url, edit, cursor);
+        }
         for _ in 0..edit.tests {
             if !self.holds(url, cursor)? {
                 return Some(false);
             }
         }
         Some(true)
+    }
+
+    /// Likewise for a closed edit, which counts the parts that it asks for and those that there are. The scheme is always there.
+    #[inline(never)]
+    fn all_hold_of_closed(&self, url: &ParsedUrl, edit: StoredEdit, cursor: &mut Cursor<'_>) -> Read<bool> {
+        let parts = &self.parts;
+        let counts_params = edit.flags & EXCEPT_PARAMS == 0;
+        let mut others = parts.labels.len()
+            + parts.segments.len()
+            + parts.path_params.len()
+            + usize::from(parts.port.is_some())
+            + usize::from(parts.hashbang.is_some())
+            + usize::from(parts.has_slash);
+        if counts_params {
+            others += parts.params.len() + usize::from(parts.separator != b'&');
+        }
+        for _ in 0..edit.tests {
+            let place = Place::read(&mut cursor.clone())?;
+            let is_counted = match place.code {
+                Place::SCHEME => false,
+                Place::QUERY_PARAM | Place::SEPARATOR => counts_params,
+                _ => true,
+            };
+            if is_counted && self.get(url, place).is_some() {
+                others -= 1;
+            }
+            if !self.holds(url, cursor)? {
+                return Some(false);
+            }
+        }
+        Some(others == 0 && !parts.path_is_forgotten)
     }
 
     /// Makes the changes of an edit: whether they changed anything, and what is new.
@@ -169,6 +230,12 @@ impl Draft {
                 value.is_some() && is_in_class
             }
             code::ABSENT => value.is_none(),
+            code::ANY_BUT => {
+                let is_optional = cursor.u8()? != 0;
+                let is_in_class = is_in_class(cursor, value.flatten())?;
+                let is_listed = is_listed(value, cursor)?;
+                if value.is_some() { is_in_class && !is_listed } else { is_optional }
+            }
             _ => return None,
         })
     }

@@ -9,7 +9,7 @@ understood here is waited for in every URL: that is slower, never wrong.
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{DEPTHS, FoldedArea, Mark, spelling_bits};
-use crate::rule::{Area, Change, Edit, PathPart, Source, Spelling, Spot, Test};
+use crate::rule::{Area, Change, Closed, Edit, PathPart, Source, Spelling, Spot, Test};
 use crate::url::{TokenKey, Value};
 
 /// Something that a URL may have. Ordered by how many URLs do, those with least first.
@@ -47,13 +47,17 @@ const MAX_VALUES: usize = 8;
 /// What an edit waits for: any of these.
 pub(super) fn waits(edit: &Edit) -> BTreeSet<Wait> {
     let asked = edit.when.iter().filter_map(|(spot, test)| asked_for(spot, test));
+    let frequency = |waits: &BTreeSet<Wait>| waits.iter().map(Wait::frequency).max();
+    if edit.last {
+        // It ends the list where its tests hold, also if it changes nothing.
+        return asked.min_by_key(frequency).unwrap_or_else(|| BTreeSet::from([Wait::Mark(Mark::Always)]));
+    }
     let read = needed(edit).map(|spot| BTreeSet::from([presence(spot)]));
     let changed: Option<BTreeSet<Wait>> =
         edit.change.iter().map(changed_by).try_fold(BTreeSet::new(), |mut all, waits| {
             all.extend(waits?);
             Some(all)
         });
-    let frequency = |waits: &BTreeSet<Wait>| waits.iter().map(Wait::frequency).max();
     let best = asked.chain(read).chain(changed).min_by_key(frequency);
     best.unwrap_or_else(|| BTreeSet::from([Wait::Mark(Mark::Always)]))
 }
@@ -65,18 +69,20 @@ pub(super) fn depths(edit: &Edit) -> u8 {
     for (spot, test) in &edit.when {
         if let Spot::Key(TokenKey::PathSegment(index)) | Spot::FromRight(index) = spot {
             match test {
-                Test::Is(_) | Test::OneOf(_) | Test::Any(_) => need(usize::from(*index) + 1),
+                Test::Is(_) | Test::OneOf(_) => need(usize::from(*index) + 1),
+                Test::Any(any) if !any.optional => need(usize::from(*index) + 1),
                 Test::Absent => most = most.min(usize::from(*index)),
-                Test::Not(_) => {}
+                Test::Not(_) | Test::Any(_) => {}
             }
         }
     }
-    for spot in needed(edit) {
+    let (needed, first) = if edit.last { (None, None) } else { (Some(needed(edit)), edit.change.first()) };
+    for spot in needed.into_iter().flatten() {
         if let Spot::Key(TokenKey::PathSegment(index)) | Spot::FromRight(index) = spot {
             need(usize::from(*index) + 1);
         }
     }
-    match edit.change.first() {
+    match first {
         Some(Change::Path(parts)) => {
             for part in parts {
                 match part {
@@ -125,8 +131,8 @@ fn asked_for(spot: &Spot, test: &Test) -> Option<BTreeSet<Wait>> {
     let values = match test {
         Test::Is(value) => std::slice::from_ref(value),
         Test::OneOf(values) => values,
-        Test::Any(_) => return Some(BTreeSet::from([presence(spot)])),
-        Test::Not(_) | Test::Absent => return None,
+        Test::Any(any) if !any.optional => return Some(BTreeSet::from([presence(spot)])),
+        Test::Any(_) | Test::Not(_) | Test::Absent => return None,
     };
     Some(value_of(spot, values.iter()))
 }
@@ -177,7 +183,16 @@ fn changed_by(change: &Change) -> Option<BTreeSet<Wait>> {
         Change::Fold { of: Area::Path, to } => BTreeSet::from([folded(FoldedArea::Path, *to)]),
         Change::Fold { of: Area::Params, to } => BTreeSet::from([folded(FoldedArea::Params, *to)]),
         Change::Unrepeat => BTreeSet::from([Wait::Mark(Mark::Repeats)]),
-        Change::ForgetPath | Change::Set { .. } | Change::Path(_) | Change::UnrepeatParams => return None,
+        // The last three are no changes of this program.
+        Change::ForgetPath
+        | Change::Set { .. }
+        | Change::Path(_)
+        | Change::UnrepeatParams
+        | Change::SplitParams
+        | Change::Order(_)
+        | Change::Write(_)
+        | Change::Replace(_)
+        | Change::Move(_) => return None,
     })
 }
 
@@ -234,6 +249,13 @@ impl Component {
 /// For each edit whether what it looks at and changes is of no concern to any other: it may then be made before or after
 /// them. An edit that only leaves something out or forgets it may share it with those who change spellings everywhere.
 pub(super) fn alone(edits: &[(usize, &Edit)]) -> Vec<bool> {
+    let concerns_all = |(_, edit): &(usize, &Edit)| {
+        let is_of_query = |change: &Change| matches!(change, Change::SplitParams | Change::Order(_));
+        edit.last || edit.closed != Closed::No || edit.change.iter().any(is_of_query)
+    };
+    if edits.iter().any(concerns_all) {
+        return vec![false; edits.len()];
+    }
     let components: Vec<BTreeSet<Component>> = edits.iter().map(|(_, edit)| components(edit)).collect();
     let speaks_of_query = |components: &BTreeSet<Component>| {
         components.iter().any(|component| {
@@ -296,6 +318,12 @@ fn components(edit: &Edit) -> BTreeSet<Component> {
             Change::ForgetPath | Change::Fold { of: Area::Path, .. } | Change::Unrepeat => {
                 all.insert(Component::Path);
             }
+            // Sites that have these have no edits that are alone, or they are no changes of this program.
+            Change::SplitParams
+            | Change::Order(_)
+            | Change::Write(_)
+            | Change::Replace(_)
+            | Change::Move(_) => {}
         }
     }
     all

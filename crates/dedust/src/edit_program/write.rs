@@ -35,13 +35,13 @@ impl Draft {
         if is_path_in_order && is_query_in_order && !self.parts.touched.any() && !self.has_user {
             return url.as_bytes();
         }
-        self.write(url, program, (is_query_in_order, is_path_in_order), out);
+        self.write(url, program, (is_query_in_order, is_path_in_order), out, false);
         out.as_bytes()
     }
 
     /// Writes the URL as it is now, in the order in which it came.
     pub(super) fn write_url(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, out: &mut TextBuffer) {
-        self.write(url, program, (true, true), out);
+        self.write(url, program, (true, true), out, true);
     }
 
     /// Sorts parameters of the query or of the path by name; those of one name keep their order. Says whether they had
@@ -73,13 +73,14 @@ impl Draft {
         program: &EditProgram<'_>,
         is_in_order: (bool, bool),
         out: &mut TextBuffer,
+        is_url: bool,
     ) {
         // Texts that something follows are copied faster.
         let length = self.written.len();
         if length > 1 {
             self.written.resize(length + PADDING, 0);
         }
-        self.write_parts(url, program, is_in_order, out);
+        self.write_parts(url, program, is_in_order, out, is_url);
         self.written.truncate(length);
     }
 
@@ -89,6 +90,7 @@ impl Draft {
         program: &EditProgram<'_>,
         (query_is_in_order, path_is_in_order): (bool, bool),
         out: &mut TextBuffer,
+        is_url: bool,
     ) {
         let (padded, at, parts) = (url.padded(), url.parts(), &self.parts);
         let (path_start, path_end) = (at.path_start as usize, at.path_end as usize);
@@ -108,7 +110,12 @@ impl Draft {
         if query_is_in_order && !parts.touched.query {
             out.push_part(padded, path_end, at.query_end as usize - path_end);
         } else if !parts.params.is_empty() {
-            self.write_params(url, &parts.params, b'?', parts.separator, out);
+            self.write_params(
+                url,
+                &parts.params,
+                [b'?', parts.separator, if is_url { b';' } else { parts.separator }],
+                out,
+            );
         }
         if let Some(hashbang) = parts.hashbang {
             out.push(b'#');
@@ -161,17 +168,27 @@ impl Draft {
             self.push(url, segment, out);
         }
         if !parts.path_params.is_empty() {
-            self.write_params(url, &parts.path_params, b';', b';', out);
+            self.write_params(url, &parts.path_params, [b';'; 3], out);
         }
         if parts.has_slash {
             out.push(b'/');
         }
     }
 
-    fn write_params(&self, url: &ParsedUrl, params: &[Param], lead: u8, separator: u8, out: &mut TextBuffer) {
-        let mut lead = lead;
-        for &Param { name, value, .. } in params {
-            out.push(std::mem::replace(&mut lead, separator));
+    /// Writes parameters with what stands before the first, before each other, and before one that a `;` separated.
+    fn write_params(
+        &self,
+        url: &ParsedUrl,
+        params: &[Param],
+        [first, other, semicolon]: [u8; 3],
+        out: &mut TextBuffer,
+    ) {
+        for (at, &Param { name, value, is_after_semicolon, .. }) in params.iter().enumerate() {
+            out.push(match is_after_semicolon {
+                _ if at == 0 => first,
+                true => semicolon,
+                false => other,
+            });
             // Most stand as they stood in the URL.
             if value.start == name.end + 1 && !name.is_written() {
                 self.push(url, Piece { start: name.start, end: value.end }, out);

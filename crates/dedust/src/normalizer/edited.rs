@@ -38,6 +38,10 @@ impl Normalizer {
         let Some(edits) = read(program, url, &mut work.draft) else { return url.as_bytes() };
         let is_canonical = match work.draft.rewrite(url, &edits, out) {
             Edited::Unchanged => false,
+            // What is written may be replaced again.
+            Edited::Canonical | Edited::SameIfKeysAre if program.replacements() != 0 => {
+                self.is_edited_for_good(url, &edits, desk)
+            }
             Edited::Canonical => true,
             Edited::SameIfKeysAre => {
                 let edited_key = work.draft.key(url, &edits, again_out);
@@ -94,8 +98,12 @@ pub(super) fn firing(program: &Program<'_>, url: &ParsedUrl) -> Vec<usize> {
     let Some(edits) = read(program, url, &mut draft) else { return Vec::new() };
     draft.read_labels(url, &edits);
     let mut before = draft.write_key(url, &edits, &mut TextBuffer::default()).to_vec();
+    let mut is_done = false;
     let changes = |number: &usize| {
-        draft.run_only(url, &edits, *number);
+        if is_done {
+            return false;
+        }
+        is_done = draft.run_only(url, &edits, *number).is_last;
         let mut out = TextBuffer::default();
         let after = draft.write_key(url, &edits, &mut out);
         let is_changed = before != after;

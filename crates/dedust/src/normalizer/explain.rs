@@ -3,8 +3,7 @@ What is done to one URL, for people to look at.
 */
 
 use super::{CanonicalUrl, Normalizer, UrlKey, Wanted, Work, edited};
-use crate::program::Program;
-use crate::rule::{MAX_PASSES, Replacement};
+use crate::program::{MAX_PASSES, Program, Replacement};
 use crate::template;
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl, first_segment, site_of, write_moved};
@@ -14,11 +13,9 @@ use crate::url::{ParseUrlError, ParsedUrl, first_segment, site_of, write_moved};
 /// ```
 /// use dedust::Normalizer;
 ///
-/// let rules = r#"{"version": 1, "method": "by hand", "sites": {"example.org": {"edits": [{
-///     "change": [{"drop": "q.sid"}], "fetchable": true,
-///     "evidence": {"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
-///                  "failure_bound": 0.53, "kinds": ["digest"]}
-/// }]}}}"#;
+/// let rules = r#"{"version": 2, "sites": {"example.org": {"edits": [
+///     {"change": [{"drop": "q.sid"}], "fetchable": true}
+/// ]}}}"#;
 /// let normalizer = Normalizer::compile_from(rules.as_bytes())?;
 /// let explanation = normalizer.explain("http://example.org/view?id=1&sid=9#top")?;
 /// assert_eq!(explanation.safe, "http://example.org/view?id=1&sid=9");
@@ -35,11 +32,7 @@ pub struct Explanation {
     pub site: Option<Box<str>>,
     /// The site of the URL, if that shows the pages of `site`.
     pub mirror: Option<Box<str>>,
-    /// The places of the substitutions that changed the URL in the site's list, in the order in which they fired.
-    pub substitutions: Vec<usize>,
-    /// The place of the rule that covers the URL in the site's list.
-    pub rule: Option<usize>,
-    /// The places of the edits that changed the URL or its key in the site's list, in order.
+    /// The places of the edits that changed the URL or its key in the site's list, in the order in which they were made.
     pub edits: Vec<usize>,
     /// The key.
     pub key: UrlKey,
@@ -60,19 +53,20 @@ impl Normalizer {
             let key = template::write(&rule, rule.key, &parsed, &mut work.slots, &mut TextBuffer::default());
             key.ok().map(|()| rule.place())
         });
-        let substitutions = match &site {
-            Some(program) if parsed != moved => firing(program, moved.as_bytes()),
+        let mut edits = match &site {
+            Some(program) if parsed != moved => replacing(program, moved.as_bytes()),
             _ => Vec::new(),
         };
-        let edits = site.as_ref().map(|program| edited::firing(program, &moved));
+        edits.extend(rule);
+        if let Some(program) = self.program_of(&parsed) {
+            edits.extend(edited::firing(&program, &parsed));
+        }
         let domain = site.map(|site| &moved.host()[moved.host().len() - site.domain_len..]);
         let domain = domain.or(mirror.is_some().then(|| site_of(moved.host())));
         Ok(Explanation {
             site: domain.map(|domain| String::from_utf8_lossy(domain).into()),
             mirror,
-            substitutions,
-            rule,
-            edits: edits.unwrap_or_default(),
+            edits,
             key: self.key(&url)?,
             canonical: self.normalize(&url)?,
             safe: CanonicalUrl(safe.as_bytes().into()),
@@ -92,15 +86,15 @@ impl Normalizer {
     }
 }
 
-/// The places of the substitutions that change `url`, in the order in which they fire.
-fn firing(program: &Program<'_>, url: &[u8]) -> Vec<usize> {
+/// The places of the edits that replace text of `url`, in the order in which they do.
+fn replacing(program: &Program<'_>, url: &[u8]) -> Vec<usize> {
     let mut url = url.to_vec();
     let mut fired = Vec::new();
     for _ in 0..MAX_PASSES {
         let before = fired.len();
-        for substitution in Replacement::list(program.bytes, program.substitutions()) {
-            if substitution.apply(&mut url) {
-                fired.push(substitution.place as usize);
+        for replacement in Replacement::list(program.bytes, program.replacements()) {
+            if replacement.apply(&mut url) {
+                fired.push(replacement.place as usize);
             }
         }
         if fired.len() == before {

@@ -7,11 +7,13 @@ memory or in a file; `shape.rs` says how it lies there, and `compile/` writes it
 */
 
 mod read;
+mod replacement;
 mod shape;
 mod slots;
 
+pub(crate) use self::replacement::{MAX_PASSES, Replacement, replace_all};
 pub(crate) use self::shape::{
-    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_EDITS, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
+    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_EDITS, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
     Texts, compile_mirror, print_of,
 };
 pub(crate) use self::slots::{
@@ -21,7 +23,7 @@ pub(crate) use self::slots::{
 
 use self::shape::{FLAGS_AT, IS_FETCHABLE, IS_MIRROR, LANES, LISTS, Shape};
 use crate::compiled::encoding::{Cursor, Text, first_word, u16_at, u32_at};
-use crate::pattern::{class_contains, is_in_class};
+use crate::rule::{class_contains, is_in_class};
 use crate::url::{PADDING, ParsedUrl};
 
 /// Flags, numbers of checks of three kinds, place in the site's list.
@@ -94,7 +96,7 @@ impl<'a> Program<'a> {
     /// Whether something is to be done to a URL before rules are asked.
     #[inline(always)]
     pub(crate) fn has_preparation(&self) -> bool {
-        self.flags() & (HAS_SUBSTITUTIONS | IS_MIRROR) != 0
+        self.flags() & (HAS_REPLACEMENTS | IS_MIRROR) != 0
     }
 
     /// The site whose pages this one shows.
@@ -112,10 +114,10 @@ impl<'a> Program<'a> {
         self.shape.get(FLAGS_AT).copied().unwrap_or_default()
     }
 
-    /// Where the substitutions lie; 0 when there are none.
+    /// Where the texts lie that are replaced; 0 when there are none.
     #[inline(always)]
-    pub(crate) fn substitutions(&self) -> u32 {
-        self.list(HAS_SUBSTITUTIONS)
+    pub(crate) fn replacements(&self) -> u32 {
+        self.list(HAS_REPLACEMENTS)
     }
 
     /// Where the edits lie; 0 when there are none.

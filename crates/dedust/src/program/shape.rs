@@ -3,7 +3,7 @@ How the programs of sites lie in compiled rules: what is of one site alone, and 
 whose rules are built alike.
 
 ```text
-site    places   of the substitutions and of the edits, 4 bytes each, if the shape says that there are any
+site    places   of the replaced texts and of the edits, 4 bytes each, if the shape says that there are any
         prints   one byte for each name of a path parameter, of a query parameter, and for each rule: of the value
                  of the tag slot that it asks for
         ends     of the texts: 0, then one number for each, of 1, 2 or 4 bytes
@@ -40,9 +40,9 @@ pub(crate) const KEEPS_ORDER: u8 = 1;
 /// Some rule passes query parameters through that it does not name.
 pub(crate) const KEEPS_OTHERS: u8 = 2;
 /// The place of a list comes first, in this order.
-pub(crate) const HAS_SUBSTITUTIONS: u8 = 4;
+pub(crate) const HAS_REPLACEMENTS: u8 = 4;
 pub(crate) const HAS_EDITS: u8 = 8;
-pub(crate) const LISTS: u8 = HAS_SUBSTITUTIONS | HAS_EDITS;
+pub(crate) const LISTS: u8 = HAS_REPLACEMENTS | HAS_EDITS;
 /// How many bytes an end takes, as a power of two, is in the two bits from here on.
 pub(crate) const END_WIDTH: u32 = 4;
 /// The site has no rules: all that is of it alone is [`IS_FETCHABLE`] or not, the name of the site whose pages it shows, and

@@ -1,27 +1,29 @@
 /*!
-Whether a rule or an edit makes sense by itself: no gaps, no text that would be read as something else.
+Whether an edit makes sense by itself: no gaps, no text that would be read as something else.
 */
 
-use super::{Change, Edit, Op, Part, PathPart, Rule, Source, Spot};
+use std::collections::BTreeMap;
+
+use super::{Change, Closed, Edit, Op, PathPart, Replace, Rule, Source, Spot, Test};
 use crate::url::{ParamName, TokenKey, Value};
 
-/// Why a rule is refused.
+/// Why an edit is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum InvalidRule {
-    /// A target value is copied from a key that the pattern does not have.
-    #[error("`{to}` is copied from `{from}`, which the pattern does not name")]
+pub enum InvalidEdit {
+    /// A value is copied from a key that the tests do not name.
+    #[error("`{to}` is copied from `{from}`, which `when` does not name")]
     UnknownSource {
-        /// The target key.
+        /// The key that is written.
         to: TokenKey,
-        /// The key that is missing in the pattern.
+        /// The key that is missing among the tests.
         from: TokenKey,
     },
-    /// The target form has no scheme, or may lack it.
-    #[error("the target has no `scheme`, or may lack it")]
+    /// The URL that is written has no scheme, or may lack it.
+    #[error("what is written has no `scheme`, or may lack it")]
     NoScheme,
-    /// The target form skips a path segment or host label.
-    #[error("the target has `{0}` but not the one before it")]
+    /// The URL that is written lacks a path segment or host label.
+    #[error("what is written has `{0}` but not the one before it")]
     Gap(TokenKey),
     /// A value or name would be read as something else in a URL.
     #[error("`{value}` cannot stand in `{key}` of a safely normalized URL")]
@@ -37,27 +39,63 @@ pub enum InvalidRule {
     /// A bound that is no share.
     #[error("the failure bound must be from 0 to 1")]
     FailureBound,
-    /// A target parameter that the rule would also pass through.
-    #[error("the target writes `{0}`, which the rule also passes through")]
+    /// A parameter that is written and would also be passed through.
+    #[error("`{0}` is written, and also passed through")]
     PassedThrough(TokenKey),
-    /// The query order names something that the target does not have.
-    #[error("the query order names `{0}`, which is no query parameter of the target")]
+    /// The order names something else than a query parameter, or one that is not written.
+    #[error("the order names `{0}`, which is no query parameter that is written")]
     UnknownInOrder(TokenKey),
+    /// A URL is written anew of which not all is known.
+    #[error(
+        "an edit that writes URLs anew must be closed and last, ask for nothing but `is` and `any` of keys, and make no other change than their order; `count` and `table` cannot be used in it"
+    )]
+    WritesOpen,
+    /// A change that must be the only one.
+    #[error("an edit that replaces text, or moves URLs to another site, makes no other change")]
+    NotAlone,
+    /// A replacement that asks for something.
+    #[error("an edit that replaces text has no tests, is not closed and not last")]
+    ReplaceWithTests,
+    /// A replacement could go on for ever, or looks for nothing.
+    #[error("replacing `{from}` by `{to}` makes URLs no shorter")]
+    ReplaceGrows {
+        /// What it looks for.
+        from: Box<str>,
+        /// What it puts in its place.
+        to: Box<str>,
+    },
+    /// A replacement stands behind an edit of another kind.
+    #[error("edits that replace text must stand before all others")]
+    ReplaceAfterOthers,
+    /// An edit that writes URLs anew stands beside one that changes parts of them.
+    #[error("edits that write URLs anew cannot stand beside edits that change parts of them")]
+    WritesAmongOthers,
+    /// A closed edit asks for a segment from the right.
+    #[error("a closed edit asks for path segments from the left, not for `{0}`")]
+    ClosedFromRight(Box<str>),
+    /// There is nothing to change.
+    #[error("there is no change")]
+    NoChange,
+    /// An earlier edit takes away what it asks for, or what it would change.
+    #[error("it is never made: edit {by} takes `{spot}` away first")]
+    NeverMade {
+        /// The place of the earlier edit.
+        by: usize,
+        /// What it takes away.
+        spot: Box<str>,
+    },
 }
 
-impl Rule {
-    /// Whether the rule makes sense by itself: a [`SiteRules`](super::SiteRules) takes no others.
-    pub fn check(&self) -> Result<(), InvalidRule> {
-        check(self)
+/// Whether an edit that writes URLs anew says what becomes of every part.
+fn check_write(edit: &Edit, target: &BTreeMap<TokenKey, Op>) -> Result<(), InvalidEdit> {
+    let test = |key: &TokenKey| edit.when.get(&Spot::Key(key.clone()));
+    let is_other_param = |key: &TokenKey| {
+        edit.closed == Closed::ExceptParams && matches!(key, TokenKey::QueryParam(_)) && test(key).is_none()
+    };
+    if Rule::of(edit).is_none() {
+        return Err(InvalidEdit::WritesOpen);
     }
-}
-
-fn check(rule: &Rule) -> Result<(), InvalidRule> {
-    let target = &rule.rewrite;
-    if !(0.0..=1.0).contains(&rule.evidence.failure_bound) {
-        return Err(InvalidRule::FailureBound);
-    }
-    let may_lack = |from: &TokenKey| rule.pattern.get(from).is_none_or(|source| source.is_optional());
+    let may_lack = |from: &TokenKey| test(from).is_none_or(may_be_absent);
     let has_scheme = match target.get(&TokenKey::Scheme) {
         None => false,
         Some(Op::Keep(_) | Op::Ignore | Op::Join(_)) => true,
@@ -65,89 +103,123 @@ fn check(rule: &Rule) -> Result<(), InvalidRule> {
         Some(Op::Map { of, values }) => !may_lack(of) && values.iter().all(|mapped| mapped.becomes.is_some()),
     };
     if !has_scheme {
-        return Err(InvalidRule::NoScheme);
+        return Err(InvalidEdit::NoScheme);
     }
-    for (key, op) in target.ops() {
-        match key {
-            TokenKey::PathSegment(index) | TokenKey::Subdomain(index) if *index > 0 => {
-                let before = match key {
-                    TokenKey::PathSegment(_) => TokenKey::PathSegment(index - 1),
-                    _ => TokenKey::Subdomain(index - 1),
-                };
-                if target.get(&before).is_none() {
-                    return Err(InvalidRule::Gap(key.clone()));
-                }
-            }
-            _ => {}
+    for (key, op) in target {
+        let before = match key {
+            TokenKey::PathSegment(index @ 1..) => Some(TokenKey::PathSegment(index - 1)),
+            TokenKey::Subdomain(index @ 1..) => Some(TokenKey::Subdomain(index - 1)),
+            _ => None,
+        };
+        if before.is_some_and(|before| !target.contains_key(&before)) {
+            return Err(InvalidEdit::Gap(key.clone()));
         }
         check_text(key, None)?;
-        if rule.is_other_param(key) {
-            return Err(InvalidRule::PassedThrough(key.clone()));
+        if is_other_param(key) {
+            return Err(InvalidEdit::PassedThrough(key.clone()));
         }
+        let check_source = |from: &TokenKey| match test(from) {
+            None => Err(InvalidEdit::UnknownSource { to: key.clone(), from: from.clone() }),
+            Some(_) => Ok(()),
+        };
         match op {
             Op::Keep(value) => check_text(key, Some(value))?,
-            Op::Copy(from) if rule.pattern.get(from).is_none() => {
-                return Err(InvalidRule::UnknownSource { to: key.clone(), from: from.clone() });
-            }
-            Op::Join(parts) => {
-                for part in parts {
-                    match part {
-                        Part::Text(text) => check_text(key, Some(&Value::Text(text.clone())))?,
-                        Part::Copy(from) | Part::Atom { of: from, .. }
-                            if rule.pattern.get(from).is_none() =>
-                        {
-                            return Err(InvalidRule::UnknownSource { to: key.clone(), from: from.clone() });
-                        }
-                        Part::Copy(_) | Part::Atom { .. } => {}
+            Op::Copy(from) => check_source(from)?,
+            Op::Join(sources) => {
+                for source in sources {
+                    check_read(key, source)?;
+                    if let Some(Spot::Key(from)) = &source.of {
+                        check_source(from)?;
                     }
                 }
             }
-            Op::Map { of, .. } if rule.pattern.get(of).is_none() => {
-                return Err(InvalidRule::UnknownSource { to: key.clone(), from: of.clone() });
-            }
-            Op::Map { values, .. } => {
+            Op::Map { of, values } => {
+                check_source(of)?;
                 for text in values.iter().filter_map(|mapped| mapped.becomes.clone()) {
                     check_text(key, Some(&Value::Text(text)))?;
                 }
             }
-            Op::Copy(_) | Op::Ignore => {}
+            Op::Ignore => {}
         }
     }
-    for (key, _) in rule.pattern.keys() {
-        check_text(key, None)?;
+    for spot in edit.when.keys() {
         // Else an earlier parameter of the name would be passed through, and come after this one.
-        if let TokenKey::QueryParam(ParamName { name, occurrence: occurrence @ 2.. }) = key {
+        if let Spot::Key(TokenKey::QueryParam(ParamName { name, occurrence: occurrence @ 2.. })) = spot {
             let before = TokenKey::QueryParam(ParamName { name: name.clone(), occurrence: occurrence - 1 });
-            if rule.is_other_param(&before) {
-                return Err(InvalidRule::PassedThrough(before));
+            if is_other_param(&before) {
+                return Err(InvalidEdit::PassedThrough(before));
             }
-        }
-    }
-    for key in target.query_order() {
-        if !matches!(key, TokenKey::QueryParam(_)) || target.get(key).is_none() {
-            return Err(InvalidRule::UnknownInOrder(key.clone()));
         }
     }
     Ok(())
 }
 
-pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidRule> {
+/// Whether a test is true of a URL that lacks the part.
+fn may_be_absent(test: &Test) -> bool {
+    match test {
+        Test::Any(any) => any.optional,
+        Test::Not(_) | Test::Absent => true,
+        Test::Is(_) | Test::OneOf(_) => false,
+    }
+}
+
+/// Whether what is written of a value stays within its place.
+fn check_read(key: &TokenKey, source: &Source) -> Result<(), InvalidEdit> {
+    let texts = [&source.prefix, &source.suffix].into_iter().chain(source.table.iter().map(|(_, to)| to));
+    for text in texts {
+        check_text(key, Some(&Value::Text(text.clone())))?;
+    }
+    let is_sorted = source.table.is_sorted_by(|a, b| a.0 < b.0);
+    if is_sorted { Ok(()) } else { Err(InvalidEdit::Unsorted(key.to_string().into())) }
+}
+
+fn check_replace(edit: &Edit, Replace { from, to, .. }: &Replace) -> Result<(), InvalidEdit> {
+    if !edit.when.is_empty() || edit.closed != Closed::No || edit.last {
+        return Err(InvalidEdit::ReplaceWithTests);
+    }
+    match (to.len(), to) < (from.len(), from) {
+        true => Ok(()),
+        false => Err(InvalidEdit::ReplaceGrows { from: from.clone(), to: to.clone() }),
+    }
+}
+
+pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidEdit> {
     if !(0.0..=1.0).contains(&edit.evidence.failure_bound) {
-        return Err(InvalidRule::FailureBound);
+        return Err(InvalidEdit::FailureBound);
     }
     for spot in edit.when.keys() {
         check_spot(spot)?;
     }
-    let check_source = |key: &TokenKey, source: &Source| {
-        let texts = [&source.prefix, &source.suffix].into_iter().chain(source.table.iter().map(|(_, to)| to));
-        for text in texts {
-            check_text(key, Some(&Value::Text(text.clone())))?;
-        }
-        let is_sorted = source.table.is_sorted_by(|a, b| a.0 < b.0);
-        if is_sorted { Ok(()) } else { Err(InvalidRule::Unsorted(key.to_string().into())) }
-    };
+    if edit.change.is_empty() {
+        return Err(InvalidEdit::NoChange);
+    }
+    if let Some(spot) = edit.when.keys().find(|spot| matches!(spot, Spot::FromRight(_)))
+        && edit.closed != Closed::No
+    {
+        return Err(InvalidEdit::ClosedFromRight(spot.to_string().into()));
+    }
+    let is_alone = |change: &Change| matches!(change, Change::Replace(_) | Change::Move(_));
+    if edit.change.len() > 1 && edit.change.iter().any(is_alone) {
+        return Err(InvalidEdit::NotAlone);
+    }
+    let mut written = None;
     for change in &edit.change {
         match change {
+            Change::Replace(replace) => check_replace(edit, replace)?,
+            Change::Move(_) | Change::SplitParams => {}
+            Change::Write(target) => {
+                check_write(edit, target)?;
+                written = Some(target);
+            }
+            Change::Order(order) => {
+                let is_param = |key: &TokenKey| {
+                    matches!(key, TokenKey::QueryParam(_))
+                        && written.is_none_or(|target| target.contains_key(key))
+                };
+                if let Some(key) = order.iter().find(|key| !is_param(key)) {
+                    return Err(InvalidEdit::UnknownInOrder(key.clone()));
+                }
+            }
             Change::Drop(spot) | Change::Forget(spot) => check_spot(spot)?,
             Change::Map { of, values } => {
                 check_text(of, None)?;
@@ -155,15 +227,15 @@ pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidRule> {
                     check_text(of, Some(&Value::Text(text)))?;
                 }
                 if *of == TokenKey::Scheme && values.iter().any(|mapped| mapped.becomes.is_none()) {
-                    return Err(InvalidRule::NoScheme);
+                    return Err(InvalidEdit::NoScheme);
                 }
                 if !values.is_sorted_by(|a, b| a.is < b.is) {
-                    return Err(InvalidRule::Unsorted(of.to_string().into()));
+                    return Err(InvalidEdit::Unsorted(of.to_string().into()));
                 }
             }
             Change::Set { key, to } => {
                 check_text(key, None)?;
-                to.iter().try_for_each(|source| check_source(key, source))?;
+                to.iter().try_for_each(|source| check_read(key, source))?;
             }
             Change::Path(parts) => {
                 for part in parts {
@@ -172,10 +244,10 @@ pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidRule> {
                         PathPart::Text(text) => {
                             check_text(&key, Some(&Value::Text(text.clone())))?;
                             if text.is_empty() || **text == *"." || **text == *".." || text.contains(';') {
-                                return Err(InvalidRule::UnsafeText { key, value: text.clone() });
+                                return Err(InvalidEdit::UnsafeText { key, value: text.clone() });
                             }
                         }
-                        PathPart::Value { from, .. } => check_source(&key, from)?,
+                        PathPart::Value { from, .. } => check_read(&key, from)?,
                         PathPart::Segments { .. } | PathPart::First(_) | PathPart::Last(_) => {}
                     }
                 }
@@ -186,7 +258,7 @@ pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidRule> {
     Ok(())
 }
 
-fn check_spot(spot: &Spot) -> Result<(), InvalidRule> {
+fn check_spot(spot: &Spot) -> Result<(), InvalidEdit> {
     match spot {
         Spot::Key(key) => check_text(key, None),
         Spot::FromRight(_) => Ok(()),
@@ -194,8 +266,8 @@ fn check_spot(spot: &Spot) -> Result<(), InvalidRule> {
 }
 
 /// Refuses text that would end the place it is written to.
-fn check_text(key: &TokenKey, value: Option<&Value>) -> Result<(), InvalidRule> {
-    let refuse = |text: &str| Err(InvalidRule::UnsafeText { key: key.clone(), value: text.into() });
+fn check_text(key: &TokenKey, value: Option<&Value>) -> Result<(), InvalidEdit> {
+    let refuse = |text: &str| Err(InvalidEdit::UnsafeText { key: key.clone(), value: text.into() });
     let clean =
         |text: &str, ends: &[u8]| text.bytes().all(|byte| byte.is_ascii_graphic() && !ends.contains(&byte));
     if let TokenKey::PathParam(name) | TokenKey::QueryParam(name) = key {
@@ -226,8 +298,8 @@ fn check_text(key: &TokenKey, value: Option<&Value>) -> Result<(), InvalidRule> 
 fn refuse_unless(
     value: Option<&Value>,
     known: &[&str],
-    refuse: impl Fn(&str) -> Result<(), InvalidRule>,
-) -> Result<(), InvalidRule> {
+    refuse: impl Fn(&str) -> Result<(), InvalidEdit>,
+) -> Result<(), InvalidEdit> {
     match value {
         None => Ok(()),
         Some(Value::Text(text)) if known.contains(&&**text) => Ok(()),

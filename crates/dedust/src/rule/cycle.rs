@@ -4,15 +4,13 @@ Whether rules rewrite into each other without end.
 
 use std::cmp::Ordering;
 
-use super::{Op, Rule};
-use crate::pattern::{AnyValue, ValueClass, ValuePattern};
+use super::{AnyValue, Op, Rule, ValueClass, ValuePattern};
 
 /// Rules whose written URLs may be covered by each other in a circle, if there are any: their places in `rules`.
 ///
 /// A rule that only forgets values writes no URL and cannot take part.
 pub fn find_cycle(rules: &[Rule]) -> Option<Vec<usize>> {
-    let writers: Vec<usize> =
-        (0..rules.len()).filter(|&at| rules[at].rewrite.is_writable() && !rules[at].is_in_place()).collect();
+    let writers: Vec<usize> = (0..rules.len()).filter(|&at| rules[at].writes()).collect();
     let copies_in_place = |rule: &Rule| {
         rule.rewrite.ops().all(|(key, op)| match op {
             Op::Copy(from) | Op::Map { of: from, .. } => from == key,

@@ -1,34 +1,136 @@
 /*!
-Edits: small changes to URLs that leave everything else alone.
+Edits: the rules of a site. An edit says what must be true of a URL and what is then changed, and leaves the rest alone.
 
-A [`Rule`](super::Rule) covers whole URLs and says what to make of every part. An edit names only what it looks at and
-what it changes, so one of them holds on a whole site: `q.sid` does not matter; `/w/index.php?title=X` is `/wiki/X`.
-The edits of a site are applied one after the other, each once, each to what those before it left.
+The edits of a site are made one after the other, each once, each to what those before it left. Most name only what they look
+at: `q.sid` does not matter; `/w/index.php?title=X` is `/wiki/X`. A *closed* edit also asks that a URL has no other parts than it
+names, and the one that is *last* ends the list for the URLs of which its tests are true. The rules of the literature are closed,
+last, and write URLs anew.
 */
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Atom, Evidence, Mapped, unique_keys};
-use crate::pattern::ValueClass;
+use super::{AnyValue, Atom, Evidence, Mapped, Op, unique_keys};
 use crate::url::{RawValue, TokenKey, Value};
 
 /// A change that is made to every URL of which some things are true.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(from = "EditFields")]
 pub struct Edit {
     /// What must be true of a URL.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "unique_keys")]
     pub when: BTreeMap<Spot, Test>,
+    /// Whether the URL may have parts that `when` does not name.
+    pub closed: Closed,
     /// What is changed, in this order. If one of the changes cannot be made, none is.
     pub change: Vec<Change>,
+    /// Whether no later edit is made to a URL of which the tests are true.
+    pub last: bool,
     /// Whether the changed URL is known to show the page. An edit that is not fetchable changes keys only.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fetchable: bool,
-    /// Why it is trusted.
+    /// Why it is trusted. An edit that was written by hand has none: whoever wrote it vouches for it.
     pub evidence: Evidence,
+}
+
+/// Whether a URL may have parts that an edit does not name in its tests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Closed {
+    /// It may.
+    #[default]
+    No,
+    /// Only query parameters.
+    ExceptParams,
+    /// It may not.
+    Yes,
+}
+
+/// An edit as it stands in a rule file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EditFields {
+    /// For people; what counts are the other fields.
+    #[serde(default, rename = "says")]
+    _says: serde::de::IgnoredAny,
+    #[serde(default, deserialize_with = "unique_keys")]
+    when: BTreeMap<Spot, Test>,
+    #[serde(default)]
+    closed: Closed,
+    change: Vec<Change>,
+    #[serde(default)]
+    last: bool,
+    #[serde(default)]
+    fetchable: bool,
+    #[serde(default)]
+    evidence: Evidence,
+}
+
+impl From<EditFields> for Edit {
+    fn from(EditFields { when, closed, change, last, fetchable, evidence, .. }: EditFields) -> Self {
+        Self { when, closed, change, last, fetchable, evidence }
+    }
+}
+
+/// Says first what the edit does, and leaves out what is not said of it.
+impl Serialize for Edit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Edit", 7)?;
+        fields.serialize_field("says", &self.to_string())?;
+        if !self.when.is_empty() {
+            fields.serialize_field("when", &self.when)?;
+        }
+        if self.closed != Closed::No {
+            fields.serialize_field("closed", &self.closed)?;
+        }
+        fields.serialize_field("change", &self.change)?;
+        for (name, is_so) in [("last", self.last), ("fetchable", self.fetchable)] {
+            if is_so {
+                fields.serialize_field(name, &true)?;
+            }
+        }
+        if self.evidence != Evidence::default() {
+            fields.serialize_field("evidence", &self.evidence)?;
+        }
+        fields.end()
+    }
+}
+
+/// `true`, `false` or `"except_params"`.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum ClosedField {
+    IsClosed(bool),
+    Except(ClosedExcept),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ClosedExcept {
+    ExceptParams,
+}
+
+impl Serialize for Closed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let field = match self {
+            Self::No => ClosedField::IsClosed(false),
+            Self::Yes => ClosedField::IsClosed(true),
+            Self::ExceptParams => ClosedField::Except(ClosedExcept::ExceptParams),
+        };
+        field.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Closed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expected = "expected `true`, `false` or \"except_params\" for `closed`";
+        match ClosedField::deserialize(deserializer).map_err(|_| serde::de::Error::custom(expected))? {
+            ClosedField::IsClosed(true) => Ok(Self::Yes),
+            ClosedField::IsClosed(false) => Ok(Self::No),
+            ClosedField::Except(ClosedExcept::ExceptParams) => Ok(Self::ExceptParams),
+        }
+    }
 }
 
 /// A place in a URL that edits speak of. Ordered as [`TokenKey`], with segments from the right last.
@@ -51,8 +153,8 @@ pub enum Test {
     OneOf(Vec<Value>),
     /// It is none of these; it may be absent.
     Not(Vec<Value>),
-    /// It is there and of this class.
-    Any(ValueClass),
+    /// It is of a class; it may be absent if that is said, and may not be one of some values.
+    Any(AnyValue),
     /// There is none.
     Absent,
 }
@@ -96,6 +198,36 @@ pub enum Change {
     Unrepeat,
     /// `?a=1&b=2&a=1` is `?a=1&b=2`.
     UnrepeatParams,
+    /// `;` separates query parameters as `&` does: `?a=1;b` has the parameters `a` and `b`. Keys have `&` for both.
+    SplitParams,
+    /// These query parameters come first, in this order. Keys do not depend on it.
+    Order(Vec<TokenKey>),
+    /// The URL is written anew: what each of its parts becomes. Parts that are not named are left out, except the parameters that
+    /// an edit which is [closed except for them](Closed::ExceptParams) does not name. All values are read before any is written.
+    Write(#[serde(deserialize_with = "unique_keys")] BTreeMap<TokenKey, Op>),
+    /// Replace a text of the URL by another. Such edits have no tests and no other change, stand before all others of a site, and
+    /// are made again and again until none of them changes the URL.
+    Replace(Replace),
+    /// The URL is one of another site, named by its registrable domain. Such an edit is the only one of its site, and asks for
+    /// nothing but the first path segment.
+    Move(Box<str>),
+}
+
+/// Which text is replaced by which. A token is a run of letters and digits, or a single other character; only whole tokens are
+/// replaced, so `page=1` is not found in `page=10`. The new text is shorter, or as long and smaller, so that there is an end.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replace {
+    /// The text to look for; the first is replaced.
+    pub from: Box<str>,
+    /// The text to put in its place.
+    pub to: Box<str>,
+    /// Whether it must start the URL.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_start: bool,
+    /// Whether it must end the URL.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_end: bool,
 }
 
 /// Where spellings are made one.
@@ -198,6 +330,21 @@ fn is_zero(number: &u16) -> bool {
     *number == 0
 }
 
+impl Edit {
+    /// An edit of keys that makes one change to every URL, without evidence.
+    pub fn new(change: Change) -> Self {
+        Self { change: vec![change], ..Self::default() }
+    }
+
+    /// The text that it replaces, if it is an edit of that kind.
+    pub fn replaced(&self) -> Option<&Replace> {
+        match &*self.change {
+            [Change::Replace(replace)] => Some(replace),
+            _ => None,
+        }
+    }
+}
+
 impl Source {
     /// The value at `spot`, as it is.
     pub fn of(spot: Spot) -> Self {
@@ -230,7 +377,7 @@ impl Test {
             Self::Is(expected) => is(expected),
             Self::OneOf(values) => values.iter().any(is),
             Self::Not(values) => !values.iter().any(is),
-            Self::Any(class) => value.is_some_and(|value| class.contains_raw(value)),
+            Self::Any(any) => any.holds(value),
             Self::Absent => value.is_none(),
         }
     }
@@ -267,35 +414,6 @@ impl<'de> Deserialize<'de> for Spot {
     }
 }
 
-/// Reads like a sentence: on `/viewtopic.php`, `sid` does not matter.
-impl fmt::Display for Edit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_sentence(f, &self.when, &self.change)
-    }
-}
-
-pub(super) fn write_sentence(
-    f: &mut fmt::Formatter<'_>,
-    when: &BTreeMap<Spot, Test>,
-    changes: &[Change],
-) -> fmt::Result {
-    write_conditions(f, when)?;
-    // What is read is not left out, but written elsewhere.
-    let is_read = |key: &TokenKey| changes.iter().any(|change| change.reads(key));
-    let mut said = changes.iter().filter(|change| match change {
-        Change::Drop(Spot::Key(key)) => !is_read(key),
-        Change::Fold { of: Area::Key(key), .. } => !is_read(key),
-        _ => true,
-    });
-    if let Some(first) = said.next() {
-        write_change(f, when, first)?;
-    }
-    said.try_for_each(|change| {
-        f.write_str("; ")?;
-        write_change(f, when, change)
-    })
-}
-
 impl Change {
     /// Whether dropping a place drops all parameters of its name, in an edit that asks for this and changes that.
     pub fn drops_all(when: &BTreeMap<Spot, Test>, change: &[Self], spot: &Spot) -> bool {
@@ -315,175 +433,5 @@ impl Change {
             }
             _ => false,
         }
-    }
-}
-
-/// Where the edit is made: the fixed start of the path first, then everything else.
-fn write_conditions(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>) -> fmt::Result {
-    let segment = |index: usize| when.get(&Spot::Key(TokenKey::PathSegment(index as u16)));
-    let fixed: Vec<&Value> = (0..when.len())
-        .map_while(|index| match segment(index) {
-            Some(Test::Is(value)) => Some(value),
-            _ => None,
-        })
-        .collect();
-    let is_whole = segment(fixed.len()) == Some(&Test::Absent);
-    let mut separator = "";
-    if !fixed.is_empty() {
-        f.write_str(if is_whole { "on `" } else { "under `" })?;
-        fixed.iter().try_for_each(|value| write!(f, "/{value}"))?;
-        f.write_str("`")?;
-        separator = ", ";
-    }
-    for (spot, test) in when {
-        if matches!(spot, Spot::Key(TokenKey::PathSegment(index)) if usize::from(*index) < fixed.len()) {
-            continue;
-        }
-        let name = Name(spot);
-        match test {
-            Test::Is(value) => write!(f, "{separator}where {name} is `{value}`")?,
-            Test::OneOf(values) => {
-                write!(f, "{separator}where {name} is one of {} known values", values.len())?;
-            }
-            Test::Not(values) => {
-                write!(f, "{separator}unless {name} is ")?;
-                for (at, value) in values.iter().enumerate() {
-                    write!(f, "{}`{value}`", if at == 0 { "" } else { " or " })?;
-                }
-            }
-            // That a value is there to be read goes without saying.
-            Test::Any(ValueClass::Text) if matches!(spot, Spot::Key(TokenKey::QueryParam(_))) => {
-                write!(f, "{separator}where there is {name}")?;
-            }
-            Test::Any(ValueClass::Text) => continue,
-            Test::Any(class) => write!(f, "{separator}where {name} is like `{class}`")?,
-            Test::Absent => match spot {
-                Spot::Key(TokenKey::PathSegment(depth)) if is_whole && usize::from(*depth) == fixed.len() => {
-                    continue;
-                }
-                Spot::Key(TokenKey::PathSegment(depth)) => {
-                    write!(f, "{separator}where the path has at most {depth} segments")?;
-                }
-                _ => write!(f, "{separator}where there is no {name}")?,
-            },
-        }
-        separator = ", ";
-    }
-    f.write_str(if separator.is_empty() { "" } else { ": " })
-}
-
-/// A place as people call it.
-struct Name<'a>(&'a Spot);
-
-impl fmt::Display for Name<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Spot::FromRight(0) => f.write_str("the last path segment"),
-            Spot::FromRight(index) => write!(f, "path segment {} from the end", u32::from(*index) + 1),
-            Spot::Key(key) => match key {
-                TokenKey::Scheme => f.write_str("the scheme"),
-                TokenKey::Subdomain(_) => write!(f, "host label `{key}`"),
-                TokenKey::Port => f.write_str("the port"),
-                TokenKey::PathSegment(index) => write!(f, "path segment {}", u32::from(*index) + 1),
-                TokenKey::TrailingSlash => f.write_str("a trailing slash"),
-                TokenKey::PathParam(name) => write!(f, "`;{name}`"),
-                TokenKey::QuerySeparator => f.write_str("the separator of parameters"),
-                TokenKey::QueryParam(name) => write!(f, "`{name}`"),
-                TokenKey::Hashbang => f.write_str("what follows `#!`"),
-            },
-        }
-    }
-}
-
-fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change: &Change) -> fmt::Result {
-    match change {
-        Change::Drop(spot) => match (spot, when.get(spot)) {
-            (Spot::Key(TokenKey::QueryParam(name)), Some(Test::Is(value))) => {
-                write!(f, "`{name}={value}` is the same as none")
-            }
-            (Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_), _) => {
-                write!(f, "{} is left out", Name(spot))
-            }
-            _ => write!(f, "{} does not matter", Name(spot)),
-        },
-        Change::Forget(spot) => write!(f, "{} does not matter", Name(spot)),
-        Change::ForgetPath => f.write_str("the path does not matter"),
-        Change::Map { of, values } => {
-            for (at, Mapped { is, becomes }) in values.iter().enumerate() {
-                f.write_str(if at == 0 { "" } else { ", " })?;
-                match (of, is, becomes) {
-                    (TokenKey::QueryParam(name), Value::Bare, None) => {
-                        write!(f, "`{name}` without value is the same as none")?
-                    }
-                    (TokenKey::QueryParam(name), is, None) => write!(f, "`{name}={is}` is the same as none")?,
-                    (TokenKey::QueryParam(name), is, Some(becomes)) => {
-                        write!(f, "`{name}={is}` is the same as `{name}={becomes}`")?;
-                    }
-                    (_, is, None) => write!(f, "`{is}` is the same as none")?,
-                    (_, is, Some(becomes)) => write!(f, "`{is}` is the same as `{becomes}`")?,
-                }
-            }
-            Ok(())
-        }
-        Change::Fold { of, to } => {
-            let place = match of {
-                Area::Path => "the path".to_owned(),
-                Area::Params => "parameters".to_owned(),
-                Area::Key(key) => Name(&Spot::Key(key.clone())).to_string(),
-            };
-            let what = match to {
-                Spelling::Lowercase => "letter case does not matter",
-                Spelling::Unescaped => "escapes such as `%3A` do not matter",
-                Spelling::PlusAsSpace => "`+` is the same as `%20`",
-                Spelling::Underscored => "spaces are the same as `_`",
-                Spelling::Unpadded => "leading zeros do not matter",
-                Spelling::Composed => "composed and decomposed accents are the same",
-            };
-            write!(f, "in {place}, {what}")
-        }
-        Change::Set { key, to } => {
-            write!(f, "{} is `", Name(&Spot::Key(key.clone())))?;
-            to.iter().try_for_each(|source| write!(f, "{source}"))?;
-            f.write_str("`")
-        }
-        Change::Path(parts) => {
-            f.write_str("the path is `")?;
-            for part in parts {
-                match part {
-                    PathPart::Text(text) => write!(f, "/{text}")?,
-                    PathPart::First(1) => f.write_str("/{first segment}")?,
-                    PathPart::First(count) => write!(f, "/{{first {count} segments}}")?,
-                    PathPart::Last(1) => f.write_str("/{last segment}")?,
-                    PathPart::Last(count) => write!(f, "/{{last {count} segments}}")?,
-                    PathPart::Segments { from: 0, but_last } => {
-                        write!(f, "/{{all but the last {but_last}}}")?
-                    }
-                    PathPart::Segments { .. } => f.write_str("/{rest}")?,
-                    PathPart::Value { from, split: None } => write!(f, "/{from}")?,
-                    PathPart::Value { from, split: Some(split) } => write!(f, "/{from} with / for {split}")?,
-                }
-            }
-            f.write_str("`")
-        }
-        Change::Unrepeat => f.write_str("parts of the path that repeat themselves are written once"),
-        Change::UnrepeatParams => f.write_str("parameters that say the same twice are written once"),
-    }
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.prefix)?;
-        if let Some(spot) = &self.of {
-            let part = self.part.map_or(String::new(), |part| format!(".{part}"));
-            match self.count {
-                _ if !self.table.is_empty() => {
-                    write!(f, "{{{spot}{part}, by a table of {}}}", self.table.len())?
-                }
-                None => write!(f, "{{{spot}{part}}}")?,
-                Some(Count { times: 1, plus }) => write!(f, "{{{spot}{part} {plus:+}}}")?,
-                Some(Count { times, plus }) => write!(f, "{{{times} * {spot}{part} {plus:+}}}")?,
-            }
-        }
-        f.write_str(&self.suffix)
     }
 }

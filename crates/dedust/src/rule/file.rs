@@ -3,15 +3,17 @@ The rule file: JSON for machines and people, format version first, the same byte
 
 ```json
 {
-  "version": 1,
-  "method": "tree-graph",
+  "version": 2,
+  "method": "canonfd",
   "sites": {
     "example.org": {
       "summary": { "urls": 1200, "labelled": 1100, "pages": 600, "raw_rules": 4, "qualified_rules": 2 },
-      "rules": [
+      "edits": [
         {
-          "pattern": { "scheme": { "is": "http" }, "path_0": { "is": "view" }, "q.id": { "any": { "class": "digits" } } },
-          "rewrite": { "target": { "scheme": { "keep": "http" }, "path_0": { "copy": "q.id" } } },
+          "says": "on `/index.php`, where there is `title`: the path is `/wiki/{q.title}`",
+          "when": { "path_0": { "is": "index.php" }, "path_1": "absent", "q.title": { "any": "text" } },
+          "change": [ { "path": [ { "text": "wiki" }, { "value": { "from": { "of": "q.title" } } } ] }, { "drop": "q.title" } ],
+          "fetchable": true,
           "evidence": { "urls": 300, "support_pairs": 280, "false_pairs": 0, "...": "..." }
         }
       ]
@@ -19,22 +21,14 @@ The rule file: JSON for machines and people, format version first, the same byte
   }
 }
 ```
-A site has `rules` (and perhaps `substitutions`), or `edits`:
-
-```json
-{ "when": { "path_0": { "is": "index.php" }, "path_1": "absent" },
-  "change": [ { "path": [ { "text": "wiki" }, { "value": { "from": { "of": "q.title" } } } ] }, { "drop": "q.title" } ],
-  "fetchable": true, "evidence": { "urls": 300, "...": "..." } }
-```
-Or it shows the pages of another, and has `"mirror": { "of": "example.org", "fetchable": true, "evidence": { "...": "..." } }`.
-
-With `"hosts": ["wiki.example.org"]` the rules of a site hold on these hosts alone, with and without `www`.
-
-A value `null` is a parameter without `=`; a key that a pattern does not name must be absent.
+`docs/rules.md` is its reference, and `docs/rules.schema.json` the same for machines. Files of version 1 are read too: see
+[`version_1`].
 
 A field of another name, and a site, field or key that is there twice, are errors: whoever wrote it means something that
-would not be applied.
+would not be applied. So is an edit that can never be made.
 */
+
+mod version_1;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -48,12 +42,13 @@ use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::limits::{DEFAULT_RULES_MEMORY, MAX_SITE_BYTES, Progress, memory_of};
+use super::never_made::never_made;
 use super::set::check_site;
-use super::{Edit, InvalidSite, Mirror, RefusedEdit, Rule, RuleSet, SiteRules, SiteSummary, Substitution};
+use super::{Edit, InvalidEdit, InvalidSite, RefusedEdit, RuleSet, SiteRules, SiteSummary};
 use crate::compiled::memory_to_compile;
 
 /// The format this build writes, and the newest it reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Why a rule file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -63,7 +58,7 @@ pub enum LoadRulesError {
     #[error("cannot read the rule file")]
     Read(#[source] io::Error),
     /// It is not JSON, or not of the form of a rule file.
-    #[error("not a rule file; expected JSON that starts with {{\"version\": 1")]
+    #[error("not a rule file; expected JSON that starts with {{\"version\": 2")]
     Malformed(#[source] serde_json::Error),
     /// Written by a newer release. Upgrade, or learn the rules again.
     #[error("rule file has format version {found}, this build reads up to {supported}")]
@@ -112,42 +107,14 @@ pub enum LoadRulesError {
         /// Where and what.
         source: serde_json::Error,
     },
-    /// A rule is not of the form of a rule.
-    #[error("rule {index} of site `{site}` is malformed")]
-    MalformedRule {
-        /// The site.
-        site: Box<str>,
-        /// The rule's place in the site's list, from 0.
-        index: usize,
-        /// Where and what.
-        source: serde_json::Error,
-    },
-    /// An edit is not of the form of an edit.
-    #[error("edit {index} of site `{site}` is malformed")]
+    /// An edit is not of the form of an edit, or what version 1 has in its place.
+    #[error("{kind} {index} of site `{site}` is malformed")]
     MalformedEdit {
+        /// `edit`, or what version 1 calls it.
+        kind: &'static str,
         /// The site.
         site: Box<str>,
-        /// The edit's place in the site's list, from 0.
-        index: usize,
-        /// Where and what.
-        source: serde_json::Error,
-    },
-    /// A substitution is not of the form of a substitution.
-    #[error("substitution {index} of site `{site}` is malformed")]
-    MalformedSubstitution {
-        /// The site.
-        site: Box<str>,
-        /// The substitution's place in the site's list, from 0.
-        index: usize,
-        /// Where and what.
-        source: serde_json::Error,
-    },
-    /// A refused edit is not of the form of a refused edit.
-    #[error("refused edit {index} of site `{site}` is malformed")]
-    MalformedRefusedEdit {
-        /// The site.
-        site: Box<str>,
-        /// The refused edit's place in the site's list, from 0.
+        /// Its place in the site's list, from 0.
         index: usize,
         /// Where and what.
         source: serde_json::Error,
@@ -171,18 +138,18 @@ struct Saved<'a> {
 
 #[derive(Serialize)]
 struct SavedSite<'a> {
+    #[serde(skip_serializing_if = "is_default")]
     summary: &'a SiteSummary,
     #[serde(skip_serializing_if = "<[Box<str>]>::is_empty")]
     hosts: &'a [Box<str>],
-    rules: &'a [Rule],
-    #[serde(skip_serializing_if = "<[Substitution]>::is_empty")]
-    substitutions: &'a [Substitution],
-    #[serde(skip_serializing_if = "<[Edit]>::is_empty")]
     edits: &'a [Edit],
     #[serde(skip_serializing_if = "<[RefusedEdit]>::is_empty")]
     refused: &'a [RefusedEdit],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mirror: Option<&'a Mirror>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_default(summary: &&SiteSummary) -> bool {
+    **summary == SiteSummary::default()
 }
 
 #[derive(Deserialize)]
@@ -193,15 +160,9 @@ struct LoadedSite<'a> {
     #[serde(default)]
     hosts: Vec<Box<str>>,
     #[serde(borrow, default)]
-    rules: Vec<&'a RawValue>,
-    #[serde(borrow, default)]
-    substitutions: Vec<&'a RawValue>,
-    #[serde(borrow, default)]
     edits: Vec<&'a RawValue>,
     #[serde(borrow, default)]
     refused: Vec<&'a RawValue>,
-    #[serde(default)]
-    mirror: Option<Mirror>,
 }
 
 impl RuleSet {
@@ -215,11 +176,8 @@ impl RuleSet {
                     SavedSite {
                         summary: rules.summary(),
                         hosts: rules.hosts(),
-                        rules: rules.rules(),
-                        substitutions: rules.substitutions(),
                         edits: rules.edits(),
                         refused: rules.refused(),
-                        mirror: rules.mirror(),
                     },
                 )
             })
@@ -249,49 +207,30 @@ impl RuleSet {
 
 impl LoadedSite<'_> {
     fn check(self, site: &str) -> Result<SiteRules, LoadRulesError> {
-        let Self { summary, hosts, rules, substitutions, edits, refused, mirror } = self;
+        let Self { summary, hosts, edits, refused } = self;
+        let edits: Vec<Edit> = read_list("edit", site, &edits)?;
+        let refused = read_list("refused edit", site, &refused)?;
         let refuse = |source| LoadRulesError::InvalidSite { site: site.into(), source };
-        if let Some(mirror) = mirror {
-            let has_rules = [&rules, &substitutions, &edits, &refused].iter().any(|list| !list.is_empty());
-            let mirror = if has_rules || !hosts.is_empty() {
-                Err(InvalidSite::Mirror)
-            } else {
-                SiteRules::mirror_of(summary, mirror)
-            };
-            return mirror.map_err(refuse);
+        for index in 0..edits.len() {
+            if let Some((by, spot)) = never_made(&edits, index) {
+                let source = InvalidEdit::NeverMade { by, spot: spot.to_string().into() };
+                return Err(refuse(InvalidSite::Edit { index, source }));
+            }
         }
-        let rules = read_list(site, &rules, |site, index, source| LoadRulesError::MalformedRule {
-            site,
-            index,
-            source,
-        })?;
-        let substitutions = read_list(site, &substitutions, |site, index, source| {
-            LoadRulesError::MalformedSubstitution { site, index, source }
-        })?;
-        let edits = read_list(site, &edits, |site, index, source| LoadRulesError::MalformedEdit {
-            site,
-            index,
-            source,
-        })?;
-        let refused = read_list(site, &refused, |site, index, source| {
-            LoadRulesError::MalformedRefusedEdit { site, index, source }
-        })?;
-        SiteRules::new(summary, rules)
-            .and_then(|rules| rules.with_substitutions(substitutions))
-            .and_then(|rules| rules.with_edits(edits))
-            .map(|rules| rules.with_refused(refused).with_hosts(hosts))
-            .map_err(refuse)
+        let rules = SiteRules::new(summary, edits).map_err(refuse)?;
+        Ok(rules.with_refused(refused).with_hosts(hosts))
     }
 }
 
-/// Reads what a site has several of; `malformed` says which of them could not be read.
+/// Reads what a site has several of.
 fn read_list<T: DeserializeOwned>(
+    kind: &'static str,
     site: &str,
     list: &[&RawValue],
-    malformed: fn(Box<str>, usize, serde_json::Error) -> LoadRulesError,
 ) -> Result<Vec<T>, LoadRulesError> {
+    let malformed = |index, source| LoadRulesError::MalformedEdit { kind, site: site.into(), index, source };
     let read = |(index, raw): (usize, &&RawValue)| {
-        serde_json::from_str(raw.get()).map_err(|source| malformed(site.into(), index, source))
+        serde_json::from_str(raw.get()).map_err(|source| malformed(index, source))
     };
     list.iter().enumerate().map(read).collect()
 }
@@ -308,6 +247,7 @@ pub(crate) fn each_site(
     let reader = io::BufReader::with_capacity(1 << 20, progress.limit(reader));
     let mut json = serde_json::Deserializer::from_reader(reader);
     let mut stream = SiteStream {
+        version: None,
         each: &mut each,
         progress: &progress,
         max_memory,
@@ -336,6 +276,7 @@ fn check_version(found: u32) -> Result<(), LoadRulesError> {
 }
 
 struct SiteStream<'e> {
+    version: Option<u32>,
     each: &'e mut dyn FnMut(Box<str>, SiteRules, u64) -> u64,
     progress: &'e Progress,
     max_memory: u64,
@@ -365,7 +306,7 @@ impl SiteStream<'_> {
             return Err(LoadRulesError::TooMuchMemory { limit, sites, bytes: self.progress.bytes() });
         }
         let site = std::mem::take(&mut self.site);
-        let rules = read_site(&site, json)?;
+        let rules = read_site(self.version, &site, json)?;
         if !self.names.insert(xxh3_128(site.as_bytes())) {
             return Err(LoadRulesError::RepeatedSite { site });
         }
@@ -384,13 +325,14 @@ impl<'de> Visitor<'de> for &mut SiteStream<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Box<str>, A::Error> {
-        let (mut has_version, mut method, mut has_sites) = (false, None, false);
+        let (mut method, mut has_sites) = (None, false);
         while let Some(key) = map.next_key::<Box<str>>()? {
             match &*key {
-                "version" if has_version => return Err(de::Error::duplicate_field("version")),
+                "version" if self.version.is_some() => return Err(de::Error::duplicate_field("version")),
                 "version" => {
-                    check_version(map.next_value()?).map_err(|error| self.fail(error))?;
-                    has_version = true;
+                    let version = map.next_value()?;
+                    check_version(version).map_err(|error| self.fail(error))?;
+                    self.version = Some(version);
                 }
                 "method" if method.is_some() => return Err(de::Error::duplicate_field("method")),
                 "method" => method = Some(map.next_value()?),
@@ -402,8 +344,8 @@ impl<'de> Visitor<'de> for &mut SiteStream<'_> {
                 _ => return Err(self.fail(LoadRulesError::UnknownField { field: key })),
             }
         }
-        if !has_version || !has_sites {
-            return Err(de::Error::missing_field(if has_version { "sites" } else { "version" }));
+        if !has_sites {
+            return Err(de::Error::missing_field(if self.version.is_some() { "sites" } else { "version" }));
         }
         Ok(method.unwrap_or_default())
     }
@@ -437,10 +379,13 @@ impl<'de> Visitor<'de> for Sites<'_, '_> {
     }
 }
 
-fn read_site(site: &str, json: &str) -> Result<SiteRules, LoadRulesError> {
-    let loaded: LoadedSite<'_> = serde_json::from_str(json)
-        .map_err(|source| LoadRulesError::MalformedSite { site: site.into(), source })?;
-    let rules = loaded.check(site)?;
+fn read_site(version: Option<u32>, site: &str, json: &str) -> Result<SiteRules, LoadRulesError> {
+    let malformed = |source| LoadRulesError::MalformedSite { site: site.into(), source };
+    let rules = match version {
+        Some(2..) => serde_json::from_str::<LoadedSite<'_>>(json).map_err(malformed)?.check(site)?,
+        // Where the version comes after the sites, they are read as either.
+        _ => serde_json::from_str::<version_1::LoadedSite<'_>>(json).map_err(malformed)?.check(site)?,
+    };
     let checked = check_site(site, &rules);
     checked.map_err(|source| LoadRulesError::InvalidSite { site: site.into(), source })?;
     Ok(rules)

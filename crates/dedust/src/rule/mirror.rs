@@ -2,20 +2,16 @@
 Sites that show the pages of another site under the same paths.
 */
 
-use std::fmt;
+use super::{AnyValue, Change, Edit, Evidence, Spot, Test, ValueClass};
+use crate::url::{TokenKey, Value};
 
-use serde::{Deserialize, Serialize};
-
-use super::Evidence;
-
-/// Says that a site shows the pages of another: its URLs are taken for URLs of the other, whose rules then hold.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// Says that a site shows the pages of another: its URLs are taken for URLs of the other, whose edits are then made. The only edit
+/// of its site, taken apart.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Mirror {
     /// The registrable domain of the other site.
     pub of: Box<str>,
     /// The first segments of paths under which it has pages of its own, sorted; an empty one is its home page.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub except: Vec<Box<str>>,
     /// Whether pages are known to be there too, so that canonical URLs can be of the other site. Otherwise keys only are.
     pub fetchable: bool,
@@ -23,12 +19,44 @@ pub struct Mirror {
     pub evidence: Evidence,
 }
 
-impl fmt::Display for Mirror {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "shows the pages of {}", self.of)?;
-        for (at, segment) in self.except.iter().enumerate() {
-            write!(f, "{} /{segment}", if at == 0 { ", except" } else { "," })?;
+impl Mirror {
+    /// The edit that says the same.
+    pub fn to_edit(&self) -> Edit {
+        let (home, segments): (Vec<_>, Vec<_>) = self.except.iter().partition(|segment| segment.is_empty());
+        let except: Vec<Value> = segments.into_iter().map(|segment| Value::Text(segment.clone())).collect();
+        let test = match (home.is_empty(), except.is_empty()) {
+            (true, true) => None,
+            (true, false) => Some(Test::Not(except)),
+            (false, _) => Some(Test::Any(AnyValue { class: ValueClass::Text, except, optional: false })),
+        };
+        Edit {
+            when: test.map(|test| (first_segment(), test)).into_iter().collect(),
+            fetchable: self.fetchable,
+            evidence: self.evidence.clone(),
+            ..Edit::new(Change::Move(self.of.clone()))
         }
-        Ok(())
     }
+
+    /// What an edit says that moves URLs to another site; `None` for other edits, and for one that asks for more than exceptions.
+    pub fn of(edit: &Edit) -> Option<Self> {
+        let [Change::Move(of)] = &*edit.change else { return None };
+        let (has_home, values) = match (edit.when.len(), edit.when.get(&first_segment())) {
+            (0, _) => (true, &[][..]),
+            (1, Some(Test::Not(values))) => (true, &**values),
+            (1, Some(Test::Any(AnyValue { class: ValueClass::Text, except, optional: false }))) => {
+                (false, &**except)
+            }
+            _ => return None,
+        };
+        let home = (!has_home).then(Box::default);
+        let segments =
+            values.iter().map(|value| value.as_text().filter(|text| !text.is_empty()).map(Box::from));
+        let mut except: Vec<Box<str>> = home.into_iter().map(Some).chain(segments).collect::<Option<_>>()?;
+        except.sort_unstable();
+        Some(Self { of: of.clone(), except, fetchable: edit.fetchable, evidence: edit.evidence.clone() })
+    }
+}
+
+fn first_segment() -> Spot {
+    Spot::Key(TokenKey::PathSegment(0))
 }

@@ -6,11 +6,9 @@ nothing but votes: one that holds becomes an [`Edit`], the others keep what was 
 */
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::edit::write_sentence;
 use super::{Change, Edit, Evidence, Spot, Test, Verdict, unique_keys};
 
 /// An edit that was considered and not believed.
@@ -64,12 +62,6 @@ pub struct Fetched {
 impl RefusedEdit {
     /// The edit as it would be made, in keys only.
     pub fn to_edit(&self, evidence: Evidence) -> Edit {
-        Edit { when: self.when.clone(), change: self.change.clone(), fetchable: false, evidence }
-    }
-}
-
-impl fmt::Display for RefusedEdit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_sentence(f, &self.when, &self.change)
+        Edit { when: self.when.clone(), change: self.change.clone(), evidence, ..Edit::default() }
     }
 }

@@ -7,23 +7,20 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Atom, unique_keys};
+use super::Source;
 use crate::url::{TokenKey, Value};
 
 /// The target form of a rule. Keys of the source that no operation reads are dropped.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rewrite {
     /// One operation per key of the target.
-    #[serde(deserialize_with = "unique_keys")]
     target: BTreeMap<TokenKey, Op>,
     /// The order in which the site itself writes the query parameters of the target form.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     query_order: Vec<TokenKey>,
 }
 
 /// Where the value of a target key comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Op {
     /// Always this value.
@@ -33,7 +30,7 @@ pub enum Op {
     /// The value does not matter: written `*` in the key.
     Ignore,
     /// These parts, one after the other. A URL that lacks one of them is not covered.
-    Join(Vec<Part>),
+    Join(Vec<Source>),
     /// The value of a key of the source, with some values standing for others.
     Map {
         /// The key of the source.
@@ -52,33 +49,6 @@ pub struct Mapped {
     /// What it becomes; the key is left out when there is nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub becomes: Option<Box<str>>,
-}
-
-/// A part of a value that is put together.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Part {
-    /// Always this text.
-    Text(Box<str>),
-    /// The value of a key of the source.
-    Copy(TokenKey),
-    /// A part of the value of a key of the source.
-    Atom {
-        /// The key.
-        of: TokenKey,
-        /// Which part of it.
-        which: Atom,
-    },
-}
-
-impl Part {
-    /// The key of the source that is read, if any.
-    pub fn source(&self) -> Option<&TokenKey> {
-        match self {
-            Self::Text(_) => None,
-            Self::Copy(key) | Self::Atom { of: key, .. } => Some(key),
-        }
-    }
 }
 
 impl Rewrite {
@@ -131,16 +101,6 @@ impl fmt::Display for Op {
                 }
                 f.write_str("}")
             }
-        }
-    }
-}
-
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(text) => f.write_str(text),
-            Self::Copy(from) => write!(f, "{{{from}}}"),
-            Self::Atom { of, which } => write!(f, "{{{of}.{which}}}"),
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::check_edit;
 use super::cycle::find_cycle;
-use super::{Edit, InvalidRule, Mirror, Promise, RefusedEdit, Rule, Substitution};
+use super::{Change, Edit, InvalidEdit, Mirror, Promise, RefusedEdit, Rule};
 use crate::url::{ParsedUrl, has_subdomains, site_of};
 
 /// Rules for any number of sites.
@@ -16,11 +16,9 @@ use crate::url::{ParsedUrl, has_subdomains, site_of};
 /// ```
 /// use dedust::{Normalizer, RuleSet};
 ///
-/// let json = r#"{"version": 1, "method": "by hand", "sites": {"example.org": {"edits": [{
-///     "change": [{"drop": "q.sid"}], "fetchable": true,
-///     "evidence": {"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
-///                  "failure_bound": 0.53, "kinds": ["digest"]}
-/// }]}}}"#;
+/// let json = r#"{"version": 2, "method": "by hand", "sites": {"example.org": {"edits": [
+///     {"change": [{"drop": "q.sid"}], "fetchable": true}
+/// ]}}}"#;
 /// let rules = RuleSet::load(json.as_bytes())?;
 /// assert_eq!(rules.method(), "by hand");
 /// for (site, rules) in rules.sites() {
@@ -37,17 +35,13 @@ pub struct RuleSet {
     pub(super) sites: BTreeMap<Box<str>, SiteRules>,
 }
 
-/// The rules of one site, in order: the first that covers a URL is applied, once. Or its edits: all that concern a
-/// URL are made, in order. Or it has those of another site, whose pages it shows.
+/// The edits of one site, in the order in which they are made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteRules {
     summary: SiteSummary,
     hosts: Vec<Box<str>>,
-    rules: Vec<Rule>,
-    substitutions: Vec<Substitution>,
     edits: Vec<Edit>,
     refused: Vec<RefusedEdit>,
-    mirror: Option<Mirror>,
 }
 
 /// What the rules of a site were learned from.
@@ -81,48 +75,34 @@ pub enum InvalidSite {
     /// The name is not a host.
     #[error("`{0}` is no host name in lower case")]
     Name(Box<str>),
-    /// One rule is malformed.
-    #[error("rule {index} is invalid")]
-    Rule {
-        /// Its place in the site's list, from 0.
-        index: usize,
-        /// What is wrong with it.
-        source: InvalidRule,
-    },
-    /// One edit is malformed.
+    /// One edit makes no sense, by itself or after those before it.
     #[error("edit {index} is invalid")]
     Edit {
         /// Its place in the site's list, from 0.
         index: usize,
         /// What is wrong with it.
-        source: InvalidRule,
+        source: InvalidEdit,
     },
-    /// A site has both.
-    #[error("a site can have rules and substitutions, or edits, but not both")]
-    RulesAndEdits,
+    /// A file of version 1 has a site of several kinds.
+    #[error(
+        "a site of version 1 has rules and substitutions, or edits, or is a mirror, but only one of these"
+    )]
+    SeveralKinds,
     /// The rules are to hold on a host that is not of the site.
     #[error("`{0}` is no host of the site, in lower case and without `www.`")]
     Host(Box<str>),
-    /// A mirror has rules of its own, or the two sites are not different registrable domains.
+    /// A mirror has other edits or hosts, or the two sites are not different registrable domains.
     #[error(
-        "a mirror has no rules of its own; it and the site whose pages it shows are two registrable domains"
+        "an edit that moves URLs to another site must be the only one of its site, without `hosts`; both are registrable domains"
     )]
     Mirror,
     /// A mirror has too many exceptions, or too long ones.
-    #[error("a mirror has at most {MAX_EXCEPTIONS} exceptions, of at most {MAX_SEGMENT_BYTES} bytes each")]
+    #[error(
+        "an edit that moves URLs to another site has at most {MAX_EXCEPTIONS} exceptions, of at most {MAX_SEGMENT_BYTES} bytes each"
+    )]
     Exceptions,
-    /// A substitution could go on for ever, or looks for nothing.
-    #[error("substitution {index} makes URLs no shorter: `{from}` to `{to}`")]
-    Substitution {
-        /// Its place in the site's list, from 0.
-        index: usize,
-        /// What it looks for.
-        from: Box<str>,
-        /// What it puts in its place.
-        to: Box<str>,
-    },
-    /// Rules undo each other's work.
-    #[error("rules {} rewrite into each other without end", list(.indexes))]
+    /// Edits undo each other's work.
+    #[error("edits {} rewrite into each other without end", list(.indexes))]
     Cycle {
         /// Their places in the site's list, from 0.
         indexes: Vec<usize>,
@@ -166,44 +146,66 @@ impl RuleSet {
         self.sites.get(site)
     }
 
-    /// The number of rules of all sites.
+    /// The number of edits of all sites.
     pub fn rule_count(&self) -> usize {
         self.sites.values().map(SiteRules::len).sum()
     }
 }
 
 impl SiteRules {
-    /// Checks each rule, and that no rules rewrite into each other.
-    pub fn new(summary: SiteSummary, rules: Vec<Rule>) -> Result<Self, InvalidSite> {
-        for (index, rule) in rules.iter().enumerate() {
-            rule.check().map_err(|source| InvalidSite::Rule { index, source })?;
-        }
-        match find_cycle(&rules) {
-            Some(indexes) => Err(InvalidSite::Cycle { indexes }),
-            None => Ok(Self { summary, rules, ..Self::default() }),
-        }
-    }
-
-    /// The same, with substitutions that are applied to a URL before its rules. Checks that they come to an end.
-    pub fn with_substitutions(self, substitutions: Vec<Substitution>) -> Result<Self, InvalidSite> {
-        match substitutions.iter().position(|substitution| !substitution.shrinks()) {
-            Some(index) => {
-                let Substitution { from, to, .. } = substitutions[index].clone();
-                Err(InvalidSite::Substitution { index, from, to })
-            }
-            None => Ok(Self { substitutions, ..self }),
-        }
-    }
-
-    /// The same with edits, which a site can only have in place of rules and substitutions.
-    pub fn with_edits(self, edits: Vec<Edit>) -> Result<Self, InvalidSite> {
-        if !edits.is_empty() && !self.is_empty() {
-            return Err(InvalidSite::RulesAndEdits);
-        }
+    /// Checks each edit, and that they can stand together.
+    pub fn new(summary: SiteSummary, edits: Vec<Edit>) -> Result<Self, InvalidSite> {
         for (index, edit) in edits.iter().enumerate() {
             check_edit(edit).map_err(|source| InvalidSite::Edit { index, source })?;
         }
-        Ok(Self { edits, ..self })
+        let replaces = |edit: &Edit| edit.replaced().is_some();
+        let first_other = edits.iter().position(|edit| !replaces(edit)).unwrap_or(edits.len());
+        if let Some(after) = edits[first_other..].iter().position(replaces) {
+            let (index, source) = (first_other + after, InvalidEdit::ReplaceAfterOthers);
+            return Err(InvalidSite::Edit { index, source });
+        }
+        let writes = |edit: &Edit| edit.change.iter().any(|change| matches!(change, Change::Write(_)));
+        if let Some(other) = edits[first_other..].iter().position(|edit| !writes(edit))
+            && let Some(writer) = edits.iter().position(writes)
+        {
+            let (index, source) = (writer.max(first_other + other), InvalidEdit::WritesAmongOthers);
+            return Err(InvalidSite::Edit { index, source });
+        }
+        let rules = Self { summary, edits, ..Self::default() };
+        rules.check_mirror()?;
+        let (indexes, closed): (Vec<usize>, Vec<Rule>) =
+            rules.edits.iter().enumerate().filter_map(|(index, edit)| Some((index, Rule::of(edit)?))).unzip();
+        match find_cycle(&closed) {
+            Some(cycle) => Err(InvalidSite::Cycle { indexes: cycle.iter().map(|&at| indexes[at]).collect() }),
+            None => Ok(rules),
+        }
+    }
+
+    /// Whether it is no mirror, or may be one.
+    fn check_mirror(&self) -> Result<(), InvalidSite> {
+        let moves = |edit: &Edit| edit.change.iter().any(|change| matches!(change, Change::Move(_)));
+        if !self.edits.iter().any(moves) {
+            return Ok(());
+        }
+        let mirror = self.mirror().filter(|mirror| self.edits.len() == 1 && is_registrable(&mirror.of));
+        let mirror = mirror.ok_or(InvalidSite::Mirror)?;
+        let is_short = |segment: &str| segment.len() <= MAX_SEGMENT_BYTES;
+        match mirror.except.len() <= MAX_EXCEPTIONS && mirror.except.iter().all(|segment| is_short(segment)) {
+            true => Ok(()),
+            false => Err(InvalidSite::Exceptions),
+        }
+    }
+
+    /// The same with other edits.
+    pub fn with_edits(self, edits: Vec<Edit>) -> Result<Self, InvalidSite> {
+        let Self { summary, hosts, refused, .. } = self;
+        Ok(Self::new(summary, edits)?.with_hosts(hosts).with_refused(refused))
+    }
+
+    /// The same with another summary.
+    #[must_use]
+    pub fn with_summary(self, summary: SiteSummary) -> Self {
+        Self { summary, ..self }
     }
 
     /// The same with edits that were considered and not believed, for people to look at.
@@ -219,25 +221,12 @@ impl SiteRules {
         Self { hosts, ..self }
     }
 
-    /// A site that shows the pages of another, and so has no rules of its own.
-    pub fn mirror_of(summary: SiteSummary, mirror: Mirror) -> Result<Self, InvalidSite> {
-        check_name(&mirror.of)?;
-        let is_short = |segment: &str| segment.len() <= MAX_SEGMENT_BYTES;
-        if !is_registrable(&mirror.of) || !(0.0..=1.0).contains(&mirror.evidence.failure_bound) {
-            return Err(InvalidSite::Mirror);
-        }
-        if mirror.except.len() > MAX_EXCEPTIONS || !mirror.except.iter().all(|segment| is_short(segment)) {
-            return Err(InvalidSite::Exceptions);
-        }
-        Ok(Self { summary, mirror: Some(mirror), ..Self::default() })
+    /// What its edit says, if it is a site that shows the pages of another.
+    pub fn mirror(&self) -> Option<Mirror> {
+        self.edits.first().and_then(Mirror::of)
     }
 
-    /// The site whose pages it shows, if it is a mirror.
-    pub fn mirror(&self) -> Option<&Mirror> {
-        self.mirror.as_ref()
-    }
-
-    /// The hosts on which the rules hold, with and without `www`; empty where they hold on all hosts of the site.
+    /// The hosts on which the edits are made, with and without `www`; empty where they are made on all hosts of the site.
     pub fn hosts(&self) -> &[Box<str>] {
         &self.hosts
     }
@@ -252,24 +241,14 @@ impl SiteRules {
         &self.edits
     }
 
-    /// The substitutions in the order in which they are applied.
-    pub fn substitutions(&self) -> &[Substitution] {
-        &self.substitutions
-    }
-
-    /// The number of rules, substitutions and edits; 1 for a mirror.
+    /// The number of edits.
     pub fn len(&self) -> usize {
-        self.rules.len() + self.substitutions.len() + self.edits.len() + usize::from(self.mirror.is_some())
+        self.edits.len()
     }
 
     /// Whether nothing was learned for the site.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The rules in the order in which they are tried.
-    pub fn rules(&self) -> &[Rule] {
-        &self.rules
+        self.edits.is_empty()
     }
 
     /// What they were learned from.
@@ -288,8 +267,10 @@ pub(super) fn check_site(site: &str, rules: &SiteRules) -> Result<(), InvalidSit
     if let Some(host) = rules.hosts.iter().find(|host| !is_host(host)) {
         return Err(InvalidSite::Host(host.clone()));
     }
-    match &rules.mirror {
-        Some(mirror) if *mirror.of == *site || !is_registrable(site) => Err(InvalidSite::Mirror),
+    match rules.mirror() {
+        Some(mirror) if *mirror.of == *site || !is_registrable(site) || !rules.hosts.is_empty() => {
+            Err(InvalidSite::Mirror)
+        }
         _ => Ok(()),
     }
 }

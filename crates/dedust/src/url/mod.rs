@@ -11,12 +11,14 @@ mod parse;
 mod scan;
 mod site;
 mod token;
+mod token_text;
 
 pub use parse::{ParseUrlError, ParsedUrl};
 pub use site::{first_segment, has_subdomains, site_of, write_moved};
 pub use token::{
-    ParamName, RawKey, RawValue, TokenKey, UnknownKey, Value, extension, tokenize, visit_tokens,
+    ParamName, RawKey, RawValue, Separators, TokenKey, Value, extension, tokenize, visit_tokens,
 };
+pub use token_text::UnknownKey;
 
 pub(crate) use parse::PADDING;
 pub(crate) use token::{NameCounts, all_named, path_params, query_params, query_separator, split_path};

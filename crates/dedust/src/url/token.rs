@@ -21,13 +21,10 @@ Query parameters are separated by `&`. A query without `&` whose `;`-separated p
 is separated by `;` instead, and says so with the pair `sep` = `;`.
 */
 
-use std::fmt;
 use std::ops::ControlFlow;
-use std::str::FromStr;
 
 use foldhash::HashMap;
 use memchr::{memchr, memchr2, memrchr};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::ParsedUrl;
 
@@ -120,12 +117,22 @@ pub type RawValue<'a> = Option<&'a [u8]>;
 /// More labels or segments than this are read as unknown keys, so that no rule speaks of such a URL.
 const MAX_POSITIONS: usize = 1000;
 
+/// What separates the parameters of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Separators {
+    /// `&`, or `;` where all pieces read `name=value`.
+    Safe,
+    /// Both, as on a site with an edit that [says so](crate::rules::Change::SplitParams).
+    Both,
+}
+
 /// Visits the pairs of `url`, whose host ends with the site's domain of `domain_len` bytes.
 ///
 /// Stops early when `visit` breaks, and says so. Allocates nothing.
 pub fn visit_tokens<'a>(
     url: &'a ParsedUrl,
     domain_len: usize,
+    separators: Separators,
     mut visit: impl FnMut(RawKey<'a>, RawValue<'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     visit(RawKey::Scheme, Some(url.scheme()))?;
@@ -158,7 +165,11 @@ pub fn visit_tokens<'a>(
     for (name, value) in path_params(params) {
         visit(RawKey::PathParam(name), value)?;
     }
-    if let Some(query) = url.query() {
+    if let Some(query) = url.query().filter(|_| separators == Separators::Both) {
+        for (name, value) in query.split(|byte| matches!(byte, b'&' | b';')).map(split_param) {
+            visit(RawKey::QueryParam(name), value)?;
+        }
+    } else if let Some(query) = url.query() {
         let separator = query_separator(query);
         if separator != b'&' {
             visit(RawKey::QuerySeparator, Some(b";"))?;
@@ -252,7 +263,7 @@ pub fn extension(segment: &str) -> Option<&str> {
 pub fn tokenize(url: &ParsedUrl, domain: &str) -> Option<Vec<(TokenKey, Value)>> {
     let mut tokens = Vec::new();
     let (mut path_names, mut query_names) = (NameCounts::default(), NameCounts::default());
-    let flow = visit_tokens(url, domain.len(), |key, value| {
+    let flow = visit_tokens(url, domain.len(), Separators::Safe, |key, value| {
         let named = |name: &[u8], occurrence| {
             Some(ParamName { name: std::str::from_utf8(name).ok()?.into(), occurrence })
         };
@@ -341,106 +352,6 @@ impl From<&str> for Value {
     }
 }
 
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bare => f.write_str("(no value)"),
-            Self::Text(text) => f.write_str(text),
-        }
-    }
-}
-
-impl fmt::Display for ParamName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)?;
-        if self.occurrence > 1 { write!(f, "#{}", self.occurrence) } else { Ok(()) }
-    }
-}
-
-impl fmt::Display for TokenKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Scheme => f.write_str("scheme"),
-            Self::Subdomain(index) => write!(f, "sub_{index}"),
-            Self::Port => f.write_str("port"),
-            Self::PathSegment(index) => write!(f, "path_{index}"),
-            Self::TrailingSlash => f.write_str("tslash"),
-            Self::PathParam(name) => write!(f, "mp.{name}"),
-            Self::QuerySeparator => f.write_str("sep"),
-            Self::QueryParam(name) => write!(f, "q.{name}"),
-            Self::Hashbang => f.write_str("hashbang"),
-        }
-    }
-}
-
-/// Text that names no [`TokenKey`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no key; keys are scheme, sub_N, port, path_N, tslash, mp.NAME, sep, q.NAME, hashbang")]
-pub struct UnknownKey(Box<str>);
-
-impl FromStr for TokenKey {
-    type Err = UnknownKey;
-
-    fn from_str(text: &str) -> Result<Self, UnknownKey> {
-        let unknown = || UnknownKey(text.into());
-        let position = |digits: &str| digits.parse().map_err(|_| unknown());
-        Ok(match text {
-            "scheme" => Self::Scheme,
-            "port" => Self::Port,
-            "tslash" => Self::TrailingSlash,
-            "sep" => Self::QuerySeparator,
-            "hashbang" => Self::Hashbang,
-            _ => {
-                if let Some(digits) = text.strip_prefix("sub_") {
-                    Self::Subdomain(position(digits)?)
-                } else if let Some(digits) = text.strip_prefix("path_") {
-                    Self::PathSegment(position(digits)?)
-                } else if let Some(name) = text.strip_prefix("mp.") {
-                    Self::PathParam(ParamName::from_text(name))
-                } else if let Some(name) = text.strip_prefix("q.") {
-                    Self::QueryParam(ParamName::from_text(name))
-                } else {
-                    return Err(unknown());
-                }
-            }
-        })
-    }
-}
-
-impl ParamName {
-    /// `#` cannot stand in a name (it would start the fragment), so what follows one is the occurrence.
-    fn from_text(text: &str) -> Self {
-        match text.rsplit_once('#').and_then(|(name, count)| Some((name, count.parse().ok()?))) {
-            Some((name, occurrence)) if occurrence > 1 => Self { name: name.into(), occurrence },
-            _ => Self { name: text.into(), occurrence: 1 },
-        }
-    }
-}
-
-impl Serialize for TokenKey {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for TokenKey {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.as_text().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Value {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Option::<Box<str>>::deserialize(deserializer)?.map_or(Self::Bare, Self::Text))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -491,17 +402,6 @@ mod tests {
         assert_eq!(read("http://example.org/?a=1;b=2"), "scheme=http tslash=/ sep=; q.a=1 q.b=2");
         assert_eq!(read("http://example.org/?q=tl;dr"), "scheme=http tslash=/ q.q=tl;dr");
         assert_eq!(read("http://example.org/?a=1;b=2&c=3"), "scheme=http tslash=/ q.a=1;b=2 q.c=3");
-    }
-
-    #[test]
-    fn keys_are_read_back_as_written() {
-        for text in
-            ["scheme", "sub_3", "port", "path_12", "tslash", "mp.s", "sep", "q.a", "q.a#2", "q.", "hashbang"]
-        {
-            assert_eq!(text.parse::<TokenKey>().unwrap().to_string(), text);
-        }
-        assert!("path_x".parse::<TokenKey>().is_err());
-        assert!("colour".parse::<TokenKey>().is_err());
     }
 
     #[test]

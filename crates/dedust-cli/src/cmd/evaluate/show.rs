@@ -60,13 +60,7 @@ pub(super) fn site(
     let Some(site) = rules.site(name) else {
         return Err(Refusal::new(format!("the rule file has no site `{name}`"), known(&rules)).into());
     };
-    let accepted = site
-        .rules()
-        .iter()
-        .map(|rule| (format!("{} -> {}", rule.pattern, rule.rewrite), &rule.evidence))
-        .chain(site.substitutions().iter().map(|text| (text.to_string(), &text.evidence)))
-        .chain(site.edits().iter().map(|edit| (edit.to_string(), &edit.evidence)))
-        .chain(site.mirror().map(|mirror| (mirror.to_string(), &mirror.evidence)));
+    let accepted = site.edits().iter().map(|edit| (edit.to_string(), &edit.evidence));
     if format == ReportFormat::Json {
         for (text, evidence) in accepted {
             printer.json(&Record::Accepted { site: name, text, evidence })?;

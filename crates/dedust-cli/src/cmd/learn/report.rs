@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::io;
 use std::path::Path;
 
-use dedust::rules::{Evidence, Promise};
+use dedust::rules::{Edit, Evidence, Promise};
 use dedust_learn::{EvidenceKinds, SiteReport, Training};
 use serde::Serialize;
 
@@ -148,45 +148,39 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
         if shown == SHOWN_RULES {
             break;
         }
+        if let Some(Promise { lost, pages }) = site.summary().promise {
+            printer.note(format_args!(
+                "\n{}: at most {} of {} are expected to be merged wrongly, 95 % confidence",
+                report.site,
+                count(lost),
+                counted(pages, "page", "pages"),
+            ));
+        }
+        let is_held_out = site.edits().iter().any(|edit| edit.evidence.trust.is_some());
         if site.mirror().is_some() {
             printer.note(format_args!("\n{}:", report.site));
-        } else if site.edits().is_empty() {
-            printer.note(format_args!(
-                "\nrules of {}, which is ~ in them; bounds are for URLs like those learned from, at 95 %:",
-                report.site
-            ));
-        } else {
-            if let Some(Promise { lost, pages }) = site.summary().promise {
-                printer.note(format_args!(
-                    "\n{}: at most {} of {} are expected to be merged wrongly, 95 % confidence",
-                    report.site,
-                    count(lost),
-                    counted(pages, "page", "pages"),
-                ));
-            }
+        } else if is_held_out {
             printer.note(format_args!(
                 "\nedits of {}, made one after the other; bounds are by groups held out, at 95 %:",
                 report.site
             ));
+        } else {
+            printer.note(format_args!(
+                "\nedits of {}, which is ~ in them; bounds are for URLs like those learned from, at 95 %:",
+                report.site
+            ));
         }
-        let keyed = site.rules().iter().enumerate().map(|(index, rule)| {
-            let text = format!("  rule {index}: {}\n    -> {}", rule.pattern, rule.rewrite);
-            (text, &rule.evidence)
-        });
-        let substitutions = site.substitutions().iter().enumerate().map(|(index, substitution)| {
-            (format!("  substitution {index}: {substitution}"), &substitution.evidence)
-        });
-        let edits = site.edits().iter().enumerate().map(|(index, edit)| {
+        let shown_edit = |(index, edit): (usize, &'_ Edit)| {
             let only = if edit.fetchable { "" } else { " (in keys only)" };
             let trust = edit.evidence.trust.map_or(String::new(), |trust| format!("[{}] ", trust.name()));
-            (format!("  edit {index}: {trust}{edit}{only}"), &edit.evidence)
-        });
-        let mirror = site.mirror().map(|mirror| {
-            let only = if mirror.fetchable { "" } else { " (in keys only)" };
-            (format!("  mirror: {mirror}{only}"), &mirror.evidence)
-        });
-        let mut rules: Vec<(String, &Evidence)> =
-            keyed.chain(substitutions).chain(edits).chain(mirror).collect();
+            format!("  edit {index}: {trust}{edit}{only}")
+        };
+        let mut rules: Vec<(String, &Evidence)> = site
+            .edits()
+            .iter()
+            .enumerate()
+            .map(|(index, edit)| (shown_edit((index, edit)), &edit.evidence))
+            .collect();
         rules.sort_by_key(|(_, evidence)| Reverse(evidence.urls));
         for (rule, evidence) in rules.into_iter().take(SHOWN_RULES - shown) {
             let record = if site.mirror().is_some() { words::shared_paths } else { words::record };

@@ -80,16 +80,10 @@ enum Record<'a> {
         /// What was made of it, with `--key`.
         #[serde(skip_serializing_if = "Option::is_none")]
         key: Option<Cow<'a, str>>,
-        /// The site whose rules or edits the URL falls under.
+        /// The site whose edits changed it.
         #[serde(skip_serializing_if = "Option::is_none")]
         site: Option<&'a str>,
-        /// The place of that rule in the site's list, from 0.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        rule: Option<usize>,
-        /// The places of the site's substitutions that changed the URL first.
-        #[serde(skip_serializing_if = "<[usize]>::is_empty")]
-        substitutions: &'a [usize],
-        /// The places of the site's edits that changed the URL or its key.
+        /// The places of the site's edits that changed the URL or its key, from 0.
         #[serde(skip_serializing_if = "<[usize]>::is_empty")]
         edits: &'a [usize],
         /// Why the line is no URL.
@@ -153,21 +147,16 @@ impl Worker {
         };
         self.tally.add_url(line, &result);
         let written = String::from_utf8_lossy(result.unwrap_or(line));
-        let (site, rule, substitutions, edits) = match &explained {
-            Ok(Explanation { site, rule, substitutions, edits, .. }) => {
-                (site.as_deref(), *rule, &**substitutions, &**edits)
-            }
-            Err(_) => (None, None, &[][..], &[][..]),
+        let (site, edits) = match &explained {
+            Ok(Explanation { site, edits, .. }) => (site.as_deref(), &**edits),
+            Err(_) => (None, &[][..]),
         };
-        let is_concerned = rule.is_some() || !substitutions.is_empty() || !edits.is_empty();
         let (canonical, key) = if key { (None, Some(written)) } else { (Some(written), None) };
         let record = Record::Url {
             input: Some(String::from_utf8_lossy(line)),
             canonical,
             key,
-            site: site.filter(|_| is_concerned),
-            rule,
-            substitutions,
+            site: site.filter(|_| !edits.is_empty()),
             edits,
             error: result.err().map(|error| error.to_string()),
             line: None,
@@ -211,8 +200,6 @@ pub(super) fn write_long_line(line: u64, writer: &mut impl Write) -> io::Result<
         canonical: None,
         key: None,
         site: None,
-        rule: None,
-        substitutions: &[],
         edits: &[],
         error: Some(too_long()),
         line: Some(line),

@@ -26,9 +26,9 @@ Mirrors are checked only with --trust-mirrors.
 
 Only public addresses are connected to, and hosts named with --allow-host. robots.txt is obeyed (a site whose file has more than 5000 rules for us is left alone), and hosts are asked one request at a time; sites are checked in parallel. Every finished pair is noted in the state file at once: after an interruption, the same command goes on where it stopped. The file is removed when all is done.
 
-With --format json, one line per rule and unproven edit, then one for all:
-  {"type":"rule","site":"a.example","kind":"rule","index":0,"pattern":..,
-   "rewrite":..,"outcome":"confirmed","same":95,"different":0,"failed":2,
+With --format json, one line per edit and unproven edit, then one for all:
+  {"type":"edit","site":"a.example","index":0,"edit":..,
+   "outcome":"confirmed","same":95,"different":0,"failed":2,
    "failures":{"timed out":2},"differing":[]}
   {"type":"unproven","site":"b.example","index":0,"edit":..,
    "outcome":"unknown","obstacle":"6 more pairs of the same page are missing",
@@ -36,7 +36,7 @@ With --format json, one line per rule and unproven edit, then one for all:
    "differing":[]}
   {"type":"total","rules":1,"confirmed":1,"refuted":0,"unknown":0,
    "unproven":1,"promoted":0,"requests":210}
-"kind" is "rule", "substitution", "edit" or "mirror", "index" counts from 0, "differing" holds up to three pairs of different pages."#;
+"index" counts from 0, "edit" says what it does, "differing" holds up to three pairs of different pages."#;
 
 /// Options of `validate`.
 #[derive(Debug, clap::Args)]

@@ -38,7 +38,7 @@ impl Joined {
     ) -> Result<Self, InvalidSite> {
         let compile = |edits: Vec<Edit>| {
             let mut alone = RuleSet::new("");
-            let rules = SiteRules::new(SiteSummary::default(), Vec::new())?.with_edits(edits)?;
+            let rules = SiteRules::new(SiteSummary::default(), edits)?;
             alone.insert(site, rules.with_hosts(hosts.to_vec()))?;
             Ok(Normalizer::compile(&alone))
         };
@@ -87,6 +87,20 @@ impl Joined {
         Drawn { pairs: rounds.into_pairs(max_pairs), changed, merged }
     }
 
+    /// URLs with what the edit writes of them, where that is another URL.
+    pub(super) fn written(&self, urls: &[&[u8]], max_pairs: usize) -> Vec<Pair> {
+        let mut rounds = Rounds::default();
+        for &url in urls {
+            let (Ok(old), Ok(canonical)) = (self.before.normalize(url), self.after.normalize(url)) else {
+                continue;
+            };
+            if old != canonical {
+                rounds.push(canonical.as_bytes().into(), url, canonical.as_bytes(), max_pairs);
+            }
+        }
+        rounds.into_pairs(max_pairs)
+    }
+
     /// The group of a URL, by a hash.
     pub(super) fn group_of(&self, url: &str) -> Option<u32> {
         self.after.key(url).ok().as_ref().map(hash)
@@ -105,11 +119,11 @@ fn hash(key: &UrlKey) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dedust::rules::{Change, Evidence, Spot, TokenKey};
+    use dedust::rules::{Change, Spot, TokenKey};
 
     fn drop_param(name: &str) -> Edit {
         let change = vec![Change::Drop(Spot::Key(TokenKey::query(name)))];
-        Edit { when: [].into(), change, fetchable: false, evidence: Evidence::default() }
+        Edit { change, ..Edit::default() }
     }
 
     fn joined() -> Joined {

@@ -29,23 +29,19 @@ pub(super) struct Report<'a> {
     pub(super) requests: u64,
 }
 
-/// One line of `--format json`: `{"type":"rule",..}` for every rule and `{"type":"unproven",..}` for every unproven edit that
+/// One line of `--format json`: `{"type":"edit",..}` for every edit and `{"type":"unproven",..}` for every unproven edit that
 /// was tried, in the order of the file, then `{"type":"total",..}`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Record<'a> {
-    /// One rule.
-    Rule {
+    /// One edit.
+    Edit {
         /// Its site.
         site: &'a str,
-        /// `rule`, `substitution`, `edit` or `mirror`.
-        kind: &'static str,
-        /// Its place among those of its kind, from 0.
+        /// Its place in the list of its site, from 0.
         index: usize,
-        /// Which URLs it covers.
-        pattern: String,
-        /// What it makes of them.
-        rewrite: String,
+        /// What it does, in words.
+        edit: String,
         /// What follows from the counts.
         outcome: Outcome,
         /// Pairs of the same page.
@@ -115,61 +111,32 @@ impl Report<'_> {
         [of_kind.count(), confirmed, refuted, unknown]
     }
 
-    /// Pattern and rewrite as people read them.
-    fn shapes(&self, finding: &Finding) -> (String, String) {
-        let site = self.rules.site(&finding.site);
-        let shapes = match finding.target {
-            Target::Rule(index) => site
-                .and_then(|site| site.rules().get(index))
-                .map(|rule| (rule.pattern.to_string(), rule.rewrite.to_string())),
-            Target::Substitution(index) => site
-                .and_then(|site| site.substitutions().get(index))
-                .map(|text| (text.from.to_string(), text.to.to_string())),
-            Target::Mirror => {
-                site.and_then(|site| site.mirror()).map(|mirror| (mirror.to_string(), String::new()))
-            }
-            Target::Edit(index) => {
-                site.and_then(|site| site.edits().get(index)).map(|edit| (edit.to_string(), String::new()))
-            }
-            Target::Unproven(index) => {
-                site.and_then(|site| site.refused().get(index)).map(|edit| (edit.to_string(), String::new()))
-            }
+    /// What an edit does, in words.
+    fn sentence(&self, finding: &Finding) -> String {
+        let Some(site) = self.rules.site(&finding.site) else { return String::new() };
+        let sentence = match finding.target {
+            Target::Edit(index) => site.edits().get(index).map(ToString::to_string),
+            Target::Unproven(index) => site.refused().get(index).map(ToString::to_string),
         };
-        shapes.unwrap_or_default()
+        sentence.unwrap_or_default()
     }
 
     /// The report for programs.
     pub(super) fn json(&self, printer: &mut Printer) -> io::Result<()> {
         for finding in self.findings {
-            let (pattern, rewrite) = self.shapes(finding);
+            let edit = self.sentence(finding);
             let (site, outcome) = (&*finding.site, finding.outcome);
             let Trial { same, different, failed, ref failures, ref differing } = finding.trial;
             let differing = differing.iter().map(|pair| [&*pair.url, &*pair.other]).collect();
-            let (kind, index) = match finding.target {
-                Target::Rule(index) => ("rule", index),
-                Target::Substitution(index) => ("substitution", index),
-                Target::Edit(index) => ("edit", index),
-                Target::Mirror => ("mirror", 0),
-                Target::Unproven(index) => ("unproven", index),
-            };
+            let (Target::Edit(index) | Target::Unproven(index)) = finding.target;
             printer.json(&match &finding.settled {
-                None => Record::Rule {
-                    site,
-                    kind,
-                    index,
-                    pattern,
-                    rewrite,
-                    outcome,
-                    same,
-                    different,
-                    failed,
-                    failures,
-                    differing,
-                },
+                None => {
+                    Record::Edit { site, index, edit, outcome, same, different, failed, failures, differing }
+                }
                 Some(settled) => Record::Unproven {
                     site,
                     index,
-                    edit: pattern,
+                    edit,
                     outcome,
                     obstacle: settled.obstacle.as_ref().map(ToString::to_string),
                     missing: settled.missing(),
@@ -207,11 +174,7 @@ impl Report<'_> {
         }
         let differing = self.findings.iter().filter(|finding| !finding.trial.differing.is_empty());
         for finding in differing.take(SHOWN_RULES) {
-            let (pattern, rewrite) = self.shapes(finding);
-            printer.note(format_args!("\n{} {}: {pattern}", finding.site, finding.target));
-            if !rewrite.is_empty() {
-                printer.note(format_args!("  -> {rewrite}"));
-            }
+            printer.note(format_args!("\n{} {}: {}", finding.site, finding.target, self.sentence(finding)));
             printer.note("  brings together different pages:");
             for Pair { url, other } in &finding.trial.differing {
                 printer.note(format_args!("    {url}\n    {other}"));
@@ -246,7 +209,7 @@ impl Report<'_> {
     fn unproven(&self, printer: &mut Printer) {
         let tried = self.findings.iter().filter_map(|finding| Some((finding, finding.settled.as_ref()?)));
         for (finding, settled) in tried.clone().take(SHOWN_RULES) {
-            let (edit, _) = self.shapes(finding);
+            let edit = self.sentence(finding);
             printer.note(format_args!("\n{} {}: {edit}", finding.site, finding.target));
             printer.note(format_args!("  {}", fate(settled)));
         }

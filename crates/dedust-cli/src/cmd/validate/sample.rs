@@ -1,21 +1,21 @@
 /*!
-Which pairs of URLs put a rule to the test.
+Which pairs of URLs put an edit to the test.
 
-A pair is a URL that the rule changes and what it becomes: the canonical URL that is written, or, where the rule only
-forgets values, another URL of the list with the same key. Pairs come in an order that depends on the URLs and the seed
-alone, and no group of URLs has a second pair before all others had their first.
+A pair is a URL that the edit changes and what it becomes: the URL that it writes, where it writes or replaces whole URLs, or
+another URL of the list with the same key. Pairs come in an order that depends on the URLs and the seed alone, and no group of
+URLs has a second pair before all others had their first.
 
-Each rule is tested as it is applied: on the URLs that no rule before it covers, and without the substitutions;
-each substitution by itself. Earlier verdicts do not count. How edits are tested is in [`super::joined`].
+Each edit is tested as it is made: after those before it. One that replaces text is tested by itself. Earlier verdicts do not
+count. [`super::joined`] finds what an edit brings together.
 */
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use dedust::errors::InvalidSite;
-use dedust::rules::{Mirror, SiteRules, SiteSummary};
-use dedust::support::{first_segment, write_moved};
-use dedust::{Normalizer, ParsedUrl, RuleSet, UrlKey};
+use dedust::rules::{Change, Edit, SiteRules};
+use dedust::support::{Mirror, first_segment, write_moved};
+use dedust::{ParsedUrl, RuleSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::joined::Joined;
@@ -33,31 +33,24 @@ pub(super) struct Pair {
     pub(super) other: String,
 }
 
-/// A rule or substitution by its place in the list of its site.
+/// An edit by its place in the list of its site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Target {
-    Rule(usize),
-    Substitution(usize),
     Edit(usize),
     /// An edit that is not applied.
     Unproven(usize),
-    /// All that a site has, if it shows the pages of another.
-    Mirror,
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Rule(index) => write!(f, "rule {index}"),
-            Self::Substitution(index) => write!(f, "substitution {index}"),
             Self::Edit(index) => write!(f, "edit {index}"),
             Self::Unproven(index) => write!(f, "unproven edit {index}"),
-            Self::Mirror => f.write_str("mirror"),
         }
     }
 }
 
-/// The pairs for one rule, in the order in which they are to be fetched.
+/// The pairs for one edit, in the order in which they are to be fetched.
 #[derive(Debug)]
 pub(super) struct Sample {
     pub(super) target: Target,
@@ -68,10 +61,6 @@ pub(super) struct Sample {
 pub(super) struct Sampler {
     /// The rules of all sites, whatever was said about them before.
     rules: RuleSet,
-    /// The same without substitutions, ready to run.
-    keyed: Normalizer,
-    /// No rules at all.
-    plain: Normalizer,
     seed: u64,
     max_pairs: usize,
     urls_by_site: HashMap<Box<str>, HashSet<Box<[u8]>>>,
@@ -88,12 +77,7 @@ impl Sampler {
     /// A sampler of at most `max_pairs` pairs for each rule.
     pub(super) fn new(rules: &RuleSet, seed: u64, max_pairs: usize) -> Result<Self, InvalidSite> {
         let rules = with_verdicts(rules, |_, _, _| None)?;
-        let mut keyed = RuleSet::new(rules.method());
-        for (name, site) in rules.sites() {
-            keyed.insert(name, SiteRules::new(site.summary().clone(), site.rules().to_vec())?)?;
-        }
-        let (keyed, plain) = (Normalizer::compile(&keyed), Normalizer::default());
-        Ok(Self { rules, keyed, plain, seed, max_pairs, urls_by_site: HashMap::new() })
+        Ok(Self { rules, seed, max_pairs, urls_by_site: HashMap::new() })
     }
 
     /// Adds a URL of the list; of interest are those of sites with rules, without credentials.
@@ -125,52 +109,34 @@ impl Sampler {
         urls
     }
 
-    /// The samples for the rules of a site, in the order of the file: rules, substitutions, edits.
+    /// The samples for the edits of a site, in their order.
     pub(super) fn draw(&self, site: &str) -> Result<Vec<Sample>, InvalidSite> {
         let Some(rules) = self.rules.site(site) else { return Ok(Vec::new()) };
         let urls = self.urls_of(site);
         if let Some(mirror) = rules.mirror() {
-            return Ok(vec![self.draw_for_mirror(&urls, site, mirror)]);
+            return Ok(vec![self.draw_for_mirror(&urls, site, &mirror)]);
         }
-        let mut samples = self.draw_for_rules(&urls, rules.rules().len());
-        for index in 0..rules.substitutions().len() {
-            samples.push(self.draw_for_substitution(&urls, site, rules, index)?);
-        }
-        for (index, edit) in rules.edits().iter().enumerate() {
-            let joined = Joined::new(site, rules.hosts(), &rules.edits()[..index], edit.clone())?;
-            let pairs = joined.draw(&urls, self.max_pairs, MAX_PAIRS_OF_GROUP, |_| false).pairs;
-            samples.push(Sample { target: Target::Edit(index), pairs });
-        }
-        Ok(samples)
+        (0..rules.len()).map(|index| self.draw_for_edit(&urls, site, rules, index)).collect()
     }
 
-    fn draw_for_rules(&self, urls: &[&[u8]], count: usize) -> Vec<Sample> {
-        let mut rounds: Vec<Rounds> = (0..count).map(|_| Rounds::default()).collect();
-        // The first URL of each key, and the rule that made it so.
-        let mut first_of_key: HashMap<UrlKey, (&[u8], Option<usize>)> = HashMap::new();
-        for &url in urls {
-            let Ok(explanation) = self.keyed.explain(url) else { continue };
-            if let (true, Some(rule)) = (explanation.canonical != explanation.safe, explanation.rule) {
-                let canonical = explanation.canonical.as_bytes();
-                rounds[rule].push(canonical.into(), url, canonical, self.max_pairs);
-                continue;
-            }
-            let is_changed = self.plain.key(url).is_ok_and(|key| key != explanation.key);
-            let rule = explanation.rule.filter(|_| is_changed);
-            let group: Box<[u8]> = explanation.key.as_bytes().into();
-            let (first, first_rule) = *first_of_key.entry(explanation.key).or_insert((url, rule));
-            match (rule, first_rule) {
-                _ if first == url => {}
-                (Some(rule), _) => rounds[rule].push(group, url, first, self.max_pairs),
-                (None, Some(rule)) => rounds[rule].push(group, first, url, self.max_pairs),
-                (None, None) => {}
-            }
+    fn draw_for_edit(
+        &self,
+        urls: &[&[u8]],
+        site: &str,
+        rules: &SiteRules,
+        index: usize,
+    ) -> Result<Sample, InvalidSite> {
+        let edit = &rules.edits()[index];
+        let is_written = edit.replaced().is_some() || writes(edit);
+        let before = rules.edits()[..index].iter().filter(|_| edit.replaced().is_none());
+        let before: Vec<Edit> =
+            before.filter(|before| before.replaced().is_none() || !is_written).cloned().collect();
+        let joined = Joined::new(site, rules.hosts(), &before, edit.clone())?;
+        let mut pairs = if is_written { joined.written(urls, self.max_pairs) } else { Vec::new() };
+        if pairs.is_empty() {
+            pairs = joined.draw(urls, self.max_pairs, MAX_PAIRS_OF_GROUP, |_| false).pairs;
         }
-        let into_sample = |(index, rounds): (usize, Rounds)| Sample {
-            target: Target::Rule(index),
-            pairs: rounds.into_pairs(self.max_pairs),
-        };
-        rounds.into_iter().enumerate().map(into_sample).collect()
+        Ok(Sample { target: Target::Edit(index), pairs })
     }
 
     /// URLs of a mirror, except those of pages of its own, each with the same at the original.
@@ -185,33 +151,7 @@ impl Sampler {
             write_moved(&parsed, site.len(), mirror.of.as_bytes(), &mut other);
             Some(Pair { url: text(url), other: text(&other) })
         };
-        Sample { target: Target::Mirror, pairs: urls.iter().filter_map(pair).take(self.max_pairs).collect() }
-    }
-
-    fn draw_for_substitution(
-        &self,
-        urls: &[&[u8]],
-        name: &str,
-        site: &SiteRules,
-        index: usize,
-    ) -> Result<Sample, InvalidSite> {
-        let substitution = site.substitutions()[index].clone();
-        let text = substitution.from.clone();
-        let mut alone = RuleSet::new("");
-        let rules = SiteRules::new(SiteSummary::default(), Vec::new())?;
-        alone.insert(name, rules.with_substitutions(vec![substitution])?)?;
-        let normalizer = Normalizer::compile(&alone);
-        let mut rounds = Rounds::default();
-        let finder = memchr::memmem::Finder::new(text.as_bytes());
-        for &url in urls.iter().filter(|url| finder.find(url).is_some()) {
-            let Ok(canonical) = normalizer.normalize(url) else { continue };
-            let canonical = canonical.as_bytes();
-            if canonical != url {
-                rounds.push(canonical.into(), url, canonical, self.max_pairs);
-            }
-        }
-        let pairs = rounds.into_pairs(self.max_pairs);
-        Ok(Sample { target: Target::Substitution(index), pairs })
+        Sample { target: Target::Edit(0), pairs: urls.iter().filter_map(pair).take(self.max_pairs).collect() }
     }
 }
 
@@ -239,6 +179,11 @@ impl Rounds {
         pairs.truncate(max_pairs);
         pairs
     }
+}
+
+/// Whether an edit writes URLs anew.
+fn writes(edit: &Edit) -> bool {
+    edit.change.iter().any(|change| matches!(change, Change::Write(_)))
 }
 
 fn is_web(url: &ParsedUrl) -> bool {
@@ -289,10 +234,10 @@ mod tests {
         let samples = samples(&urls.map(Into::into), 0, 10);
         assert_eq!(
             samples.iter().map(|sample| sample.target).collect::<Vec<_>>(),
-            [Target::Rule(0), Target::Rule(1), Target::Substitution(0)]
+            [Target::Edit(0), Target::Edit(1), Target::Edit(2)]
         );
-        assert_eq!(pairs(&samples, 0), [("http://a.example/old?id=7", "http://a.example/new/7")]);
-        assert!(samples[1].pairs.is_empty() && samples[2].pairs.is_empty());
+        assert_eq!(pairs(&samples, 1), [("http://a.example/old?id=7", "http://a.example/new/7")]);
+        assert!(samples[0].pairs.is_empty() && samples[2].pairs.is_empty());
     }
 
     #[test]
@@ -302,7 +247,7 @@ mod tests {
             urls.extend((0..3).map(|sid| format!("http://a.example/view?id={id}&sid=0{sid}")));
         }
         let samples = samples(&urls, 0, 10);
-        let pairs = pairs(&samples, 1);
+        let pairs = pairs(&samples, 2);
         assert_eq!(pairs.len(), 8);
         let id = |url: &str| url.split(['=', '&']).nth(1).map(str::to_owned);
         assert!(pairs.iter().all(|(url, other)| url != other && id(url) == id(other)));
@@ -311,14 +256,14 @@ mod tests {
     }
 
     #[test]
-    fn a_substitution_is_tested_by_itself() {
+    fn replaced_text_is_tested_by_itself() {
         let urls = [
             "http://a.example/p/index.html",
             "http://www.a.example/p/index.html?x",
             "ftp://a.example/index.html",
         ];
         let samples = samples(&urls.map(Into::into), 0, 10);
-        assert_eq!(pairs(&samples, 2), [("http://a.example/p/index.html", "http://a.example/p/")]);
+        assert_eq!(pairs(&samples, 0), [("http://a.example/p/index.html", "http://a.example/p/")]);
     }
 
     #[test]
@@ -331,7 +276,7 @@ mod tests {
             sampler.observe(&ParsedUrl::parse(url).unwrap());
         }
         let samples = sampler.draw("b.example").unwrap();
-        assert_eq!((samples.len(), samples[0].target), (1, Target::Mirror));
+        assert_eq!((samples.len(), samples[0].target), (1, Target::Edit(0)));
         assert_eq!(pairs(&samples, 0), [("http://www.b.example/x?y=1", "http://www.a.example/x?y=1")]);
     }
 
@@ -341,8 +286,8 @@ mod tests {
         let drawn = samples(&urls, 1, 20);
         urls.reverse();
         urls.extend(urls.clone());
-        assert_eq!(samples(&urls, 1, 20)[0].pairs, drawn[0].pairs);
-        assert_ne!(samples(&urls, 2, 20)[0].pairs, drawn[0].pairs);
-        assert_eq!(drawn[0].pairs.len(), 20);
+        assert_eq!(samples(&urls, 1, 20)[1].pairs, drawn[1].pairs);
+        assert_ne!(samples(&urls, 2, 20)[1].pairs, drawn[1].pairs);
+        assert_eq!(drawn[1].pairs.len(), 20);
     }
 }

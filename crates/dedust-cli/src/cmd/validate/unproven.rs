@@ -163,11 +163,8 @@ impl<'a> UnprovenOfSite<'a> {
     /// Whether the rules of the site can be used with these edits behind the others.
     fn check(&self, more: Vec<Edit>) -> Result<(), Obstacle> {
         let edits = self.applied.iter().cloned().chain(more).collect();
-        let rules = SiteRules::new(self.site.summary().clone(), self.site.rules().to_vec())?
-            .with_substitutions(self.site.substitutions().to_vec())?
-            .with_edits(edits)?;
         let mut alone = RuleSet::new(self.all.rules.method());
-        alone.insert(&self.name, rules.with_hosts(self.site.hosts().to_vec()))?;
+        alone.insert(&self.name, self.site.clone().with_edits(edits)?)?;
         match Normalizer::compile(&alone).left_out_count() {
             0 => Ok(()),
             _ => Err(Obstacle::TooLarge),

@@ -70,10 +70,7 @@ fn with_settled<'a>(
             None => refused.push(before.clone()),
         }
     }
-    let rules = SiteRules::new(summary, site.rules().to_vec())?
-        .with_substitutions(site.substitutions().to_vec())?
-        .with_edits(edits)?;
-    Ok(rules.with_refused(refused).with_hosts(site.hosts().to_vec()))
+    Ok(site.clone().with_edits(edits)?.with_summary(summary).with_refused(refused))
 }
 
 /// The summary of a site that may lose more pages than it promised.
@@ -90,30 +87,11 @@ pub(super) fn with_verdicts<'a>(
 ) -> Result<RuleSet, InvalidSite> {
     let mut copy = RuleSet::new(rules.method());
     for (name, site) in rules.sites() {
-        if let Some(mirror) = site.mirror() {
-            let mut mirror = mirror.clone();
-            mirror.evidence.verdict = verdict_of(name, Target::Mirror, &mirror.evidence);
-            copy.insert(name, SiteRules::mirror_of(site.summary().clone(), mirror)?)?;
-            continue;
-        }
-        let mut rules = site.rules().to_vec();
-        for (index, rule) in rules.iter_mut().enumerate() {
-            rule.evidence.verdict = verdict_of(name, Target::Rule(index), &rule.evidence);
-        }
-        let mut substitutions = site.substitutions().to_vec();
-        for (index, substitution) in substitutions.iter_mut().enumerate() {
-            let evidence = &mut substitution.evidence;
-            evidence.verdict = verdict_of(name, Target::Substitution(index), evidence);
-        }
         let mut edits = site.edits().to_vec();
         for (index, edit) in edits.iter_mut().enumerate() {
             edit.evidence.verdict = verdict_of(name, Target::Edit(index), &edit.evidence);
         }
-        let site = SiteRules::new(site.summary().clone(), rules)?
-            .with_substitutions(substitutions)?
-            .with_edits(edits)?
-            .with_refused(site.refused().to_vec())
-            .with_hosts(site.hosts().to_vec());
+        let site = site.clone().with_edits(edits)?;
         copy.insert(name, site)?;
     }
     Ok(copy)

@@ -72,7 +72,7 @@ impl<'t> Differ<'t, '_> {
         {
             let spot = Spot::Key(TokenKey::PathSegment(start as u16));
             found.drafts.push(Draft {
-                when: BTreeMap::from([(spot.clone(), Test::Any(class))]),
+                when: BTreeMap::from([(spot.clone(), Test::Any(class.into()))]),
                 change: vec![Change::Drop(spot)],
             });
         }
@@ -118,7 +118,10 @@ impl<'t> Differ<'t, '_> {
                 if start == 0 || is_constant(start - 1) {
                     let mut path = first(start);
                     path.push(PathPart::Last(end as u16));
-                    when.insert(Spot::FromRight((start + end) as u16 - 1), Test::Any(ValueClass::Text));
+                    when.insert(
+                        Spot::FromRight((start + end) as u16 - 1),
+                        Test::Any(ValueClass::Text.into()),
+                    );
                     found.drafts.push(Draft { when, change: vec![Change::Path(path)] });
                 }
             }
@@ -140,7 +143,7 @@ impl<'t> Differ<'t, '_> {
         let suffix = if theirs.is_empty() { String::new() } else { format!(".{theirs}") };
         let from = Source { part: Some(Atom::Stem), suffix: suffix.into(), ..Source::of(Spot::FromRight(0)) };
         found.drafts.push(Draft {
-            when: BTreeMap::from([(Spot::FromRight(0), Test::Any(ValueClass::File(ours.into())))]),
+            when: BTreeMap::from([(Spot::FromRight(0), Test::Any(ValueClass::File(ours.into()).into()))]),
             change: vec![Change::Path(vec![
                 PathPart::Segments { from: 0, but_last: 1 },
                 PathPart::Value { from, split: None },

@@ -155,7 +155,7 @@ impl Table<'_> {
             let Spot::Key(key) = spot else {
                 match test {
                     Test::Is(value) => offer(self.segments_with(value)),
-                    Test::Any(_) => {
+                    Test::Any(any) if !any.optional => {
                         let is_one = |pair: u32| test.holds(Some(self.raw(pair)));
                         offer(self.segments().filter(|&pair| is_one(pair)).collect());
                     }
@@ -167,7 +167,7 @@ impl Table<'_> {
             match test {
                 Test::Is(value) => offer(find(value).into_iter().collect()),
                 Test::OneOf(values) => offer(values.iter().filter_map(find).collect()),
-                Test::Any(_) => offer(pairs_of_key(key)),
+                Test::Any(any) if !any.optional => offer(pairs_of_key(key)),
                 // Rows without the key may pass, too.
                 _ => {}
             }

@@ -335,8 +335,7 @@ impl Table<'_> {
 
 /// An edit as it is made. What is too large to be compiled changes nothing.
 fn compiled(Draft { when, change }: &Draft) -> EditList {
-    let edit =
-        Edit { when: when.clone(), change: change.clone(), fetchable: false, evidence: Default::default() };
+    let edit = Edit { when: when.clone(), change: change.clone(), ..Edit::default() };
     EditList::new([&edit]).unwrap_or_default()
 }
 

@@ -1,11 +1,7 @@
 /*!
-Which URLs of a site a rule covers.
-
-A [`Pattern`] names every key that a URL may have and says what its value must look like. It is closed: a URL
-with any other key is not covered, because nothing was learned about that key.
+What values are made of: the classes that rules know values by.
 */
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -13,40 +9,7 @@ use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
 use crate::compiled::encoding::{Cursor, Encode as _, TooLarge, array_at};
 use crate::marks::{LANES, lanes_of, low_lanes};
-use crate::rule::unique_keys;
-use crate::url::{TokenKey, Value, extension};
-
-/// What a URL must look like, key by key.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Pattern {
-    #[serde(deserialize_with = "unique_keys")]
-    keys: BTreeMap<TokenKey, ValuePattern>,
-}
-
-/// What the value of one key must look like.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ValuePattern {
-    /// Exactly this value.
-    Is(Value),
-    /// Any value of a class.
-    Any(AnyValue),
-}
-
-/// A wildcard: a class of values, less the exceptions, that may be allowed to be absent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AnyValue {
-    /// What the value is made of.
-    pub class: ValueClass,
-    /// Values that other rules speak of.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub except: Vec<Value>,
-    /// Whether the key may be missing.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub optional: bool,
-}
+use crate::url::{Value, extension};
 
 /// What values are made of. Learned from the values seen, used only to recognize unseen ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -76,55 +39,6 @@ pub enum ValueClass {
     Slug,
     /// Anything, also the empty text and a parameter without `=`.
     Text,
-}
-
-impl Pattern {
-    /// A pattern of these keys.
-    pub fn new(keys: impl IntoIterator<Item = (TokenKey, ValuePattern)>) -> Self {
-        Self { keys: keys.into_iter().collect() }
-    }
-
-    /// The keys with their value patterns, in the order of [`TokenKey`].
-    pub fn keys(&self) -> impl Iterator<Item = (&TokenKey, &ValuePattern)> {
-        self.keys.iter()
-    }
-
-    /// What the pattern says about `key`; `None` means that the key must be absent.
-    pub fn get(&self, key: &TokenKey) -> Option<&ValuePattern> {
-        self.keys.get(key)
-    }
-
-    /// Whether a URL with these pairs is covered.
-    pub fn matches(&self, tokens: &BTreeMap<TokenKey, Value>) -> bool {
-        tokens.keys().all(|key| self.keys.contains_key(key))
-            && self.keys.iter().all(|(key, pattern)| pattern.matches(tokens.get(key)))
-    }
-}
-
-impl ValuePattern {
-    /// Whether `value`, `None` for an absent key, fits.
-    pub fn matches(&self, value: Option<&Value>) -> bool {
-        match (self, value) {
-            (Self::Is(expected), Some(value)) => value == expected,
-            (Self::Is(_), None) => false,
-            (Self::Any(any), Some(value)) => any.class.contains(value) && !any.except.contains(value),
-            (Self::Any(any), None) => any.optional,
-        }
-    }
-
-    /// Whether a URL may lack the key.
-    pub fn is_optional(&self) -> bool {
-        matches!(self, Self::Any(AnyValue { optional: true, .. }))
-    }
-
-    /// Whether some value fits both.
-    pub(crate) fn overlaps(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Is(value), pattern) | (pattern, Self::Is(value)) => pattern.matches(Some(value)),
-            // Two classes nearly always share a value; claiming so is the safe side for cycle checks.
-            (Self::Any(_), Self::Any(_)) => true,
-        }
-    }
 }
 
 impl ValueClass {
@@ -397,31 +311,6 @@ impl fmt::Display for ValueClass {
     }
 }
 
-impl fmt::Display for ValuePattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Is(value) => write!(f, "{value}"),
-            Self::Any(any) => {
-                write!(f, "<{}{}", any.class, if any.optional { "?" } else { "" })?;
-                for (index, value) in any.except.iter().enumerate() {
-                    write!(f, "{}{value}", if index == 0 { " except " } else { ", " })?;
-                }
-                f.write_str(">")
-            }
-        }
-    }
-}
-
-/// Reads like a URL: `http://<word>.example.org/view?id=<digits>` without the domain, which is the site's.
-impl fmt::Display for Pattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::url_shape::write_shape(
-            f,
-            self.keys.iter().map(|(key, pattern)| (key, pattern as &dyn fmt::Display)),
-        )
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -495,19 +384,5 @@ mod tests {
         assert!(ValueClass::Date.contains(&"2026-02-28".into()));
         assert!(!ValueClass::Date.contains(&"2026-13-01".into()));
         assert!(!ValueClass::Date.contains(&"20260228".into()));
-    }
-
-    #[test]
-    fn a_closed_pattern_refuses_unknown_keys() {
-        let any = AnyValue { class: ValueClass::Digits, except: vec!["1".into()], optional: true };
-        let pattern = Pattern::new([(TokenKey::query("page"), ValuePattern::Any(any))]);
-        let url = |pairs: &[(&str, &str)]| {
-            pairs.iter().map(|(name, value)| (TokenKey::query(name), Value::from(*value))).collect()
-        };
-        assert!(pattern.matches(&url(&[("page", "2")])));
-        assert!(pattern.matches(&url(&[])));
-        assert!(!pattern.matches(&url(&[("page", "1")])));
-        assert!(!pattern.matches(&url(&[("page", "two")])));
-        assert!(!pattern.matches(&url(&[("page", "2"), ("sid", "9")])));
     }
 }

@@ -1,0 +1,81 @@
+/*!
+Changes to the list of query parameters: where `;` separates them too, and in which order they stand.
+*/
+
+use memchr::memchr;
+
+use super::Place;
+use super::change::{Changing, News};
+use super::draft::{Param, Piece, find};
+use super::names::Name;
+use super::run::Read;
+use crate::compiled::encoding::{Cursor, first_word};
+
+impl Changing<'_, '_> {
+    /// Reads `;` as `&`. The URL stays as it is, so this is no change of it.
+    pub(super) fn split_params(&mut self) {
+        let parts = &mut self.draft.parts;
+        if parts.separator == b';' {
+            parts.params.iter_mut().skip(1).for_each(|param| param.is_after_semicolon = true);
+            parts.separator = b'&';
+            parts.touched.query = true;
+            return;
+        }
+        if !self.draft.has_semicolon {
+            return;
+        }
+        let draft = &mut *self.draft;
+        let mut params = std::mem::replace(&mut draft.parts.params, std::mem::take(&mut draft.spare_params));
+        for &param in &params {
+            self.split_param(param);
+        }
+        params.clear();
+        self.draft.spare_params = params;
+        self.draft.parts.touched.query = true;
+        self.draft.is_in_order = false;
+        self.has_news(News::Params);
+    }
+
+    /// Adds a parameter, or those of which it consists.
+    fn split_param(&mut self, param: Param) {
+        let Param { name, value, .. } = param;
+        let padded = self.url.padded();
+        let is_as_read = !name.is_written() && (value.is_bare() || value.start == name.end + 1);
+        let (mut start, end) =
+            (name.start as usize, if value.is_bare() { name.end } else { value.end } as usize);
+        let params = &mut self.draft.parts.params;
+        if !is_as_read || memchr(b';', &padded[start..end]).is_none() {
+            params.push(param);
+            return;
+        }
+        let mut is_after_semicolon = param.is_after_semicolon;
+        for piece in padded[start..end].split(|&byte| byte == b';') {
+            let length = memchr(b'=', piece).unwrap_or(piece.len());
+            let (name_end, piece_end) = (start + length, start + piece.len());
+            let value = if name_end < piece_end { Piece::new(name_end + 1, piece_end) } else { Piece::BARE };
+            let word = first_word(padded, start, length);
+            let Name { id, edits, early } = self.program.query_name(word, padded, start, length);
+            let (word, name) = (word.swap_bytes(), Piece::new(start, name_end));
+            params.push(Param { word, name, value, edits, id, early, is_after_semicolon });
+            (start, is_after_semicolon) = (piece_end + 1, true);
+        }
+    }
+
+    /// Puts some parameters first.
+    pub(super) fn order(&mut self, cursor: &mut Cursor<'_>) -> Read<()> {
+        let mut next = 0;
+        for _ in 0..cursor.u16()? {
+            let place = Place::read(cursor)?;
+            let params = &mut self.draft.parts.params;
+            let Some(at) = find(params, place).filter(|&at| at >= next) else { continue };
+            if at > next {
+                params[next..=at].rotate_right(1);
+                self.draft.parts.touched.query = true;
+                self.draft.is_in_order = false;
+                self.is_changed = true;
+            }
+            next += 1;
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,266 @@
+/*!
+Edits as sentences: on `/viewtopic.php`, `sid` does not matter.
+*/
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::edit::{Area, Change, Closed, Count, Edit, PathPart, Replace, Source, Spelling, Spot, Test};
+use super::{AnyValue, Mapped, Mirror, RefusedEdit, Rule, ValueClass};
+use crate::url::{TokenKey, Value};
+use crate::url_shape::write_shape;
+
+impl fmt::Display for Edit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Mirror { of, except, .. }) = Mirror::of(self) {
+            write!(f, "shows the pages of {of}")?;
+            return except.iter().enumerate().try_for_each(|(at, segment)| {
+                write!(f, "{} /{segment}", if at == 0 { ", except" } else { "," })
+            });
+        }
+        if let Some(rule) = Rule::of(self) {
+            return write!(f, "`{}` is written `{}`", rule.pattern, rule.rewrite);
+        }
+        write_conditions(f, &self.when, self.closed)?;
+        write_changes(f, &self.when, &self.change)?;
+        f.write_str(if self.last { "; then no more edits are made" } else { "" })
+    }
+}
+
+impl fmt::Display for RefusedEdit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_conditions(f, &self.when, Closed::No)?;
+        write_changes(f, &self.when, &self.change)
+    }
+}
+
+fn write_changes(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, changes: &[Change]) -> fmt::Result {
+    // What is read is not left out, but written elsewhere.
+    let is_read = |key: &TokenKey| changes.iter().any(|change| change.reads(key));
+    let mut said = changes.iter().filter(|change| match change {
+        Change::Drop(Spot::Key(key)) => !is_read(key),
+        Change::Fold { of: Area::Key(key), .. } => !is_read(key),
+        _ => true,
+    });
+    if let Some(first) = said.next() {
+        write_change(f, when, first)?;
+    }
+    said.try_for_each(|change| {
+        f.write_str("; ")?;
+        write_change(f, when, change)
+    })
+}
+
+/// Where the edit is made: the fixed start of the path first, then everything else.
+fn write_conditions(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, closed: Closed) -> fmt::Result {
+    let segment = |index: usize| when.get(&Spot::Key(TokenKey::PathSegment(index as u16)));
+    let fixed: Vec<&Value> = (0..when.len())
+        .map_while(|index| match segment(index) {
+            Some(Test::Is(value)) => Some(value),
+            _ => None,
+        })
+        .collect();
+    let is_whole = segment(fixed.len()) == Some(&Test::Absent);
+    let mut separator = "";
+    if !fixed.is_empty() {
+        f.write_str(if is_whole { "on `" } else { "under `" })?;
+        fixed.iter().try_for_each(|value| write!(f, "/{value}"))?;
+        f.write_str("`")?;
+        separator = ", ";
+    }
+    for (spot, test) in when {
+        if matches!(spot, Spot::Key(TokenKey::PathSegment(index)) if usize::from(*index) < fixed.len()) {
+            continue;
+        }
+        let name = Name(spot);
+        match test {
+            Test::Is(value) => write!(f, "{separator}where {name} is `{value}`")?,
+            Test::OneOf(values) => {
+                write!(f, "{separator}where {name} is one of {} known values", values.len())?;
+            }
+            Test::Not(values) => {
+                write!(f, "{separator}unless {name} is ")?;
+                for (at, value) in values.iter().enumerate() {
+                    write!(f, "{}`{value}`", if at == 0 { "" } else { " or " })?;
+                }
+            }
+            // That a value is there to be read goes without saying.
+            Test::Any(any) if any.is_presence() && matches!(spot, Spot::Key(TokenKey::QueryParam(_))) => {
+                write!(f, "{separator}where there is {name}")?;
+            }
+            Test::Any(any) if any.is_presence() => continue,
+            Test::Any(AnyValue { class, except, optional }) => {
+                let or_none = if *optional { " or there is none" } else { "" };
+                match class {
+                    ValueClass::Text => write!(f, "{separator}where there is {name}")?,
+                    _ => write!(f, "{separator}where {name} is like `{class}`{or_none}")?,
+                }
+                for (at, value) in except.iter().enumerate() {
+                    write!(f, "{}`{value}`", if at == 0 { " but not " } else { " or " })?;
+                }
+            }
+            Test::Absent => match spot {
+                Spot::Key(TokenKey::PathSegment(depth)) if is_whole && usize::from(*depth) == fixed.len() => {
+                    continue;
+                }
+                Spot::Key(TokenKey::PathSegment(depth)) => {
+                    write!(f, "{separator}where the path has at most {depth} segments")?;
+                }
+                _ => write!(f, "{separator}where there is no {name}")?,
+            },
+        }
+        separator = ", ";
+    }
+    let nothing_else = match closed {
+        Closed::No => "",
+        Closed::ExceptParams => "where a URL has nothing else but other parameters",
+        Closed::Yes => "where a URL has nothing else",
+    };
+    if !nothing_else.is_empty() {
+        write!(f, "{separator}{nothing_else}")?;
+        separator = ", ";
+    }
+    f.write_str(if separator.is_empty() { "" } else { ": " })
+}
+
+/// A place as people call it.
+struct Name<'a>(&'a Spot);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Spot::FromRight(0) => f.write_str("the last path segment"),
+            Spot::FromRight(index) => write!(f, "path segment {} from the end", u32::from(*index) + 1),
+            Spot::Key(key) => match key {
+                TokenKey::Scheme => f.write_str("the scheme"),
+                TokenKey::Subdomain(_) => write!(f, "host label `{key}`"),
+                TokenKey::Port => f.write_str("the port"),
+                TokenKey::PathSegment(index) => write!(f, "path segment {}", u32::from(*index) + 1),
+                TokenKey::TrailingSlash => f.write_str("a trailing slash"),
+                TokenKey::PathParam(name) => write!(f, "`;{name}`"),
+                TokenKey::QuerySeparator => f.write_str("the separator of parameters"),
+                TokenKey::QueryParam(name) => write!(f, "`{name}`"),
+                TokenKey::Hashbang => f.write_str("what follows `#!`"),
+            },
+        }
+    }
+}
+
+fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change: &Change) -> fmt::Result {
+    match change {
+        Change::Drop(spot) => match (spot, when.get(spot)) {
+            (Spot::Key(TokenKey::QueryParam(name)), Some(Test::Is(value))) => {
+                write!(f, "`{name}={value}` is the same as none")
+            }
+            (Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_), _) => {
+                write!(f, "{} is left out", Name(spot))
+            }
+            _ => write!(f, "{} does not matter", Name(spot)),
+        },
+        Change::Forget(spot) => write!(f, "{} does not matter", Name(spot)),
+        Change::ForgetPath => f.write_str("the path does not matter"),
+        Change::Map { of, values } => {
+            for (at, Mapped { is, becomes }) in values.iter().enumerate() {
+                f.write_str(if at == 0 { "" } else { ", " })?;
+                match (of, is, becomes) {
+                    (TokenKey::QueryParam(name), Value::Bare, None) => {
+                        write!(f, "`{name}` without value is the same as none")?
+                    }
+                    (TokenKey::QueryParam(name), is, None) => write!(f, "`{name}={is}` is the same as none")?,
+                    (TokenKey::QueryParam(name), is, Some(becomes)) => {
+                        write!(f, "`{name}={is}` is the same as `{name}={becomes}`")?;
+                    }
+                    (_, is, None) => write!(f, "`{is}` is the same as none")?,
+                    (_, is, Some(becomes)) => write!(f, "`{is}` is the same as `{becomes}`")?,
+                }
+            }
+            Ok(())
+        }
+        Change::Fold { of, to } => {
+            let place = match of {
+                Area::Path => "the path".to_owned(),
+                Area::Params => "parameters".to_owned(),
+                Area::Key(key) => Name(&Spot::Key(key.clone())).to_string(),
+            };
+            let what = match to {
+                Spelling::Lowercase => "letter case does not matter",
+                Spelling::Unescaped => "escapes such as `%3A` do not matter",
+                Spelling::PlusAsSpace => "`+` is the same as `%20`",
+                Spelling::Underscored => "spaces are the same as `_`",
+                Spelling::Unpadded => "leading zeros do not matter",
+                Spelling::Composed => "composed and decomposed accents are the same",
+            };
+            write!(f, "in {place}, {what}")
+        }
+        Change::Set { key, to } => {
+            write!(f, "{} is `", Name(&Spot::Key(key.clone())))?;
+            to.iter().try_for_each(|source| write!(f, "{source}"))?;
+            f.write_str("`")
+        }
+        Change::Path(parts) => {
+            f.write_str("the path is `")?;
+            for part in parts {
+                match part {
+                    PathPart::Text(text) => write!(f, "/{text}")?,
+                    PathPart::First(1) => f.write_str("/{first segment}")?,
+                    PathPart::First(count) => write!(f, "/{{first {count} segments}}")?,
+                    PathPart::Last(1) => f.write_str("/{last segment}")?,
+                    PathPart::Last(count) => write!(f, "/{{last {count} segments}}")?,
+                    PathPart::Segments { from: 0, but_last } => {
+                        write!(f, "/{{all but the last {but_last}}}")?
+                    }
+                    PathPart::Segments { .. } => f.write_str("/{rest}")?,
+                    PathPart::Value { from, split: None } => write!(f, "/{from}")?,
+                    PathPart::Value { from, split: Some(split) } => write!(f, "/{from} with / for {split}")?,
+                }
+            }
+            f.write_str("`")
+        }
+        Change::Unrepeat => f.write_str("parts of the path that repeat themselves are written once"),
+        Change::UnrepeatParams => f.write_str("parameters that say the same twice are written once"),
+        Change::SplitParams => f.write_str("`;` separates parameters as `&` does"),
+        Change::Order(keys) => {
+            f.write_str("parameters are written in the order ")?;
+            for (at, key) in keys.iter().enumerate() {
+                write!(f, "{}{}", if at == 0 { "" } else { ", " }, Name(&Spot::Key(key.clone())))?;
+            }
+            Ok(())
+        }
+        Change::Write(target) => {
+            f.write_str("the URL is written `")?;
+            write_shape(f, target.iter().map(|(key, op)| (key, op as &dyn fmt::Display)))?;
+            f.write_str("`")
+        }
+        Change::Replace(Replace { from, to, at_start, at_end }) => {
+            let place = match (at_start, at_end) {
+                (true, true) => " where it is all there is",
+                (true, false) => " at the start",
+                (false, true) => " at the end",
+                (false, false) => "",
+            };
+            match &**to {
+                "" => write!(f, "`{from}` is left out{place}"),
+                _ => write!(f, "`{from}` is replaced by `{to}`{place}"),
+            }
+        }
+        Change::Move(site) => write!(f, "shows the pages of {site}"),
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.prefix)?;
+        if let Some(spot) = &self.of {
+            let part = self.part.map_or(String::new(), |part| format!(".{part}"));
+            match self.count {
+                _ if !self.table.is_empty() => {
+                    write!(f, "{{{spot}{part}, by a table of {}}}", self.table.len())?
+                }
+                None => write!(f, "{{{spot}{part}}}")?,
+                Some(Count { times: 1, plus }) => write!(f, "{{{spot}{part} {plus:+}}}")?,
+                Some(Count { times, plus }) => write!(f, "{{{times} * {spot}{part} {plus:+}}}")?,
+            }
+        }
+        f.write_str(&self.suffix)
+    }
+}

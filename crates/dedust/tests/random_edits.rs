@@ -1,0 +1,303 @@
+/*!
+Any edits at all, compiled, beside an interpreter that makes them one by one and checks every canonical URL by reading it again.
+*/
+
+#![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
+
+use std::collections::BTreeMap;
+
+use dedust::rules::{
+    AnyValue, Area, Atom, Change, Closed, Count, Edit, Evidence, Mapped, PathPart, SiteRules, SiteSummary,
+    Source, Spelling, Spot, Test, TokenKey, Value, ValueClass,
+};
+use dedust::support::{EditList, UrlParts};
+use dedust::{Normalizer, ParsedUrl, RuleSet};
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+const DOMAIN: &str = "example.org";
+
+/// What edits are made of in property tests: few names and values, so that they meet.
+const NAMES: [&str; 5] = ["a", "b", "sid", "a-rather-long-name", "a-rather-long-game"];
+const VALUES: [&str; 10] = ["", "1", "20", "a", "index.php", "Wiki%3AA", "x-7-y.html", "*", "007", "a%20b"];
+
+fn name() -> impl Strategy<Value = String> {
+    (prop::sample::select(&NAMES[..]), prop::bool::weighted(0.1))
+        .prop_map(|(name, is_second)| if is_second { format!("{name}#2") } else { name.to_owned() })
+}
+
+fn text() -> impl Strategy<Value = Box<str>> {
+    prop::sample::select(&VALUES[..]).prop_map(Into::into)
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![1 => Just(Value::Bare), 9 => text().prop_map(Value::Text)]
+}
+
+fn key() -> impl Strategy<Value = TokenKey> {
+    let parsed = |text: String| text.parse().unwrap();
+    prop_oneof![
+        6 => name().prop_map(move |name| parsed(format!("q.{name}"))),
+        1 => name().prop_map(move |name| parsed(format!("mp.{name}"))),
+        4 => (0..4u16).prop_map(TokenKey::PathSegment),
+        1 => (0..2u16).prop_map(TokenKey::Subdomain),
+        2 => prop::sample::select(vec![
+            TokenKey::Scheme, TokenKey::Port, TokenKey::TrailingSlash, TokenKey::QuerySeparator, TokenKey::Hashbang,
+        ]),
+    ]
+}
+
+fn spot() -> impl Strategy<Value = Spot> {
+    prop_oneof![5 => key().prop_map(Spot::Key), 1 => (0..3u16).prop_map(Spot::FromRight)]
+}
+
+fn class() -> impl Strategy<Value = ValueClass> {
+    prop::sample::select(vec![
+        ValueClass::Text,
+        ValueClass::Digits,
+        ValueClass::Word,
+        ValueClass::File("php".into()),
+        ValueClass::Framed {
+            prefix: "x-".into(),
+            class: ValueClass::Digits.into(),
+            suffix: "-y.html".into(),
+        },
+    ])
+}
+
+fn test() -> impl Strategy<Value = Test> {
+    prop_oneof![
+        4 => value().prop_map(Test::Is),
+        1 => vec(value(), 0..4).prop_map(Test::OneOf),
+        2 => vec(value(), 0..3).prop_map(Test::Not),
+        2 => class().prop_map(|class| Test::Any(class.into())),
+        1 => (class(), vec(value(), 0..2), any::<bool>())
+            .prop_map(|(class, except, optional)| Test::Any(AnyValue { class, except, optional })),
+        1 => Just(Test::Absent),
+    ]
+}
+
+fn source() -> impl Strategy<Value = Source> {
+    let atom = prop::sample::select(vec![
+        Atom::Digits(0),
+        Atom::Stem,
+        Atom::Extension,
+        Atom::Piece { separator: '-', index: 1 },
+        Atom::PieceFromRight { separator: '%', index: 0 },
+    ]);
+    let count = (-2..20i64, -20..20i64).prop_map(|(times, plus)| Count { times, plus });
+    let table = vec((text(), text()), 0..3).prop_map(|mut table| {
+        table.sort();
+        table.dedup_by(|a, b| a.0 == b.0);
+        table
+    });
+    let affix = || prop_oneof![4 => Just("".into()), 1 => text()];
+    (
+        affix(),
+        option::weighted(0.8, spot()),
+        option::weighted(0.3, atom),
+        option::weighted(0.1, count),
+        table,
+        affix(),
+    )
+        .prop_map(|(prefix, of, part, count, table, suffix): (Box<str>, _, _, _, Vec<_>, Box<str>)| {
+            let table = if table.len() > 1 { table } else { Vec::new() };
+            Source { prefix, of, part, count, table, suffix }
+        })
+}
+
+fn part() -> impl Strategy<Value = PathPart> {
+    prop_oneof![
+        2 => text().prop_map(PathPart::Text),
+        2 => (0..3u16, 0..2u16).prop_map(|(from, but_last)| PathPart::Segments { from, but_last }),
+        1 => (0..3u16).prop_map(PathPart::First),
+        1 => (0..3u16).prop_map(PathPart::Last),
+        3 => (source(), option::weighted(0.3, prop::sample::select(vec![':', '-', 'é'])))
+            .prop_map(|(from, split)| PathPart::Value { from, split }),
+    ]
+}
+
+fn spelling() -> impl Strategy<Value = Spelling> {
+    use Spelling::{Composed, Lowercase, PlusAsSpace, Underscored, Unescaped, Unpadded};
+    prop::sample::select(vec![Lowercase, Unescaped, PlusAsSpace, Underscored, Unpadded, Composed])
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let area = prop_oneof![Just(Area::Path), Just(Area::Params), key().prop_map(Area::Key)];
+    let mapped = vec((value(), option::of(text())), 1..4).prop_map(|mut values| {
+        values.sort();
+        values.dedup_by(|a, b| a.0 == b.0);
+        values.into_iter().map(|(is, becomes)| Mapped { is, becomes }).collect::<Vec<_>>()
+    });
+    let scheme =
+        (prop::sample::select(vec!["http", "https", "ftp"]), prop::sample::select(vec!["http", "https"]));
+    let scheme = scheme.prop_map(|(is, becomes)| Change::Map {
+        of: TokenKey::Scheme,
+        values: vec![Mapped { is: is.into(), becomes: Some(becomes.into()) }],
+    });
+    let www =
+        (0..2u16, prop_oneof![3 => Just(None), 1 => Just(Some("m".into()))]).prop_map(|(index, becomes)| {
+            Change::Map { of: TokenKey::Subdomain(index), values: vec![Mapped { is: "www".into(), becomes }] }
+        });
+    prop_oneof![
+        1 => www,
+        8 => spot().prop_map(Change::Drop),
+        2 => spot().prop_map(Change::Forget),
+        1 => Just(Change::ForgetPath),
+        4 => (key(), mapped).prop_map(|(of, values)| Change::Map { of, values }),
+        1 => scheme,
+        3 => (area, spelling()).prop_map(|(of, to)| Change::Fold { of, to }),
+        3 => (key(), vec(source(), 0..3)).prop_map(|(key, to)| Change::Set { key, to }),
+        3 => vec(part(), 0..4).prop_map(Change::Path),
+        1 => Just(Change::Unrepeat),
+        2 => Just(Change::UnrepeatParams),
+        1 => Just(Change::SplitParams),
+        1 => vec(name(), 1..3).prop_map(|names| {
+            Change::Order(names.iter().map(|name| format!("q.{name}").parse().unwrap()).collect())
+        }),
+    ]
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    let when = prop_oneof![1 => Just(BTreeMap::new()), 1 => btree_map(spot(), test(), 0..3)];
+    let changes = prop_oneof![3 => vec(change(), 1), 1 => vec(change(), 2..4)];
+    let closed = prop_oneof![8 => Just(Closed::No), 1 => Just(Closed::ExceptParams), 1 => Just(Closed::Yes)];
+    let (last, fetchable) = (prop::bool::weighted(0.1), prop::bool::weighted(0.7));
+    (when, closed, changes, last, fetchable).prop_map(|(when, closed, change, last, fetchable)| Edit {
+        when,
+        closed,
+        change,
+        last,
+        fetchable,
+        evidence: Evidence::default(),
+    })
+}
+
+/// Edits that a rule file may hold, few or more than there are bits for.
+fn site() -> impl Strategy<Value = Vec<Edit>> {
+    let is_valid = |edit: &Edit| SiteRules::new(SiteSummary::default(), vec![edit.clone()]).is_ok();
+    let edit = || edit().prop_filter("a rule file refuses the edit", is_valid);
+    prop_oneof![4 => vec(edit(), 1..6), 1 => vec(edit(), 33..40)]
+}
+
+fn url() -> impl Strategy<Value = String> {
+    let pick = |texts: &'static [&'static str]| prop::sample::select(texts);
+    let value = || prop_oneof![6 => pick(&VALUES[..]), 1 => pick(&["A%CC%8A", "a;b=1", "a'b", "%27", "x+y", "a:b/c", "..", "%A", "a%", "00.01", "x-01%2F%3a"])];
+    let segment =
+        || prop_oneof![8 => value(), 1 => pick(&["Abc", "x;a=1", "tl;dr", "%7e", ".", "b%", "%C3%B1%CC%83"])];
+    let param = || {
+        (pick(&NAMES[..]), option::weighted(0.9, value()))
+            .prop_map(|(name, value)| value.map_or(name.to_owned(), |value| format!("{name}={value}")))
+    };
+    let separator = || prop_oneof![9 => Just("&"), 1 => Just(";")];
+    let query = (vec((param(), separator()), 1..5), separator(), any::<bool>()).prop_map(
+        |(params, one, is_mixed)| {
+            let separated = params.iter().enumerate().map(|(at, (param, own))| match (at, is_mixed) {
+                (0, _) => param.clone(),
+                (_, true) => format!("{own}{param}"),
+                (_, false) => format!("{one}{param}"),
+            });
+            format!("?{}", separated.collect::<String>())
+        },
+    );
+    (
+        prop_oneof![6 => Just("http"), 3 => Just("https"), 1 => pick(&["ftp", "foo", "wss"])],
+        prop_oneof![6 => Just(""), 2 => Just("www."), 1 => pick(&["a.b.", "me@", "1.", "www.a.", "www.www."])],
+        prop_oneof![9 => Just(""), 1 => pick(&[":80", ":8080", ":443"])],
+        vec(segment(), 0..5).prop_map(|segments| segments.join("/")),
+        prop_oneof![3 => Just(""), 1 => Just("/"), 1 => pick(&[";a=1", ";sid=2;b=1/"])],
+        option::weighted(0.7, query),
+        prop_oneof![9 => Just(""), 1 => Just("#!a")],
+    )
+        .prop_map(|(scheme, labels, port, path, end, query, hashbang)| {
+            let query = query.unwrap_or_default();
+            format!("{scheme}://{labels}{DOMAIN}{port}/{path}{end}{query}{hashbang}")
+        })
+}
+
+/// Makes edits one by one.
+struct Interpreter<'a> {
+    edits: &'a [Edit],
+}
+
+impl Interpreter<'_> {
+    fn key(&self, url: &ParsedUrl) -> Vec<u8> {
+        let (mut parts, mut key) = (UrlParts::default(), Vec::new());
+        let edits = EditList::new(self.edits).unwrap();
+        if !url.is_hierarchical() || !parts.read(url, DOMAIN.len(), &edits) {
+            return Normalizer::default().key(url.as_bytes()).unwrap().into_bytes();
+        }
+        for place in 0..edits.len() {
+            let is_last = parts.ends_at(&edits, place);
+            parts.apply(&edits, place);
+            if is_last {
+                break;
+            }
+        }
+        parts.write_key(&edits, &mut key);
+        key
+    }
+
+    /// What the edits with fetchable results make of a URL, canonical or not.
+    fn rewritten(&self, url: &ParsedUrl) -> Vec<u8> {
+        let (mut parts, mut rewritten) = (UrlParts::default(), Vec::new());
+        let edits = EditList::new(self.edits).unwrap();
+        if !url.is_hierarchical() || url.userinfo().is_some() || !parts.read(url, DOMAIN.len(), &edits) {
+            return url.as_bytes().to_vec();
+        }
+        for (place, edit) in self.edits.iter().enumerate() {
+            let is_last = parts.ends_at(&edits, place);
+            if edit.fetchable {
+                parts.apply(&edits, place);
+            }
+            if is_last {
+                break;
+            }
+        }
+        if !parts.is_writable() {
+            return url.as_bytes().to_vec();
+        }
+        parts.write_url(&edits, &mut rewritten);
+        rewritten
+    }
+
+    fn canonical(&self, url: &ParsedUrl) -> Vec<u8> {
+        let rewritten = self.rewritten(url);
+        let is_canonical = ParsedUrl::parse(&rewritten).is_ok_and(|again| {
+            let is_of_site = again.host() == DOMAIN.as_bytes() || again.host().ends_with(b".example.org");
+            again.as_bytes() == rewritten
+                && is_of_site
+                && self.rewritten(&again) == rewritten
+                && self.key(&again) == self.key(url)
+        });
+        if is_canonical { rewritten } else { url.as_bytes().to_vec() }
+    }
+}
+
+fn compiled(edits: &[Edit]) -> Normalizer {
+    let mut rules = RuleSet::new("by hand");
+    rules.insert(DOMAIN, SiteRules::new(SiteSummary::default(), edits.to_vec()).unwrap()).unwrap();
+    Normalizer::compile(&rules)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+
+    #[test]
+    fn compiled_edits_do_what_interpreted_edits_do(edits in site(), urls in vec(url(), 8)) {
+        let (normalizer, interpreter) = (compiled(&edits), Interpreter { edits: &edits });
+        for url in urls {
+            let Ok(parsed) = ParsedUrl::parse(&url) else { continue };
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            let key = normalizer.key(&url).unwrap();
+            prop_assert_eq!(key.to_string(), text(&interpreter.key(&parsed)), "key of {}", url);
+            let canonical = normalizer.normalize(&url).unwrap();
+            prop_assert_eq!(canonical.to_string(), text(&interpreter.canonical(&parsed)), "canonical of {}", url);
+            // Whatever the edits are.
+            prop_assert_eq!(normalizer.key(&canonical).unwrap(), key, "key of {}", canonical);
+            prop_assert_eq!(normalizer.normalize(&canonical).unwrap(), canonical);
+        }
+    }
+}
