@@ -14,15 +14,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::layout::Layout;
 use self::template::put_template;
-use self::texts::Texts;
+pub(crate) use self::texts::Texts;
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::compiled::{CompiledSite, ImageBuilder, LeftOutReason, SiteFacts};
 use crate::edit_program;
 use crate::pattern::{AnyValue, ValueClass, ValuePattern};
 use crate::program::{
-    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_EDITS, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
-    NO_SLOT, NO_TEXT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES,
-    print_of,
+    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_SUBSTITUTIONS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS, NO_SLOT,
+    NO_TEXT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES, print_of,
 };
 use crate::rule::{Edit, Op, OtherParams, Replacement, Rule, RuleSet, SiteRules, Substitution};
 use crate::url::{RawValue, TokenKey, Value, has_subdomains};
@@ -59,8 +58,11 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
         return;
     }
     let is_provable = substitutions.is_empty();
-    let compiled =
-        Compiler::new(rules, is_provable).and_then(|compiler| compiler.finish(&substitutions, &edits));
+    let compiled = match &edits[..] {
+        [] => Compiler::new(rules, is_provable).and_then(|compiler| compiler.finish(&substitutions)),
+        // A site that has edits has nothing else.
+        edits => edit_program::encode(edits),
+    };
     match compiled {
         Ok(program) => {
             let facts = SiteFacts {
@@ -116,44 +118,33 @@ impl<'a> Compiler<'a> {
     }
 
     /// The program of the site.
-    fn finish(
-        mut self,
-        substitutions: &[(usize, &Substitution)],
-        edits: &[(usize, &Edit)],
-    ) -> Result<CompiledSite, TooLarge> {
+    fn finish(mut self, substitutions: &[(usize, &Substitution)]) -> Result<CompiledSite, TooLarge> {
         let rules = std::mem::take(&mut self.rules);
         // Names come first: their numbers are those of their prints.
         let names: Vec<Box<str>> = self.layout.names().map(|name| name.text.clone()).collect();
         for name in &names {
             self.texts.push(name.as_bytes())?;
         }
-        let lists = usize::from(!substitutions.is_empty()) + usize::from(!edits.is_empty());
+        let lists = usize::from(!substitutions.is_empty());
         self.put_shape(&rules, lists)?;
         let passes = |(_, rule): &(usize, &Rule)| rule.other_params == OtherParams::Keep;
         let has_order = |rule: &(usize, &Rule)| passes(rule) || writes_in_place(rule.1);
         self.out[4] = flag(KEEPS_OTHERS, rules.iter().any(passes))
             | flag(KEEPS_ORDER, rules.iter().any(has_order))
             | flag(HAS_SUBSTITUTIONS, !substitutions.is_empty())
-            | flag(HAS_EDITS, !edits.is_empty())
             | self.texts.end_width() << END_WIDTH;
 
         let mut site = vec![0; 4 * lists];
         site.extend(names.iter().map(|name| print(Some(name.as_bytes()))));
         site.extend(rules.iter().map(|(_, rule)| self.print(rule)));
         self.texts.put(&mut site);
-        let mut place = 0;
         if !substitutions.is_empty() {
-            site.set_u32(place, site.len())?;
-            place += 4;
+            site.set_u32(0, site.len())?;
             site.put_u32(u32::try_from(substitutions.len()).map_err(|_| TooLarge)?);
             for (place, substitution) in substitutions {
                 let place = u32::try_from(*place).map_err(|_| TooLarge)?;
                 Replacement::encode(substitution, place, &mut site)?;
             }
-        }
-        if !edits.is_empty() {
-            site.set_u32(place, site.len())?;
-            edit_program::encode(edits, &mut site)?;
         }
         Ok(CompiledSite { shape: self.out, site })
     }
@@ -275,7 +266,7 @@ impl<'a> Compiler<'a> {
                 ValuePattern::Is(value) => {
                     counts[0] += 1;
                     self.out.put_u16(slot);
-                    let text = value.as_raw().map(|text| self.texts.number(text)).transpose()?;
+                    let text = value.as_raw().map(|text| self.texts.small_number(text)).transpose()?;
                     self.out.put_u16(text.unwrap_or(NO_TEXT));
                 }
                 ValuePattern::Any(AnyValue { class, except, .. }) => match class.simple_code() {

@@ -70,7 +70,7 @@ impl Normalizer {
 /// Reads a URL for the edits of its site, unless these cannot speak of it.
 #[inline]
 pub(super) fn read<'p>(program: &Program<'p>, url: &ParsedUrl, draft: &mut Draft) -> Option<EditProgram<'p>> {
-    if program.edits() == 0 || !url.is_hierarchical() {
+    if !program.has_edits() || !url.is_hierarchical() {
         return None;
     }
     let edits = EditProgram::new(program)?;
