@@ -6,21 +6,28 @@ parameter, a value in some place of the path, a capital letter. So every edit ha
 a mask of the edits that do: a [`Draft`] looks up each name and some values of the path once, and the masks of what it
 finds tell which edits are left to ask. Often that is none.
 
+As with rules, a site has texts and prints of its own, and shares all else with sites whose edits are built alike:
+
 ```text
-header    96 bytes, see `Head`, and 48 where edits change spellings
-names     of query parameters, then of path parameters: two flat tables of 20 bytes a name
-values    of the path: a flat table of 8 bytes a value
-places    of the edits, 4 bytes each
-edits     flags, numbers of tests and changes, place in the site's list, tests, changes
+site    prints   one byte for each name of a query parameter, of a path parameter, and for each value that edits wait for
+        ends     of the texts: 0, then one number for each, of 1, 2 or 4 bytes
+        texts    the names, then all others, without gaps
+
+shape   header   100 bytes, see `Head`, and 48 where edits change spellings
+        names    8 bytes each: edits that wait for it, what is done early
+        values   12 bytes each: edits that wait for it, its text, whose value it is
+        places   of the edits, 4 bytes each
+        edits    flags, numbers of tests and changes, place in the site's list, masks, tests, changes
 ```
-Places count bytes from the start of the site's program, and nothing that is read is trusted. Edits are written by
-`encode.rs`; `waits.rs` says what they wait for. Where there are more edits than bits, neighbours share one.
+Places count bytes from the start of the site's part or of the shape, and nothing that is read is trusted. Edits are
+written by `encode.rs`; `waits.rs` says what they wait for. Where there are more edits than bits, neighbours share one.
 */
 
 mod change;
 mod draft;
 mod early;
 mod encode;
+mod independence;
 mod names;
 mod one_by_one;
 mod read;
@@ -35,23 +42,26 @@ pub(crate) use self::encode::encode;
 pub use self::one_by_one::{EditList, UrlParts};
 pub(crate) use self::reads_back::Edited;
 
-use self::names::{Name, Names};
-use crate::compiled::encoding::{Cursor, first_word, u16_at, u32_at};
-use crate::program::Program;
+use wide::{CmpEq as _, i8x16};
 
-const HEAD_BYTES: usize = 96;
-const NAME_BYTES: usize = 20;
-const VALUE_BYTES: usize = 8;
+use self::names::{Name, Names};
+use crate::compiled::CompiledSite;
+use crate::compiled::encoding::{Cursor, array_at, first_word, is_same, u16_at, u32_at};
+use crate::marks::{LANES, lanes_of, low_lanes};
+use crate::program::{END_WIDTH, Program, Texts};
+use crate::url::{PADDING, RawValue};
+
+const HEAD_BYTES: usize = 100;
+const NAME_BYTES: usize = 8;
+const VALUE_BYTES: usize = 12;
 /// For every area and character a mask of edits.
 const FOLD_BYTES: usize = 2 * 4 * spelling_bits::COUNT;
-/// Flags, number of tests, number of changes, place in the site's list.
-const EDIT_BYTES: usize = 8;
+/// Flags, number of tests, number of changes, place in the site's list, two masks of edits.
+const EDIT_BYTES: usize = 16;
 /// Bits of a mask of edits.
 const BITS: usize = 32;
 /// Numbers of segments that are told apart; the last stands for all above.
 const DEPTHS: usize = 6;
-/// The length of a name that is none; no name is looked for that is as long.
-const NO_NAME: u16 = u16::MAX;
 /// Stands for a name that no edit speaks of.
 const NO_ID: u16 = u16::MAX;
 
@@ -59,6 +69,8 @@ const NO_ID: u16 = u16::MAX;
 const HAS_FOLDS: u8 = 1;
 /// Site: some edits speak of host labels.
 const SPEAKS_OF_LABELS: u8 = 2;
+/// Site: some edits wait for values of the path.
+const HAS_PATH_VALUES: u8 = 4;
 
 /// Edit: its result can be fetched.
 const FETCHABLE: u8 = 1;
@@ -87,29 +99,33 @@ enum Mark {
     Repeats,
 }
 
-/// Byte offsets in the header, after the masks of all [`Mark`]s.
-const FETCHABLE_AT: usize = 28;
-const MATTERS_AT: usize = 32;
-const DEPTHS_AT: usize = 36;
-const COUNT_AT: usize = 60;
-const QUERY_NAMES_AT: usize = 62;
-const PATH_NAMES_AT: usize = 64;
-const VALUES_AT: usize = 66;
-const QUERY_SEED_AT: usize = 68;
-const PATH_SEED_AT: usize = 69;
-const FLAGS_AT: usize = 72;
-const QUERY_STEPS_AT: usize = 73;
-const PATH_STEPS_AT: usize = 74;
-const EARLY_AT: usize = 75;
-const LABEL_INDEX_AT: usize = 76;
-const LABEL_LENGTH_AT: usize = 77;
-const LABEL_AT: usize = 78;
-const TOTAL_AT: usize = 86;
+/// Byte offsets in the header. The length of the shape and flags of all sites come first, in five bytes.
+const FLAGS_AT: usize = 5;
+const EARLY_AT: usize = 6;
+const LABEL_INDEX_AT: usize = 7;
+/// Of all [`Mark`]s.
+const MARKS_AT: usize = 8;
+const FETCHABLE_AT: usize = 36;
+const MATTERS_AT: usize = 40;
+const DEPTHS_AT: usize = 44;
+const COUNT_AT: usize = 68;
+const TOTAL_AT: usize = 70;
+const QUERY_NAMES_AT: usize = 72;
+const PATH_NAMES_AT: usize = 74;
+const VALUES_AT: usize = 76;
 /// Which characters edits wait for in the path, and in the parameters.
-const PATH_CHARACTERS_AT: usize = 70;
-const PARAM_CHARACTERS_AT: usize = 71;
-/// A bit for every value that edits wait for, shared by many values.
-const FILTER_AT: usize = 88;
+const PATH_CHARACTERS_AT: usize = 78;
+const PARAM_CHARACTERS_AT: usize = 79;
+/// The number of a text, of 32 bits.
+const LABEL_AT: usize = 80;
+/// Where the values and edits lie in the shape, and ends and texts in the part of the site.
+const VALUE_TABLE_AT: usize = 84;
+const EDITS_AT: usize = 88;
+const ENDS_AT: usize = 92;
+const TEXTS_AT: usize = 96;
+
+/// The number of a text that is none.
+const NO_TEXT: u32 = u32::MAX;
 
 /// Changes that are made as soon as a URL is read, to keys and to URLs: see `early.rs`.
 mod early_bits {
@@ -201,8 +217,10 @@ mod code {
     pub(super) const PATH: u8 = 6;
     pub(super) const UNREPEAT: u8 = 7;
     pub(super) const UNREPEAT_PARAMS: u8 = 8;
-    pub(super) const SPLIT_PARAMS: u8 = 9;
-    pub(super) const ORDER: u8 = 10;
+    /// All parameters of some names, a bit for the number of each.
+    pub(super) const DROP_NAMES: u8 = 9;
+    pub(super) const SPLIT_PARAMS: u8 = 10;
+    pub(super) const ORDER: u8 = 11;
 
     pub(super) const FOLD_PATH: u8 = 0;
     pub(super) const FOLD_PARAMS: u8 = 1;
@@ -221,16 +239,13 @@ mod code {
     pub(super) const SOURCE_HAS_TABLE: u8 = 8;
 }
 
-/// The edits of a site, to be run where they lie.
+/// The edits of a site, to be run where they lie. Numbers of the header are read where they are needed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EditProgram<'a> {
-    /// The program of the site, and what may be read after it.
-    bytes: &'a [u8],
+    /// What is of the site alone, what it shares with others, and what may be read after both.
+    site: &'a [u8],
+    shape: &'a [u8],
     head: &'a [u8; HEAD_BYTES],
-    query_names: usize,
-    path_names: usize,
-    values: usize,
-    edits: usize,
     pub(crate) domain_len: usize,
     /// Whether another host may have other rules.
     has_longer: bool,
@@ -240,19 +255,12 @@ impl<'a> EditProgram<'a> {
     /// The edits of `program`, which has some.
     #[inline]
     pub(crate) fn new(program: &Program<'a>) -> Option<Self> {
-        Self::at(program.bytes, program.edits() as usize, program.domain_len, program.has_longer)
+        Self::of(program.bytes, program.shape, program.domain_len, program.has_longer)
     }
 
-    /// Those that start at some place of a program.
     #[inline]
-    fn at(bytes: &'a [u8], at: usize, domain_len: usize, has_longer: bool) -> Option<Self> {
-        let head = bytes.get(at..)?.first_chunk::<HEAD_BYTES>()?;
-        let folds = if head[FLAGS_AT] & HAS_FOLDS == 0 { 0 } else { FOLD_BYTES };
-        let query_names = at + HEAD_BYTES + folds;
-        let path_names = query_names + usize::from(u16_at(head, QUERY_NAMES_AT)) * NAME_BYTES;
-        let values = path_names + usize::from(u16_at(head, PATH_NAMES_AT)) * NAME_BYTES;
-        let edits = values + usize::from(u16_at(head, VALUES_AT)) * VALUE_BYTES;
-        Some(Self { bytes, head, query_names, path_names, values, edits, domain_len, has_longer })
+    fn of(site: &'a [u8], shape: &'a [u8], domain_len: usize, has_longer: bool) -> Option<Self> {
+        Some(Self { site, shape, head: shape.first_chunk()?, domain_len, has_longer })
     }
 
     /// The number of edits, those that are made early last.
@@ -268,7 +276,7 @@ impl<'a> EditProgram<'a> {
     /// The edits that wait for a mark.
     #[inline(always)]
     fn waiting(&self, mark: Mark) -> u32 {
-        u32_at(self.head, 4 * mark as usize)
+        u32_at(self.head, MARKS_AT + 4 * mark as usize)
     }
 
     /// The edits that give URLs that can be fetched.
@@ -292,13 +300,15 @@ impl<'a> EditProgram<'a> {
     /// The edits that change the spelling of an area where any of some characters stands in it.
     #[inline(always)]
     fn folding(&self, area: FoldedArea, characters: u8) -> u32 {
-        if !self.has(HAS_FOLDS) {
+        const AREA_BYTES: usize = FOLD_BYTES / 2;
+        let mut left = characters & spelling_bits::ALL;
+        if left == 0 || !self.has(HAS_FOLDS) {
             return 0;
         }
-        const AREA_BYTES: usize = FOLD_BYTES / 2;
-        let at = self.query_names - FOLD_BYTES + AREA_BYTES * area as usize;
-        let Some(masks) = Cursor::new(self.bytes, at).array::<AREA_BYTES>() else { return 0 };
-        let (mut edits, mut left) = (0, characters & spelling_bits::ALL);
+        let Some(masks) = array_at::<AREA_BYTES>(self.shape, HEAD_BYTES + AREA_BYTES * area as usize) else {
+            return 0;
+        };
+        let mut edits = 0;
         while left != 0 {
             edits |= u32_at(masks, 4 * left.trailing_zeros() as usize);
             left &= left - 1;
@@ -306,54 +316,84 @@ impl<'a> EditProgram<'a> {
         edits
     }
 
-    /// What is known of a name of query parameters; `word` is its [first word](first_word).
+    /// The names of query parameters.
     #[inline(always)]
-    fn query_name(&self, word: u64, padded: &[u8], start: usize, length: usize) -> Name {
-        let names = Names {
-            at: self.query_names,
-            places: usize::from(u16_at(self.head, QUERY_NAMES_AT)),
-            seed: self.head[QUERY_SEED_AT],
-            steps: self.head[QUERY_STEPS_AT],
-        };
-        names.find(self.bytes, word, padded, start, length)
+    fn query_names(&self) -> Names<'a> {
+        let count = u32::from(u16_at(self.head, QUERY_NAMES_AT));
+        Names::new(self.site, self.shape, self.texts(), self.names_at(), 0, count)
     }
 
-    /// What is known of a name of path parameters.
-    fn path_name(&self, word: u64, padded: &[u8], start: usize, length: usize) -> Name {
-        let names = Names {
-            at: self.path_names,
-            places: usize::from(u16_at(self.head, PATH_NAMES_AT)),
-            seed: self.head[PATH_SEED_AT],
-            steps: self.head[PATH_STEPS_AT],
-        };
-        names.find(self.bytes, word, padded, start, length)
+    /// The names of path parameters.
+    fn path_names(&self) -> Names<'a> {
+        let (first, count) = (u16_at(self.head, QUERY_NAMES_AT), u16_at(self.head, PATH_NAMES_AT));
+        Names::new(self.site, self.shape, self.texts(), self.names_at(), first.into(), count.into())
     }
 
-    /// The bits of values that edits wait for.
     #[inline(always)]
-    fn filter(&self) -> u64 {
-        u64::from(u32_at(self.head, FILTER_AT)) | u64::from(u32_at(self.head, FILTER_AT + 4)) << 32
+    fn names_at(&self) -> usize {
+        HEAD_BYTES + if self.has(HAS_FOLDS) { FOLD_BYTES } else { 0 }
     }
 
-    /// The edits that wait for a value of the path, or of a query parameter.
     #[inline(always)]
-    fn waiting_for_value(&self, tag: u32) -> u32 {
-        if self.filter() & filter_bit(tag) == 0 { 0 } else { self.waiting_for_tag(tag) }
+    fn texts(&self) -> Texts<'a> {
+        let (ends, start) = (u32_at(self.head, ENDS_AT), u32_at(self.head, TEXTS_AT));
+        Texts::new(self.site, ends, start, self.head[4] >> END_WIDTH & 3)
     }
 
-    #[inline(never)]
-    fn waiting_for_tag(&self, tag: u32) -> u32 {
-        let places = usize::from(u16_at(self.head, VALUES_AT));
-        for step in 0..places {
-            let at = self.values + (((tag >> 8) as usize + step) & (places - 1)) * VALUE_BYTES;
-            let Some(entry) = Cursor::new(self.bytes, at).array::<VALUE_BYTES>() else { return 0 };
-            match u32_at(entry, 0) {
-                0 => return 0,
-                found if found == tag => return u32_at(entry, 4),
-                _ => {}
-            }
+    /// The text whose number comes next.
+    #[inline(always)]
+    fn text(&self, cursor: &mut Cursor<'_>) -> Option<RawValue<'a>> {
+        match cursor.u32()? {
+            NO_TEXT => Some(None),
+            number => self.texts().get(number).map(Some),
         }
-        0
+    }
+
+    /// Whether a value, of a length that is [`BARE`] if it is none, is the text with a number.
+    #[inline(always)]
+    fn is_text(&self, number: u32, value: (&[u8], usize, usize)) -> bool {
+        let (padded, start, length) = value;
+        if number == NO_TEXT || length == BARE {
+            return number == NO_TEXT && length == BARE;
+        }
+        let (at, text_length) = self.texts().any_extent(number);
+        length == text_length && is_same(self.site, at, padded, start, length)
+    }
+
+    /// The edits that wait for a value, of a length that is [`BARE`] if it is none, and its print.
+    #[inline(always)]
+    fn waiting_for_value(&self, of: u16, padded: &[u8], start: usize, length: usize) -> (u32, u8) {
+        let print = value_print(of, padded, start, length);
+        let names =
+            usize::from(u16_at(self.head, QUERY_NAMES_AT)) + usize::from(u16_at(self.head, PATH_NAMES_AT));
+        let count = usize::from(u16_at(self.head, VALUES_AT));
+        let (mut from, mut edits) = (0, 0);
+        while from < count {
+            let Some(prints) = array_at::<LANES>(self.site, names + from) else { break };
+            let is_it = lanes_of(prints).cmp_eq(i8x16::splat(print.cast_signed()));
+            let likely = is_it.move_mask().cast_unsigned() & low_lanes(count - from);
+            if likely != 0 {
+                edits |= self.waiting_for_likely(from, likely, of, (padded, start, length));
+            }
+            from += LANES;
+        }
+        (edits, print)
+    }
+
+    /// The edits that wait for a value that may be one of some.
+    #[inline(never)]
+    fn waiting_for_likely(&self, from: usize, likely: u32, of: u16, value: (&[u8], usize, usize)) -> u32 {
+        let (mut edits, mut likely) = (0, likely);
+        while likely != 0 {
+            let number = from + likely.trailing_zeros() as usize;
+            let at = u32_at(self.head, VALUE_TABLE_AT) as usize + VALUE_BYTES * number;
+            let Some(entry) = array_at::<VALUE_BYTES>(self.shape, at) else { return edits };
+            if u16_at(entry, 8) == of && self.is_text(u32_at(entry, 4), value) {
+                edits |= u32_at(entry, 0);
+            }
+            likely &= likely - 1;
+        }
+        edits
     }
 
     /// The edits that share a bit, by their numbers.
@@ -368,11 +408,12 @@ impl<'a> EditProgram<'a> {
     /// The edit with a number: its flags, numbers of tests and changes, place in the site's list, and where it goes on.
     #[inline(always)]
     fn edit(&self, number: usize) -> Option<(StoredEdit, Cursor<'a>)> {
-        let at = Cursor::new(self.bytes, self.edits + 4 * number).u32()?;
-        let mut cursor = Cursor::new(self.bytes, at as usize);
+        let at = Cursor::new(self.shape, u32_at(self.head, EDITS_AT) as usize + 4 * number).u32()?;
+        let mut cursor = Cursor::at(self.shape, at);
         let head = cursor.array::<EDIT_BYTES>()?;
         let (tests, changes, place) = (u16_at(head, 2), u16_at(head, 4), u16_at(head, 6));
-        Some((StoredEdit { flags: head[0], tests, changes, place }, cursor))
+        let (again, conflicts) = (u32_at(head, 8), u32_at(head, 12));
+        Some((StoredEdit { flags: head[0], tests, changes, place, again, conflicts }, cursor))
     }
 
     /// The place of an edit in the site's list.
@@ -388,25 +429,21 @@ struct StoredEdit {
     tests: u16,
     changes: u16,
     place: u16,
+    /// Edits to be asked once more if it changed something, and edits whose changes it must not see: see `independence.rs`.
+    again: u32,
+    conflicts: u32,
 }
 
 /// Whose values are looked up: those of the path, or those of a query parameter, whose number is added.
-const OF_PATH: u32 = 0;
-const OF_QUERY: u32 = 1;
+const OF_PATH: u16 = 0;
+const OF_QUERY: u16 = 1;
 /// The length of a value that is none.
 const BARE: usize = usize::MAX;
 
-/// A number for a value, never 0; different values mostly have different ones.
+/// A number for a value; different values mostly have different ones.
 #[inline(always)]
-fn value_tag(of: u32, padded: &[u8], start: usize, length: usize) -> u32 {
+fn value_print(of: u16, padded: &[u8], start: usize, length: usize) -> u8 {
     let word = if length == BARE { 0 } else { first_word(padded, start, length) };
-    let mixed = word ^ (length as u64).rotate_right(8) ^ u64::from(of).rotate_right(24);
-    let mixed = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    ((mixed ^ (mixed >> 29)) >> 24) as u32 | 1
-}
-
-/// The bit of a value.
-#[inline(always)]
-fn filter_bit(tag: u32) -> u64 {
-    1 << (tag >> 2 & 63)
+    let mixed = word ^ (length as u64).rotate_left(24) ^ u64::from(of).rotate_left(40);
+    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
 }

@@ -143,6 +143,64 @@ impl Iterator for ShortQuery {
     }
 }
 
+/// The parameters of a query of less than twice [`SHORT`] bytes, with or without `;`, from left to right.
+#[derive(Clone, Copy)]
+pub(crate) struct AnyQuery {
+    /// Where it starts; all else counts from there.
+    query: u32,
+    /// Of the next parameter.
+    start: u32,
+    ends: u128,
+    equals: u128,
+}
+
+impl AnyQuery {
+    /// Also which byte separates parameters, `;` if there is no `&` and all have names and values, and whether there is a `;`.
+    #[inline(always)]
+    pub(crate) fn new(padded: &[u8], start: usize, end: usize) -> Option<(Self, u8, bool)> {
+        const MARKS: [u8; 3] = [b'&', b'=', b';'];
+        let length = end.checked_sub(start).filter(|&length| length < 2 * SHORT)?;
+        let [mut ands, mut equals, mut semicolons] =
+            short_marks(padded, start, length, MARKS)?.map(u128::from);
+        if length > SHORT {
+            let rest = short_marks(padded, start + SHORT, length - SHORT, MARKS)?;
+            let [more_ands, more_equals, more_semicolons] = rest.map(|found| u128::from(found) << SHORT);
+            (ands, equals, semicolons) =
+                (ands | more_ands, equals | more_equals, semicolons | more_semicolons);
+        }
+        let last = 1 << length;
+        let all = last - 1;
+        let separated =
+            |by: u128| Self { query: start as u32, start: 0, ends: by & all | last, equals: equals & all };
+        if semicolons & all == 0 {
+            return Some((separated(ands), b'&', false));
+        }
+        let mut params = separated(semicolons);
+        let is_separator = ands & all == 0
+            && params.all(|ParamAt { start, name_end, end }| start < name_end && name_end < end);
+        Some(if is_separator { (separated(semicolons), b';', true) } else { (separated(ands), b'&', true) })
+    }
+}
+
+impl Iterator for AnyQuery {
+    type Item = ParamAt;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<ParamAt> {
+        if self.ends == 0 {
+            return None;
+        }
+        let (start, end) = (self.start, self.ends.trailing_zeros());
+        // Those before the parameter are gone.
+        let equals = self.equals.trailing_zeros().min(end);
+        self.start = end + 1;
+        self.ends &= self.ends - 1;
+        self.equals &= (u128::MAX << end) << 1;
+        let at = |place: u32| self.query + place;
+        Some(ParamAt { start: at(start), name_end: at(equals), end: at(end) })
+    }
+}
+
 impl<'a, const A: u8, const B: u8, const C: u8> Marks<'a, A, B, C> {
     /// Looks at `padded[start..end]`, after which [`PADDING`] bytes follow.
     #[inline(always)]
@@ -212,6 +270,34 @@ mod tests {
         let (short, long) = ("x".repeat(SHORT - 1), "x".repeat(SHORT));
         assert_eq!(params(&short).unwrap(), [short + "|"]);
         assert_eq!(params(&long), None);
+    }
+
+    #[test]
+    fn parameters_of_any_queries() {
+        let rest = "x".repeat(SHORT);
+        let last = format!("z={}", "y".repeat(SHORT - 3));
+        for head in ["", "a=1&b&c==&", "a;b", "a=1;b=2", "a=1;b", "a=1&b=2;c=3", ";", "=1;b=2", "a=;b==1"] {
+            for query in
+                [head.to_owned(), format!("{head}{rest}"), format!("{head}&{last}"), format!("{head};{last}")]
+            {
+                let mut padded = format!("?{query}").into_bytes();
+                padded.resize(1 + query.len() + PADDING, b'&');
+                let (params, separator, has_semicolon) = AnyQuery::new(&padded, 1, 1 + query.len()).unwrap();
+                assert_eq!(separator, crate::url::query_separator(query.as_bytes()), "{query}");
+                assert_eq!(has_semicolon, query.contains(';'));
+                let text = |from: u32, to: u32| &padded[from as usize..to as usize];
+                let found: Vec<_> = params
+                    .map(|at| {
+                        (
+                            text(at.start, at.name_end),
+                            (at.name_end < at.end).then(|| text(at.name_end + 1, at.end)),
+                        )
+                    })
+                    .collect();
+                let expected: Vec<_> = crate::url::query_params(query.as_bytes(), separator).collect();
+                assert_eq!(found, expected, "{query}");
+            }
+        }
     }
 
     #[test]

@@ -220,7 +220,7 @@ impl Normalizer {
     #[inline]
     fn key_of<'s>(&self, url: &'s ParsedUrl, program: Option<&Program<'_>>, desk: &'s mut Desk) -> &'s [u8] {
         if let Some(program) = program
-            && program.edits() != 0
+            && program.has_edits()
         {
             return Self::edited_key(program, url, desk);
         }
@@ -242,7 +242,7 @@ impl Normalizer {
         desk: &'s mut Desk,
     ) -> &'s [u8] {
         if let Some(program) = program
-            && program.edits() != 0
+            && program.has_edits()
         {
             return self.edited_url(program, url, desk);
         }

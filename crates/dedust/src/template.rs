@@ -73,7 +73,7 @@ impl<'a> Source<'a> {
         Some(match cursor.u8()? {
             SOURCE_LITERAL => match cursor.u16()? {
                 NO_TEXT => Self::Literal(None),
-                number => Self::Literal(Some(texts.get(number)?)),
+                number => Self::Literal(Some(texts.get(number.into())?)),
             },
             SOURCE_SLOT => Self::Slot(cursor.u16()?),
             SOURCE_STAR => Self::Star,
@@ -222,7 +222,7 @@ impl<'a, 'r> Writer<'a, 'r> {
     /// The text whose number comes next.
     #[inline(always)]
     fn text(&self, cursor: &mut Cursor<'r>) -> Option<&'r [u8]> {
-        self.rule.texts.get(cursor.u16()?)
+        self.rule.texts.get(cursor.u16()?.into())
     }
 
     fn labels(&mut self, cursor: &mut Cursor<'r>) -> Option<()> {
@@ -331,7 +331,7 @@ impl<'a, 'r> Writer<'a, 'r> {
         let find = |wanted: u16, sources: &mut Cursor<'r>| -> Option<Option<(&'r [u8], Source<'r>)>> {
             for _ in 0..sources.u16()? {
                 let (slot, name, source) =
-                    (sources.u16()?, texts.get(sources.u16()?)?, Source::read(sources, texts)?);
+                    (sources.u16()?, texts.get(sources.u16()?.into())?, Source::read(sources, texts)?);
                 if slot == wanted {
                     return Some(Some((name, source)));
                 }

@@ -16,12 +16,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::layout::Layout;
 use self::template::put_template;
-use self::texts::Texts;
+pub(crate) use self::texts::Texts;
 use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::compiled::{CompiledSite, ImageBuilder, LeftOutReason, SiteFacts};
 use crate::edit_program;
 use crate::program::{
-    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_EDITS, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
+    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
     NO_SLOT, NO_TEXT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES,
     Replacement, print_of,
 };
@@ -60,8 +60,11 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
         return;
     }
     let rules = rules.iter().map(|(place, rule)| (*place, rule)).collect();
-    let compiled =
-        Compiler::new(rules, replaced.is_empty()).and_then(|compiler| compiler.finish(&replaced, &edits));
+    let compiled = match &edits[..] {
+        [] => Compiler::new(rules, replaced.is_empty()).and_then(|compiler| compiler.finish(&replaced)),
+        // They stand beside no others.
+        edits => edit_program::encode(edits),
+    };
     match compiled {
         Ok(program) => {
             let facts = SiteFacts {
@@ -117,44 +120,33 @@ impl<'a> Compiler<'a> {
     }
 
     /// The program of the site.
-    fn finish(
-        mut self,
-        replaced: &[(usize, &Replace)],
-        edits: &[(usize, &Edit)],
-    ) -> Result<CompiledSite, TooLarge> {
+    fn finish(mut self, replaced: &[(usize, &Replace)]) -> Result<CompiledSite, TooLarge> {
         let rules = std::mem::take(&mut self.rules);
         // Names come first: their numbers are those of their prints.
         let names: Vec<Box<str>> = self.layout.names().map(|name| name.text.clone()).collect();
         for name in &names {
             self.texts.push(name.as_bytes())?;
         }
-        let lists = usize::from(!replaced.is_empty()) + usize::from(!edits.is_empty());
+        let lists = usize::from(!replaced.is_empty());
         self.put_shape(&rules, lists)?;
         let passes = |(_, rule): &(usize, &Rule)| rule.other_params == OtherParams::Keep;
         let has_order = |rule: &(usize, &Rule)| passes(rule) || writes_in_place(rule.1);
         self.out[4] = flag(KEEPS_OTHERS, rules.iter().any(passes))
             | flag(KEEPS_ORDER, rules.iter().any(has_order))
             | flag(HAS_REPLACEMENTS, !replaced.is_empty())
-            | flag(HAS_EDITS, !edits.is_empty())
             | self.texts.end_width() << END_WIDTH;
 
         let mut site = vec![0; 4 * lists];
         site.extend(names.iter().map(|name| print(Some(name.as_bytes()))));
         site.extend(rules.iter().map(|(_, rule)| self.print(rule)));
         self.texts.put(&mut site);
-        let mut place = 0;
         if !replaced.is_empty() {
-            site.set_u32(place, site.len())?;
-            place += 4;
+            site.set_u32(0, site.len())?;
             site.put_u32(u32::try_from(replaced.len()).map_err(|_| TooLarge)?);
             for (place, replace) in replaced {
                 let place = u32::try_from(*place).map_err(|_| TooLarge)?;
                 Replacement::encode(replace, place, &mut site)?;
             }
-        }
-        if !edits.is_empty() {
-            site.set_u32(place, site.len())?;
-            edit_program::encode(edits, &mut site)?;
         }
         Ok(CompiledSite { shape: self.out, site })
     }
@@ -276,7 +268,7 @@ impl<'a> Compiler<'a> {
                 ValuePattern::Is(value) => {
                     counts[0] += 1;
                     self.out.put_u16(slot);
-                    let text = value.as_raw().map(|text| self.texts.number(text)).transpose()?;
+                    let text = value.as_raw().map(|text| self.texts.small_number(text)).transpose()?;
                     self.out.put_u16(text.unwrap_or(NO_TEXT));
                 }
                 ValuePattern::Any(AnyValue { class, except, .. }) => match class.simple_code() {

@@ -84,7 +84,7 @@ impl<'a> Steps<'a> {
 
     /// Names a text of the site.
     fn put_number(&mut self, text: &[u8]) -> Result<(), TooLarge> {
-        let number = self.texts.number(text)?;
+        let number = self.texts.small_number(text)?;
         self.out.put_u16(number);
         Ok(())
     }

@@ -9,37 +9,42 @@ use crate::program::NO_TEXT;
 
 /// Texts that were given numbers.
 #[derive(Default)]
-pub(super) struct Texts {
+pub(crate) struct Texts {
     text: Vec<u8>,
     ends: Vec<u32>,
-    number_by_text: HashMap<Box<[u8]>, u16>,
+    number_by_text: HashMap<Box<[u8]>, u32>,
 }
 
 impl Texts {
     /// Gives a text the next number, whether it has one or not.
-    pub(super) fn push(&mut self, text: &[u8]) -> Result<u16, TooLarge> {
-        let number = u16::try_from(self.ends.len()).ok().filter(|&number| number < NO_TEXT - 1);
-        let number = number.ok_or(TooLarge)?;
+    pub(crate) fn push(&mut self, text: &[u8]) -> Result<u32, TooLarge> {
+        let number = u32::try_from(self.ends.len()).map_err(|_| TooLarge)?;
         self.text.extend_from_slice(text);
         self.ends.push(u32::try_from(self.text.len()).map_err(|_| TooLarge)?);
         self.number_by_text.insert(text.into(), number);
         Ok(number)
     }
 
+    /// The number of a text, as templates and checks name it.
+    pub(super) fn small_number(&mut self, text: &[u8]) -> Result<u16, TooLarge> {
+        let number = u16::try_from(self.number(text)?).ok().filter(|&number| number < NO_TEXT - 1);
+        number.ok_or(TooLarge)
+    }
+
     /// The number of a text.
-    pub(super) fn number(&mut self, text: &[u8]) -> Result<u16, TooLarge> {
+    pub(crate) fn number(&mut self, text: &[u8]) -> Result<u32, TooLarge> {
         match self.number_by_text.get(text) {
             Some(&number) => Ok(number),
             None => self.push(text),
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// How many bytes each end takes, as a power of two.
-    pub(super) fn end_width(&self) -> u8 {
+    pub(crate) fn end_width(&self) -> u8 {
         match self.text.len() {
             ..=0xFF => 0,
             0x100..=0xFFFF => 1,
@@ -48,7 +53,7 @@ impl Texts {
     }
 
     /// Appends all ends and texts.
-    pub(super) fn put(&self, out: &mut Vec<u8>) {
+    pub(crate) fn put(&self, out: &mut Vec<u8>) {
         let bytes = 1 << self.end_width();
         for end in std::iter::once(&0).chain(&self.ends) {
             out.extend_from_slice(&end.to_le_bytes()[..bytes]);

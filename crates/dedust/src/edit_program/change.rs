@@ -4,15 +4,18 @@ The changes of one edit, made to a [`Draft`] one after the other.
 
 use std::io::Write as _;
 
-use super::draft::{Draft, Param, Piece, find};
+use super::draft::{Draft, Param, Piece, find, raw};
 use super::run::{Read, look_up};
-use super::{EditProgram, Place, code};
+use super::{EditProgram, FoldedArea, Place, code, spelling_bits};
 use crate::compiled::encoding::Cursor;
 use crate::rule::{Atom, Count, Spelling};
 use crate::url::ParsedUrl;
 
 /// Segments that a path may get. More are not made: the edit is left out.
 const MAX_SEGMENTS: usize = 1000;
+
+/// Numbers of names that are left out together are smaller.
+pub(super) const MAX_DROPPED_NAMES: u16 = u64::BITS as u16;
 
 /// An edit cannot be made to this URL.
 pub(super) struct CannotChange;
@@ -47,11 +50,13 @@ impl<'p> Changing<'_, 'p> {
                 self.is_changed |= !self.draft.parts.path_is_forgotten;
                 self.draft.parts.path_is_forgotten = true;
                 self.draft.parts.touched.path = true;
+                self.draft.parts.touched.is_forgotten = true;
             }
-            code::MAP => self.map(Place::read(cursor)?, cursor.block()?)?,
+            code::MAP => self.map(Place::read(cursor)?, cursor)?,
             code::FOLD => self.fold(cursor)?,
             code::SET => return self.set(cursor),
             code::PATH => return self.set_path(cursor),
+            code::DROP_NAMES => self.drop_names(cursor.u64()?),
             code::UNREPEAT => self.unrepeat(),
             code::UNREPEAT_PARAMS => self.unrepeat_params(),
             code::SPLIT_PARAMS => self.split_params(),
@@ -70,14 +75,19 @@ impl<'p> Changing<'_, 'p> {
     }
 
     /// What may be new when the value of a place was changed to some text.
-    fn has_new_value(&mut self, place: Place) {
-        let news = match place.code {
-            Place::SCHEME => News::Scheme,
-            Place::SEGMENT | Place::FROM_RIGHT => News::Path,
-            Place::QUERY_PARAM => News::Params,
-            _ => return,
-        };
-        self.has_news(news);
+    fn has_new_value(&mut self, place: Place, value: Piece) {
+        match place.code {
+            Place::SCHEME => self.has_news(News::Scheme),
+            Place::SEGMENT | Place::FROM_RIGHT => {
+                self.draft.add_characters(self.url, self.program, FoldedArea::Path, value);
+                self.has_news(News::Path);
+            }
+            Place::QUERY_PARAM => {
+                self.draft.add_characters(self.url, self.program, FoldedArea::Params, value);
+                self.has_news(News::Params);
+            }
+            _ => {}
+        }
     }
 
     fn drop_place(&mut self, place: Place) {
@@ -121,10 +131,21 @@ impl<'p> Changing<'_, 'p> {
         }
     }
 
+    /// Leaves out all query parameters of some names.
+    fn drop_names(&mut self, names: u64) {
+        let parts = &mut self.draft.parts;
+        let before = parts.params.len();
+        parts.params.retain(|param| param.id >= MAX_DROPPED_NAMES || names >> param.id & 1 == 0);
+        let is_dropped = parts.params.len() < before;
+        parts.touched.query |= is_dropped;
+        self.is_changed |= is_dropped;
+    }
+
     fn forget(&mut self, place: Place) {
         if let Some(value) = self.draft.parts.piece_mut(place) {
             self.is_changed |= *value != Piece::STAR;
             *value = Piece::STAR;
+            self.draft.parts.touched.is_forgotten = true;
             match place.code {
                 Place::SCHEME => self.has_news(News::All),
                 Place::SEGMENT | Place::FROM_RIGHT => self.has_news(News::Path),
@@ -134,18 +155,18 @@ impl<'p> Changing<'_, 'p> {
         }
     }
 
-    fn map(&mut self, place: Place, table: &[u8]) -> Read<()> {
-        let Some(value) = self.draft.get(self.url, place) else { return Some(()) };
-        let Some(mut entry) = look_up(table, value) else { return Some(()) };
-        match entry.text()? {
+    fn map(&mut self, place: Place, cursor: &mut Cursor<'p>) -> Read<()> {
+        let value = self.draft.get(self.url, place);
+        let Some(mut entry) = look_up::<2>(self.program, cursor, value)? else { return Some(()) };
+        match self.program.text(&mut entry)? {
             None => self.drop_place(place),
             Some(text) => {
-                let is_same = value == Some(text);
+                let is_same = value.and_then(raw) == Some(text);
                 let piece = self.draft.write_text(text);
                 if let Some(value) = self.draft.parts.piece_mut(place) {
                     *value = piece;
                     self.is_changed |= !is_same;
-                    self.has_new_value(place);
+                    self.has_new_value(place, piece);
                 }
             }
         }
@@ -161,6 +182,8 @@ impl<'p> Changing<'_, 'p> {
                     if let Some(folded) = self.folded(piece, to, false) {
                         self.draft.parts.segments[index] = folded;
                         self.draft.parts.touched.path = true;
+                        self.draft.parts.touched.path_text = true;
+                        self.has_new_spelling(FoldedArea::Path, to);
                         self.has_news(News::Path);
                     }
                 }
@@ -171,6 +194,8 @@ impl<'p> Changing<'_, 'p> {
                     if let Some(folded) = self.folded(piece, to, true) {
                         self.draft.parts.params[index].value = folded;
                         self.draft.parts.touched.query = true;
+                        self.draft.parts.touched.query_text = true;
+                        self.has_new_spelling(FoldedArea::Params, to);
                         self.has_news(News::Params);
                     }
                 }
@@ -182,12 +207,19 @@ impl<'p> Changing<'_, 'p> {
                     && let Some(value) = self.draft.parts.piece_mut(place)
                 {
                     *value = folded;
-                    self.has_new_value(place);
+                    self.has_new_value(place, folded);
                 }
             }
             _ => return None,
         }
         Some(())
+    }
+
+    /// Notes characters that a spelling may have brought in.
+    fn has_new_spelling(&mut self, area: FoldedArea, to: Spelling) {
+        if to != Spelling::Lowercase {
+            self.draft.characters[area as usize] = u8::MAX;
+        }
     }
 
     /// A value in another spelling, if that is another value.
@@ -214,7 +246,7 @@ impl<'p> Changing<'_, 'p> {
 
     fn set(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<(), CannotChange>> {
         let place = Place::read(cursor)?;
-        let name = cursor.text()??;
+        let name = self.program.text(cursor)??;
         let sources = cursor.u16()?;
         let value = if sources == 1 {
             match self.read_source(cursor)? {
@@ -254,7 +286,7 @@ impl<'p> Changing<'_, 'p> {
         {
             *place_of_value = value;
             self.is_changed |= self.draft.value(self.url, old) != self.draft.value(self.url, value);
-            self.has_new_value(place);
+            self.has_new_value(place, value);
             return Ok(());
         }
         match place.code {
@@ -268,6 +300,7 @@ impl<'p> Changing<'_, 'p> {
                 self.draft.parts.params.push(param);
                 self.draft.is_in_order = false;
                 self.draft.parts.touched.query = true;
+                self.draft.parts.touched.query_text = true;
             }
             Place::LABEL if usize::from(place.index) == self.draft.parts.labels.len() => {
                 self.draft.parts.labels.push(value);
@@ -280,18 +313,23 @@ impl<'p> Changing<'_, 'p> {
             _ => return Err(CannotChange),
         }
         self.is_changed = true;
-        self.has_news(if place.code == Place::QUERY_PARAM { News::Params } else { News::All });
+        if place.code == Place::QUERY_PARAM {
+            self.has_new_value(place, value);
+        } else {
+            self.draft.characters = [u8::MAX; 2];
+            self.has_news(News::All);
+        }
         Ok(())
     }
 
     /// The next source as a text.
     fn read_source(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<Piece, CannotChange>> {
         let flags = cursor.u8()?;
-        let prefix = cursor.text()??;
+        let prefix = self.program.text(cursor)??;
         if flags & code::SOURCE_READS == 0 {
             return Some(Ok(self.draft.write_text(prefix)));
         }
-        let suffix = cursor.text()??;
+        let suffix = self.program.text(cursor)??;
         let place = Place::read(cursor)?;
         let atom = if flags & code::SOURCE_HAS_ATOM == 0 { None } else { Some(Atom::read(cursor)?) };
         let count = if flags & code::SOURCE_COUNTS == 0 {
@@ -299,7 +337,6 @@ impl<'p> Changing<'_, 'p> {
         } else {
             Some(Count { times: cursor.u64()?.cast_signed(), plus: cursor.u64()?.cast_signed() })
         };
-        let table = if flags & code::SOURCE_HAS_TABLE == 0 { None } else { Some(cursor.block()?) };
         let piece = self.draft.parts.piece(place).filter(|piece| !piece.is_bare() && *piece != Piece::STAR);
         let Some(mut piece) = piece else { return Some(Err(CannotChange)) };
         let value = self.draft.text(self.url, piece);
@@ -316,9 +353,10 @@ impl<'p> Changing<'_, 'p> {
             self.draft.write_text(prefix);
             // Writing to a vector does not fail.
             let _ = write!(self.draft.written, "{number}");
-        } else if let Some(table) = table {
-            let Some(mut entry) = look_up(table, Some(part)) else { return Some(Err(CannotChange)) };
-            let translated = entry.text()??;
+        } else if flags & code::SOURCE_HAS_TABLE != 0 {
+            let entry = look_up::<2>(self.program, cursor, Some((part, 0, part.len())))?;
+            let Some(mut entry) = entry else { return Some(Err(CannotChange)) };
+            let translated = self.program.text(&mut entry)??;
             self.draft.write_text(prefix);
             self.draft.write_text(translated);
         } else if prefix.is_empty() && suffix.is_empty() {
@@ -342,9 +380,22 @@ impl<'p> Changing<'_, 'p> {
         if let Some(Ok(())) = made {
             let draft = &mut *self.draft;
             let text = |piece: &Piece| draft.text(self.url, *piece);
-            let is_same = draft.parts.segments.iter().map(text).eq(path.iter().map(text));
+            let is_same =
+                draft.parts.segments.len() == path.len()
+                    && draft.parts.segments.iter().zip(&path).all(|(one, other)| {
+                        one == other || one.len() == other.len() && text(one) == text(other)
+                    });
             std::mem::swap(&mut draft.parts.segments, &mut path);
             if !is_same {
+                // What is taken apart may be numbers that started elsewhere.
+                draft.characters[FoldedArea::Path as usize] |= spelling_bits::PADDING;
+                let (start, end) = (self.url.parts().path_start, self.url.parts().path_end);
+                for at in 0..draft.parts.segments.len() {
+                    let piece = draft.parts.segments[at];
+                    if piece.start <= start || piece.end > end {
+                        draft.add_characters(self.url, self.program, FoldedArea::Path, piece);
+                    }
+                }
                 draft.parts.has_slash &= !draft.parts.segments.is_empty();
                 draft.parts.touched.path = true;
                 self.is_changed = true;
@@ -364,7 +415,8 @@ impl<'p> Changing<'_, 'p> {
             let code = cursor.u8()?;
             let copied = match code {
                 code::PART_TEXT => {
-                    path.push(self.draft.write_text(cursor.text()??));
+                    self.draft.parts.touched.path_text = true;
+                    path.push(self.draft.write_text(self.program.text(cursor)??));
                     Some(&[][..])
                 }
                 code::PART_SEGMENTS => {
@@ -379,6 +431,7 @@ impl<'p> Changing<'_, 'p> {
                     start.and_then(|start| segments.get(start..))
                 }
                 code::PART_VALUE => {
+                    self.draft.parts.touched.path_text = true;
                     let separator = cursor.u8()?;
                     let piece = match self.read_source(cursor)? {
                         Ok(piece) => piece,

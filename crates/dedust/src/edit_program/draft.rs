@@ -5,7 +5,7 @@ No text is copied to read it, names are numbers, and what was not touched is kno
 */
 
 use super::names::Name;
-use super::{EditProgram, NO_ID, Place};
+use super::{BARE, EditProgram, NO_ID, Place};
 use crate::compiled::encoding::first_word;
 use crate::rule::Composer;
 use crate::url::{ParsedUrl, RawValue};
@@ -38,6 +38,9 @@ pub(crate) struct Draft {
     pub(super) early: u8,
     /// Whether there is more of what was left out early.
     pub(super) repeats: bool,
+    /// A bit for every name that edits speak of and that was met, shared by some names, and whether one was met twice.
+    pub(super) names: u64,
+    pub(super) has_repeated: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -67,6 +70,11 @@ pub(super) struct Touched {
     pub(super) path: bool,
     pub(super) query: bool,
     pub(super) hashbang: bool,
+    /// The path has texts that were no whole segments of the URL's, and parameters have other names or values.
+    pub(super) path_text: bool,
+    pub(super) query_text: bool,
+    /// Some value was forgotten.
+    pub(super) is_forgotten: bool,
 }
 
 impl Touched {
@@ -144,6 +152,8 @@ impl Default for Draft {
             is_in_order: true,
             early: 0,
             repeats: false,
+            names: 0,
+            has_repeated: false,
         }
     }
 }
@@ -194,17 +204,23 @@ impl Parts {
             Place::PORT => (self.port.as_mut(), &mut self.touched.port),
             Place::HASHBANG => (self.hashbang.as_mut(), &mut self.touched.hashbang),
             Place::LABEL => (self.labels.get_mut(usize::from(place.index)), &mut self.touched.host),
-            Place::SEGMENT => (self.segments.get_mut(usize::from(place.index)), &mut self.touched.path),
+            Place::SEGMENT => {
+                self.touched.path_text = true;
+                (self.segments.get_mut(usize::from(place.index)), &mut self.touched.path)
+            }
             Place::FROM_RIGHT => {
                 let index = self.index_from_right(place.index);
+                self.touched.path_text = true;
                 (index.and_then(|index| self.segments.get_mut(index)), &mut self.touched.path)
             }
             Place::PATH_PARAM => {
                 let at = find(&self.path_params, place);
+                self.touched.path_text = true;
                 (at.map(|at| &mut self.path_params[at].value), &mut self.touched.path)
             }
             Place::QUERY_PARAM => {
                 let at = find(&self.params, place);
+                self.touched.query_text = true;
                 (at.map(|at| &mut self.params[at].value), &mut self.touched.query)
             }
             _ => return None,
@@ -212,6 +228,14 @@ impl Parts {
         *touched |= piece.is_some();
         piece
     }
+}
+
+/// A value in some bytes that may go on after it: where it starts, and its length, [`BARE`] if it is none.
+pub(super) type Located<'a> = (&'a [u8], usize, usize);
+
+/// The value as such.
+pub(super) fn raw((text, start, length): Located<'_>) -> RawValue<'_> {
+    if length == BARE { None } else { text.get(start..start + length) }
 }
 
 /// The parameter with a name and occurrence.
@@ -248,11 +272,15 @@ impl Draft {
     }
 
     /// What a test is asked of.
-    pub(super) fn get<'a>(&'a self, url: &'a ParsedUrl, place: Place) -> Option<RawValue<'a>> {
+    #[inline]
+    pub(super) fn get<'a>(&'a self, url: &'a ParsedUrl, place: Place) -> Option<Located<'a>> {
         match place.code {
-            Place::TRAILING_SLASH => self.parts.has_slash.then_some(Some(b"/")),
-            Place::SEPARATOR => (self.parts.separator != b'&').then_some(Some(b";")),
-            _ => self.parts.piece(place).map(|piece| self.value(url, piece)),
+            Place::TRAILING_SLASH => self.parts.has_slash.then_some((b"/", 0, 1)),
+            Place::SEPARATOR => (self.parts.separator != b'&').then_some((b";", 0, 1)),
+            _ => self.parts.piece(place).map(|piece| {
+                let (text, start, end) = self.locate(url, piece);
+                (text, start, if piece.is_bare() { BARE } else { end - start })
+            }),
         }
     }
 
@@ -275,14 +303,14 @@ impl Draft {
     /// A query parameter that was not in the URL.
     pub(super) fn new_param(&mut self, program: &EditProgram<'_>, name: &[u8], value: Piece) -> Param {
         let word = first_word(name, 0, name.len());
-        let known = program.query_name(word, name, 0, name.len());
+        let known = program.query_names().find(word, name, 0, name.len());
         self.named(known, word, name, value)
     }
 
     /// Likewise a path parameter.
     pub(super) fn new_path_param(&mut self, program: &EditProgram<'_>, name: &[u8], value: Piece) -> Param {
         let word = first_word(name, 0, name.len());
-        let known = program.path_name(word, name, 0, name.len());
+        let known = program.path_names().find(word, name, 0, name.len());
         self.named(known, word, name, value)
     }
 
@@ -291,11 +319,19 @@ impl Draft {
         Param { word: word.swap_bytes(), name, value, edits, id, early, is_after_semicolon: false }
     }
 
+    /// Notes that a name was met.
+    #[inline(always)]
+    pub(super) fn meet(&mut self, id: u16) {
+        let bit = u64::from(id != NO_ID) << (id % 64);
+        self.has_repeated |= self.names & bit != 0;
+        self.names |= bit;
+    }
+
     /// Forgets the URL that it held.
     pub(super) fn clear(&mut self) {
         self.written.truncate(1);
         (self.has_semicolon, self.is_in_order, self.early, self.repeats) = (false, true, 0, false);
-        self.has_user = false;
+        (self.has_user, self.names, self.has_repeated) = (false, 0, false);
         let parts = &mut self.parts;
         parts.touched = Touched::default();
         (parts.path_is_forgotten, parts.has_slash, parts.separator) = (false, false, b'&');

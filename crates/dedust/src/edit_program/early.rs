@@ -9,8 +9,8 @@ parameter. Likewise for a slash at the end, for `https`, and for a host label su
 use super::draft::{Draft, Param, Piece};
 use super::read::labels;
 use super::run::Scope;
-use super::{EARLY_AT, EditProgram, LABEL_AT, LABEL_INDEX_AT, LABEL_LENGTH_AT, early_bits};
-use crate::compiled::encoding::first_word;
+use super::{EARLY_AT, EditProgram, LABEL_AT, LABEL_INDEX_AT, NO_TEXT, early_bits};
+use crate::compiled::encoding::u32_at;
 use crate::rule::{Change, Edit, Mapped, Spot};
 use crate::url::{ParamName, ParsedUrl, TokenKey, Value};
 
@@ -119,16 +119,15 @@ impl Draft {
     /// Leaves a label out, or forgets it.
     #[inline]
     fn make_early_label(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) {
-        let (index, length) = (program.head[LABEL_INDEX_AT], usize::from(program.head[LABEL_LENGTH_AT]));
+        let (index, text) = (program.head[LABEL_INDEX_AT], u32_at(program.head, LABEL_AT));
         let mut labels = labels(url, program.domain_len).skip(usize::from(index));
         let is_it = |label: &Piece| {
-            let word = first_word(url.padded(), label.start as usize, label.len());
-            length == 0 || label.len() == length && word == first_word(program.head, LABEL_AT, length)
+            text == NO_TEXT || program.is_text(text, (url.padded(), label.start as usize, label.len()))
         };
         if let Some(label) = labels.next().filter(is_it) {
             self.parts.early_label = Some(label);
             self.parts.touched.host = true;
-            self.repeats |= length != 0 && labels.next().is_some_and(|next| is_it(&next));
+            self.repeats |= text != NO_TEXT && labels.next().is_some_and(|next| is_it(&next));
         }
     }
 }

@@ -1,25 +1,31 @@
 /*!
-Edits to bytes that [`EditProgram`](super::EditProgram) runs.
+How are edits written for [`EditProgram`](super::EditProgram)? As a shape, and the texts of the site, which it names by
+numbers.
 */
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::change::MAX_DROPPED_NAMES;
 use super::early::Early;
+use super::independence::{Masks, alone, masks};
 use super::names::NamesBuilder;
-use super::waits::{Wait, alone, depths, waits};
+use super::waits::{Wait, depths, waits};
 use super::{
-    BARE, BITS, COUNT_AT, DEPTHS, DEPTHS_AT, EARLY_AT, EXCEPT_PARAMS, FETCHABLE, FETCHABLE_AT, FILTER_AT,
-    FLAGS_AT, FOLD_BYTES, HAS_FOLDS, HEAD_BYTES, IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT, LABEL_INDEX_AT,
-    LABEL_LENGTH_AT, MATTERS_AT, MAY_FAIL, OF_PATH, OF_QUERY, PATH_CHARACTERS_AT, PATH_NAMES_AT,
-    PATH_SEED_AT, PATH_STEPS_AT, Place, QUERY_NAMES_AT, QUERY_SEED_AT, QUERY_STEPS_AT, SPEAKS_OF_LABELS,
-    TOTAL_AT, VALUES_AT, code, early_bits, filter_bit, spelling_bits, value_tag,
+    BARE, BITS, COUNT_AT, CompiledSite, DEPTHS, DEPTHS_AT, EARLY_AT, EDITS_AT, END_WIDTH, ENDS_AT, EXCEPT_PARAMS, FETCHABLE,
+    FETCHABLE_AT, FLAGS_AT, FOLD_BYTES, HAS_FOLDS, HAS_PATH_VALUES, HEAD_BYTES, IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT,
+    LABEL_INDEX_AT, MARKS_AT, MATTERS_AT, MAY_FAIL, NO_TEXT, OF_PATH, OF_QUERY, PATH_CHARACTERS_AT,
+    PATH_NAMES_AT, Place, QUERY_NAMES_AT, SPEAKS_OF_LABELS, TEXTS_AT, TOTAL_AT, VALUE_TABLE_AT, VALUES_AT,
+    code, early_bits, spelling_bits, value_print,
 };
+use crate::compile::Texts;
 use crate::compiled::encoding::{Encode as _, TooLarge};
+use crate::program::HAS_EDITS;
 use crate::rule::{AnyValue, Area, Change, Closed, Edit, Mapped, PathPart, Source, Spot, Test};
 use crate::url::{ParamName, RawValue, TokenKey, Value};
 
-/// Appends edits, each with its place in the site's list, to the program of a site.
-pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), TooLarge> {
+/// The program of a site with these edits, each with its place in the site's list.
+pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge> {
     let mut query_names = NamesBuilder::new(mentions(edits).filter_map(|key| match key {
         TokenKey::QueryParam(name) => Some(&*name.name),
         _ => None,
@@ -28,15 +34,26 @@ pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), 
         TokenKey::PathParam(name) => Some(&*name.name),
         _ => None,
     }))?;
+    let (mut texts, mut site) = (Texts::default(), Vec::new());
+    query_names.put_texts(&mut texts, &mut site)?;
+    path_names.put_texts(&mut texts, &mut site)?;
     let is_alone = alone(edits);
-    let mut head =
-        Head { bytes: [0; HEAD_BYTES], folds: [0; FOLD_BYTES / 4], edits_by_tag: BTreeMap::new(), filter: 0 };
+    let mut head = Head {
+        bytes: [0; HEAD_BYTES],
+        folds: [0; FOLD_BYTES / 4],
+        values: Vec::new(),
+        value_by_text: BTreeMap::new(),
+    };
+    head.put_u32(LABEL_AT, NO_TEXT as usize)?;
     // Those that are made early come last, and need no bit.
     let (mut early, mut edits_in_order) = (Vec::new(), Vec::new());
     for (&(place, edit), is_alone) in edits.iter().zip(is_alone) {
         match Early::of(edit).filter(|_| is_alone) {
             Some(changes) => {
                 for change in changes {
+                    if let Early::NoLabel(_, text) = change {
+                        head.put_u32(LABEL_AT, texts.number(text.as_bytes())? as usize)?;
+                    }
                     head.add_early(change, edit.fetchable, &mut query_names, &mut path_names);
                 }
                 early.push((place, edit, is_alone));
@@ -64,11 +81,15 @@ pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), 
                 Wait::PathName(name) => path_names.add(name, bit),
                 Wait::Param(name, value) => {
                     query_names.add_early(name, early_bits::HAS_VALUES);
-                    head.add_value(OF_QUERY + u32::from(query_names.id(name)), value.as_raw(), bit);
+                    let of = OF_QUERY.checked_add(query_names.id(name)).ok_or(TooLarge)?;
+                    head.add_value(of, value.clone(), bit);
                 }
-                Wait::Segment(text) => head.add_value(OF_PATH, Some(text.as_bytes()), bit),
+                Wait::Segment(text) => {
+                    head.bytes[FLAGS_AT] |= HAS_PATH_VALUES;
+                    head.add_value(OF_PATH, Value::Text(text.clone()), bit);
+                }
                 Wait::Characters(area, characters) => head.add_fold(*area as usize, *characters, bit),
-                Wait::Mark(mark) => head.add(4 * *mark as usize, bit),
+                Wait::Mark(mark) => head.add(MARKS_AT + 4 * *mark as usize, bit),
             }
         }
     }
@@ -78,35 +99,50 @@ pub(crate) fn encode(edits: &[(usize, &Edit)], out: &mut Vec<u8>) -> Result<(), 
     if counts_labels || !has_early_label && mentions(edits).any(|key| matches!(key, TokenKey::Subdomain(_))) {
         head.bytes[FLAGS_AT] |= SPEAKS_OF_LABELS;
     }
-    head.put(QUERY_NAMES_AT, query_names.places.len())?;
-    head.put(PATH_NAMES_AT, path_names.places.len())?;
-    (head.bytes[QUERY_SEED_AT], head.bytes[PATH_SEED_AT]) = (query_names.seed, path_names.seed);
-    (head.bytes[QUERY_STEPS_AT], head.bytes[PATH_STEPS_AT]) = (query_names.steps, path_names.steps);
-    let values = head.value_table();
-    head.put(VALUES_AT, values.len())?;
+    head.put(QUERY_NAMES_AT, query_names.len())?;
+    head.put(PATH_NAMES_AT, path_names.len())?;
+    head.put(VALUES_AT, head.values.len())?;
 
-    head.bytes[FILTER_AT..].copy_from_slice(&head.filter.to_le_bytes());
-    out.extend_from_slice(&head.bytes);
+    let mut out = vec![0; HEAD_BYTES];
     if head.bytes[FLAGS_AT] & HAS_FOLDS != 0 {
         head.folds.iter().for_each(|&mask| out.put_u32(mask));
     }
-    let query_at = query_names.put(out)?;
-    let path_at = path_names.put(out)?;
-    for (tag, mask) in values {
-        out.put_u32(tag);
-        out.put_u32(mask);
+    query_names.put(&mut out);
+    path_names.put(&mut out);
+    head.put_u32(VALUE_TABLE_AT, out.len())?;
+    for (of, value, mask) in &head.values {
+        let value = value.as_raw();
+        let (text, length) = value.map_or((&b""[..], BARE), |text| (text, text.len()));
+        site.push(value_print(*of, text, 0, length));
+        out.put_u32(*mask);
+        out.put_u32(value.map_or(Ok(NO_TEXT), |text| texts.number(text))?);
+        out.put_u32(u32::from(*of));
     }
     let places = out.len();
+    head.put_u32(EDITS_AT, places)?;
     out.resize(places + 4 * edits.len(), 0);
-    query_names.put_long(query_at, out)?;
-    path_names.put_long(path_at, out)?;
-    let ids = Ids { query: &query_names, path: &path_names };
+    let encoder = Encoder { query: &query_names, path: &path_names, texts: RefCell::new(texts) };
+    let ordered: Vec<&Edit> = edits_in_order.iter().map(|(_, edit, _)| *edit).collect();
+    let bits = |edits: &[usize]| edits.iter().fold(0, |bits, &number| bits | 1 << bit_of(number, count));
+    let mut masks =
+        masks(&ordered).into_iter().map(|Masks { again, conflicts }| [bits(&again), bits(&conflicts)]);
     for (number, (place, edit, is_alone)) in edits_in_order.into_iter().chain(early).enumerate() {
         out.set_u32(places + 4 * number, out.len())?;
-        ids.put_edit(place, edit, is_alone, out)?;
+        // Those that are made early are of no concern to any.
+        encoder.put_edit(place, edit, is_alone, masks.next().unwrap_or_default(), &mut out)?;
     }
-    Ok(())
+    let texts = encoder.texts.into_inner();
+    head.bytes[4] = HAS_EDITS | texts.end_width() << END_WIDTH;
+    head.put_u32(ENDS_AT, site.len())?;
+    head.put_u32(TEXTS_AT, site.len() + ((texts.len() + 1) << texts.end_width()))?;
+    head.put_u32(0, out.len())?;
+    texts.put(&mut site);
+    out[..HEAD_BYTES].copy_from_slice(&head.bytes);
+    Ok(CompiledSite { shape: out, site })
 }
+
+/// Longer texts are refused.
+const MAX_TEXT_BYTES: usize = u16::MAX as usize - 1;
 
 /// The bit of an edit.
 fn bit_of(number: usize, count: usize) -> u32 {
@@ -154,8 +190,9 @@ fn mentions<'a>(edits: &[(usize, &'a Edit)]) -> impl Iterator<Item = &'a TokenKe
 struct Head {
     bytes: [u8; HEAD_BYTES],
     folds: [u32; FOLD_BYTES / 4],
-    edits_by_tag: BTreeMap<u32, u32>,
-    filter: u64,
+    /// Whose value it is, which, and the edits that wait for it, in the order in which edits speak of them.
+    values: Vec<(u16, Value, u32)>,
+    value_by_text: BTreeMap<(u16, Value), usize>,
 }
 
 impl Head {
@@ -166,16 +203,24 @@ impl Head {
         Ok(())
     }
 
+    fn put_u32(&mut self, at: usize, number: usize) -> Result<(), TooLarge> {
+        let number = u32::try_from(number).map_err(|_| TooLarge)?;
+        self.bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
+        Ok(())
+    }
+
     /// Sets a bit of a mask.
     fn add(&mut self, at: usize, bit: u32) {
         self.bytes[at + bit as usize / 8] |= 1 << (bit % 8);
     }
 
-    fn add_value(&mut self, of: u32, value: RawValue<'_>, bit: u32) {
-        let (text, length) = value.map_or((&b""[..], BARE), |text| (text, text.len()));
-        let tag = value_tag(of, text, 0, length);
-        *self.edits_by_tag.entry(tag).or_default() |= 1 << bit;
-        self.filter |= filter_bit(tag);
+    fn add_value(&mut self, of: u16, value: Value, bit: u32) {
+        let next = self.values.len();
+        let number = *self.value_by_text.entry((of, value.clone())).or_insert(next);
+        if number == next {
+            self.values.push((of, value, 0));
+        }
+        self.values[number].2 |= 1 << bit;
     }
 
     /// Notes a change that is made early, in keys, and in URLs if that can be fetched.
@@ -195,16 +240,9 @@ impl Head {
             Early::NoSlash => self.bytes[EARLY_AT] |= site(early_bits::NO_SLASH),
             Early::Http => self.bytes[EARLY_AT] |= site(early_bits::HTTP),
             // A label without text is any.
-            Early::ForgetLabel(index) => {
+            Early::ForgetLabel(index) | Early::NoLabel(index, _) => {
                 self.bytes[EARLY_AT] |= site(early_bits::NO_LABEL);
                 self.bytes[LABEL_INDEX_AT] = index;
-            }
-            Early::NoLabel(index, text) => {
-                self.bytes[EARLY_AT] |= site(early_bits::NO_LABEL);
-                self.bytes[LABEL_INDEX_AT] = index;
-                // At most eight bytes.
-                self.bytes[LABEL_LENGTH_AT] = text.len() as u8;
-                self.bytes[LABEL_AT..LABEL_AT + text.len()].copy_from_slice(text.as_bytes());
             }
         }
     }
@@ -216,32 +254,33 @@ impl Head {
             self.folds[area * spelling_bits::COUNT + character] |= 1 << bit;
         }
     }
+}
 
-    /// Tags and masks of values, at least half of the places empty.
-    fn value_table(&self) -> Vec<(u32, u32)> {
-        if self.edits_by_tag.is_empty() {
-            return Vec::new();
+/// The numbers of names and of texts.
+struct Encoder<'a> {
+    query: &'a NamesBuilder<'a>,
+    path: &'a NamesBuilder<'a>,
+    texts: RefCell<Texts>,
+}
+
+impl Encoder<'_> {
+    /// Writes the number of a text.
+    fn put_text(&self, text: RawValue<'_>, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        if text.is_some_and(|text| text.len() > MAX_TEXT_BYTES) {
+            return Err(TooLarge);
         }
-        let mut table = vec![(0, 0); (2 * self.edits_by_tag.len()).next_power_of_two()];
-        for (&tag, &edits) in &self.edits_by_tag {
-            let mut at = (tag >> 8) as usize & (table.len() - 1);
-            while table[at].0 != 0 {
-                at = (at + 1) & (table.len() - 1);
-            }
-            table[at] = (tag, edits);
-        }
-        table
+        out.put_u32(text.map_or(Ok(NO_TEXT), |text| self.texts.borrow_mut().number(text))?);
+        Ok(())
     }
-}
 
-/// The numbers of names.
-struct Ids<'a> {
-    query: &'a NamesBuilder,
-    path: &'a NamesBuilder,
-}
-
-impl Ids<'_> {
-    fn put_edit(&self, place: usize, edit: &Edit, is_alone: bool, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+    fn put_edit(
+        &self,
+        place: usize,
+        edit: &Edit,
+        is_alone: bool,
+        masks: [u32; 2],
+        out: &mut Vec<u8>,
+    ) -> Result<(), TooLarge> {
         let can_fail = |change: &Change| matches!(change, Change::Set { .. } | Change::Path(_));
         // Nothing was changed before the first change.
         let may_fail = edit.change.iter().skip(1).any(can_fail);
@@ -256,13 +295,43 @@ impl Ids<'_> {
         out.put_u8(flags.iter().map(|(flag, is_set)| if *is_set { *flag } else { 0 }).sum());
         out.put_u8(0);
         out.put_small(edit.when.len())?;
-        out.put_small(edit.change.len())?;
+        let changes_at = out.len();
+        out.put_u16(0);
         out.put_small(place)?;
+        masks.iter().for_each(|&mask| out.put_u32(mask));
         for (spot, test) in &edit.when {
             self.put_place(spot, out)?;
-            put_test(test, out)?;
+            self.put_test(test, out)?;
         }
-        edit.change.iter().try_for_each(|change| self.put_change(edit, change, out))
+        let (mut changes, mut count) = (&edit.change[..], 0);
+        while let [change, rest @ ..] = changes {
+            let names = changes.iter().map_while(|change| self.dropped_name(edit, change));
+            match names.clone().count() {
+                0 | 1 => {
+                    self.put_change(edit, change, out)?;
+                    changes = rest;
+                }
+                together => {
+                    out.put_u8(code::DROP_NAMES);
+                    out.put_u64(names.fold(0, |names, id| names | 1 << id));
+                    changes = &changes[together..];
+                }
+            }
+            count += 1;
+        }
+        let count = u16::try_from(count).map_err(|_| TooLarge)?;
+        out[changes_at..changes_at + 2].copy_from_slice(&count.to_le_bytes());
+        Ok(())
+    }
+
+    /// The number of the name whose query parameters a change leaves out, all of them or those that another change of the edit
+    /// left.
+    fn dropped_name(&self, edit: &Edit, change: &Change) -> Option<u16> {
+        let Change::Drop(spot @ Spot::Key(TokenKey::QueryParam(name))) = change else { return None };
+        let first = Spot::Key(TokenKey::QueryParam(ParamName { name: name.name.clone(), occurrence: 1 }));
+        let drops = |spot: &Spot| Change::drops_all(&edit.when, &edit.change, spot);
+        let is_left_out = drops(spot) || drops(&first) && edit.change.contains(&Change::Drop(first.clone()));
+        Some(self.query.id(&name.name)).filter(|&id| is_left_out && id < MAX_DROPPED_NAMES)
     }
 
     fn put_place(&self, spot: &Spot, out: &mut Vec<u8>) -> Result<(), TooLarge> {
@@ -322,11 +391,10 @@ impl Ids<'_> {
             Change::Map { of, values } => {
                 out.put_u8(code::MAP);
                 self.put_key(of, out)?;
-                let entry = |Mapped { is, becomes }: &Mapped, out: &mut Vec<u8>| {
-                    out.put_text(is.as_raw())?;
-                    out.put_text(becomes.as_deref().map(str::as_bytes))
-                };
-                put_table(values, entry, out)
+                let texts = values
+                    .iter()
+                    .map(|Mapped { is, becomes }| [is.as_raw(), becomes.as_deref().map(str::as_bytes)]);
+                self.put_table(texts, out)
             }
             Change::Fold { of, to } => {
                 out.put_u8(code::FOLD);
@@ -348,7 +416,7 @@ impl Ids<'_> {
                     TokenKey::QueryParam(name) => name.name.as_bytes(),
                     _ => b"",
                 };
-                out.put_text(Some(name))?;
+                self.put_text(Some(name), out)?;
                 out.put_small(to.len())?;
                 to.iter().try_for_each(|source| self.put_source(source, out))
             }
@@ -383,7 +451,7 @@ impl Ids<'_> {
         match part {
             PathPart::Text(text) => {
                 out.put_u8(code::PART_TEXT);
-                out.put_text(Some(text.as_bytes()))?;
+                self.put_text(Some(text.as_bytes()), out)?;
             }
             PathPart::Segments { from, but_last } => {
                 out.put_u8(code::PART_SEGMENTS);
@@ -414,7 +482,7 @@ impl Ids<'_> {
         let Some(spot) = of else {
             // Nothing comes after a text alone.
             out.put_u8(0);
-            return out.put_text(Some(prefix.as_bytes()));
+            return self.put_text(Some(prefix.as_bytes()), out);
         };
         let flags = [
             (code::SOURCE_READS, true),
@@ -425,8 +493,8 @@ impl Ids<'_> {
         ];
         let flags: u8 = flags.iter().map(|(flag, is_set)| if *is_set { *flag } else { 0 }).sum();
         out.put_u8(flags);
-        out.put_text(Some(prefix.as_bytes()))?;
-        out.put_text(Some(suffix.as_bytes()))?;
+        self.put_text(Some(prefix.as_bytes()), out)?;
+        self.put_text(Some(suffix.as_bytes()), out)?;
         self.put_place(spot, out)?;
         if let Some(atom) = part {
             atom.encode(out);
@@ -438,66 +506,52 @@ impl Ids<'_> {
         if flags & code::SOURCE_HAS_TABLE == 0 {
             return Ok(());
         }
-        let entry = |(from, to): &(Box<str>, Box<str>), out: &mut Vec<u8>| {
-            out.put_text(Some(from.as_bytes()))?;
-            out.put_text(Some(to.as_bytes()))
+        self.put_table(table.iter().map(|(from, to)| [Some(from.as_bytes()), Some(to.as_bytes())]), out)
+    }
+
+    fn put_test(&self, test: &Test, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        let put_values = |values: &[Value], out: &mut Vec<u8>| {
+            let values: BTreeSet<RawValue<'_>> = values.iter().map(Value::as_raw).collect();
+            self.put_table(values.into_iter().map(|value| [value]), out)
         };
-        put_table(table, entry, out)
+        match test {
+            Test::Is(value) => {
+                out.put_u8(code::IS);
+                self.put_text(value.as_raw(), out)
+            }
+            Test::OneOf(values) => {
+                out.put_u8(code::ONE_OF);
+                put_values(values, out)
+            }
+            Test::Not(values) => {
+                out.put_u8(code::NOT);
+                put_values(values, out)
+            }
+            Test::Any(AnyValue { class, except, optional }) if except.is_empty() && !optional => {
+                out.put_u8(code::ANY);
+                class.encode(out)
+            }
+            Test::Any(AnyValue { class, except, optional }) => {
+                out.put_u8(code::ANY_BUT);
+                out.put_u8(u8::from(*optional));
+                class.encode(out)?;
+                put_values(except, out)
+            }
+            Test::Absent => {
+                out.put_u8(code::ABSENT);
+                Ok(())
+            }
+        }
     }
-}
 
-fn put_test(test: &Test, out: &mut Vec<u8>) -> Result<(), TooLarge> {
-    let put_values = |values: &[Value], out: &mut Vec<u8>| {
-        let values: BTreeSet<RawValue<'_>> = values.iter().map(Value::as_raw).collect();
-        let values: Vec<RawValue<'_>> = values.into_iter().collect();
-        put_table(&values, |value, out| out.put_text(*value), out)
-    };
-    match test {
-        Test::Is(value) => {
-            out.put_u8(code::IS);
-            out.put_text(value.as_raw())
-        }
-        Test::OneOf(values) => {
-            out.put_u8(code::ONE_OF);
-            put_values(values, out)
-        }
-        Test::Not(values) => {
-            out.put_u8(code::NOT);
-            put_values(values, out)
-        }
-        Test::Any(AnyValue { class, except, optional }) if except.is_empty() && !optional => {
-            out.put_u8(code::ANY);
-            class.encode(out)
-        }
-        Test::Any(AnyValue { class, except, optional }) => {
-            out.put_u8(code::ANY_BUT);
-            out.put_u8(u8::from(*optional));
-            class.encode(out)?;
-            put_values(except, out)
-        }
-        Test::Absent => {
-            out.put_u8(code::ABSENT);
-            Ok(())
-        }
+    /// A table that is searched by the first text of each entry, in order: the number of entries, then the numbers of the
+    /// texts of each.
+    fn put_table<'t, const N: usize>(
+        &self,
+        entries: impl ExactSizeIterator<Item = [RawValue<'t>; N]>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), TooLarge> {
+        out.put_u32(u32::try_from(entries.len()).map_err(|_| TooLarge)?);
+        entries.flatten().try_for_each(|text| self.put_text(text, out))
     }
-}
-
-/// A table that is searched by the text with which each entry starts, in order: its length in bytes, the number of
-/// entries, where each starts from here, the entries.
-fn put_table<T>(
-    entries: &[T],
-    put: impl Fn(&T, &mut Vec<u8>) -> Result<(), TooLarge>,
-    out: &mut Vec<u8>,
-) -> Result<(), TooLarge> {
-    let mut texts = Vec::new();
-    let mut starts = Vec::with_capacity(entries.len());
-    for entry in entries {
-        starts.push(u32::try_from(texts.len()).map_err(|_| TooLarge)?);
-        put(entry, &mut texts)?;
-    }
-    let mut table = Vec::with_capacity(4 + 4 * entries.len() + texts.len());
-    table.put_u32(u32::try_from(entries.len()).map_err(|_| TooLarge)?);
-    starts.iter().for_each(|&start| table.put_u32(start));
-    table.extend_from_slice(&texts);
-    out.put_block(&table)
 }

@@ -6,7 +6,7 @@ code.
 */
 
 use super::draft::{Draft, Piece};
-use super::{EditProgram, encode};
+use super::{CompiledSite, EditProgram, PADDING, encode};
 use crate::rule::Edit;
 use crate::text_buffer::TextBuffer;
 use crate::url::{NameCounts, ParamName, ParsedUrl, RawKey, RawValue, TokenKey};
@@ -14,7 +14,8 @@ use crate::url::{NameCounts, ParamName, ParsedUrl, RawKey, RawValue, TokenKey};
 /// Edits that can be made to [`UrlParts`].
 #[derive(Clone, Debug, Default)]
 pub struct EditList {
-    program: Vec<u8>,
+    site: Vec<u8>,
+    shape: Vec<u8>,
     /// The number in the program of each edit.
     numbers: Vec<usize>,
 }
@@ -23,8 +24,10 @@ impl EditList {
     /// The edits in their order; `None` if they are larger than compiled rules have room for.
     pub fn new<'e>(edits: impl IntoIterator<Item = &'e Edit>) -> Option<Self> {
         let edits: Vec<(usize, &Edit)> = edits.into_iter().enumerate().collect();
-        let mut list = Self::default();
-        encode(&edits, &mut list.program).ok()?;
+        let CompiledSite { mut site, mut shape } = encode(&edits).ok()?;
+        site.resize(site.len() + PADDING, 0);
+        shape.resize(shape.len() + PADDING, 0);
+        let mut list = Self { site, shape, numbers: Vec::new() };
         let mut numbers: Vec<usize> = (0..edits.len()).collect();
         let program = list.program(0)?;
         numbers.sort_by_key(|&number| program.place(number));
@@ -43,7 +46,7 @@ impl EditList {
     }
 
     fn program(&self, domain_len: usize) -> Option<EditProgram<'_>> {
-        EditProgram::at(&self.program, 0, domain_len, false)
+        EditProgram::of(&self.site, &self.shape, domain_len, false)
     }
 }
 

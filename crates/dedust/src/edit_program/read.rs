@@ -7,11 +7,13 @@ use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
 use super::draft::{Draft, Param, Parts, Piece, Touched};
 use super::{
-    BARE, EditProgram, FoldedArea, HAS_FOLDS, Mark, Name, OF_PATH, OF_QUERY, PARAM_CHARACTERS_AT,
-    PATH_CHARACTERS_AT, SPEAKS_OF_LABELS, early_bits, filter_bit, spelling_bits, value_tag,
+    BARE, EditProgram, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, Mark, Name, Names, OF_PATH, OF_QUERY,
+    PARAM_CHARACTERS_AT, PATH_CHARACTERS_AT, SPEAKS_OF_LABELS, early_bits, spelling_bits,
 };
 use crate::compiled::encoding::first_word;
-use crate::marks::{LANES, Marks, ParamAt, SHORT, ShortQuery, lanes_of, low_bits, low_lanes, short_marks};
+use crate::marks::{
+    AnyQuery, LANES, Marks, ParamAt, SHORT, ShortQuery, lanes_of, low_bits, low_lanes, short_marks,
+};
 use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separator};
 
 /// Labels or segments of a URL that edits speak of, at most.
@@ -24,6 +26,7 @@ impl Draft {
         let parts = url.parts();
         self.written.truncate(1);
         (self.has_semicolon, self.is_in_order, self.early, self.repeats) = (false, true, 0, false);
+        (self.names, self.has_repeated) = (0, false);
         self.has_user = parts.host_start != parts.scheme_end + 3;
         self.parts.touched = Touched::default();
         self.parts.path_is_forgotten = false;
@@ -80,7 +83,7 @@ impl Draft {
     #[inline]
     fn read_path(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
         let (padded, parts) = (url.padded(), url.parts());
-        let Parts { segments, path_params: params, has_slash, .. } = &mut self.parts;
+        let Parts { segments, path_params: params, has_slash, touched, .. } = &mut self.parts;
         segments.clear();
         params.clear();
         let (first, path_end) = (parts.path_start as usize + 1, parts.path_end as usize);
@@ -118,17 +121,23 @@ impl Draft {
         }
         let params_at = semicolon.filter(|at| all_named(&padded[at + 1..end], b';')).unwrap_or(end);
         segments.push(Piece::new(start, params_at));
-        let mut at = params_at + 1;
+        if params_at == end {
+            return segments.len() <= MAX_POSITIONS;
+        }
+        let (names, mut at) = (program.path_names(), params_at + 1);
         for (name, value) in path_params(&padded[params_at..end]) {
             let word = first_word(padded, at, name.len());
-            let Name { id, edits, early } = program.path_name(word, padded, at, name.len());
+            let Name { id, edits, early } = names.find(word, padded, at, name.len());
             self.early |= early;
+            self.has_repeated |= !params.is_empty();
             let name = Piece::new(at, at + name.len());
             at = name.end as usize + 1;
             let value = value.map_or(Piece::BARE, |value| Piece::new(at, at + value.len()));
             at += if value.is_bare() { 0 } else { value.len() + 1 };
             let word = word.swap_bytes();
             params.push(Param { word, name, value, edits, id, early, is_after_semicolon: false });
+            // What stands before a parameter may be dots, which are a step without it.
+            touched.path_text = true;
         }
         segments.len() <= MAX_POSITIONS
     }
@@ -137,42 +146,46 @@ impl Draft {
     fn read_query(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) {
         let (padded, parts) = (url.padded(), url.parts());
         let (start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
-        let Some(params) = ShortQuery::new(padded, start, end) else {
-            self.read_long_query(url, program);
-            return;
-        };
-        for param in params {
-            self.read_param(padded, program, param);
+        let names = program.query_names();
+        if let Some(params) = ShortQuery::new(padded, start, end) {
+            params.for_each(|param| self.read_param(padded, program, &names, param));
+        } else {
+            self.read_any_query(url, program, &names);
         }
     }
 
     /// A query of any kind.
     #[inline(never)]
-    fn read_long_query(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) {
-        let mut start = url.parts().path_end as usize + 1;
-        let query = &url.padded()[start..url.parts().query_end as usize];
+    fn read_any_query(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, names: &Names<'_>) {
+        let (padded, parts) = (url.padded(), url.parts());
+        let (mut start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
+        if let Some((params, separator, has_semicolon)) = AnyQuery::new(padded, start, end) {
+            (self.parts.separator, self.has_semicolon) = (separator, has_semicolon);
+            return params.for_each(|param| self.read_param(padded, program, names, param));
+        }
+        let query = &padded[start..end];
         self.has_semicolon = memchr(b';', query).is_some();
         self.parts.separator = query_separator(query);
         for (name, value) in query_params(query, self.parts.separator) {
             let equals = value.map(|_| start + name.len());
             let end = start + name.len() + value.map_or(0, |value| 1 + value.len());
-            self.read_param(url.padded(), program, ParamAt::new(start, equals, end));
+            self.read_param(padded, program, names, ParamAt::new(start, equals, end));
             start = end + 1;
         }
     }
 
     #[inline(always)]
-    fn read_param(&mut self, padded: &[u8], program: &EditProgram<'_>, param: ParamAt) {
+    fn read_param(&mut self, padded: &[u8], program: &EditProgram<'_>, names: &Names<'_>, param: ParamAt) {
         let (start, name_end, end) = (param.start as usize, param.name_end as usize, param.end as usize);
         let word = first_word(padded, start, name_end - start);
-        let Name { id, mut edits, early } = program.query_name(word, padded, start, name_end - start);
+        let Name { id, mut edits, early } = names.find(word, padded, start, name_end - start);
         let value = if name_end < end { Piece::new(name_end + 1, end) } else { Piece::BARE };
         if early & early_bits::HAS_VALUES != 0 {
             let length = if value.is_bare() { BARE } else { value.len() };
-            let tag = value_tag(OF_QUERY + u32::from(id), padded, value.start as usize, length);
-            edits |= program.waiting_for_value(tag);
+            edits |= program.waiting_for_value(OF_QUERY + id, padded, value.start as usize, length).0;
         }
         self.early |= early;
+        self.meet(id);
         let (name, word) = (Piece::new(start, name_end), word.swap_bytes());
         let precedes = |last: &Param| {
             let name = |name: Piece| &padded[name.start as usize..name.end as usize];
@@ -210,20 +223,13 @@ impl Draft {
     /// Those of them that wait for parameters, some of which have other values now.
     pub(super) fn awake_by_params(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
         let mut params = std::mem::take(&mut self.parts.params);
-        let mut live = 0;
+        let (mut live, names) = (0, program.query_names());
         for param in &mut params {
             if param.early & early_bits::HAS_VALUES != 0 {
-                let (text, start, end) = self.locate(url, param.name);
-                let name = program.query_name(param.word.swap_bytes(), text, start, end - start);
                 let (text, start, end) = self.locate(url, param.value);
                 let length = if param.value.is_bare() { BARE } else { end - start };
-                param.edits = name.edits
-                    | program.waiting_for_value(value_tag(
-                        OF_QUERY + u32::from(name.id),
-                        text,
-                        start,
-                        length,
-                    ));
+                let waiting = program.waiting_for_value(OF_QUERY + param.id, text, start, length).0;
+                param.edits = names.name(param.id.into()).edits | waiting;
             }
             live |= param.edits;
         }
@@ -234,20 +240,39 @@ impl Draft {
     /// Those of them that wait for values of the path.
     #[inline(always)]
     pub(super) fn awake_by_path(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
-        let (filter, if_repeated) = (program.filter(), program.waiting(Mark::Repeats));
-        if filter == 0 && if_repeated == 0 {
+        let if_repeated = program.waiting(Mark::Repeats);
+        if !program.has(HAS_PATH_VALUES) && if_repeated == 0 {
             return 0;
         }
-        let (mut live, mut seen) = (0, 0);
+        let (mut live, mut seen) = (0, 0u64);
         for &segment in &self.parts.segments {
             let (text, start, end) = self.locate(url, segment);
-            let tag = value_tag(OF_PATH, text, start, end - start);
-            live |= program.waiting_for_value(tag);
-            let bit = filter_bit(tag);
-            live |= if seen & bit == 0 { 0 } else { if_repeated };
+            let (waiting, print) = program.waiting_for_value(OF_PATH, text, start, end - start);
+            let bit = 1 << (print % 64);
+            live |= waiting | if seen & bit == 0 { 0 } else { if_repeated };
             seen |= bit;
         }
         live
+    }
+
+    /// Looks at the characters of a value that came to an area.
+    pub(super) fn add_characters(
+        &mut self,
+        url: &ParsedUrl,
+        program: &EditProgram<'_>,
+        area: FoldedArea,
+        piece: Piece,
+    ) {
+        let at = if area == FoldedArea::Path { PATH_CHARACTERS_AT } else { PARAM_CHARACTERS_AT };
+        self.characters[area as usize] |= match program.head[at] {
+            0 => 0,
+            // Of a part of a value it is not known whether a number goes on before it.
+            wanted if !piece.is_written() && !piece.is_bare() => {
+                characters(wanted, url.padded(), piece.start as usize, piece.end as usize)
+                    | wanted & spelling_bits::PADDING
+            }
+            wanted => wanted,
+        };
     }
 
     /// Those that wait for some characters.

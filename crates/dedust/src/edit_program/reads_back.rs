@@ -54,8 +54,8 @@ impl Draft {
         if !is_changed_early && self.stays(program) {
             return Edited::Unchanged;
         }
-        let first = self.run(url, program, Scope::Fetchable);
-        if !first.is_changed && !is_changed_early {
+        let first = self.run(url, program, Scope::Fetchable, u32::MAX);
+        if first.changed == 0 && !is_changed_early {
             return Edited::Unchanged;
         }
         let read_back = self.read_back(url, program);
@@ -69,28 +69,26 @@ impl Draft {
         if read_back == ReadBack::Perhaps || self.repeats || out.as_bytes().len() > MAX_BYTES {
             return Edited::Unknown;
         }
-        // What was made early cannot be made again. If nothing else was, all other edits were asked already.
-        let second = if first.is_changed {
-            self.live = self.awake(url, program);
-            self.run(url, program, Scope::Fetchable)
-        } else {
-            first
+        // What was made early cannot be made again, and most other edits are sure to do nothing more.
+        let again = if self.has_repeated { u32::MAX } else { first.again };
+        let second = match first.changed {
+            0 => first,
+            _ => self.run(url, program, Scope::Fetchable, again),
         };
-        if second.is_changed {
+        if second.changed != 0 {
             Edited::Unknown
-        } else if first.is_partial || second.is_partial {
+        } else if (first.conflicts | second.conflicts) & first.changed != 0 {
             Edited::SameIfKeysAre
         } else {
-            // No other edit had anything to say, so all of them together do nothing more than these did.
             Edited::Canonical
         }
     }
 
     fn read_back(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> ReadBack {
-        if !self.is_writable() {
+        let touched = self.parts.touched;
+        if touched.is_forgotten && !self.is_writable() {
             return ReadBack::NotAtAll;
         }
-        let touched = self.parts.touched;
         let is_read = is_web(url.scheme())
             && (!touched.scheme || self.parts.port.is_none() && is_web(self.text(url, self.parts.scheme)))
             && (!touched.host || self.host_reads_back(url, program))
@@ -132,6 +130,9 @@ impl Draft {
         if matches!(last, b"" | b"." | b"..") || memchr(b';', last).is_some() {
             return false;
         }
+        if !parts.touched.path_text && parts.path_params.is_empty() {
+            return true;
+        }
         let is_whole = |piece: Piece, before: u8, after: u8| {
             let (start, end) = (url.parts().path_start, url.parts().path_end);
             let byte = |at: u32| url.padded().get(at as usize).copied();
@@ -156,16 +157,17 @@ impl Draft {
                 && (piece.end == end || byte(piece.end) == Some(b'&'))
         };
         !self.has_semicolon
-            && self.parts.params.iter().all(|param| {
-                let has_known_name = !param.name.is_written() || {
-                    let name = self.text(url, param.name);
-                    !name.is_empty() && is_plain(name, b"!$()*+,:@/")
-                };
-                has_known_name
-                    && (param.value.is_bare()
-                        || is_whole(param.value)
-                        || is_plain(self.text(url, param.value), b"!$()*+,=:@/?"))
-            })
+            && (!self.parts.touched.query_text
+                || self.parts.params.iter().all(|param| {
+                    let has_known_name = !param.name.is_written() || {
+                        let name = self.text(url, param.name);
+                        !name.is_empty() && is_plain(name, b"!$()*+,:@/")
+                    };
+                    has_known_name
+                        && (param.value.is_bare()
+                            || is_whole(param.value)
+                            || is_plain(self.text(url, param.value), b"!$()*+,=:@/?"))
+                }))
     }
 }
 

@@ -3,14 +3,14 @@ Makes edits to a [`Draft`], in order, asking only those that may concern it.
 */
 
 use super::change::{CannotChange, Changing, News};
-use super::draft::Draft;
+use super::draft::{Draft, Located, raw};
 use super::{
-    EXCEPT_PARAMS, EditProgram, FETCHABLE, HAS_FOLDS, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, Mark, Place,
-    StoredEdit, code,
+    EXCEPT_PARAMS, EditProgram, FETCHABLE, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, Mark, Place, StoredEdit,
+    code,
 };
-use crate::compiled::encoding::Cursor;
+use crate::compiled::encoding::{Cursor, array_at};
 use crate::rule::is_in_class;
-use crate::url::{ParsedUrl, RawValue};
+use crate::url::ParsedUrl;
 
 /// Which edits are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +21,15 @@ pub(crate) enum Scope {
     Fetchable,
 }
 
-/// What came of making edits.
+/// What came of making edits: masks of edits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// Something was changed.
-    pub(super) is_changed: bool,
-    /// An edit that is no part of the scope might have changed something, and others could have seen that.
-    pub(super) is_partial: bool,
+    /// Those that changed something.
+    pub(super) changed: u32,
+    /// Those that must be asked once more.
+    pub(super) again: u32,
+    /// Those that must not have changed anything: an edit that is no part of the scope would have seen it.
+    pub(super) conflicts: u32,
     /// The last edit of those that concern the URL was asked.
     is_done: bool,
 }
@@ -61,10 +63,16 @@ impl Draft {
         self.live & program.with_depth(self.parts.segments.len())
     }
 
-    /// Makes all edits of a scope.
+    /// Makes all edits of a scope, or those of a mask.
     #[inline]
-    pub(super) fn run(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, scope: Scope) -> Outcome {
-        let asked = if scope == Scope::All { u32::MAX } else { program.matters() };
+    pub(super) fn run(
+        &mut self,
+        url: &ParsedUrl,
+        program: &EditProgram<'_>,
+        scope: Scope,
+        asked: u32,
+    ) -> Outcome {
+        let asked = if scope == Scope::All { asked } else { asked & program.matters() };
         let mut outcome = Outcome::default();
         let mut left = asked;
         loop {
@@ -75,7 +83,7 @@ impl Draft {
             let bit = candidates.trailing_zeros();
             left = asked & (u32::MAX << bit << 1);
             for number in program.sharing(bit) {
-                self.run_one(url, program, number, scope, &mut outcome);
+                self.run_one(url, program, (number, bit), scope, &mut outcome);
                 if outcome.is_done {
                     return outcome;
                 }
@@ -89,7 +97,7 @@ impl Draft {
         &mut self,
         url: &ParsedUrl,
         program: &EditProgram<'_>,
-        number: usize,
+        (number, bit): (usize, u32),
         scope: Scope,
         outcome: &mut Outcome,
     ) -> Read<()> {
@@ -98,19 +106,18 @@ impl Draft {
         if !is_of_scope && edit.flags & IS_ALONE != 0 {
             return Some(());
         }
-        if !self.all_hold(url, edit, &mut cursor)? {
+        if !self.all_hold(url, program, edit, &mut cursor)? {
             return Some(());
         }
         outcome.is_done = edit.flags & IS_LAST != 0;
         if !is_of_scope {
-            outcome.is_partial = true;
+            outcome.conflicts |= edit.conflicts;
             return Some(());
         }
         let Ok((is_changed, news)) = self.make(url, program, edit, cursor)? else { return Some(()) };
-        outcome.is_changed |= is_changed;
-        if news != News::None && program.has(HAS_FOLDS) {
-            // What stood elsewhere may stand anywhere now, and nobody looked at its characters where no edit waits for them.
-            self.characters = [u8::MAX; 2];
+        if is_changed {
+            outcome.changed |= 1 << bit;
+            outcome.again |= edit.again;
         }
         self.live |= match news {
             News::None => 0,
@@ -126,7 +133,7 @@ impl Draft {
     pub(crate) fn run_only(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, number: usize) -> Made {
         let mut made = || {
             let (edit, mut cursor) = program.edit(number)?;
-            if !self.all_hold(url, edit, &mut cursor)? {
+            if !self.all_hold(url, program, edit, &mut cursor)? {
                 return None;
             }
             let is_made = self.make(url, program, edit, cursor)?.is_ok();
@@ -139,19 +146,25 @@ impl Draft {
     pub(super) fn ends_at(&self, url: &ParsedUrl, program: &EditProgram<'_>, number: usize) -> bool {
         let ends = || {
             let (edit, mut cursor) = program.edit(number)?;
-            Some(edit.flags & IS_LAST != 0 && self.all_hold(url, edit, &mut cursor)?)
+            Some(edit.flags & IS_LAST != 0 && self.all_hold(url, program, edit, &mut cursor)?)
         };
         ends().unwrap_or(false)
     }
 
     /// Whether all tests of an edit are true of the URL.
     #[inline]
-    fn all_hold(&self, url: &ParsedUrl, edit: StoredEdit, cursor: &mut Cursor<'_>) -> Read<bool> {
+    fn all_hold(
+        &self,
+        url: &ParsedUrl,
+        program: &EditProgram<'_>,
+        edit: StoredEdit,
+        cursor: &mut Cursor<'_>,
+    ) -> Read<bool> {
         if edit.flags & IS_CLOSED != 0 {
-            return self.all_hold_of_closed(url, edit, cursor);
+            return self.all_hold_of_closed(url, program, edit, cursor);
         }
         for _ in 0..edit.tests {
-            if !self.holds(url, cursor)? {
+            if !self.holds(url, program, cursor)? {
                 return Some(false);
             }
         }
@@ -160,7 +173,13 @@ impl Draft {
 
     /// Likewise for a closed edit, which counts the parts that it asks for and those that there are. The scheme is always there.
     #[inline(never)]
-    fn all_hold_of_closed(&self, url: &ParsedUrl, edit: StoredEdit, cursor: &mut Cursor<'_>) -> Read<bool> {
+    fn all_hold_of_closed(
+        &self,
+        url: &ParsedUrl,
+        program: &EditProgram<'_>,
+        edit: StoredEdit,
+        cursor: &mut Cursor<'_>,
+    ) -> Read<bool> {
         let parts = &self.parts;
         let counts_params = edit.flags & EXCEPT_PARAMS == 0;
         let mut others = parts.labels.len()
@@ -182,7 +201,7 @@ impl Draft {
             if is_counted && self.get(url, place).is_some() {
                 others -= 1;
             }
-            if !self.holds(url, cursor)? {
+            if !self.holds(url, program, cursor)? {
                 return Some(false);
             }
         }
@@ -218,22 +237,25 @@ impl Draft {
 
     /// Whether the next test is true of the URL.
     #[inline]
-    fn holds(&self, url: &ParsedUrl, cursor: &mut Cursor<'_>) -> Read<bool> {
+    fn holds(&self, url: &ParsedUrl, program: &EditProgram<'_>, cursor: &mut Cursor<'_>) -> Read<bool> {
         let place = Place::read(cursor)?;
         let value = self.get(url, place);
         Some(match cursor.u8()? {
-            code::IS => value == Some(cursor.text()?),
-            code::ONE_OF => is_listed(value, cursor)?,
-            code::NOT => !is_listed(value, cursor)?,
+            code::IS => {
+                let number = cursor.u32()?;
+                value.is_some_and(|value| program.is_text(number, value))
+            }
+            code::ONE_OF => look_up::<1>(program, cursor, value)?.is_some(),
+            code::NOT => look_up::<1>(program, cursor, value)?.is_none(),
             code::ANY => {
-                let is_in_class = is_in_class(cursor, value.flatten())?;
+                let is_in_class = is_in_class(cursor, value.and_then(raw))?;
                 value.is_some() && is_in_class
             }
             code::ABSENT => value.is_none(),
             code::ANY_BUT => {
                 let is_optional = cursor.u8()? != 0;
-                let is_in_class = is_in_class(cursor, value.flatten())?;
-                let is_listed = is_listed(value, cursor)?;
+                let is_in_class = is_in_class(cursor, value.and_then(raw))?;
+                let is_listed = look_up::<1>(program, cursor, value)?.is_some();
                 if value.is_some() { is_in_class && !is_listed } else { is_optional }
             }
             _ => return None,
@@ -241,25 +263,36 @@ impl Draft {
     }
 }
 
-fn is_listed(value: Option<RawValue<'_>>, cursor: &mut Cursor<'_>) -> Read<bool> {
-    let table = cursor.block()?;
-    Some(value.is_some_and(|value| look_up(table, value).is_some()))
-}
+/// Tables of no more entries are searched from first to last.
+const FEW: usize = 8;
 
-/// The entry of a table for a text, after that.
-pub(super) fn look_up<'a>(table: &'a [u8], text: RawValue<'_>) -> Option<Cursor<'a>> {
-    let count = Cursor::new(table, 0).u32()? as usize;
-    let texts = 4 + count.checked_mul(4)?;
+/// The entry for a value in the table that comes next, after the first of its `N` texts.
+pub(super) fn look_up<'p, const N: usize>(
+    program: &EditProgram<'_>,
+    cursor: &mut Cursor<'p>,
+    value: Option<Located<'_>>,
+) -> Read<Option<Cursor<'p>>> {
+    let count = cursor.u32()? as usize;
+    let table = cursor.take(count.checked_mul(4 * N)?)?;
+    let Some(value) = value else { return Some(None) };
+    let number = |index: usize| array_at(table, 4 * N * index).map(|bytes| u32::from_le_bytes(*bytes));
+    let entry = |index: usize| Some(Some(Cursor::new(table, 4 * N * index + 4)));
+    if count <= FEW {
+        for index in 0..count {
+            if program.is_text(number(index)?, value) {
+                return entry(index);
+            }
+        }
+        return Some(None);
+    }
     let (mut low, mut high) = (0, count);
     while low < high {
         let middle = low + (high - low) / 2;
-        let start = Cursor::new(table, 4 + 4 * middle).u32()? as usize;
-        let mut entry = Cursor::new(table, texts + start);
-        match entry.text()?.cmp(&text) {
+        match program.text(&mut Cursor::new(table, 4 * N * middle))?.cmp(&raw(value)) {
             std::cmp::Ordering::Less => low = middle + 1,
-            std::cmp::Ordering::Equal => return Some(entry),
+            std::cmp::Ordering::Equal => return entry(middle),
             std::cmp::Ordering::Greater => high = middle,
         }
     }
-    None
+    Some(None)
 }

@@ -48,13 +48,13 @@ impl Changing<'_, '_> {
             params.push(param);
             return;
         }
-        let mut is_after_semicolon = param.is_after_semicolon;
+        let (names, mut is_after_semicolon) = (self.program.query_names(), param.is_after_semicolon);
         for piece in padded[start..end].split(|&byte| byte == b';') {
             let length = memchr(b'=', piece).unwrap_or(piece.len());
             let (name_end, piece_end) = (start + length, start + piece.len());
             let value = if name_end < piece_end { Piece::new(name_end + 1, piece_end) } else { Piece::BARE };
             let word = first_word(padded, start, length);
-            let Name { id, edits, early } = self.program.query_name(word, padded, start, length);
+            let Name { id, edits, early } = names.find(word, padded, start, length);
             let (word, name) = (word.swap_bytes(), Piece::new(start, name_end));
             params.push(Param { word, name, value, edits, id, early, is_after_semicolon });
             (start, is_after_semicolon) = (piece_end + 1, true);

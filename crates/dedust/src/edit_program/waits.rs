@@ -6,10 +6,10 @@ fewest URLs have is best. Otherwise an edit waits for what its changes would cha
 understood here is waited for in every URL: that is slower, never wrong.
 */
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{DEPTHS, FoldedArea, Mark, spelling_bits};
-use crate::rule::{Area, Change, Closed, Edit, PathPart, Source, Spelling, Spot, Test};
+use crate::rule::{Area, Change, Edit, PathPart, Source, Spelling, Spot, Test};
 use crate::url::{TokenKey, Value};
 
 /// Something that a URL may have. Ordered by how many URLs do, those with least first.
@@ -207,124 +207,4 @@ fn folded(area: FoldedArea, to: Spelling) -> Wait {
         Spelling::Unpadded => PADDING,
     };
     Wait::Characters(area, characters)
-}
-
-/// A part of a URL that is looked at and changed by itself.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Component {
-    Scheme,
-    Labels,
-    Port,
-    Path,
-    TrailingSlash,
-    PathName(Box<str>),
-    Separator,
-    QueryName(Box<str>),
-    /// The values of all query parameters.
-    Params,
-    /// How often query parameters stand in the URL.
-    Repeats,
-    Hashbang,
-}
-
-impl Component {
-    fn of(spot: &Spot) -> Self {
-        match spot {
-            Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_) => Self::Path,
-            Spot::Key(key) => match key {
-                TokenKey::Scheme => Self::Scheme,
-                TokenKey::Subdomain(_) => Self::Labels,
-                TokenKey::Port => Self::Port,
-                TokenKey::PathSegment(_) => Self::Path,
-                TokenKey::TrailingSlash => Self::TrailingSlash,
-                TokenKey::PathParam(name) => Self::PathName(name.name.clone()),
-                TokenKey::QuerySeparator => Self::Separator,
-                TokenKey::QueryParam(name) => Self::QueryName(name.name.clone()),
-                TokenKey::Hashbang => Self::Hashbang,
-            },
-        }
-    }
-}
-
-/// For each edit whether what it looks at and changes is of no concern to any other: it may then be made before or after
-/// them. An edit that only leaves something out or forgets it may share it with those who change spellings everywhere.
-pub(super) fn alone(edits: &[(usize, &Edit)]) -> Vec<bool> {
-    let concerns_all = |(_, edit): &(usize, &Edit)| {
-        let is_of_query = |change: &Change| matches!(change, Change::SplitParams | Change::Order(_));
-        edit.last || edit.closed != Closed::No || edit.change.iter().any(is_of_query)
-    };
-    if edits.iter().any(concerns_all) {
-        return vec![false; edits.len()];
-    }
-    let components: Vec<BTreeSet<Component>> = edits.iter().map(|(_, edit)| components(edit)).collect();
-    let speaks_of_query = |components: &BTreeSet<Component>| {
-        components.iter().any(|component| {
-            matches!(component, Component::QueryName(_) | Component::Params | Component::Repeats)
-        })
-    };
-    let mut counts: BTreeMap<&Component, usize> = BTreeMap::new();
-    components.iter().flatten().for_each(|component| *counts.entry(component).or_default() += 1);
-    let of_query = components.iter().filter(|components| speaks_of_query(components)).count();
-    let is_alone = |((_, edit), own): (&(usize, &Edit), &BTreeSet<Component>)| {
-        let is_blind = edit.when.is_empty()
-            && edit.change.iter().all(|change| matches!(change, Change::Drop(_) | Change::Forget(_)));
-        let others = |component: &Component| {
-            counts.get(component).copied().unwrap_or(0) - usize::from(own.contains(component))
-        };
-        own.iter().all(|component| match component {
-            Component::Params | Component::Repeats => of_query == 1,
-            Component::QueryName(_) => {
-                others(component) == 0
-                    && others(&Component::Repeats) == 0
-                    && (is_blind || others(&Component::Params) == 0)
-            }
-            // A path that is left without segments is left without a slash at its end.
-            Component::TrailingSlash => others(component) == 0 && (is_blind || others(&Component::Path) == 0),
-            Component::Path => others(component) == 0 && others(&Component::TrailingSlash) == 0,
-            _ => others(component) == 0,
-        })
-    };
-    edits.iter().zip(&components).map(is_alone).collect()
-}
-
-fn components(edit: &Edit) -> BTreeSet<Component> {
-    let mut all: BTreeSet<Component> = edit.when.keys().map(Component::of).collect();
-    let source = |source: &Source| source.of.as_ref().map(Component::of);
-    for change in &edit.change {
-        match change {
-            Change::Drop(spot) | Change::Forget(spot) => {
-                all.insert(Component::of(spot));
-            }
-            Change::Map { of: key, .. } | Change::Fold { of: Area::Key(key), .. } => {
-                all.insert(Component::of(&Spot::Key(key.clone())));
-            }
-            Change::Fold { of: Area::Params, .. } => {
-                all.insert(Component::Params);
-            }
-            Change::UnrepeatParams => {
-                all.insert(Component::Repeats);
-            }
-            Change::Set { key, to } => {
-                all.insert(Component::of(&Spot::Key(key.clone())));
-                all.extend(to.iter().filter_map(source));
-            }
-            Change::Path(parts) => {
-                all.insert(Component::Path);
-                all.extend(parts.iter().filter_map(|part| match part {
-                    PathPart::Value { from, .. } => source(from),
-                    _ => None,
-                }));
-            }
-            Change::ForgetPath | Change::Fold { of: Area::Path, .. } | Change::Unrepeat => {
-                all.insert(Component::Path);
-            }
-            // Sites that have these have no edits that are alone, or they are no changes of this program.
-            Change::SplitParams
-            | Change::Order(_)
-            | Change::Write(_)
-            | Change::Replace(_)
-            | Change::Move(_) => {}
-        }
-    }
-    all
 }

@@ -4,7 +4,8 @@ A [`Draft`] put together again, as a key or as a URL. What was not touched is co
 
 use super::draft::{Draft, Param, Piece};
 use super::run::Scope;
-use super::{EditProgram, LABEL_LENGTH_AT};
+use super::{EditProgram, LABEL_AT, NO_TEXT};
+use crate::compiled::encoding::u32_at;
 use crate::text_buffer::TextBuffer;
 use crate::url::{PADDING, ParsedUrl};
 
@@ -18,7 +19,7 @@ impl Draft {
         out: &'s mut TextBuffer,
     ) -> &'s [u8] {
         self.make_early(url, program, Scope::All);
-        self.run(url, program, Scope::All);
+        self.run(url, program, Scope::All, u32::MAX);
         self.write_key(url, program, out)
     }
 
@@ -132,7 +133,7 @@ impl Draft {
         if let Some(label) = self.parts.early_label {
             let after = label.end as usize + 1;
             out.push_part(padded, host_start, label.start as usize - host_start);
-            if program.head[LABEL_LENGTH_AT] == 0 {
+            if u32_at(program.head, LABEL_AT) == NO_TEXT {
                 out.push(b'*');
                 out.push(b'.');
             }

@@ -38,10 +38,6 @@ impl Normalizer {
         let Some(edits) = read(program, url, &mut work.draft) else { return url.as_bytes() };
         let is_canonical = match work.draft.rewrite(url, &edits, out) {
             Edited::Unchanged => false,
-            // What is written may be replaced again.
-            Edited::Canonical | Edited::SameIfKeysAre if program.replacements() != 0 => {
-                self.is_edited_for_good(url, &edits, desk)
-            }
             Edited::Canonical => true,
             Edited::SameIfKeysAre => {
                 let edited_key = work.draft.key(url, &edits, again_out);
@@ -74,7 +70,7 @@ impl Normalizer {
 /// Reads a URL for the edits of its site, unless these cannot speak of it.
 #[inline]
 pub(super) fn read<'p>(program: &Program<'p>, url: &ParsedUrl, draft: &mut Draft) -> Option<EditProgram<'p>> {
-    if program.edits() == 0 || !url.is_hierarchical() {
+    if !program.has_edits() || !url.is_hierarchical() {
         return None;
     }
     let edits = EditProgram::new(program)?;

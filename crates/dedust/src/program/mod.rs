@@ -21,7 +21,7 @@ pub(crate) use self::slots::{
     ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, TRAILING_SLASH_SLOT,
 };
 
-use self::shape::{FLAGS_AT, IS_FETCHABLE, IS_MIRROR, LANES, LISTS, Shape};
+use self::shape::{FLAGS_AT, IS_FETCHABLE, IS_MIRROR, LANES, Shape};
 use crate::compiled::encoding::{Cursor, Text, first_word, u16_at, u32_at};
 use crate::rule::{class_contains, is_in_class};
 use crate::url::{PADDING, ParsedUrl};
@@ -117,24 +117,16 @@ impl<'a> Program<'a> {
     /// Where the texts lie that are replaced; 0 when there are none.
     #[inline(always)]
     pub(crate) fn replacements(&self) -> u32 {
-        self.list(HAS_REPLACEMENTS)
-    }
-
-    /// Where the edits lie; 0 when there are none.
-    #[inline(always)]
-    pub(crate) fn edits(&self) -> u32 {
-        self.list(HAS_EDITS)
-    }
-
-    /// Where a list lies that only some sites have; 0 when there is none.
-    #[inline(always)]
-    fn list(&self, flag: u8) -> u32 {
-        let flags = self.flags();
-        if flags & flag == 0 {
-            return 0;
+        match self.flags() & HAS_REPLACEMENTS {
+            0 => 0,
+            _ => Cursor::new(self.bytes, 0).u32().unwrap_or_default(),
         }
-        let before = (flags & LISTS & (flag - 1)).count_ones() as usize;
-        Cursor::new(self.bytes, 4 * before).u32().unwrap_or_default()
+    }
+
+    /// Whether the site has edits, and no rules.
+    #[inline(always)]
+    pub(crate) fn has_edits(&self) -> bool {
+        self.flags() & HAS_EDITS != 0
     }
 
     /// The first rule that covers `url`. Leaves the values of the URL in `slots`.

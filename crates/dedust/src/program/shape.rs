@@ -3,7 +3,7 @@ How the programs of sites lie in compiled rules: what is of one site alone, and 
 whose rules are built alike.
 
 ```text
-site    places   of the replaced texts and of the edits, 4 bytes each, if the shape says that there are any
+site    place    of the replaced texts, 4 bytes, if the shape says that there are any
         prints   one byte for each name of a path parameter, of a query parameter, and for each rule: of the value
                  of the tag slot that it asks for
         ends     of the texts: 0, then one number for each, of 1, 2 or 4 bytes
@@ -39,10 +39,10 @@ pub(crate) const ANY_PRINT: u8 = 0;
 pub(crate) const KEEPS_ORDER: u8 = 1;
 /// Some rule passes query parameters through that it does not name.
 pub(crate) const KEEPS_OTHERS: u8 = 2;
-/// The place of a list comes first, in this order.
+/// The place of the replaced texts comes first.
 pub(crate) const HAS_REPLACEMENTS: u8 = 4;
+/// The site has edits, and all but the flags lies as `edit_program.rs` says.
 pub(crate) const HAS_EDITS: u8 = 8;
-pub(crate) const LISTS: u8 = HAS_REPLACEMENTS | HAS_EDITS;
 /// How many bytes an end takes, as a power of two, is in the two bits from here on.
 pub(crate) const END_WIDTH: u32 = 4;
 /// The site has no rules: all that is of it alone is [`IS_FETCHABLE`] or not, the name of the site whose pages it shows, and
@@ -177,7 +177,7 @@ impl<'a> Shape<'a> {
     #[inline(always)]
     pub(super) fn texts(&self) -> Texts<'a> {
         let (ends, start) = (self.large(ENDS_AT), self.large(TEXTS_AT));
-        Texts { site: self.site, ends, start, width: u32::from(self.flags() >> END_WIDTH & 3).min(2) }
+        Texts::new(self.site, ends, start, self.flags() >> END_WIDTH & 3)
     }
 
     /// What there is of the head of a rule and all after it.
@@ -282,6 +282,12 @@ impl NameSlots {
 }
 
 impl<'a> Texts<'a> {
+    /// Where ends and texts lie, and how many bytes an end takes, as a power of two.
+    #[inline(always)]
+    pub(crate) fn new(site: &'a [u8], ends: u32, start: u32, width: u8) -> Self {
+        Self { site, ends, start, width: u32::from(width).min(2) }
+    }
+
     /// Where a text starts in the bytes of the site, and how long it is.
     #[inline(always)]
     pub(crate) fn extent(&self, number: u32) -> (usize, usize) {
@@ -294,9 +300,20 @@ impl<'a> Texts<'a> {
         (self.start.wrapping_add(start) as usize, length as usize)
     }
 
+    /// Likewise, where ends of more than one byte are as common.
     #[inline(always)]
-    pub(crate) fn get(&self, number: u16) -> Option<&'a [u8]> {
-        let (start, length) = self.extent(number.into());
+    pub(crate) fn any_extent(&self, number: u32) -> (usize, usize) {
+        let at = self.ends.wrapping_add(number << self.width);
+        let ends = array_at(self.site, at as usize).map_or(0, |ends| u64::from_le_bytes(*ends));
+        let bits = 8 << self.width;
+        let mask = (1u64 << bits) - 1;
+        let (start, end) = (ends & mask, ends >> bits & mask);
+        (self.start as usize + start as usize, end.saturating_sub(start) as usize)
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, number: u32) -> Option<&'a [u8]> {
+        let (start, length) = self.extent(number);
         self.site.get(start..)?.get(..length)
     }
 

@@ -67,8 +67,8 @@ pub enum InvalidEdit {
     /// A replacement stands behind an edit of another kind.
     #[error("edits that replace text must stand before all others")]
     ReplaceAfterOthers,
-    /// An edit that writes URLs anew stands beside one that changes parts of them.
-    #[error("edits that write URLs anew cannot stand beside edits that change parts of them")]
+    /// An edit that writes URLs anew, or replaces text, stands beside one that changes parts of URLs.
+    #[error("edits that write URLs anew or replace text cannot stand beside edits that change parts of URLs")]
     WritesAmongOthers,
     /// A closed edit asks for a segment from the right.
     #[error("a closed edit asks for path segments from the left, not for `{0}`")]

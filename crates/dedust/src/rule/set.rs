@@ -166,9 +166,9 @@ impl SiteRules {
         }
         let writes = |edit: &Edit| edit.change.iter().any(|change| matches!(change, Change::Write(_)));
         if let Some(other) = edits[first_other..].iter().position(|edit| !writes(edit))
-            && let Some(writer) = edits.iter().position(writes)
+            && (first_other > 0 || edits.iter().any(writes))
         {
-            let (index, source) = (writer.max(first_other + other), InvalidEdit::WritesAmongOthers);
+            let (index, source) = (first_other + other, InvalidEdit::WritesAmongOthers);
             return Err(InvalidSite::Edit { index, source });
         }
         let rules = Self { summary, edits, ..Self::default() };

@@ -1,0 +1,220 @@
+/*!
+Which edits can tell whether another was made?
+
+A URL has components that are looked at and changed by themselves. Edits that have no component in common can be made in any
+order. From that follows, when edits are compiled, what need not be asked when a canonical URL is made:
+
+- whether an edit has to be asked *again* of its own result, and which edits before it have: see [`Masks::again`];
+- whether an edit that changes keys only could see what another did to a URL that can be fetched: see [`Masks::conflicts`].
+*/
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::rule::{Area, Change, Closed, Edit, Mapped, PathPart, Source, Spelling, Spot};
+use crate::url::{TokenKey, Value};
+
+/// A part of a URL that is looked at and changed by itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Component {
+    Scheme,
+    Labels,
+    Port,
+    Path,
+    TrailingSlash,
+    PathName(Box<str>),
+    Separator,
+    QueryName(Box<str>),
+    /// The values of all query parameters.
+    Params,
+    /// How often query parameters stand in the URL.
+    Repeats,
+    Hashbang,
+}
+
+impl Component {
+    fn of(spot: &Spot) -> Self {
+        match spot {
+            Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_) => Self::Path,
+            Spot::Key(key) => match key {
+                TokenKey::Scheme => Self::Scheme,
+                TokenKey::Subdomain(_) => Self::Labels,
+                TokenKey::Port => Self::Port,
+                TokenKey::PathSegment(_) => Self::Path,
+                TokenKey::TrailingSlash => Self::TrailingSlash,
+                TokenKey::PathParam(name) => Self::PathName(name.name.clone()),
+                TokenKey::QuerySeparator => Self::Separator,
+                TokenKey::QueryParam(name) => Self::QueryName(name.name.clone()),
+                TokenKey::Hashbang => Self::Hashbang,
+            },
+        }
+    }
+}
+
+/// For each edit whether what it looks at and changes is of no concern to any other: it may then be made before or after
+/// them. An edit that only leaves something out or forgets it may share it with those who change spellings everywhere.
+pub(super) fn alone(edits: &[(usize, &Edit)]) -> Vec<bool> {
+    if edits.iter().any(|(_, edit)| concerns_all(edit)) {
+        return vec![false; edits.len()];
+    }
+    let components: Vec<BTreeSet<Component>> =
+        edits.iter().map(|(_, edit)| Effects::of(edit).looks_at).collect();
+    let speaks_of_query = |components: &BTreeSet<Component>| {
+        components.iter().any(|component| {
+            matches!(component, Component::QueryName(_) | Component::Params | Component::Repeats)
+        })
+    };
+    let mut counts: BTreeMap<&Component, usize> = BTreeMap::new();
+    components.iter().flatten().for_each(|component| *counts.entry(component).or_default() += 1);
+    let of_query = components.iter().filter(|components| speaks_of_query(components)).count();
+    let is_alone = |((_, edit), own): (&(usize, &Edit), &BTreeSet<Component>)| {
+        let is_blind = edit.when.is_empty()
+            && edit.change.iter().all(|change| matches!(change, Change::Drop(_) | Change::Forget(_)));
+        let others = |component: &Component| {
+            counts.get(component).copied().unwrap_or(0) - usize::from(own.contains(component))
+        };
+        own.iter().all(|component| match component {
+            Component::Params | Component::Repeats => of_query == 1,
+            Component::QueryName(_) => {
+                others(component) == 0
+                    && others(&Component::Repeats) == 0
+                    && (is_blind || others(&Component::Params) == 0)
+            }
+            // A path that is left without segments is left without a slash at its end.
+            Component::TrailingSlash => others(component) == 0 && (is_blind || others(&Component::Path) == 0),
+            Component::Path => others(component) == 0 && others(&Component::TrailingSlash) == 0,
+            _ => others(component) == 0,
+        })
+    };
+    edits.iter().zip(&components).map(is_alone).collect()
+}
+
+/// Whether an edit looks at a URL as a whole, or decides whether others are made.
+fn concerns_all(edit: &Edit) -> bool {
+    let is_of_query = |change: &Change| matches!(change, Change::SplitParams | Change::Order(_));
+    edit.last || edit.closed != Closed::No || edit.change.iter().any(is_of_query)
+}
+
+/// What an edit looks at, and which of that it may change.
+struct Effects {
+    looks_at: BTreeSet<Component>,
+    writes: BTreeSet<Component>,
+}
+
+impl Effects {
+    fn of(edit: &Edit) -> Self {
+        let mut looks_at: BTreeSet<Component> = edit.when.keys().map(Component::of).collect();
+        let mut writes = BTreeSet::new();
+        let source = |source: &Source| source.of.as_ref().map(Component::of);
+        for change in &edit.change {
+            writes.insert(written_by(change));
+            match change {
+                Change::Set { to, .. } => looks_at.extend(to.iter().filter_map(source)),
+                Change::Path(parts) => looks_at.extend(parts.iter().filter_map(|part| match part {
+                    PathPart::Value { from, .. } => source(from),
+                    _ => None,
+                })),
+                _ => {}
+            }
+        }
+        looks_at.extend(writes.iter().cloned());
+        Self { looks_at, writes }
+    }
+}
+
+fn written_by(change: &Change) -> Component {
+    match change {
+        Change::Drop(spot) | Change::Forget(spot) => Component::of(spot),
+        Change::Map { of: key, .. } | Change::Fold { of: Area::Key(key), .. } | Change::Set { key, .. } => {
+            Component::of(&Spot::Key(key.clone()))
+        }
+        Change::Fold { of: Area::Params, .. } => Component::Params,
+        Change::UnrepeatParams | Change::SplitParams | Change::Order(_) => Component::Repeats,
+        // No changes of this program.
+        Change::Write(_) | Change::Replace(_) | Change::Move(_) => Component::Path,
+        Change::Path(_) | Change::ForgetPath | Change::Fold { of: Area::Path, .. } | Change::Unrepeat => {
+            Component::Path
+        }
+    }
+}
+
+/// Of an edit, the numbers of some others.
+pub(super) struct Masks {
+    /// Those that must be asked once more if it changed a URL in which no name stands twice, so that it is known whether the
+    /// result is canonical: it itself, unless it is sure to do nothing more, and those before it that look at what it wrote. All
+    /// others would do what they did.
+    pub(super) again: Vec<usize>,
+    /// Those that must not have changed a URL which this one concerns, but is not made to: then the key is sure to stay.
+    pub(super) conflicts: Vec<usize>,
+}
+
+/// Of more edits nothing is found out: every two of them are compared.
+const MAX_EDITS: usize = 256;
+
+pub(super) fn masks(edits: &[&Edit]) -> Vec<Masks> {
+    let all = || (0..edits.len()).collect();
+    if edits.len() > MAX_EDITS || edits.iter().any(|edit| concerns_all(edit)) {
+        return edits.iter().map(|_| Masks { again: all(), conflicts: all() }).collect();
+    }
+    let effects: Vec<Effects> = edits.iter().map(|edit| Effects::of(edit)).collect();
+    let again = |at: usize| {
+        let is_seen = |before: &usize| meet(&effects[at].writes, &effects[*before].looks_at);
+        (0..at).filter(is_seen).chain((!is_done_once(edits[at])).then_some(at)).collect()
+    };
+    let conflicts = |at: usize| {
+        // What it would write, and what those after it write that could see that.
+        let (mut seen, mut written) = (effects[at].looks_at.clone(), effects[at].writes.clone());
+        for later in &effects[at + 1..] {
+            if meet(&written, &later.looks_at) {
+                seen.extend(later.looks_at.iter().cloned());
+                written.extend(later.writes.iter().cloned());
+            }
+        }
+        (0..edits.len()).filter(|&other| meet(&effects[other].writes, &seen)).collect()
+    };
+    (0..edits.len()).map(|at| Masks { again: again(at), conflicts: conflicts(at) }).collect()
+}
+
+/// Whether some component is in both, or in what the other stands for. The first are written.
+fn meet(written: &BTreeSet<Component>, seen: &BTreeSet<Component>) -> bool {
+    let is_query = |component: &Component| {
+        matches!(component, Component::QueryName(_) | Component::Params | Component::Repeats)
+    };
+    let is_whole_query = |component: &Component| matches!(component, Component::Params | Component::Repeats);
+    written.iter().any(|one| {
+        seen.iter().any(|other| {
+            one == other
+                || is_query(one) && is_query(other) && (is_whole_query(one) || is_whole_query(other))
+                // A path that is left without segments is left without a slash at its end.
+                || *one == Component::Path && *other == Component::TrailingSlash
+        })
+    })
+}
+
+/// Whether an edit changes nothing in what it made of a URL in which no name stands twice.
+fn is_done_once(edit: &Edit) -> bool {
+    let is_dropped = |change: &Change| matches!(change, Change::Drop(_));
+    let is_simple = |change: &Change| match change {
+        Change::Drop(Spot::Key(key)) => !matches!(key, TokenKey::PathSegment(_) | TokenKey::Subdomain(_)),
+        Change::Map { of, values } => {
+            // What becomes of a value must stay that.
+            let stays = |text: &str| {
+                let is_it = |is: &Value| is.as_text() == Some(text);
+                values.iter().all(|other| !is_it(&other.is) || other.becomes.as_deref() == Some(text))
+            };
+            values.iter().all(|Mapped { becomes, .. }| match becomes.as_deref() {
+                Some(text) => stays(text),
+                // What stands after it moves up.
+                None => !matches!(of, TokenKey::PathSegment(_) | TokenKey::Subdomain(_)),
+            })
+        }
+        Change::Fold { to, .. } => *to == Spelling::Lowercase,
+        _ => false,
+    };
+    let are_apart = |(at, change): (usize, &Change)| {
+        let written = BTreeSet::from([written_by(change)]);
+        edit.change[..at].iter().all(|before| {
+            !meet(&written, &BTreeSet::from([written_by(before)])) || is_dropped(change) && is_dropped(before)
+        })
+    };
+    edit.change.iter().all(is_simple) && edit.change.iter().enumerate().all(are_apart)
+}
