@@ -34,7 +34,7 @@ impl Store for Redb {
     fn insert_batch(&mut self, keys: &[u128], is_new: &mut Vec<bool>) -> Outcome<()> {
         is_new.resize(keys.len(), false);
         self.batches += 1;
-        let is_synced = self.durability == Durability::Power || self.batches % BATCHES_PER_SYNC == 0;
+        let is_synced = self.durability == Durability::Power || self.batches.is_multiple_of(BATCHES_PER_SYNC);
         let mut transaction = self.database.begin_write()?;
         transaction.set_durability(if is_synced {
             redb::Durability::Immediate
