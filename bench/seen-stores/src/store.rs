@@ -12,7 +12,6 @@ mod rocksdb;
 
 use std::path::Path;
 
-use hashbrown::HashSet;
 use rayon::prelude::*;
 
 use crate::Outcome;
@@ -70,28 +69,32 @@ pub(crate) fn is_on_disk(name: &str) -> bool {
     name != "hash-table"
 }
 
-/// Looks keys up on all threads, each of which calls `find` with some of them.
-fn look_up(
-    keys: &[u128],
-    known: &mut Vec<bool>,
-    find: impl Fn(&[u128], &mut [bool]) -> Result<(), String> + Sync,
-) -> Outcome<()> {
-    known.clear();
-    known.resize(keys.len(), false);
-    let pieces = keys.par_chunks(PIECE_KEYS).zip(known.par_chunks_mut(PIECE_KEYS));
-    Ok(pieces.try_for_each(|(keys, known)| find(keys, known))?)
-}
-
-/// The keys that are not known, each once, and in `is_new` which of all they are.
-fn first_of_each(keys: &[u128], known: &[bool], is_new: &mut Vec<bool>) -> Vec<u128> {
-    let mut met = HashSet::with_capacity_and_hasher(keys.len(), memory::KeyIsHash::default());
-    is_new.extend(keys.iter().zip(known).map(|(key, is_known)| !is_known && met.insert(*key)));
-    keys.iter().zip(is_new).filter_map(|(&key, is_new)| is_new.then_some(key)).collect()
-}
-
-/// Positions of the keys in ascending order, which is how trees take them fastest. Equal keys keep their order.
+/// Positions of the keys in ascending order, which is how trees and skip lists take them fastest. Equal keys keep their order.
 fn ascending(keys: &[u128]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..keys.len() as u32).collect();
     order.sort_unstable_by_key(|&at| (keys[at as usize], at));
     order
+}
+
+/// Looks keys up on all threads, each of which calls `find` with some of them in ascending order. Says in `is_new` which are new,
+/// and returns those, each once.
+fn look_up(
+    keys: &[u128],
+    is_new: &mut Vec<bool>,
+    find: impl Fn(&[u128], &mut [bool]) -> Result<(), String> + Sync,
+) -> Outcome<Vec<u128>> {
+    let order = ascending(keys);
+    let sorted: Vec<u128> = order.iter().map(|&at| keys[at as usize]).collect();
+    let mut known = vec![false; keys.len()];
+    let pieces = sorted.par_chunks(PIECE_KEYS).zip(known.par_chunks_mut(PIECE_KEYS));
+    pieces.try_for_each(|(keys, known)| find(keys, known))?;
+    is_new.resize(keys.len(), false);
+    let mut new = Vec::with_capacity(keys.len());
+    for ((&at, &key), is_known) in order.iter().zip(&sorted).zip(known) {
+        if !is_known && new.last() != Some(&key) {
+            new.push(key);
+            is_new[at as usize] = true;
+        }
+    }
+    Ok(new)
 }

@@ -1,7 +1,7 @@
 /*!
 fjall: a log-structured merge tree in Rust.
 
-Bloom filters of ten bits per key on all levels, no compression, two threads for flushes and compactions. Without fsync,
+Keys in ascending order within a batch, Bloom filters of ten bits per key on all levels, no compression, two threads for flushes and compactions. Without fsync,
 batches are handed to the operating system (`PersistMode::Buffer`).
 */
 
@@ -10,14 +10,13 @@ use std::path::Path;
 use fjall::config::{BloomConstructionPolicy, FilterPolicy, FilterPolicyEntry};
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 
-use super::{CACHE_BYTES, Durability, Store, first_of_each, look_up};
+use super::{CACHE_BYTES, Durability, Store, look_up};
 use crate::Outcome;
 
 pub(super) struct Fjall {
     database: Database,
     keys: Keyspace,
     mode: PersistMode,
-    known: Vec<bool>,
 }
 
 impl Fjall {
@@ -30,21 +29,21 @@ impl Fjall {
         let bloom = FilterPolicyEntry::Bloom(BloomConstructionPolicy::BitsPerKey(10.0));
         let keys = database
             .keyspace("seen", || KeyspaceCreateOptions::default().filter_policy(FilterPolicy::all(bloom)))?;
-        Ok(Self { database, keys, mode, known: Vec::new() })
+        Ok(Self { database, keys, mode })
     }
 }
 
 impl Store for Fjall {
     fn insert_batch(&mut self, keys: &[u128], is_new: &mut Vec<bool>) -> Outcome<()> {
         let store = &self.keys;
-        look_up(keys, &mut self.known, |keys, known| {
+        let new = look_up(keys, is_new, |keys, known| {
             for (key, known) in keys.iter().zip(known) {
                 *known = store.contains_key(key.to_be_bytes()).map_err(|error| error.to_string())?;
             }
             Ok(())
         })?;
         let mut batch = self.database.batch().durability(Some(self.mode));
-        for key in first_of_each(keys, &self.known, is_new) {
+        for key in new {
             batch.insert(&self.keys, key.to_be_bytes(), []);
         }
         Ok(batch.commit()?)

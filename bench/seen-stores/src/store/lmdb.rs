@@ -2,7 +2,7 @@
 LMDB: a copy-on-write B-tree in a mapped file, in C, by the crate `heed`.
 
 One transaction per batch, keys in ascending order, `NO_OVERWRITE` so that a key is looked up and inserted in one step.
-Without fsync, `NO_SYNC`: pages are handed to the operating system.
+Without fsync, `NO_SYNC` and `WRITE_MAP`: pages are changed in the mapped file, and the operating system writes them when it likes.
 */
 
 use std::path::Path;
@@ -30,8 +30,8 @@ impl Lmdb {
         let mut options = EnvOpenOptions::new();
         options.map_size(MAP_BYTES);
         if durability == Durability::Process {
-            // SAFETY: without syncs the file may be damaged by a loss of power only, after which the benchmark starts anew.
-            unsafe { options.flags(EnvFlags::NO_SYNC) };
+            // SAFETY: without syncs the file may be damaged by a loss of power, and with a writable map by wild pointers of this process.
+            unsafe { options.flags(EnvFlags::NO_SYNC | EnvFlags::WRITE_MAP) };
         }
         // SAFETY: the folder belongs to this process.
         let environment = unsafe { options.open(folder)? };

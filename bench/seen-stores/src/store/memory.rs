@@ -10,10 +10,10 @@ use super::Store;
 use crate::Outcome;
 
 /// Keys are hashes: their low half is taken as it is.
-pub(super) type KeyIsHash = BuildHasherDefault<LowHalf>;
+type KeyIsHash = BuildHasherDefault<LowHalf>;
 
 #[derive(Default)]
-pub(super) struct LowHalf(u64);
+struct LowHalf(u64);
 
 impl Hasher for LowHalf {
     fn write(&mut self, _: &[u8]) {

@@ -1,14 +1,14 @@
 /*!
 redb: a copy-on-write B-tree in Rust.
 
-One transaction per batch, keys in ascending order. redb has no commit that survives the process but not a loss of power:
+One transaction per batch, keys in ascending order, inserted whether they are there or not. redb has no commit that survives the process but not a loss of power:
 `Durability::None` is lost with the process until a later commit is synced. So without fsync one batch in
 [`BATCHES_PER_SYNC`] is synced, which also lets redb reuse pages.
 */
 
 use std::path::Path;
 
-use redb::{Database, ReadableTable, TableDefinition};
+use redb::{Database, TableDefinition};
 
 use super::{CACHE_BYTES, Durability, Store, ascending};
 use crate::Outcome;
@@ -43,11 +43,7 @@ impl Store for Redb {
         })?;
         let mut table = transaction.open_table(TABLE)?;
         for at in ascending(keys) {
-            let key = keys[at as usize];
-            if table.get(key)?.is_none() {
-                table.insert(key, ())?;
-                is_new[at as usize] = true;
-            }
+            is_new[at as usize] = table.insert(keys[at as usize], ())?.is_none();
         }
         drop(table);
         Ok(transaction.commit()?)
