@@ -9,7 +9,8 @@ each key less often than level compaction, and looks into more files for an answ
 use std::path::Path;
 
 use rocksdb::{
-    BlockBasedOptions, Cache, DB, DBCompactionStyle, DataBlockIndexType, Options, WriteBatch, WriteOptions,
+    BlockBasedOptions, Cache, ColumnFamilyDescriptor, DB, DBCompactionStyle, DataBlockIndexType, Options,
+    WriteBatch, WriteOptions,
 };
 
 use super::{CACHE_BYTES, Durability, Store, look_up};
@@ -40,7 +41,9 @@ impl Rocks {
         options.set_memtable_whole_key_filtering(true);
         let mut write = WriteOptions::default();
         write.set_sync(durability == Durability::Power);
-        Ok(Self { database: DB::open(&options, folder)?, write })
+        // Named, because many keys can be looked up at once only in a family that is named.
+        let family = ColumnFamilyDescriptor::new("default", options.clone());
+        Ok(Self { database: DB::open_cf_descriptors(&options, folder, [family])?, write })
     }
 }
 
@@ -59,6 +62,6 @@ impl Store for Rocks {
         for key in new {
             batch.put(key.to_be_bytes(), []);
         }
-        Ok(self.database.write_opt(&batch, &self.write)?)
+        Ok(self.database.write_opt(batch, &self.write)?)
     }
 }
