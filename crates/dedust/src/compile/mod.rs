@@ -21,13 +21,11 @@ use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
 use crate::compiled::{CompiledSite, ImageBuilder, LeftOutReason, SiteFacts};
 use crate::edit_program;
 use crate::program::{
-    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
-    NO_SLOT, NO_TEXT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES,
-    Replacement, print_of,
+    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS, NO_SLOT,
+    NO_TEXT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES, Replacement,
+    print_of,
 };
-use crate::rule::{
-    AnyValue, Edit, Op, OtherParams, Replace, Rule, RuleSet, SiteRules, ValueClass, ValuePattern,
-};
+use crate::rule::{AnyValue, Op, OtherParams, Replace, Rule, RuleSet, SiteRules, ValueClass, ValuePattern};
 use crate::url::{RawValue, TokenKey, Value, has_subdomains};
 
 pub(crate) fn compile(rules: &RuleSet) -> ImageBuilder {

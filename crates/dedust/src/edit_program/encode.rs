@@ -12,11 +12,11 @@ use super::independence::{Masks, alone, masks};
 use super::names::NamesBuilder;
 use super::waits::{Wait, depths, waits};
 use super::{
-    BARE, BITS, COUNT_AT, CompiledSite, DEPTHS, DEPTHS_AT, EARLY_AT, EDITS_AT, END_WIDTH, ENDS_AT, EXCEPT_PARAMS, FETCHABLE,
-    FETCHABLE_AT, FLAGS_AT, FOLD_BYTES, HAS_FOLDS, HAS_PATH_VALUES, HEAD_BYTES, IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT,
-    LABEL_INDEX_AT, MARKS_AT, MATTERS_AT, MAY_FAIL, NO_TEXT, OF_PATH, OF_QUERY, PATH_CHARACTERS_AT,
-    PATH_NAMES_AT, Place, QUERY_NAMES_AT, SPEAKS_OF_LABELS, TEXTS_AT, TOTAL_AT, VALUE_TABLE_AT, VALUES_AT,
-    code, early_bits, spelling_bits, value_print,
+    BARE, BITS, COUNT_AT, CompiledSite, DEPTHS, DEPTHS_AT, EARLY_AT, EDITS_AT, END_WIDTH, ENDS_AT,
+    EXCEPT_PARAMS, FETCHABLE, FETCHABLE_AT, FLAGS_AT, FOLD_BYTES, HAS_FOLDS, HAS_PATH_VALUES, HEAD_BYTES,
+    IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT, LABEL_INDEX_AT, MARKS_AT, MATTERS_AT, MAY_FAIL, NO_TEXT, OF_PATH,
+    OF_QUERY, PATH_CHARACTERS_AT, PATH_NAMES_AT, Place, QUERY_NAMES_AT, SPEAKS_OF_LABELS, TEXTS_AT, TOTAL_AT,
+    VALUE_TABLE_AT, VALUES_AT, code, early_bits, spelling_bits, value_print,
 };
 use crate::compile::Texts;
 use crate::compiled::encoding::{Encode as _, TooLarge};
