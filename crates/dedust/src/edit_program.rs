@@ -1,10 +1,10 @@
 /*!
-The compiled edits of one site: which of them may concern a URL is told by a few masks, and only those are run.
+How do the compiled edits of a site lie in memory, and which of them may concern a URL?
 
-Naively, every edit asks its questions of every URL. But most edits wait for something that few URLs have: a
-parameter, a value in some place of the path, a capital letter. So every edit has a bit, and whatever it waits for has
-a mask of the edits that do: a [`Draft`] looks up each name and some values of the path once, and the masks of what it
-finds tell which edits are left to ask. Often that is none.
+Naively, every edit asks its questions of every URL. But most edits are triggered by something that few URLs have: a
+parameter, a value in some place of the path, a capital letter. So every edit has a bit, and every trigger a mask of edits:
+an [`EditedUrl`] looks up each name and some values of the path once, and the masks of what it finds tell which edits are
+left to ask. Often that is none.
 
 As with rules, a site has texts and prints of its own, and shares all else with sites whose edits are built alike:
 
@@ -20,27 +20,27 @@ shape   header   100 bytes, see `Head`, and 48 where edits change spellings
         edits    flags, numbers of tests and changes, place in the site's list, masks, tests, changes
 ```
 Places count bytes from the start of the site's part or of the shape, and nothing that is read is trusted. Edits are
-written by `encode.rs`; `waits.rs` says what they wait for. Where there are more edits than bits, neighbours share one.
+written by `encode.rs`; `triggers.rs` says what they wait for. Where there are more edits than bits, neighbours share one.
 */
 
 mod change;
-mod draft;
 mod early;
+mod edited_url;
 mod encode;
 mod independence;
 mod names;
 mod one_by_one;
 mod read;
-mod reads_back;
+mod roundtrip;
 mod run;
 mod split;
-mod waits;
+mod triggers;
 mod write;
 
-pub(crate) use self::draft::Draft;
+pub(crate) use self::edited_url::EditedUrl;
 pub(crate) use self::encode::encode;
 pub use self::one_by_one::{EditList, UrlParts};
-pub(crate) use self::reads_back::Edited;
+pub(crate) use self::roundtrip::Edited;
 
 use wide::{CmpEq as _, i8x16};
 
@@ -86,7 +86,7 @@ const IS_LAST: u8 = 32;
 
 /// Where a URL has what edits wait for; the number of its mask in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Mark {
+enum Feature {
     /// Every URL has it.
     Always,
     Http,
@@ -103,8 +103,8 @@ enum Mark {
 const FLAGS_AT: usize = 5;
 const EARLY_AT: usize = 6;
 const LABEL_INDEX_AT: usize = 7;
-/// Of all [`Mark`]s.
-const MARKS_AT: usize = 8;
+/// Of all [`Feature`]s.
+const FEATURES_AT: usize = 8;
 const FETCHABLE_AT: usize = 36;
 const MATTERS_AT: usize = 40;
 const DEPTHS_AT: usize = 44;
@@ -275,8 +275,8 @@ impl<'a> EditProgram<'a> {
 
     /// The edits that wait for a mark.
     #[inline(always)]
-    fn waiting(&self, mark: Mark) -> u32 {
-        u32_at(self.head, MARKS_AT + 4 * mark as usize)
+    fn triggered_by(&self, mark: Feature) -> u32 {
+        u32_at(self.head, FEATURES_AT + 4 * mark as usize)
     }
 
     /// The edits that give URLs that can be fetched.
@@ -362,7 +362,7 @@ impl<'a> EditProgram<'a> {
 
     /// The edits that wait for a value, of a length that is [`BARE`] if it is none, and its print.
     #[inline(always)]
-    fn waiting_for_value(&self, of: u16, padded: &[u8], start: usize, length: usize) -> (u32, u8) {
+    fn triggered_by_value(&self, of: u16, padded: &[u8], start: usize, length: usize) -> (u32, u8) {
         let print = value_print(of, padded, start, length);
         let names =
             usize::from(u16_at(self.head, QUERY_NAMES_AT)) + usize::from(u16_at(self.head, PATH_NAMES_AT));
@@ -373,7 +373,7 @@ impl<'a> EditProgram<'a> {
             let is_it = lanes_of(prints).cmp_eq(i8x16::splat(print.cast_signed()));
             let likely = is_it.move_mask().cast_unsigned() & low_lanes(count - from);
             if likely != 0 {
-                edits |= self.waiting_for_likely(from, likely, of, (padded, start, length));
+                edits |= self.triggered_by_likely(from, likely, of, (padded, start, length));
             }
             from += LANES;
         }
@@ -382,7 +382,7 @@ impl<'a> EditProgram<'a> {
 
     /// The edits that wait for a value that may be one of some.
     #[inline(never)]
-    fn waiting_for_likely(&self, from: usize, likely: u32, of: u16, value: (&[u8], usize, usize)) -> u32 {
+    fn triggered_by_likely(&self, from: usize, likely: u32, of: u16, value: (&[u8], usize, usize)) -> u32 {
         let (mut edits, mut likely) = (0, likely);
         while likely != 0 {
             let number = from + likely.trailing_zeros() as usize;

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use self::many::Batch;
 use crate::compile::{add_site, compile};
 use crate::compiled::{Hosts, Image, ImageBuilder, LeftOut, OpenRulesError};
-use crate::edit_program::Draft;
+use crate::edit_program::EditedUrl;
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::program::{CoveringRule, Program, Replacement, Slots, replace_all};
 use crate::rule::{DEFAULT_RULES_MEMORY, LoadRulesError, RuleSet, each_site, is_slug};
@@ -71,13 +71,13 @@ pub struct Scratch {
     url: ParsedUrl,
     last: ParsedUrl,
     hosts: Hosts,
-    desk: Desk,
+    buffers: OutputBuffers,
     batch: Batch,
 }
 
 /// Where results are put together.
 #[derive(Clone, Debug, Default)]
-struct Desk {
+struct OutputBuffers {
     work: Work,
     out: TextBuffer,
     again: ParsedUrl,
@@ -91,7 +91,7 @@ struct Work {
     params: ParamOrder,
     text: Vec<u8>,
     replaced: ParsedUrl,
-    draft: Draft,
+    edited: EditedUrl,
 }
 
 /// Which of the two outputs.
@@ -199,10 +199,10 @@ impl Normalizer {
 
     /// Like [`Normalizer::key`], in the buffers of `scratch`.
     pub fn key_with<'s>(&self, url: &[u8], scratch: &'s mut Scratch) -> Result<&'s [u8], ParseUrlError> {
-        let Scratch { url: parsed, desk, hosts, .. } = scratch;
+        let Scratch { url: parsed, buffers, hosts, .. } = scratch;
         let mut program = None;
-        self.parse_with(url, Wanted::Key, parsed, hosts, &mut desk.work, &mut program)?;
-        Ok(self.key_of(parsed, program.as_ref(), desk))
+        self.parse_with(url, Wanted::Key, parsed, hosts, &mut buffers.work, &mut program)?;
+        Ok(self.key_of(parsed, program.as_ref(), buffers))
     }
 
     /// Like [`Normalizer::normalize`], in the buffers of `scratch`.
@@ -211,25 +211,30 @@ impl Normalizer {
         url: &[u8],
         scratch: &'s mut Scratch,
     ) -> Result<&'s [u8], ParseUrlError> {
-        let Scratch { url: parsed, desk, hosts, .. } = scratch;
+        let Scratch { url: parsed, buffers, hosts, .. } = scratch;
         let mut program = None;
-        self.parse_with(url, Wanted::Url, parsed, hosts, &mut desk.work, &mut program)?;
-        Ok(self.canonical_of(parsed, program.as_ref(), desk))
+        self.parse_with(url, Wanted::Url, parsed, hosts, &mut buffers.work, &mut program)?;
+        Ok(self.canonical_of(parsed, program.as_ref(), buffers))
     }
 
     #[inline]
-    fn key_of<'s>(&self, url: &'s ParsedUrl, program: Option<&Program<'_>>, desk: &'s mut Desk) -> &'s [u8] {
+    fn key_of<'s>(
+        &self,
+        url: &'s ParsedUrl,
+        program: Option<&Program<'_>>,
+        buffers: &'s mut OutputBuffers,
+    ) -> &'s [u8] {
         if let Some(program) = program
             && program.has_edits()
         {
-            return Self::edited_key(program, url, desk);
+            return Self::edited_key(program, url, buffers);
         }
         if let Some(program) = program
             && url.userinfo().is_some()
         {
-            return key_without_user(program, url, desk);
+            return key_without_user(program, url, buffers);
         }
-        let Desk { work, out, .. } = desk;
+        let OutputBuffers { work, out, .. } = buffers;
         let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
         write_key(rule.as_ref(), url, work, out)
     }
@@ -239,14 +244,14 @@ impl Normalizer {
         &self,
         url: &'s ParsedUrl,
         program: Option<&Program<'_>>,
-        desk: &'s mut Desk,
+        buffers: &'s mut OutputBuffers,
     ) -> &'s [u8] {
         if let Some(program) = program
             && program.has_edits()
         {
-            return self.edited_url(program, url, desk);
+            return self.edited_url(program, url, buffers);
         }
-        let Desk { work, out, .. } = desk;
+        let OutputBuffers { work, out, .. } = buffers;
         let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
         let Some(rule) = rule.as_ref().filter(|rule| rule.writes() && url.userinfo().is_none()) else {
             return url.as_bytes();
@@ -257,17 +262,17 @@ impl Normalizer {
             return url.as_bytes();
         }
         if is_proven {
-            debug_assert!(self.stays(rule, url, desk), "{url:?}");
-        } else if !self.stays(rule, url, desk) {
+            debug_assert!(self.stays(rule, url, buffers), "{url:?}");
+        } else if !self.stays(rule, url, buffers) {
             return url.as_bytes();
         }
-        desk.out.as_bytes()
+        buffers.out.as_bytes()
     }
 
     /// Whether the URL in `out`, which `rule` made of `url`, stands for the same page by the rules themselves and stays
     /// as it is.
-    fn stays(&self, rule: &CoveringRule<'_>, url: &ParsedUrl, desk: &mut Desk) -> bool {
-        let Desk { work, out, again, again_out, key, .. } = desk;
+    fn stays(&self, rule: &CoveringRule<'_>, url: &ParsedUrl, buffers: &mut OutputBuffers) -> bool {
+        let OutputBuffers { work, out, again, again_out, key, .. } = buffers;
         let key = write_key(Some(rule), url, work, key);
         let Ok(program) = self.parse(out.as_bytes(), Wanted::Url, again, work) else { return false };
         if again.as_bytes() != out.as_bytes() {
@@ -389,8 +394,8 @@ impl Normalizer {
 
 /// The key of a URL with a user, which rules know nothing of: that of the URL without.
 #[cold]
-fn key_without_user<'s>(program: &Program<'_>, url: &ParsedUrl, desk: &'s mut Desk) -> &'s [u8] {
-    let Desk { work, out, again, .. } = desk;
+fn key_without_user<'s>(program: &Program<'_>, url: &ParsedUrl, buffers: &'s mut OutputBuffers) -> &'s [u8] {
+    let OutputBuffers { work, out, again, .. } = buffers;
     let (bytes, parts) = (url.as_bytes(), url.parts());
     work.text.clear();
     work.text.extend_from_slice(&bytes[..parts.scheme_end as usize + 3]);

@@ -71,7 +71,7 @@ impl Image {
 
     /// Whether it is small enough to be at hand wherever it is read, so that there is nothing to gain by reading ahead.
     #[inline]
-    pub(crate) fn is_near(&self) -> bool {
+    pub(crate) fn is_cached(&self) -> bool {
         self.facts.sites <= NEAR_SITES && self.bytes().len() < NEAR_BYTES
     }
 
@@ -101,7 +101,7 @@ impl Image {
             *site = None;
             return;
         }
-        match self.is_near().then(|| hosts.of_one(self.id, index)).flatten() {
+        match self.is_cached().then(|| hosts.of_one(self.id, index)).flatten() {
             Some(mut hosts) => hosts.find(text, start, end, site),
             None => *site = index.site(text, start, end),
         }

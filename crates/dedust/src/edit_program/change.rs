@@ -1,10 +1,10 @@
 /*!
-The changes of one edit, made to a [`Draft`] one after the other.
+How is a change made? To the parts of an [`EditedUrl`], one change of an edit after the other.
 */
 
 use std::io::Write as _;
 
-use super::draft::{Draft, Param, Piece, find, raw};
+use super::edited_url::{EditedUrl, Param, Piece, find, raw};
 use super::run::{Read, look_up};
 use super::{EditProgram, FoldedArea, Place, code, spelling_bits};
 use crate::compiled::encoding::Cursor;
@@ -32,7 +32,7 @@ pub(super) enum News {
 
 /// The changes of one edit.
 pub(super) struct Changing<'a, 'p> {
-    pub(super) draft: &'a mut Draft,
+    pub(super) edited: &'a mut EditedUrl,
     pub(super) url: &'a ParsedUrl,
     pub(super) program: &'a EditProgram<'p>,
     pub(super) is_changed: bool,
@@ -47,10 +47,10 @@ impl<'p> Changing<'_, 'p> {
             code::DROP => self.drop_place(Place::read(cursor)?),
             code::FORGET => self.forget(Place::read(cursor)?),
             code::FORGET_PATH => {
-                self.is_changed |= !self.draft.parts.path_is_forgotten;
-                self.draft.parts.path_is_forgotten = true;
-                self.draft.parts.touched.path = true;
-                self.draft.parts.touched.is_forgotten = true;
+                self.is_changed |= !self.edited.parts.path_is_forgotten;
+                self.edited.parts.path_is_forgotten = true;
+                self.edited.parts.touched.path = true;
+                self.edited.parts.touched.is_forgotten = true;
             }
             code::MAP => self.map(Place::read(cursor)?, cursor)?,
             code::FOLD => self.fold(cursor)?,
@@ -79,11 +79,11 @@ impl<'p> Changing<'_, 'p> {
         match place.code {
             Place::SCHEME => self.has_news(News::Scheme),
             Place::SEGMENT | Place::FROM_RIGHT => {
-                self.draft.add_characters(self.url, self.program, FoldedArea::Path, value);
+                self.edited.add_characters(self.url, self.program, FoldedArea::Path, value);
                 self.has_news(News::Path);
             }
             Place::QUERY_PARAM => {
-                self.draft.add_characters(self.url, self.program, FoldedArea::Params, value);
+                self.edited.add_characters(self.url, self.program, FoldedArea::Params, value);
                 self.has_news(News::Params);
             }
             _ => {}
@@ -91,7 +91,7 @@ impl<'p> Changing<'_, 'p> {
     }
 
     fn drop_place(&mut self, place: Place) {
-        let parts = &mut self.draft.parts;
+        let parts = &mut self.edited.parts;
         let index = usize::from(place.index);
         let is_dropped = match place.code {
             Place::LABEL => remove(&mut parts.labels, Some(index), &mut parts.touched.host),
@@ -133,7 +133,7 @@ impl<'p> Changing<'_, 'p> {
 
     /// Leaves out all query parameters of some names.
     fn drop_names(&mut self, names: u64) {
-        let parts = &mut self.draft.parts;
+        let parts = &mut self.edited.parts;
         let before = parts.params.len();
         parts.params.retain(|param| param.id >= MAX_DROPPED_NAMES || names >> param.id & 1 == 0);
         let is_dropped = parts.params.len() < before;
@@ -142,10 +142,10 @@ impl<'p> Changing<'_, 'p> {
     }
 
     fn forget(&mut self, place: Place) {
-        if let Some(value) = self.draft.parts.piece_mut(place) {
+        if let Some(value) = self.edited.parts.piece_mut(place) {
             self.is_changed |= *value != Piece::STAR;
             *value = Piece::STAR;
-            self.draft.parts.touched.is_forgotten = true;
+            self.edited.parts.touched.is_forgotten = true;
             match place.code {
                 Place::SCHEME => self.has_news(News::All),
                 Place::SEGMENT | Place::FROM_RIGHT => self.has_news(News::Path),
@@ -156,14 +156,14 @@ impl<'p> Changing<'_, 'p> {
     }
 
     fn map(&mut self, place: Place, cursor: &mut Cursor<'p>) -> Read<()> {
-        let value = self.draft.get(self.url, place);
+        let value = self.edited.get(self.url, place);
         let Some(mut entry) = look_up::<2>(self.program, cursor, value)? else { return Some(()) };
         match self.program.text(&mut entry)? {
             None => self.drop_place(place),
             Some(text) => {
                 let is_same = value.and_then(raw) == Some(text);
-                let piece = self.draft.write_text(text);
-                if let Some(value) = self.draft.parts.piece_mut(place) {
+                let piece = self.edited.write_text(text);
+                if let Some(value) = self.edited.parts.piece_mut(place) {
                     *value = piece;
                     self.is_changed |= !is_same;
                     self.has_new_value(place, piece);
@@ -177,24 +177,24 @@ impl<'p> Changing<'_, 'p> {
         let to = Spelling::from_code(cursor.u8()?)?;
         match cursor.u8()? {
             code::FOLD_PATH => {
-                for index in 0..self.draft.parts.segments.len() {
-                    let piece = self.draft.parts.segments[index];
+                for index in 0..self.edited.parts.segments.len() {
+                    let piece = self.edited.parts.segments[index];
                     if let Some(folded) = self.folded(piece, to, false) {
-                        self.draft.parts.segments[index] = folded;
-                        self.draft.parts.touched.path = true;
-                        self.draft.parts.touched.path_text = true;
+                        self.edited.parts.segments[index] = folded;
+                        self.edited.parts.touched.path = true;
+                        self.edited.parts.touched.path_text = true;
                         self.has_new_spelling(FoldedArea::Path, to);
                         self.has_news(News::Path);
                     }
                 }
             }
             code::FOLD_PARAMS => {
-                for index in 0..self.draft.parts.params.len() {
-                    let piece = self.draft.parts.params[index].value;
+                for index in 0..self.edited.parts.params.len() {
+                    let piece = self.edited.parts.params[index].value;
                     if let Some(folded) = self.folded(piece, to, true) {
-                        self.draft.parts.params[index].value = folded;
-                        self.draft.parts.touched.query = true;
-                        self.draft.parts.touched.query_text = true;
+                        self.edited.parts.params[index].value = folded;
+                        self.edited.parts.touched.query = true;
+                        self.edited.parts.touched.query_text = true;
                         self.has_new_spelling(FoldedArea::Params, to);
                         self.has_news(News::Params);
                     }
@@ -202,9 +202,9 @@ impl<'p> Changing<'_, 'p> {
             }
             code::FOLD_ONE => {
                 let place = Place::read(cursor)?;
-                if let Some(piece) = self.draft.parts.piece(place)
+                if let Some(piece) = self.edited.parts.piece(place)
                     && let Some(folded) = self.folded(piece, to, place.code == Place::QUERY_PARAM)
-                    && let Some(value) = self.draft.parts.piece_mut(place)
+                    && let Some(value) = self.edited.parts.piece_mut(place)
                 {
                     *value = folded;
                     self.has_new_value(place, folded);
@@ -218,7 +218,7 @@ impl<'p> Changing<'_, 'p> {
     /// Notes characters that a spelling may have brought in.
     fn has_new_spelling(&mut self, area: FoldedArea, to: Spelling) {
         if to != Spelling::Lowercase {
-            self.draft.characters[area as usize] = u8::MAX;
+            self.edited.characters[area as usize] = u8::MAX;
         }
     }
 
@@ -227,13 +227,13 @@ impl<'p> Changing<'_, 'p> {
         if piece.is_bare() || piece == Piece::STAR {
             return None;
         }
-        if !to.may_change(self.draft.text(self.url, piece), in_query) {
+        if !to.may_change(self.edited.text(self.url, piece), in_query) {
             return None;
         }
-        let start = self.draft.written.len();
+        let start = self.edited.written.len();
         self.copy(piece);
-        let mark = self.draft.mark();
-        let Draft { written, composer, .. } = &mut *self.draft;
+        let mark = self.edited.write_position();
+        let EditedUrl { written, composer, .. } = &mut *self.edited;
         let end = written.len();
         to.write(start, end, in_query, composer, written);
         if written[start..end] == written[end..] {
@@ -241,7 +241,7 @@ impl<'p> Changing<'_, 'p> {
             return None;
         }
         self.is_changed = true;
-        Some(self.draft.written_since(mark))
+        Some(self.edited.written_since(mark))
     }
 
     fn set(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<(), CannotChange>> {
@@ -254,24 +254,24 @@ impl<'p> Changing<'_, 'p> {
                 Err(error) => return Some(Err(error)),
             }
         } else {
-            let whole = self.draft.mark();
+            let whole = self.edited.write_position();
             for _ in 0..sources {
                 // What a source has written is a part of the whole; what it has not is copied there.
-                let mark = self.draft.mark();
+                let mark = self.edited.write_position();
                 match self.read_source(cursor)? {
                     Ok(piece) if piece.start >= mark => {}
                     Ok(piece) => self.copy(piece),
                     Err(error) => return Some(Err(error)),
                 }
             }
-            self.draft.written_since(whole)
+            self.edited.written_since(whole)
         };
         Some(self.put(place, name, value))
     }
 
     /// Writes a text once more, at the end.
     fn copy(&mut self, piece: Piece) {
-        let Draft { written, .. } = &mut *self.draft;
+        let EditedUrl { written, .. } = &mut *self.edited;
         if piece.is_written() {
             let start = (piece.start - Piece::STAR.start) as usize;
             written.extend_from_within(start..start + piece.len());
@@ -281,34 +281,34 @@ impl<'p> Changing<'_, 'p> {
     }
 
     fn put(&mut self, place: Place, name: &[u8], value: Piece) -> Result<(), CannotChange> {
-        if let Some(old) = self.draft.parts.piece(place)
-            && let Some(place_of_value) = self.draft.parts.piece_mut(place)
+        if let Some(old) = self.edited.parts.piece(place)
+            && let Some(place_of_value) = self.edited.parts.piece_mut(place)
         {
             *place_of_value = value;
-            self.is_changed |= self.draft.value(self.url, old) != self.draft.value(self.url, value);
+            self.is_changed |= self.edited.value(self.url, old) != self.edited.value(self.url, value);
             self.has_new_value(place, value);
             return Ok(());
         }
         match place.code {
             // Segments of a path that is forgotten are not there to be read, but are to be written.
             Place::SEGMENT => {
-                let segment = self.draft.parts.piece_mut(place).ok_or(CannotChange)?;
+                let segment = self.edited.parts.piece_mut(place).ok_or(CannotChange)?;
                 *segment = value;
             }
             Place::QUERY_PARAM if place.occurrence == 1 => {
-                let param = self.draft.new_param(self.program, name, value);
-                self.draft.parts.params.push(param);
-                self.draft.is_in_order = false;
-                self.draft.parts.touched.query = true;
-                self.draft.parts.touched.query_text = true;
+                let param = self.edited.new_param(self.program, name, value);
+                self.edited.parts.params.push(param);
+                self.edited.is_in_order = false;
+                self.edited.parts.touched.query = true;
+                self.edited.parts.touched.query_text = true;
             }
-            Place::LABEL if usize::from(place.index) == self.draft.parts.labels.len() => {
-                self.draft.parts.labels.push(value);
-                self.draft.parts.touched.host = true;
+            Place::LABEL if usize::from(place.index) == self.edited.parts.labels.len() => {
+                self.edited.parts.labels.push(value);
+                self.edited.parts.touched.host = true;
             }
             Place::PORT => {
-                self.draft.parts.port = Some(value);
-                self.draft.parts.touched.port = true;
+                self.edited.parts.port = Some(value);
+                self.edited.parts.touched.port = true;
             }
             _ => return Err(CannotChange),
         }
@@ -316,7 +316,7 @@ impl<'p> Changing<'_, 'p> {
         if place.code == Place::QUERY_PARAM {
             self.has_new_value(place, value);
         } else {
-            self.draft.characters = [u8::MAX; 2];
+            self.edited.characters = [u8::MAX; 2];
             self.has_news(News::All);
         }
         Ok(())
@@ -327,7 +327,7 @@ impl<'p> Changing<'_, 'p> {
         let flags = cursor.u8()?;
         let prefix = self.program.text(cursor)??;
         if flags & code::SOURCE_READS == 0 {
-            return Some(Ok(self.draft.write_text(prefix)));
+            return Some(Ok(self.edited.write_text(prefix)));
         }
         let suffix = self.program.text(cursor)??;
         let place = Place::read(cursor)?;
@@ -337,9 +337,9 @@ impl<'p> Changing<'_, 'p> {
         } else {
             Some(Count { times: cursor.u64()?.cast_signed(), plus: cursor.u64()?.cast_signed() })
         };
-        let piece = self.draft.parts.piece(place).filter(|piece| !piece.is_bare() && *piece != Piece::STAR);
+        let piece = self.edited.parts.piece(place).filter(|piece| !piece.is_bare() && *piece != Piece::STAR);
         let Some(mut piece) = piece else { return Some(Err(CannotChange)) };
-        let value = self.draft.text(self.url, piece);
+        let value = self.edited.text(self.url, piece);
         let mut part = value;
         if let Some(atom) = atom {
             let Some(found) = atom.of(value) else { return Some(Err(CannotChange)) };
@@ -347,62 +347,62 @@ impl<'p> Changing<'_, 'p> {
             piece.start += (part.as_ptr() as usize - value.as_ptr() as usize) as u32;
             piece.end = piece.start + part.len() as u32;
         }
-        let mark = self.draft.mark();
+        let mark = self.edited.write_position();
         if let Some(count) = count {
             let Some(number) = count.of(part) else { return Some(Err(CannotChange)) };
-            self.draft.write_text(prefix);
+            self.edited.write_text(prefix);
             // Writing to a vector does not fail.
-            let _ = write!(self.draft.written, "{number}");
+            let _ = write!(self.edited.written, "{number}");
         } else if flags & code::SOURCE_HAS_TABLE != 0 {
             let entry = look_up::<2>(self.program, cursor, Some((part, 0, part.len())))?;
             let Some(mut entry) = entry else { return Some(Err(CannotChange)) };
             let translated = self.program.text(&mut entry)??;
-            self.draft.write_text(prefix);
-            self.draft.write_text(translated);
+            self.edited.write_text(prefix);
+            self.edited.write_text(translated);
         } else if prefix.is_empty() && suffix.is_empty() {
             return Some(Ok(piece));
         } else {
-            self.draft.write_text(prefix);
+            self.edited.write_text(prefix);
             self.copy(piece);
         }
-        self.draft.write_text(suffix);
-        Some(Ok(self.draft.written_since(mark)))
+        self.edited.write_text(suffix);
+        Some(Ok(self.edited.written_since(mark)))
     }
 
     fn set_path(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<(), CannotChange>> {
-        let mut path = std::mem::take(&mut self.draft.spare);
+        let mut path = std::mem::take(&mut self.edited.spare);
         path.clear();
-        let made = if self.draft.parts.path_is_forgotten {
+        let made = if self.edited.parts.path_is_forgotten {
             Some(Err(CannotChange))
         } else {
             self.make_path(cursor, &mut path)
         };
         if let Some(Ok(())) = made {
-            let draft = &mut *self.draft;
-            let text = |piece: &Piece| draft.text(self.url, *piece);
+            let edited = &mut *self.edited;
+            let text = |piece: &Piece| edited.text(self.url, *piece);
             let is_same =
-                draft.parts.segments.len() == path.len()
-                    && draft.parts.segments.iter().zip(&path).all(|(one, other)| {
+                edited.parts.segments.len() == path.len()
+                    && edited.parts.segments.iter().zip(&path).all(|(one, other)| {
                         one == other || one.len() == other.len() && text(one) == text(other)
                     });
-            std::mem::swap(&mut draft.parts.segments, &mut path);
+            std::mem::swap(&mut edited.parts.segments, &mut path);
             if !is_same {
                 // What is taken apart may be numbers that started elsewhere.
-                draft.characters[FoldedArea::Path as usize] |= spelling_bits::PADDING;
+                edited.characters[FoldedArea::Path as usize] |= spelling_bits::PADDING;
                 let (start, end) = (self.url.parts().path_start, self.url.parts().path_end);
-                for at in 0..draft.parts.segments.len() {
-                    let piece = draft.parts.segments[at];
+                for at in 0..edited.parts.segments.len() {
+                    let piece = edited.parts.segments[at];
                     if piece.start <= start || piece.end > end {
-                        draft.add_characters(self.url, self.program, FoldedArea::Path, piece);
+                        edited.add_characters(self.url, self.program, FoldedArea::Path, piece);
                     }
                 }
-                draft.parts.has_slash &= !draft.parts.segments.is_empty();
-                draft.parts.touched.path = true;
+                edited.parts.has_slash &= !edited.parts.segments.is_empty();
+                edited.parts.touched.path = true;
                 self.is_changed = true;
                 self.has_news(News::Path);
             }
         }
-        self.draft.spare = path;
+        self.edited.spare = path;
         made
     }
 
@@ -415,23 +415,23 @@ impl<'p> Changing<'_, 'p> {
             let code = cursor.u8()?;
             let copied = match code {
                 code::PART_TEXT => {
-                    self.draft.parts.touched.path_text = true;
-                    path.push(self.draft.write_text(self.program.text(cursor)??));
+                    self.edited.parts.touched.path_text = true;
+                    path.push(self.edited.write_text(self.program.text(cursor)??));
                     Some(&[][..])
                 }
                 code::PART_SEGMENTS => {
                     let (from, but_last) = (usize::from(cursor.u16()?), usize::from(cursor.u16()?));
-                    let segments = &self.draft.parts.segments;
+                    let segments = &self.edited.parts.segments;
                     segments.len().checked_sub(but_last).and_then(|end| segments.get(from..end))
                 }
-                code::PART_FIRST => self.draft.parts.segments.get(..usize::from(cursor.u16()?)),
+                code::PART_FIRST => self.edited.parts.segments.get(..usize::from(cursor.u16()?)),
                 code::PART_LAST => {
-                    let segments = &self.draft.parts.segments;
+                    let segments = &self.edited.parts.segments;
                     let start = segments.len().checked_sub(usize::from(cursor.u16()?));
                     start.and_then(|start| segments.get(start..))
                 }
                 code::PART_VALUE => {
-                    self.draft.parts.touched.path_text = true;
+                    self.edited.parts.touched.path_text = true;
                     let separator = cursor.u8()?;
                     let piece = match self.read_source(cursor)? {
                         Ok(piece) => piece,
@@ -455,7 +455,7 @@ impl<'p> Changing<'_, 'p> {
 
     /// Adds a value to a path, as one segment or several; false when it cannot stand there.
     fn split(&self, piece: Piece, separator: u8, path: &mut Vec<Piece>) -> bool {
-        let text = self.draft.text(self.url, piece);
+        let text = self.edited.text(self.url, piece);
         if text.is_empty() || !text.iter().all(|&byte| may_stand_in_path(byte)) {
             return false;
         }
@@ -474,23 +474,23 @@ impl<'p> Changing<'_, 'p> {
 
     /// Leaves out blocks of segments that repeat the block before them.
     fn unrepeat(&mut self) {
-        let draft = &mut *self.draft;
+        let edited = &mut *self.edited;
         let (mut at, mut is_changed) = (0, false);
-        while at < draft.parts.segments.len() {
-            let segments = &draft.parts.segments;
+        while at < edited.parts.segments.len() {
+            let segments = &edited.parts.segments;
             let longest = (segments.len() - at) / 2;
-            let text = |place: usize| draft.text(self.url, segments[place]);
+            let text = |place: usize| edited.text(self.url, segments[place]);
             let repeats = |len: &usize| (at..at + len).all(|place| text(place) == text(place + len));
             match (1..=longest.min(8)).find(repeats) {
                 Some(len) => {
-                    draft.parts.segments.drain(at..at + len);
+                    edited.parts.segments.drain(at..at + len);
                     is_changed = true;
                 }
                 None => at += 1,
             }
         }
         if is_changed {
-            draft.parts.touched.path = true;
+            edited.parts.touched.path = true;
             self.is_changed = true;
             self.has_news(News::Path);
         }
@@ -500,18 +500,18 @@ impl<'p> Changing<'_, 'p> {
 impl Changing<'_, '_> {
     /// Leaves out parameters that have the name and value of one before them.
     fn unrepeat_params(&mut self) {
-        let draft = &mut *self.draft;
+        let edited = &mut *self.edited;
         let mut at = 1;
-        while let Some(param) = draft.parts.params.get(at) {
-            let value = |param: &Param| (param.value == Piece::STAR, draft.value(self.url, param.value));
+        while let Some(param) = edited.parts.params.get(at) {
+            let value = |param: &Param| (param.value == Piece::STAR, edited.value(self.url, param.value));
             let says_the_same = |other: &Param| {
                 other.word == param.word
-                    && draft.text(self.url, other.name) == draft.text(self.url, param.name)
+                    && edited.text(self.url, other.name) == edited.text(self.url, param.name)
                     && value(other) == value(param)
             };
-            if draft.parts.params[..at].iter().any(says_the_same) {
-                draft.parts.params.remove(at);
-                draft.parts.touched.query = true;
+            if edited.parts.params[..at].iter().any(says_the_same) {
+                edited.parts.params.remove(at);
+                edited.parts.touched.query = true;
                 self.is_changed = true;
             } else {
                 at += 1;

@@ -6,7 +6,7 @@ them is all the same, so it needs no test and no place in their order: the table
 parameter. Likewise for a slash at the end, for `https`, and for a host label such as `www`.
 */
 
-use super::draft::{Draft, Param, Piece};
+use super::edited_url::{EditedUrl, Param, Piece};
 use super::read::labels;
 use super::run::Scope;
 use super::{EARLY_AT, EditProgram, LABEL_AT, LABEL_INDEX_AT, NO_TEXT, early_bits};
@@ -86,7 +86,7 @@ fn bit_of([in_keys, in_urls]: [u8; 2], scope: Scope) -> u8 {
     if scope == Scope::All { in_keys } else { in_urls }
 }
 
-impl Draft {
+impl EditedUrl {
     /// Makes those edits of a scope to a URL that was read which can be made early.
     #[inline]
     pub(super) fn make_early(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, scope: Scope) {

@@ -10,13 +10,13 @@ use super::change::MAX_DROPPED_NAMES;
 use super::early::Early;
 use super::independence::{Masks, alone, masks};
 use super::names::NamesBuilder;
-use super::waits::{Wait, depths, waits};
+use super::triggers::{Trigger, depths, triggers};
 use super::{
     BARE, BITS, COUNT_AT, CompiledSite, DEPTHS, DEPTHS_AT, EARLY_AT, EDITS_AT, END_WIDTH, ENDS_AT,
-    EXCEPT_PARAMS, FETCHABLE, FETCHABLE_AT, FLAGS_AT, FOLD_BYTES, HAS_FOLDS, HAS_PATH_VALUES, HEAD_BYTES,
-    IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT, LABEL_INDEX_AT, MARKS_AT, MATTERS_AT, MAY_FAIL, NO_TEXT, OF_PATH,
-    OF_QUERY, PATH_CHARACTERS_AT, PATH_NAMES_AT, Place, QUERY_NAMES_AT, SPEAKS_OF_LABELS, TEXTS_AT, TOTAL_AT,
-    VALUE_TABLE_AT, VALUES_AT, code, early_bits, spelling_bits, value_print,
+    EXCEPT_PARAMS, FEATURES_AT, FETCHABLE, FETCHABLE_AT, FLAGS_AT, FOLD_BYTES, HAS_FOLDS, HAS_PATH_VALUES,
+    HEAD_BYTES, IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT, LABEL_INDEX_AT, MATTERS_AT, MAY_FAIL, NO_TEXT,
+    OF_PATH, OF_QUERY, PATH_CHARACTERS_AT, PATH_NAMES_AT, Place, QUERY_NAMES_AT, SPEAKS_OF_LABELS, TEXTS_AT,
+    TOTAL_AT, VALUE_TABLE_AT, VALUES_AT, code, early_bits, spelling_bits, value_print,
 };
 use crate::compile::Texts;
 use crate::compiled::encoding::{Encode as _, TooLarge};
@@ -75,21 +75,21 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
         if edit.fetchable || !is_alone {
             head.add(MATTERS_AT, bit);
         }
-        for wait in &waits(edit) {
+        for wait in &triggers(edit) {
             match wait {
-                Wait::QueryName(name) => query_names.add(name, bit),
-                Wait::PathName(name) => path_names.add(name, bit),
-                Wait::Param(name, value) => {
+                Trigger::QueryName(name) => query_names.add(name, bit),
+                Trigger::PathName(name) => path_names.add(name, bit),
+                Trigger::Param(name, value) => {
                     query_names.add_early(name, early_bits::HAS_VALUES);
                     let of = OF_QUERY.checked_add(query_names.id(name)).ok_or(TooLarge)?;
                     head.add_value(of, value.clone(), bit);
                 }
-                Wait::Segment(text) => {
+                Trigger::Segment(text) => {
                     head.bytes[FLAGS_AT] |= HAS_PATH_VALUES;
                     head.add_value(OF_PATH, Value::Text(text.clone()), bit);
                 }
-                Wait::Characters(area, characters) => head.add_fold(*area as usize, *characters, bit),
-                Wait::Mark(mark) => head.add(MARKS_AT + 4 * *mark as usize, bit),
+                Trigger::Characters(area, characters) => head.add_fold(*area as usize, *characters, bit),
+                Trigger::Feature(mark) => head.add(FEATURES_AT + 4 * *mark as usize, bit),
             }
         }
     }

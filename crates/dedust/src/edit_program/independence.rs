@@ -218,3 +218,41 @@ fn is_done_once(edit: &Edit) -> bool {
     };
     edit.change.iter().all(is_simple) && edit.change.iter().enumerate().all(are_apart)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::Evidence;
+
+    fn edits(json: &str) -> Vec<Edit> {
+        let mut edits: Vec<serde_json::Value> = serde_json::from_str(json).unwrap();
+        for edit in &mut edits {
+            edit["evidence"] = serde_json::to_value(Evidence::default()).unwrap();
+        }
+        serde_json::from_value(edits.into()).unwrap()
+    }
+
+    #[test]
+    fn edits_are_asked_again_where_something_else_may_come_of_it() {
+        let edits = edits(
+            r#"[{"when": {"q.a": {"is": "1"}}, "change": [{"drop": "q.b"}]}, {"change": [{"drop": "q.a"}]},
+                {"when": {"last_0": {"is": "x"}}, "change": [{"drop": "last_0"}]}, {"change": [{"drop": "tslash"}]},
+                {"change": [{"map": {"of": "q.c", "values": [{"is": "1", "becomes": "2"}, {"is": "2", "becomes": "3"}]}}]}]"#,
+        );
+        let masks = masks(&edits.iter().collect::<Vec<_>>());
+        let again: Vec<&[usize]> = masks.iter().map(|masks| &masks.again[..]).collect();
+        assert_eq!(again, [&[][..], &[0], &[2], &[], &[4]]);
+    }
+
+    #[test]
+    fn edits_conflict_with_what_they_or_those_after_them_could_see() {
+        let edits = edits(
+            r#"[{"change": [{"forget": "q.a"}]}, {"when": {"q.a": {"is": "*"}}, "change": [{"drop": "q.b"}]},
+                {"change": [{"drop": "q.b"}]}, {"change": [{"drop": "q.c"}]}]"#,
+        );
+        let masks = masks(&edits.iter().collect::<Vec<_>>());
+        assert_eq!(masks[0].conflicts, [0, 1, 2]);
+        assert_eq!(masks[2].conflicts, [1, 2]);
+        assert_eq!(masks[3].conflicts, [3]);
+    }
+}

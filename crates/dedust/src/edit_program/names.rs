@@ -11,6 +11,9 @@ use crate::compiled::encoding::{Encode as _, Text, TooLarge, array_at, first_wor
 use crate::marks::{LANES, lanes_of, low_lanes};
 use crate::program::{Texts, print_of};
 
+/// Names whose prints are at hand.
+const NEAR_NAMES: u32 = 2 * LANES as u32;
+
 /// A name that edits speak of, or any other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Name {
@@ -32,8 +35,8 @@ pub(super) struct Names<'a> {
     /// The number of the first, which is that of its print, its text and its entry, and how many they are.
     first: u32,
     count: u32,
-    /// The prints of the first of them, and a bit for each that is one.
-    prints: i8x16,
+    /// The prints of the first [`NEAR_NAMES`], and a bit for each that is one.
+    prints: [i8x16; 2],
     lanes: u32,
 }
 
@@ -47,16 +50,22 @@ impl<'a> Names<'a> {
         first: u32,
         count: u32,
     ) -> Self {
-        let prints = array_at(site, first as usize).map_or(i8x16::splat(0), lanes_of);
-        Self { site, shape, texts, entries, first, count, prints, lanes: low_lanes(count as usize) }
+        let prints = [prints_at(site, first as usize), prints_at(site, first as usize + LANES)];
+        let lanes = if count >= NEAR_NAMES { u32::MAX } else { (1 << count) - 1 };
+        Self { site, shape, texts, entries, first, count, prints, lanes }
     }
 
     /// The name of a parameter; `word` is its [first word](first_word).
     #[inline(always)]
     pub(super) fn find(&self, word: u64, padded: &[u8], start: usize, length: usize) -> Name {
         let print = i8x16::splat(print_of(word, length).cast_signed());
-        let likely = self.prints.cmp_eq(print).move_mask().cast_unsigned() & self.lanes;
-        if likely == 0 && self.count <= LANES as u32 {
+        let is_it = |prints: i8x16| prints.cmp_eq(print).move_mask().cast_unsigned();
+        let mut likely = is_it(self.prints[0]);
+        if self.count > LANES as u32 {
+            likely |= is_it(self.prints[1]) << LANES;
+        }
+        likely &= self.lanes;
+        if likely == 0 && self.count <= NEAR_NAMES {
             return UNKNOWN;
         }
         self.find_likely(likely, word, padded, start, length)
@@ -70,7 +79,7 @@ impl<'a> Names<'a> {
             // Little follows it.
             None => is_same(self.site, at, padded, start, length),
         };
-        let mut from = 0;
+        let (mut from, mut next) = (0, NEAR_NAMES);
         loop {
             while likely != 0 {
                 let id = from + likely.trailing_zeros();
@@ -80,11 +89,11 @@ impl<'a> Names<'a> {
                 }
                 likely &= likely - 1;
             }
-            from += LANES as u32;
-            if from >= self.count {
+            if next >= self.count {
                 return UNKNOWN;
             }
-            let prints = array_at(self.site, (self.first + from) as usize).map_or(i8x16::splat(0), lanes_of);
+            (from, next) = (next, next + LANES as u32);
+            let prints = prints_at(self.site, (self.first + from) as usize);
             let print = i8x16::splat(print_of(word, length).cast_signed());
             likely =
                 prints.cmp_eq(print).move_mask().cast_unsigned() & low_lanes((self.count - from) as usize);
@@ -99,6 +108,11 @@ impl<'a> Names<'a> {
             None => UNKNOWN,
         }
     }
+}
+
+#[inline(always)]
+fn prints_at(site: &[u8], at: usize) -> i8x16 {
+    array_at(site, at).map_or(i8x16::splat(0), lanes_of)
 }
 
 const UNKNOWN: Name = Name { id: NO_ID, edits: 0, early: 0 };

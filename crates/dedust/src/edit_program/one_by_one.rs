@@ -5,7 +5,7 @@ A [`Normalizer`](crate::Normalizer) asks only the edits that may concern a URL; 
 code.
 */
 
-use super::draft::{Draft, Piece};
+use super::edited_url::{EditedUrl, Piece};
 use super::{CompiledSite, EditProgram, PADDING, encode};
 use crate::rule::Edit;
 use crate::text_buffer::TextBuffer;
@@ -55,7 +55,7 @@ impl EditList {
 pub struct UrlParts {
     url: ParsedUrl,
     domain_len: usize,
-    draft: Draft,
+    edited: EditedUrl,
 }
 
 impl UrlParts {
@@ -65,7 +65,7 @@ impl UrlParts {
         self.url.clone_from(url);
         self.domain_len = domain_len;
         edits.program(domain_len).is_some_and(|program| {
-            self.draft.read(&self.url, &program) && self.draft.read_labels(&self.url, &program)
+            self.edited.read(&self.url, &program) && self.edited.read_labels(&self.url, &program)
         })
     }
 
@@ -77,35 +77,35 @@ impl UrlParts {
         edits: &EditList,
     ) {
         let Some(program) = edits.program(0) else { return };
-        let draft = &mut self.draft;
-        draft.clear();
+        let edited = &mut self.edited;
+        edited.clear();
         for (key, value) in pairs {
-            let value = value.map_or(Piece::BARE, |text| draft.write_text(text));
+            let value = value.map_or(Piece::BARE, |text| edited.write_text(text));
             match key {
-                TokenKey::Scheme => draft.parts.scheme = value,
-                TokenKey::Subdomain(_) => draft.parts.labels.push(value),
-                TokenKey::Port => draft.parts.port = Some(value),
-                TokenKey::PathSegment(_) => draft.parts.segments.push(value),
-                TokenKey::TrailingSlash => draft.parts.has_slash = true,
+                TokenKey::Scheme => edited.parts.scheme = value,
+                TokenKey::Subdomain(_) => edited.parts.labels.push(value),
+                TokenKey::Port => edited.parts.port = Some(value),
+                TokenKey::PathSegment(_) => edited.parts.segments.push(value),
+                TokenKey::TrailingSlash => edited.parts.has_slash = true,
                 TokenKey::PathParam(ParamName { name, .. }) => {
-                    let param = draft.new_path_param(&program, name.as_bytes(), value);
-                    draft.parts.path_params.push(param);
+                    let param = edited.new_path_param(&program, name.as_bytes(), value);
+                    edited.parts.path_params.push(param);
                 }
-                TokenKey::QuerySeparator => draft.parts.separator = b';',
+                TokenKey::QuerySeparator => edited.parts.separator = b';',
                 TokenKey::QueryParam(ParamName { name, .. }) => {
-                    let param = draft.new_param(&program, name.as_bytes(), value);
-                    draft.parts.params.push(param);
+                    let param = edited.new_param(&program, name.as_bytes(), value);
+                    edited.parts.params.push(param);
                 }
-                TokenKey::Hashbang => draft.parts.hashbang = Some(value),
+                TokenKey::Hashbang => edited.parts.hashbang = Some(value),
             }
         }
-        draft.parts.has_slash &= !draft.parts.segments.is_empty();
+        edited.parts.has_slash &= !edited.parts.segments.is_empty();
     }
 
     /// Shows its pairs: key, occurrence of its name (1 for keys without one) and value, which is `*` if it was forgotten.
     pub fn pairs(&self, mut visit: impl FnMut(RawKey<'_>, u32, RawValue<'_>)) {
-        let parts = &self.draft.parts;
-        let value = |piece: Piece| self.draft.value(&self.url, piece);
+        let parts = &self.edited.parts;
+        let value = |piece: Piece| self.edited.value(&self.url, piece);
         visit(RawKey::Scheme, 1, value(parts.scheme));
         for (index, &label) in parts.labels.iter().enumerate() {
             visit(RawKey::Subdomain(index as u16), 1, value(label));
@@ -124,7 +124,7 @@ impl UrlParts {
             }
             let mut counts = NameCounts::default();
             for param in &parts.path_params {
-                let name = self.draft.text(&self.url, param.name);
+                let name = self.edited.text(&self.url, param.name);
                 visit(RawKey::PathParam(name), counts.count(name), value(param.value));
             }
         }
@@ -133,7 +133,7 @@ impl UrlParts {
         }
         let mut counts = NameCounts::default();
         for param in &parts.params {
-            let name = self.draft.text(&self.url, param.name);
+            let name = self.edited.text(&self.url, param.name);
             visit(RawKey::QueryParam(name), counts.count(name), value(param.value));
         }
         if let Some(hashbang) = parts.hashbang {
@@ -147,7 +147,7 @@ impl UrlParts {
         else {
             return false;
         };
-        self.draft.run_only(&self.url, &program, number).is_made
+        self.edited.run_only(&self.url, &program, number).is_made
     }
 
     /// Whether no edit after the one at a place is made to this URL, as it is before that one is made.
@@ -156,19 +156,19 @@ impl UrlParts {
         else {
             return false;
         };
-        self.draft.ends_at(&self.url, &program, number)
+        self.edited.ends_at(&self.url, &program, number)
     }
 
     /// Whether all its values are known, so that it can be written as a URL.
     pub fn is_writable(&self) -> bool {
-        self.draft.is_writable()
+        self.edited.is_writable()
     }
 
     /// Writes the key of a URL that was [read](Self::read): parameters sorted by name, `*` for what does not matter.
     pub fn write_key(&mut self, edits: &EditList, out: &mut Vec<u8>) {
         let mut text = TextBuffer::default();
         if let Some(program) = edits.program(self.domain_len) {
-            out.extend_from_slice(self.draft.write_key(&self.url, &program, &mut text));
+            out.extend_from_slice(self.edited.write_key(&self.url, &program, &mut text));
         }
     }
 
@@ -176,7 +176,7 @@ impl UrlParts {
     pub fn write_url(&mut self, edits: &EditList, out: &mut Vec<u8>) {
         let mut text = TextBuffer::default();
         if let Some(program) = edits.program(self.domain_len) {
-            self.draft.write_url(&self.url, &program, &mut text);
+            self.edited.write_url(&self.url, &program, &mut text);
             out.extend_from_slice(text.as_bytes());
         }
     }

@@ -1,13 +1,13 @@
 /*!
-A [`ParsedUrl`] to a [`Draft`], and which edits may concern it.
+What are the parts of a URL, and which edits do they trigger? A [`ParsedUrl`] to an [`EditedUrl`].
 */
 
 use memchr::memchr;
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
-use super::draft::{Draft, Param, Parts, Piece, Touched};
+use super::edited_url::{EditedUrl, Param, Parts, Piece, Touched};
 use super::{
-    BARE, EditProgram, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, Mark, Name, Names, OF_PATH, OF_QUERY,
+    BARE, EditProgram, Feature, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, Name, Names, OF_PATH, OF_QUERY,
     PARAM_CHARACTERS_AT, PATH_CHARACTERS_AT, SPEAKS_OF_LABELS, early_bits, spelling_bits,
 };
 use crate::compiled::encoding::first_word;
@@ -19,7 +19,7 @@ use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separato
 /// Labels or segments of a URL that edits speak of, at most.
 const MAX_POSITIONS: usize = 1000;
 
-impl Draft {
+impl EditedUrl {
     /// Takes `url` apart, which is hierarchical and whose host is of the site. False when edits cannot speak of it.
     #[inline]
     pub(crate) fn read(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
@@ -56,7 +56,7 @@ impl Draft {
                 characters(PARAM_CHARACTERS_AT, parts.path_end, parts.query_end),
             ];
         }
-        self.live = self.awake(url, program);
+        self.triggered = self.all_triggered(url, program);
         true
     }
 
@@ -182,7 +182,7 @@ impl Draft {
         let value = if name_end < end { Piece::new(name_end + 1, end) } else { Piece::BARE };
         if early & early_bits::HAS_VALUES != 0 {
             let length = if value.is_bare() { BARE } else { value.len() };
-            edits |= program.waiting_for_value(OF_QUERY + id, padded, value.start as usize, length).0;
+            edits |= program.triggered_by_value(OF_QUERY + id, padded, value.start as usize, length).0;
         }
         self.early |= early;
         self.meet(id);
@@ -197,38 +197,38 @@ impl Draft {
 
     /// The edits that wait for something that this URL has as it is now.
     #[inline(always)]
-    pub(super) fn awake(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+    pub(super) fn all_triggered(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
         let parts = &self.parts;
-        let mut live = program.waiting(Mark::Always);
+        let mut live = program.triggered_by(Feature::Always);
         live |= match self.text(url, parts.scheme) {
-            b"http" => program.waiting(Mark::Http),
-            b"https" => program.waiting(Mark::Https),
+            b"http" => program.triggered_by(Feature::Http),
+            b"https" => program.triggered_by(Feature::Https),
             _ => u32::MAX,
         };
         if !parts.labels.is_empty() {
-            live |= program.waiting(Mark::Labels);
+            live |= program.triggered_by(Feature::Labels);
         }
         if parts.port.is_some() || parts.hashbang.is_some() || parts.separator != b'&' {
-            live |= program.waiting(Mark::Rare);
+            live |= program.triggered_by(Feature::Rare);
         }
         if parts.has_slash {
-            live |= program.waiting(Mark::TrailingSlash);
+            live |= program.triggered_by(Feature::TrailingSlash);
         }
         for param in parts.params.iter().chain(&parts.path_params) {
             live |= param.edits;
         }
-        live | self.awake_by_path(url, program) | self.awake_by_spelling(program)
+        live | self.triggered_by_path(url, program) | self.triggered_by_spelling(program)
     }
 
     /// Those of them that wait for parameters, some of which have other values now.
-    pub(super) fn awake_by_params(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+    pub(super) fn triggered_by_params(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
         let mut params = std::mem::take(&mut self.parts.params);
         let (mut live, names) = (0, program.query_names());
         for param in &mut params {
             if param.early & early_bits::HAS_VALUES != 0 {
                 let (text, start, end) = self.locate(url, param.value);
                 let length = if param.value.is_bare() { BARE } else { end - start };
-                let waiting = program.waiting_for_value(OF_QUERY + param.id, text, start, length).0;
+                let waiting = program.triggered_by_value(OF_QUERY + param.id, text, start, length).0;
                 param.edits = names.name(param.id.into()).edits | waiting;
             }
             live |= param.edits;
@@ -239,15 +239,15 @@ impl Draft {
 
     /// Those of them that wait for values of the path.
     #[inline(always)]
-    pub(super) fn awake_by_path(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
-        let if_repeated = program.waiting(Mark::Repeats);
+    pub(super) fn triggered_by_path(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+        let if_repeated = program.triggered_by(Feature::Repeats);
         if !program.has(HAS_PATH_VALUES) && if_repeated == 0 {
             return 0;
         }
         let (mut live, mut seen) = (0, 0u64);
         for &segment in &self.parts.segments {
             let (text, start, end) = self.locate(url, segment);
-            let (waiting, print) = program.waiting_for_value(OF_PATH, text, start, end - start);
+            let (waiting, print) = program.triggered_by_value(OF_PATH, text, start, end - start);
             let bit = 1 << (print % 64);
             live |= waiting | if seen & bit == 0 { 0 } else { if_repeated };
             seen |= bit;
@@ -277,7 +277,7 @@ impl Draft {
 
     /// Those that wait for some characters.
     #[inline(always)]
-    pub(super) fn awake_by_spelling(&self, program: &EditProgram<'_>) -> u32 {
+    pub(super) fn triggered_by_spelling(&self, program: &EditProgram<'_>) -> u32 {
         if !program.has(HAS_FOLDS) {
             return 0;
         }

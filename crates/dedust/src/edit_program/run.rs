@@ -1,12 +1,12 @@
 /*!
-Makes edits to a [`Draft`], in order, asking only those that may concern it.
+Which edits are made to an [`EditedUrl`]? All that concern it, in order; only those that are triggered are asked.
 */
 
 use super::change::{CannotChange, Changing, News};
-use super::draft::{Draft, Located, raw};
+use super::edited_url::{EditedUrl, Located, raw};
 use super::{
-    EXCEPT_PARAMS, EditProgram, FETCHABLE, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, Mark, Place, StoredEdit,
-    code,
+    EXCEPT_PARAMS, EditProgram, FETCHABLE, Feature, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, Place,
+    StoredEdit, code,
 };
 use crate::compiled::encoding::{Cursor, array_at};
 use crate::rule::is_in_class;
@@ -46,7 +46,7 @@ pub(crate) struct Made {
 /// What was read of a program; nothing when it is damaged.
 pub(super) type Read<T> = Option<T>;
 
-impl Draft {
+impl EditedUrl {
     /// Whether no edit whose result can be fetched may concern this URL.
     #[inline]
     pub(crate) fn stays(&self, program: &EditProgram<'_>) -> bool {
@@ -58,9 +58,9 @@ impl Draft {
     fn candidates(&self, program: &EditProgram<'_>) -> u32 {
         if self.parts.path_is_forgotten {
             // Its segments are there and not there.
-            return self.live;
+            return self.triggered;
         }
-        self.live & program.with_depth(self.parts.segments.len())
+        self.triggered & program.with_depth(self.parts.segments.len())
     }
 
     /// Makes all edits of a scope, or those of a mask.
@@ -119,11 +119,11 @@ impl Draft {
             outcome.changed |= 1 << bit;
             outcome.again |= edit.again;
         }
-        self.live |= match news {
+        self.triggered |= match news {
             News::None => 0,
-            News::Params => self.awake_by_params(url, program) | self.awake_by_spelling(program),
-            News::Scheme => program.waiting(Mark::Http) | program.waiting(Mark::Https),
-            News::Path => self.awake_by_path(url, program) | self.awake_by_spelling(program),
+            News::Params => self.triggered_by_params(url, program) | self.triggered_by_spelling(program),
+            News::Scheme => program.triggered_by(Feature::Http) | program.triggered_by(Feature::Https),
+            News::Path => self.triggered_by_path(url, program) | self.triggered_by_spelling(program),
             News::All => u32::MAX,
         };
         Some(())
@@ -220,7 +220,7 @@ impl Draft {
         if edit.flags & MAY_FAIL != 0 {
             self.before.copy_from(&self.parts);
         }
-        let mut change = Changing { draft: self, url, program, is_changed: false, news: News::None };
+        let mut change = Changing { edited: self, url, program, is_changed: false, news: News::None };
         for _ in 0..edit.changes {
             match change.make(&mut cursor) {
                 Some(Ok(())) => {}

@@ -6,7 +6,7 @@ use memchr::memchr;
 
 use super::Place;
 use super::change::{Changing, News};
-use super::draft::{Param, Piece, find};
+use super::edited_url::{Param, Piece, find};
 use super::names::Name;
 use super::run::Read;
 use crate::compiled::encoding::{Cursor, first_word};
@@ -14,25 +14,26 @@ use crate::compiled::encoding::{Cursor, first_word};
 impl Changing<'_, '_> {
     /// Reads `;` as `&`. The URL stays as it is, so this is no change of it.
     pub(super) fn split_params(&mut self) {
-        let parts = &mut self.draft.parts;
+        let parts = &mut self.edited.parts;
         if parts.separator == b';' {
             parts.params.iter_mut().skip(1).for_each(|param| param.is_after_semicolon = true);
             parts.separator = b'&';
             parts.touched.query = true;
             return;
         }
-        if !self.draft.has_semicolon {
+        if !self.edited.has_semicolon {
             return;
         }
-        let draft = &mut *self.draft;
-        let mut params = std::mem::replace(&mut draft.parts.params, std::mem::take(&mut draft.spare_params));
+        let edited = &mut *self.edited;
+        let mut params =
+            std::mem::replace(&mut edited.parts.params, std::mem::take(&mut edited.spare_params));
         for &param in &params {
             self.split_param(param);
         }
         params.clear();
-        self.draft.spare_params = params;
-        self.draft.parts.touched.query = true;
-        self.draft.is_in_order = false;
+        self.edited.spare_params = params;
+        self.edited.parts.touched.query = true;
+        self.edited.is_in_order = false;
         self.has_news(News::Params);
     }
 
@@ -43,7 +44,7 @@ impl Changing<'_, '_> {
         let is_as_read = !name.is_written() && (value.is_bare() || value.start == name.end + 1);
         let (mut start, end) =
             (name.start as usize, if value.is_bare() { name.end } else { value.end } as usize);
-        let params = &mut self.draft.parts.params;
+        let params = &mut self.edited.parts.params;
         if !is_as_read || memchr(b';', &padded[start..end]).is_none() {
             params.push(param);
             return;
@@ -66,12 +67,12 @@ impl Changing<'_, '_> {
         let mut next = 0;
         for _ in 0..cursor.u16()? {
             let place = Place::read(cursor)?;
-            let params = &mut self.draft.parts.params;
+            let params = &mut self.edited.parts.params;
             let Some(at) = find(params, place).filter(|&at| at >= next) else { continue };
             if at > next {
                 params[next..=at].rotate_right(1);
-                self.draft.parts.touched.query = true;
-                self.draft.is_in_order = false;
+                self.edited.parts.touched.query = true;
+                self.edited.is_in_order = false;
                 self.is_changed = true;
             }
             next += 1;

@@ -1,15 +1,15 @@
 /*!
-A [`Draft`] put together again, as a key or as a URL. What was not touched is copied as a whole.
+How is an [`EditedUrl`] written, as a key or as a URL? What was not touched is copied as a whole.
 */
 
-use super::draft::{Draft, Param, Piece};
+use super::edited_url::{EditedUrl, Param, Piece};
 use super::run::Scope;
 use super::{EditProgram, LABEL_AT, NO_TEXT};
 use crate::compiled::encoding::u32_at;
 use crate::text_buffer::TextBuffer;
 use crate::url::{PADDING, ParsedUrl};
 
-impl Draft {
+impl EditedUrl {
     /// Makes all edits to a URL that was read; its key is the URL itself, or what is written to `out`.
     #[inline]
     pub(crate) fn key<'s>(

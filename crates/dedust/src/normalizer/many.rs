@@ -2,7 +2,7 @@
 Keys and canonical URLs of many URLs.
 */
 
-use super::{Desk, Normalizer, Scratch, Wanted};
+use super::{Normalizer, OutputBuffers, Scratch, Wanted};
 use crate::compiled::encoding::is_same;
 use crate::compiled::{Found, MAX_HOSTS};
 use crate::program::Program;
@@ -50,8 +50,8 @@ impl Normalizer {
         scratch: &mut Scratch,
         mut each: impl FnMut(&'u [u8], Result<&[u8], ParseUrlError>),
     ) {
-        self.each(urls, Wanted::Key, scratch, |input, url, program, desk| {
-            each(input, url.map(|url| self.key_of(url, program, desk)))
+        self.each(urls, Wanted::Key, scratch, |input, url, program, buffers| {
+            each(input, url.map(|url| self.key_of(url, program, buffers)))
         });
     }
 
@@ -63,8 +63,8 @@ impl Normalizer {
         scratch: &mut Scratch,
         mut each: impl FnMut(&'u [u8], Result<&[u8], ParseUrlError>),
     ) {
-        self.each(urls, Wanted::Url, scratch, |input, url, program, desk| {
-            each(input, url.map(|url| self.canonical_of(url, program, desk)));
+        self.each(urls, Wanted::Url, scratch, |input, url, program, buffers| {
+            each(input, url.map(|url| self.canonical_of(url, program, buffers)));
         });
     }
 
@@ -75,25 +75,30 @@ impl Normalizer {
         urls: impl IntoIterator<Item = &'u [u8]>,
         wanted: Wanted,
         scratch: &mut Scratch,
-        finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
+        finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut OutputBuffers),
     ) {
-        if self.image.is_near() {
-            self.each_near(urls, wanted, scratch, finish);
+        if self.image.is_cached() {
+            self.each_cached(urls, wanted, scratch, finish);
         } else {
-            self.each_far(urls, wanted, scratch, finish);
+            self.each_prefetched(urls, wanted, scratch, finish);
         }
     }
 
     /// One after the other, where there is nothing to wait for.
     #[inline(always)]
-    fn each_near<'u>(
+    fn each_cached<'u>(
         &self,
         urls: impl IntoIterator<Item = &'u [u8]>,
         wanted: Wanted,
         scratch: &mut Scratch,
-        mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
+        mut finish: impl FnMut(
+            &'u [u8],
+            Result<&ParsedUrl, ParseUrlError>,
+            Option<&Program<'_>>,
+            &mut OutputBuffers,
+        ),
     ) {
-        let Scratch { url, last, desk, hosts, .. } = scratch;
+        let Scratch { url, last, buffers, hosts, .. } = scratch;
         let (mut url, mut last) = (url, last);
         let (mut hosts, mut program, mut is_last_known) = (self.image.known_hosts(hosts), None, false);
         for input in urls {
@@ -111,27 +116,32 @@ impl Normalizer {
                 if let Some(program) = &program
                     && program.has_preparation()
                 {
-                    prepared = self.prepare(program, wanted, url, &mut desk.work);
+                    prepared = self.prepare(program, wanted, url, &mut buffers.work);
                     applied = prepared.as_ref();
                     is_known = false;
                 }
             }
             is_last_known = is_known;
-            finish(input, parsed.map(|()| &*url), applied, desk);
+            finish(input, parsed.map(|()| &*url), applied, buffers);
             std::mem::swap(&mut url, &mut last);
         }
     }
 
     /// Many at a time, since the machine waits for the rules of all of them as long as for those of one.
     #[inline(always)]
-    fn each_far<'u>(
+    fn each_prefetched<'u>(
         &self,
         urls: impl IntoIterator<Item = &'u [u8]>,
         wanted: Wanted,
         scratch: &mut Scratch,
-        mut finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut Desk),
+        mut finish: impl FnMut(
+            &'u [u8],
+            Result<&ParsedUrl, ParseUrlError>,
+            Option<&Program<'_>>,
+            &mut OutputBuffers,
+        ),
     ) {
-        let Scratch { desk, batch, .. } = scratch;
+        let Scratch { buffers, batch, .. } = scratch;
         let Batch { urls: parsed, parsed: errors, found } = batch;
         let mut inputs = urls.into_iter();
         let mut batch: [&[u8]; BATCH] = [b""; BATCH];
@@ -161,16 +171,16 @@ impl Normalizer {
                     program = index.open_site(url.padded(), start, end, found[place]);
                 }
                 if let Some(error) = errors[place] {
-                    finish(input, Err(error), None, desk);
+                    finish(input, Err(error), None, buffers);
                     continue;
                 }
                 if let Some(program) = &program
                     && program.has_preparation()
                 {
-                    let prepared = self.prepare(program, wanted, url, &mut desk.work);
-                    finish(input, Ok(url), prepared.as_ref(), desk);
+                    let prepared = self.prepare(program, wanted, url, &mut buffers.work);
+                    finish(input, Ok(url), prepared.as_ref(), buffers);
                 } else {
-                    finish(input, Ok(url), program.as_ref(), desk);
+                    finish(input, Ok(url), program.as_ref(), buffers);
                 }
             }
         }

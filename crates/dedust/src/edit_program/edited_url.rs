@@ -1,5 +1,5 @@
 /*!
-A URL on its way through the edits of its site: where its parts lie, in the URL or in what edits have written.
+Where do the parts of a URL lie while edits are made to it? In the URL, or in what edits have written.
 
 No text is copied to read it, names are numbers, and what was not touched is known, so that it can be copied as a whole.
 */
@@ -15,7 +15,7 @@ const WRITTEN: u32 = 1 << 31;
 
 /// Buffers for the parts of one URL.
 #[derive(Clone, Debug)]
-pub(crate) struct Draft {
+pub(crate) struct EditedUrl {
     pub(super) parts: Parts,
     /// The parts before an edit that could still turn out impossible.
     pub(super) before: Parts,
@@ -25,7 +25,7 @@ pub(crate) struct Draft {
     pub(super) spare_params: Vec<Param>,
     pub(super) composer: Composer,
     /// Edits that some part of the URL may concern.
-    pub(super) live: u32,
+    pub(super) triggered: u32,
     /// Characters of the path and of the parameters that make one of several spellings.
     pub(super) characters: [u8; 2],
     /// Whether the URL has a user, whom keys leave out.
@@ -136,7 +136,7 @@ pub(super) struct Param {
     pub(super) is_after_semicolon: bool,
 }
 
-impl Default for Draft {
+impl Default for EditedUrl {
     fn default() -> Self {
         Self {
             parts: Parts::default(),
@@ -145,7 +145,7 @@ impl Default for Draft {
             spare: Vec::new(),
             spare_params: Vec::new(),
             composer: Composer::default(),
-            live: 0,
+            triggered: 0,
             characters: [0; 2],
             has_user: false,
             has_semicolon: false,
@@ -248,7 +248,7 @@ pub(super) fn find(params: &[Param], place: Place) -> Option<usize> {
     named.nth(usize::from(place.occurrence).checked_sub(1)?).map(|(at, _)| at)
 }
 
-impl Draft {
+impl EditedUrl {
     /// The text of a piece of this URL, and where it starts and ends in that.
     #[inline(always)]
     pub(super) fn locate<'a>(&'a self, url: &'a ParsedUrl, piece: Piece) -> (&'a [u8], usize, usize) {
@@ -285,17 +285,17 @@ impl Draft {
     }
 
     /// Where the next text will be written.
-    pub(super) fn mark(&self) -> u32 {
+    pub(super) fn write_position(&self) -> u32 {
         WRITTEN + self.written.len() as u32
     }
 
     /// What was written since a mark.
     pub(super) fn written_since(&self, mark: u32) -> Piece {
-        Piece { start: mark, end: self.mark() }
+        Piece { start: mark, end: self.write_position() }
     }
 
     pub(super) fn write_text(&mut self, text: &[u8]) -> Piece {
-        let mark = self.mark();
+        let mark = self.write_position();
         self.written.extend_from_slice(text);
         self.written_since(mark)
     }

@@ -1,20 +1,20 @@
 /*!
-What an edit waits for: something without which it changes no URL.
+What triggers an edit? Something without which it changes no URL.
 
 What a test asks for must be there, and so must a value that is read: any one of these will do, and the one that
-fewest URLs have is best. Otherwise an edit waits for what its changes would change, all of it. Whatever is not
-understood here is waited for in every URL: that is slower, never wrong.
+fewest URLs have is best. Otherwise an edit is triggered by what its changes would change, all of it. Whatever is not
+understood here is triggered by every URL: that is slower, never wrong.
 */
 
 use std::collections::BTreeSet;
 
-use super::{DEPTHS, FoldedArea, Mark, spelling_bits};
+use super::{DEPTHS, Feature, FoldedArea, spelling_bits};
 use crate::rule::{Area, Change, Edit, PathPart, Source, Spelling, Spot, Test};
 use crate::url::{TokenKey, Value};
 
 /// Something that a URL may have. Ordered by how many URLs do, those with least first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Wait {
+pub(super) enum Trigger {
     /// A query parameter with a value.
     Param(Box<str>, Value),
     QueryName(Box<str>),
@@ -23,20 +23,20 @@ pub(super) enum Wait {
     Segment(Box<str>),
     /// Any of some characters in an area.
     Characters(FoldedArea, u8),
-    Mark(Mark),
+    Feature(Feature),
 }
 
-impl Wait {
+impl Trigger {
     /// The larger, the more URLs have it.
     fn frequency(&self) -> u8 {
         match self {
             Self::Param(..) => 0,
-            Self::QueryName(_) | Self::PathName(_) | Self::Mark(Mark::Rare | Mark::Repeats) => 1,
+            Self::QueryName(_) | Self::PathName(_) | Self::Feature(Feature::Rare | Feature::Repeats) => 1,
             Self::Segment(_) => 2,
             Self::Characters(..) => 3,
-            Self::Mark(Mark::TrailingSlash | Mark::Labels) => 4,
-            Self::Mark(Mark::Http | Mark::Https) => 5,
-            Self::Mark(Mark::Always) => 6,
+            Self::Feature(Feature::TrailingSlash | Feature::Labels) => 4,
+            Self::Feature(Feature::Http | Feature::Https) => 5,
+            Self::Feature(Feature::Always) => 6,
         }
     }
 }
@@ -45,21 +45,23 @@ impl Wait {
 const MAX_VALUES: usize = 8;
 
 /// What an edit waits for: any of these.
-pub(super) fn waits(edit: &Edit) -> BTreeSet<Wait> {
+pub(super) fn triggers(edit: &Edit) -> BTreeSet<Trigger> {
     let asked = edit.when.iter().filter_map(|(spot, test)| asked_for(spot, test));
-    let frequency = |waits: &BTreeSet<Wait>| waits.iter().map(Wait::frequency).max();
+    let frequency = |waits: &BTreeSet<Trigger>| waits.iter().map(Trigger::frequency).max();
     if edit.last {
         // It ends the list where its tests hold, also if it changes nothing.
-        return asked.min_by_key(frequency).unwrap_or_else(|| BTreeSet::from([Wait::Mark(Mark::Always)]));
+        return asked
+            .min_by_key(frequency)
+            .unwrap_or_else(|| BTreeSet::from([Trigger::Feature(Feature::Always)]));
     }
     let read = needed(edit).map(|spot| BTreeSet::from([presence(spot)]));
-    let changed: Option<BTreeSet<Wait>> =
+    let changed: Option<BTreeSet<Trigger>> =
         edit.change.iter().map(changed_by).try_fold(BTreeSet::new(), |mut all, waits| {
             all.extend(waits?);
             Some(all)
         });
     let best = asked.chain(read).chain(changed).min_by_key(frequency);
-    best.unwrap_or_else(|| BTreeSet::from([Wait::Mark(Mark::Always)]))
+    best.unwrap_or_else(|| BTreeSet::from([Trigger::Feature(Feature::Always)]))
 }
 
 /// A bit for every number of segments with which the edit may change a URL.
@@ -127,7 +129,7 @@ fn needed(edit: &Edit) -> impl Iterator<Item = &Spot> {
 }
 
 /// What a test asks for; nothing when it can be passed by what is not there.
-fn asked_for(spot: &Spot, test: &Test) -> Option<BTreeSet<Wait>> {
+fn asked_for(spot: &Spot, test: &Test) -> Option<BTreeSet<Trigger>> {
     let values = match test {
         Test::Is(value) => std::slice::from_ref(value),
         Test::OneOf(values) => values,
@@ -138,41 +140,41 @@ fn asked_for(spot: &Spot, test: &Test) -> Option<BTreeSet<Wait>> {
 }
 
 /// That a place has one of some values.
-fn value_of<'a>(spot: &Spot, values: impl ExactSizeIterator<Item = &'a Value>) -> BTreeSet<Wait> {
+fn value_of<'a>(spot: &Spot, values: impl ExactSizeIterator<Item = &'a Value>) -> BTreeSet<Trigger> {
     match spot {
         Spot::Key(TokenKey::Scheme) => {
             let mark = |value: &Value| match value.as_text() {
-                Some("http") => Wait::Mark(Mark::Http),
+                Some("http") => Trigger::Feature(Feature::Http),
                 // Of URLs of other schemes all edits are asked.
-                _ => Wait::Mark(Mark::Https),
+                _ => Trigger::Feature(Feature::Https),
             };
             values.map(mark).collect()
         }
         Spot::Key(TokenKey::QueryParam(name)) if values.len() <= MAX_VALUES => {
-            values.map(|value| Wait::Param(name.name.clone(), value.clone())).collect()
+            values.map(|value| Trigger::Param(name.name.clone(), value.clone())).collect()
         }
         Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_) if values.len() <= MAX_VALUES => {
-            values.filter_map(Value::as_text).map(|text| Wait::Segment(text.into())).collect()
+            values.filter_map(Value::as_text).map(|text| Trigger::Segment(text.into())).collect()
         }
         _ => BTreeSet::from([presence(spot)]),
     }
 }
 
 /// That a place has a value.
-fn presence(spot: &Spot) -> Wait {
-    Wait::Mark(match spot {
-        Spot::Key(TokenKey::QueryParam(name)) => return Wait::QueryName(name.name.clone()),
-        Spot::Key(TokenKey::PathParam(name)) => return Wait::PathName(name.name.clone()),
-        Spot::Key(TokenKey::Subdomain(_)) => Mark::Labels,
-        Spot::Key(TokenKey::TrailingSlash) => Mark::TrailingSlash,
-        Spot::Key(TokenKey::Port | TokenKey::Hashbang | TokenKey::QuerySeparator) => Mark::Rare,
+fn presence(spot: &Spot) -> Trigger {
+    Trigger::Feature(match spot {
+        Spot::Key(TokenKey::QueryParam(name)) => return Trigger::QueryName(name.name.clone()),
+        Spot::Key(TokenKey::PathParam(name)) => return Trigger::PathName(name.name.clone()),
+        Spot::Key(TokenKey::Subdomain(_)) => Feature::Labels,
+        Spot::Key(TokenKey::TrailingSlash) => Feature::TrailingSlash,
+        Spot::Key(TokenKey::Port | TokenKey::Hashbang | TokenKey::QuerySeparator) => Feature::Rare,
         // The number of segments tells.
-        Spot::Key(TokenKey::Scheme | TokenKey::PathSegment(_)) | Spot::FromRight(_) => Mark::Always,
+        Spot::Key(TokenKey::Scheme | TokenKey::PathSegment(_)) | Spot::FromRight(_) => Feature::Always,
     })
 }
 
 /// What a change would change; nothing when it makes something where there was nothing.
-fn changed_by(change: &Change) -> Option<BTreeSet<Wait>> {
+fn changed_by(change: &Change) -> Option<BTreeSet<Trigger>> {
     Some(match change {
         Change::Drop(Spot::Key(TokenKey::Scheme)) => BTreeSet::new(),
         Change::Drop(spot) | Change::Forget(spot) => BTreeSet::from([presence(spot)]),
@@ -182,7 +184,7 @@ fn changed_by(change: &Change) -> Option<BTreeSet<Wait>> {
         Change::Fold { of: Area::Key(key), .. } => BTreeSet::from([presence(&Spot::Key(key.clone()))]),
         Change::Fold { of: Area::Path, to } => BTreeSet::from([folded(FoldedArea::Path, *to)]),
         Change::Fold { of: Area::Params, to } => BTreeSet::from([folded(FoldedArea::Params, *to)]),
-        Change::Unrepeat => BTreeSet::from([Wait::Mark(Mark::Repeats)]),
+        Change::Unrepeat => BTreeSet::from([Trigger::Feature(Feature::Repeats)]),
         // The last three are no changes of this program.
         Change::ForgetPath
         | Change::Set { .. }
@@ -196,7 +198,7 @@ fn changed_by(change: &Change) -> Option<BTreeSet<Wait>> {
     })
 }
 
-fn folded(area: FoldedArea, to: Spelling) -> Wait {
+fn folded(area: FoldedArea, to: Spelling) -> Trigger {
     use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};
     let characters = match to {
         Spelling::Lowercase => CAPITAL,
@@ -206,5 +208,5 @@ fn folded(area: FoldedArea, to: Spelling) -> Wait {
         Spelling::Underscored => ESCAPED_SPACE | PLUS,
         Spelling::Unpadded => PADDING,
     };
-    Wait::Characters(area, characters)
+    Trigger::Characters(area, characters)
 }

@@ -1,15 +1,15 @@
 /*!
-Whether a URL that edits have made is read as what it was made from.
+Is a URL that edits have made read as what it was made from?
 
 A canonical URL is only handed out if it is its own canonical URL and has the same key. That can be checked by
-reading it and making all edits again. But if reading it would give the very [`Draft`] that it was written from, as it does
+reading it and making all edits again. But if reading it would give the very [`EditedUrl`] that it was written from, as it does
 nearly always, then the edits can be made to that, and mostly none is left to make.
 */
 
 use memchr::memchr;
 
 use super::EditProgram;
-use super::draft::{Draft, Piece};
+use super::edited_url::{EditedUrl, Piece};
 use super::run::Scope;
 use crate::text_buffer::TextBuffer;
 use crate::url::ParsedUrl;
@@ -29,7 +29,7 @@ pub(crate) enum Edited {
 
 /// How a part of a URL is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ReadBack {
+enum Roundtrip {
     AsItIs,
     /// It has a value that is not known.
     NotAtAll,
@@ -39,7 +39,7 @@ enum ReadBack {
 /// URLs longer than this are not vouched for: what is written may be too long to be a URL.
 const MAX_BYTES: usize = 1 << 20;
 
-impl Draft {
+impl EditedUrl {
     /// Makes those edits to a URL that was read whose results can be fetched, and writes the result to `out` if that is
     /// another URL.
     #[inline]
@@ -58,15 +58,15 @@ impl Draft {
         if first.changed == 0 && !is_changed_early {
             return Edited::Unchanged;
         }
-        let read_back = self.read_back(url, program);
-        if read_back == ReadBack::NotAtAll {
+        let roundtrip = self.roundtrip(url, program);
+        if roundtrip == Roundtrip::NotAtAll {
             return Edited::Unchanged;
         }
         self.write_url(url, program, out);
         if out.as_bytes() == url.as_bytes() {
             return Edited::Unchanged;
         }
-        if read_back == ReadBack::Perhaps || self.repeats || out.as_bytes().len() > MAX_BYTES {
+        if roundtrip == Roundtrip::Perhaps || self.repeats || out.as_bytes().len() > MAX_BYTES {
             return Edited::Unknown;
         }
         // What was made early cannot be made again, and most other edits are sure to do nothing more.
@@ -84,19 +84,19 @@ impl Draft {
         }
     }
 
-    fn read_back(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> ReadBack {
+    fn roundtrip(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> Roundtrip {
         let touched = self.parts.touched;
         if touched.is_forgotten && !self.is_writable() {
-            return ReadBack::NotAtAll;
+            return Roundtrip::NotAtAll;
         }
         let is_read = is_web(url.scheme())
             && (!touched.scheme || self.parts.port.is_none() && is_web(self.text(url, self.parts.scheme)))
-            && (!touched.host || self.host_reads_back(url, program))
+            && (!touched.host || self.host_roundtrips(url, program))
             && (!touched.port || self.parts.port.is_none())
-            && (!touched.path || self.path_reads_back(url))
-            && (!touched.query || self.query_reads_back(url))
+            && (!touched.path || self.path_roundtrips(url))
+            && (!touched.query || self.query_roundtrips(url))
             && (!touched.hashbang || self.parts.hashbang.is_none());
-        if is_read { ReadBack::AsItIs } else { ReadBack::Perhaps }
+        if is_read { Roundtrip::AsItIs } else { Roundtrip::Perhaps }
     }
 
     /// Whether all values are known.
@@ -109,7 +109,7 @@ impl Draft {
             && parts.params.iter().chain(&parts.path_params).all(|param| is_known(&param.value))
     }
 
-    fn host_reads_back(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
+    fn host_roundtrips(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
         let host = url.parts().host_start..url.parts().host_end;
         let is_label_byte = |&byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
         let is_plain =
@@ -122,7 +122,7 @@ impl Draft {
             })
     }
 
-    fn path_reads_back(&self, url: &ParsedUrl) -> bool {
+    fn path_roundtrips(&self, url: &ParsedUrl) -> bool {
         let parts = &self.parts;
         let Some(&last) = parts.segments.last() else { return parts.path_params.is_empty() };
         let last = self.text(url, last);
@@ -147,7 +147,7 @@ impl Draft {
             && parts.path_params.iter().all(|param| is_whole(param.value, b'=', b';'))
     }
 
-    fn query_reads_back(&self, url: &ParsedUrl) -> bool {
+    fn query_roundtrips(&self, url: &ParsedUrl) -> bool {
         let (start, end) = (url.parts().path_end, url.parts().query_end);
         let byte = |at: u32| url.padded().get(at as usize).copied();
         let is_whole = |piece: Piece| {
