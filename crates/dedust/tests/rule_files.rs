@@ -356,3 +356,15 @@ fn rules_hold_on_the_hosts_that_are_named() {
         assert!(matches!(refused, LoadRulesError::InvalidSite { .. }), "{foreign}: {refused}");
     }
 }
+
+#[test]
+fn a_host_on_which_the_rules_do_not_hold_is_not_written() {
+    let file = r#"{"version": 2, "sites": {"corp.example": {"hosts": ["m.corp.example"], "edits": [
+        {"when": {"sub_0": {"is": "m"}}, "change": [{"drop": "sub_0"}], "fetchable": true},
+        {"change": [{"forget": "q.x"}]}]}}}"#;
+    let normalizer = Normalizer::compile_from(file.as_bytes()).unwrap();
+    let url = "http://m.corp.example/p?x=1";
+    assert_eq!(normalizer.key(url).unwrap(), "http://corp.example/p?x=*");
+    // `http://corp.example/p?x=1` has another key.
+    assert_eq!(normalizer.normalize(url).unwrap(), url);
+}

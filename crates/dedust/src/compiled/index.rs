@@ -348,7 +348,9 @@ impl<'a> Index<'a> {
             shape,
             shape_len,
             domain_len: site_len.min(domain_len as u8),
-            has_longer: (found.place_and_flags >> 32) as u32 & HAS_LONGER != 0,
+            // Of rules that hold on some hosts alone, too, nothing is known where another host is written.
+            has_longer: (found.place_and_flags >> 32) as u32 & HAS_LONGER != 0
+                || usize::from(site_len) < domain_len,
         })
     }
 
