@@ -7,9 +7,12 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Parser, Subcommand, ValueEnum};
 use dedust_eval::simulate::{Lies, Phenomena, Profile};
+use dedust_io::NamedColumn;
 use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode};
 
 use crate::cmd::compare::CompareArgs;
+use crate::cmd::dedup::DedupArgs;
+use crate::cmd::normalize::NormalizeArgs;
 use crate::cmd::simulate;
 use crate::cmd::validate::ValidateArgs;
 use crate::help;
@@ -57,7 +60,7 @@ pub(crate) enum Command {
     Learn(LearnArgs),
     /// Find which URLs of a crawl show the same page
     Cluster(ClusterArgs),
-    /// Rewrite URLs, one per line, to their canonical form
+    /// Rewrite URLs to their canonical form; tables get two columns more
     Normalize(NormalizeArgs),
     /// Print only URLs of pages that were not met before
     Dedup(DedupArgs),
@@ -88,12 +91,15 @@ pub(crate) enum ReportFormat {
     Json,
 }
 
-/// Whose access logs are read.
+/// How inputs are read.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct HostArgs {
-    /// The host of access logs, which do not name it, such as http://docs.example.com
+pub(crate) struct ReadArgs {
+    /// The host of access logs, such as http://docs.example.com
     #[arg(long, value_name = "URL")]
     pub(crate) host: Option<String>,
+    /// A column under another name, such as digest=content_digest; may be given again
+    #[arg(long, value_name = "COLUMN=NAME", long_help = help::COLUMN, hide_short_help = true)]
+    pub(crate) column: Vec<NamedColumn>,
 }
 
 /// How far the rules of a file are trusted.
@@ -108,7 +114,7 @@ pub(crate) struct TrustArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = help::LEARN)]
 pub(crate) struct LearnArgs {
-    /// Files with URLs and what is known of their pages; `-` is standard input
+    /// Files or folders with URLs and what is known of their pages; `-` is standard input
     #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
     pub(crate) inputs: Vec<PathBuf>,
     /// Where the rules go; `-` is standard output
@@ -123,9 +129,9 @@ pub(crate) struct LearnArgs {
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
     #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
     pub(crate) evidence: EvidenceKinds,
-    /// Whose access logs are read.
+    /// How inputs are read.
     #[command(flatten)]
-    pub(crate) host: HostArgs,
+    pub(crate) read: ReadArgs,
     /// How much proof canonfd asks for
     #[arg(long, default_value = Mode::default().name(), value_parser = mode_parser(), long_help = help::MODE, hide_short_help = true)]
     pub(crate) mode: Mode,
@@ -180,7 +186,7 @@ pub(crate) enum Variant {
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = help::CLUSTER)]
 pub(crate) struct ClusterArgs {
-    /// Pages, or files with URLs and what is known of their pages; `-` is standard input
+    /// Files or folders with pages, or with URLs and what is known of their pages; `-` is standard input
     #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
     pub(crate) inputs: Vec<PathBuf>,
     /// Where the observations with their labels go, as JSON Lines; `-` is standard output
@@ -189,38 +195,15 @@ pub(crate) struct ClusterArgs {
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
     #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
     pub(crate) evidence: EvidenceKinds,
-    /// Whose access logs are read.
+    /// How inputs are read.
     #[command(flatten)]
-    pub(crate) host: HostArgs,
+    pub(crate) read: ReadArgs,
     /// Overwrite OUT if it exists
     #[arg(long)]
     pub(crate) force: bool,
     /// How the closing report is printed: text on standard error, or JSON Lines on standard output
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
-}
-
-/// Options of `normalize`.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = help::NORMALIZE)]
-pub(crate) struct NormalizeArgs {
-    /// Rules from `dedust learn`
-    pub(crate) rules: PathBuf,
-    /// URLs, one per line; plain, gzip or zstd; `-` is standard input
-    #[arg(default_value = "-")]
-    pub(crate) urls: PathBuf,
-    /// Write keys, which are for comparing only, instead of URLs
-    #[arg(long)]
-    pub(crate) key: bool,
-    /// What a line of output is
-    #[arg(long, value_enum, default_value_t = UrlFormat::Text)]
-    pub(crate) format: UrlFormat,
-    /// Print no URLs, exit with 1 if any would change
-    #[arg(long, conflicts_with_all = ["key", "format"])]
-    pub(crate) check: bool,
-    /// How far the rules are trusted.
-    #[command(flatten)]
-    pub(crate) trust: TrustArgs,
 }
 
 /// Options of `compile`.
@@ -241,43 +224,6 @@ pub(crate) struct CompileArgs {
     /// Write nothing: read all of a compiled file, exit with 1 if it is damaged
     #[arg(long, conflicts_with_all = ["output", "force"])]
     pub(crate) check: bool,
-}
-
-/// What a line of `normalize` is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum UrlFormat {
-    /// The canonical URL or key
-    Text,
-    /// The input, a tab, the canonical URL or key
-    Tsv,
-    /// A JSON object
-    Json,
-}
-
-/// Options of `dedup`.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = help::DEDUP)]
-pub(crate) struct DedupArgs {
-    /// Rules from `dedust learn`
-    pub(crate) rules: PathBuf,
-    /// URLs, one per line; plain, gzip or zstd; `-` is standard input
-    #[arg(default_value = "-")]
-    pub(crate) urls: PathBuf,
-    /// Remember what was seen in this folder, for the next time too; made if it is not there
-    #[arg(long, value_name = "DIR")]
-    pub(crate) seen: Option<PathBuf>,
-    /// Wait for the disk, so that a loss of power forgets nothing either; slower
-    #[arg(long, requires = "seen")]
-    pub(crate) sync: bool,
-    /// Tell at the end how many URLs were new, and what the set takes
-    #[arg(long)]
-    pub(crate) stats: bool,
-    /// What a line of output is
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
-    /// How far the rules are trusted.
-    #[command(flatten)]
-    pub(crate) trust: TrustArgs,
 }
 
 /// What `seen` does.
@@ -325,9 +271,9 @@ pub(crate) struct EvaluateArgs {
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
     #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
     pub(crate) evidence: EvidenceKinds,
-    /// Whose access logs are read.
+    /// How inputs are read.
     #[command(flatten)]
-    pub(crate) host: HostArgs,
+    pub(crate) read: ReadArgs,
     /// Show what was learned of this site, and what was refused and why
     #[arg(long, value_name = "SITE", conflicts_with = "labels")]
     pub(crate) show: Option<String>,
@@ -354,9 +300,12 @@ pub(crate) struct EvaluateArgs {
 pub(crate) struct ExplainArgs {
     /// Rules from `dedust learn`
     pub(crate) rules: PathBuf,
-    /// URLs to explain; `-` reads them from standard input, one per line
+    /// URLs to explain, or files and folders with URLs, of any format; `-` is standard input
     #[arg(required = true, value_name = "URL")]
     pub(crate) urls: Vec<String>,
+    /// How inputs are read.
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
@@ -369,7 +318,7 @@ pub(crate) struct ExplainArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = help::TREE)]
 pub(crate) struct TreeArgs {
-    /// Files with URLs and what is known of their pages; `-` is standard input
+    /// Files or folders with URLs and what is known of their pages; `-` is standard input
     #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
     pub(crate) inputs: Vec<PathBuf>,
     /// The site, by its registrable domain [default: the one with most URLs]
@@ -384,9 +333,9 @@ pub(crate) struct TreeArgs {
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
     #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
     pub(crate) evidence: EvidenceKinds,
-    /// Whose access logs are read.
+    /// How inputs are read.
     #[command(flatten)]
-    pub(crate) host: HostArgs,
+    pub(crate) read: ReadArgs,
 }
 
 /// How a tree is printed.

@@ -9,18 +9,39 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
   dedust learn crawl.jsonl.gz -o rules.json     # how each site spells its URLs
   dedust normalize rules.json urls.txt          # URL in, canonical URL out
   dedust normalize rules.json urls.txt --key    # equal keys, equal pages
+  dedust normalize rules.json crawl.parquet -o out.parquet   # two columns more
   dedust dedup rules.json urls.txt --seen seen  # URLs of pages not met before
   dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
 
-Input is WARC, ARC, CDX, Parquet, JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd, told by its content; `-` is standard input. Data goes to standard output, everything else to standard error.
+Every command reads every format: WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, access logs, crawl logs and lists of URLs, plain or compressed with gzip or zstd, told by content; from files, folders, 'patterns/*.gz', @lists and `-`, which is standard input. Text may be UTF-8 or UTF-16. Data goes to standard output, everything else to standard error.
 
 Exit codes: 0 done; 1 ran, and the answer is no; 2 could not run."#;
 
 /// Observations, wherever they are read.
-pub(crate) const INPUT: &str = r#"Observations: WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, an access log (with --host) or a list of URLs; plain, gzip or zstd; `-` is standard input
+pub(crate) const INPUT: &str = r#"Files or folders with observations: WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, an access log (with --host), a Heritrix crawl.log, a dump of a Nutch CrawlDb or a list of URLs; plain, gzip or zstd
 
-Only the column `url` is required. Duplicates are told from `cluster` (or `page`), `canonical`, `redirect`, `digest`, `text_digest`, and `simhash` with `title`; `status` and `time` are used too, all others are ignored."#;
+A folder stands for all files in it and below, except those that start with . or _; 'a/**/*.parquet' in quotes for all that match, @FILE for the paths that FILE names, one per line, and `-` for standard input.
+
+Only the column `url` is required. Duplicates are told from `cluster` (or `page`), `canonical`, `redirect`, `digest`, `text_digest`, and `simhash` with `title`; `status`, `time` and `truncated` are used too, all others are ignored. Names that Common Crawl, Screaming Frog, Nutch and Scrapy give to these columns are known; other names are said with --column."#;
+
+/// URLs, wherever they are read.
+pub(crate) const URLS: &str = r#"Files or folders with URLs, of any format that `learn` reads: a list, WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, logs; plain, gzip or zstd
+
+A folder stands for all files in it and below, except those that start with . or _; 'a/**/*.parquet' in quotes for all that match, @FILE for the paths that FILE names, one per line, and `-` for standard input."#;
+
+/// What `--column` means.
+pub(crate) const COLUMN: &str = r#"A column under another name, such as digest=content_digest; may be given again
+
+COLUMN is one of url, cluster, page, canonical, redirect, digest, text_digest, simhash, title, size, status, mime, time and truncated; NAME is the name it has in the table. Without a name, as in digest=, the column is not used. Names of well-known tools need not be given:
+
+common-crawl    the columnar index: content_digest, fetch_status, fetch_redirect, ...; redirects are in the subset crawldiagnostics, so read it together with warc; digests of truncated pages do not count, and robotstxt is passed over
+screaming-frog  exports: Address, Status Code, Canonical Link Element 1, ...
+nutch-crawldb   `readdb -dump` as text, CSV or JSON: Signature, Status name, ...
+scrapy          feeds as JSON, JSON Lines or CSV: response_url, body_hash, ...
+heritrix        crawl.log, which needs no columns; so do indexes of wget
+
+What is read as what is said on standard error, together with the columns that are not used."#;
 
 /// Kinds of evidence, wherever they are chosen.
 pub(crate) const EVIDENCE: &str = r#"What makes two URLs duplicates: `auto` for all there is, or some of these, joined by commas
@@ -125,11 +146,19 @@ pub(crate) const EVALUATE_USAGE: &str = "dedust evaluate [OPTIONS] <RULES> <LABE
 /// After the help of `normalize`.
 pub(crate) const NORMALIZE: &str = r#"Examples:
   zcat urls.gz | dedust normalize rules.json
+  dedust normalize rules.json crawl.parquet -o with-keys.parquet
+  dedust normalize rules.json export.csv --column url=Link -o with-keys.csv
+  dedust normalize rules.json index.cdxj.gz > with-keys.cdxj
+  dedust normalize rules.json crawl.warc.gz --key     # one key per page
   dedust normalize rules.json urls.txt --check || echo "not all are canonical"
   # the first URL of each page:
   dedust normalize rules.json urls.txt --key --format tsv | awk -F'\t' '!s[$2]++'
 
-Every line of input gives one line of output, in the same order. Blank lines stay blank, lines that are no URLs are passed through, and both keep their bytes; so do line ends. A canonical URL can be fetched; a key cannot, but brings more URLs together. A line of more than 16 MiB is no URL, and its result in tsv is empty.
+A list of URLs gives one line for each line, in the same order. Blank lines stay blank, lines that are no URLs are passed through, and both keep their bytes; so do line ends. A canonical URL can be fetched; a key cannot, but brings more URLs together. A line of more than 16 MiB is no URL, and its result in tsv is empty. If most lines are no URLs, the input is refused.
+
+A table gives a table of the same format with the columns `dedust_key` and `dedust_url`, and all else as it was: JSON Lines, CSV, TSV, Parquet, and Arrow files in a build with that feature. Lines of a CDXJ index get both as keys, those of a CDX index as the fields U and A of its header. Of Parquet only the column of URLs is decoded, the bytes of the others are copied. A row whose URL is none keeps its values and gets none; a row that cannot be read is left out; both are counted and shown. Several files of one format become one table if they have the same columns. Compressed text comes out plain.
+
+All other formats, and tables with --format text, tsv or json, give one line per URL.
 
 With --format json, one object per line:
   {"type":"url","input":"http://a.example/p?id=1&sid=9",
@@ -139,10 +168,12 @@ With --format json, one object per line:
 /// After the help of `dedup`.
 pub(crate) const DEDUP: &str = r#"Examples:
   dedust dedup rules.json urls.txt > one-url-per-page.txt
+  dedust dedup rules.json index.cdxj > one-capture-per-page.cdxj
+  dedust dedup rules.json crawl/ --format text > one-url-per-page.txt
   extract-links | dedust dedup rules.json --seen seen | fetch
   dedust dedup rules.json /dev/null --seen seen --stats
 
-A URL is printed, as it came, if no URL with its key came before it: in this input or, with --seen, in any that the same folder was used for. Order is kept. Blank lines and lines that are no URLs are left out. Reading from a pipe, every line is answered as soon as it is there.
+A URL is printed, as it came, if no URL with its key came before it: in this input or, with --seen, in any that the same folder was used for. Order is kept. Blank lines and lines that are no URLs are left out, and so are URLs of schemes other than http and https (--schemes). Of JSON Lines, CSV, TSV, CDX and CDXJ, whole rows are printed as they came, with the header; of other formats the URLs. Reading a list from a pipe, every line is answered as soon as it is there.
 
 With --seen, what was printed is never printed again: the key is written before the URL is, so that nothing is forgotten when the command is killed. URLs that were being printed at that moment count as seen; the next run says how many they may be. Keys depend on the rules: pages whose key another rule file changes are met again. One process at a time may use DIR. It takes 16 bytes of disk and 6.4 bytes of memory for a URL; without --seen the set is in memory alone, in 20 to 40 bytes.
 
@@ -153,8 +184,8 @@ After a loss of power without --sync, the end of the last log may be damaged. It
 With --format json, one object per new URL, and the figures of --stats as the last:
   {"type":"url","input":"http://a.example/p?id=1&sid=9",
    "key":"http://a.example/p?id=1&sid=*"}
-  {"type":"stats","lines":9,"urls":8,"new":5,"bad":1,"seen":1205,
-   "recent":5,"runs":2,"disk_bytes":21000,"index_bytes":7800,"merges":1}
+  {"type":"stats","lines":9,"urls":8,"new":5,"bad":1,"other_schemes":0,
+   "seen":1205,"recent":5,"runs":2,"disk_bytes":21000,"index_bytes":7800,"merges":1}
 `seen` counts the keys of the set, `recent` those in memory and in logs; `runs` are the sorted files with the others, `merges` those of this run, `index_bytes` the memory they take."#;
 
 /// After the help of `seen` and its verbs.
@@ -229,6 +260,7 @@ and with --format json one line:
 /// After the help of `explain`.
 pub(crate) const EXPLAIN: &str = r#"Examples:
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
+  dedust explain rules.json three-urls.csv
   head -3 urls.txt | dedust explain rules.json -
 
 In what an edit says, {q.id} is the value of the parameter `id`; of one that writes whole URLs, `~` is the site's domain, <digits> any value of that class, <digits?> one that may be missing, and * a value that does not matter. Edits count from 0.

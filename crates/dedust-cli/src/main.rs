@@ -9,6 +9,7 @@ mod args;
 mod cmd;
 mod failure;
 mod help;
+mod layouts;
 mod line_source;
 mod method;
 mod number;

@@ -6,15 +6,16 @@ as is one that cannot be read to its end.
 */
 
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dedust::ParsedUrl;
 use dedust::errors::ParseUrlError;
-use dedust_io::{Format, ReadError, Reader, RecordCounts, RowCounts};
+use dedust_io::{Format, Input, Preset, ReadError, Reader, RecordCounts, RowCounts};
 use dedust_learn::Clues;
 
-use crate::args::HostArgs;
+use crate::args::ReadArgs;
 use crate::failure::Refusal;
+use crate::layouts::Layouts;
 use crate::number::{count, counted};
 use crate::pages::{Pages, Seen};
 use crate::printer::Printer;
@@ -35,35 +36,35 @@ struct Intake {
     bad_bodies: Vec<String>,
     /// Records of archives, pages or not.
     records: u64,
+    layouts: Layouts,
+    /// Rows that tell of a redirect.
+    redirects: u64,
 }
 
-/// Reads all inputs, in order, and reports what was left out.
+/// Opens an input, whatever its format. The one way in for all commands.
+pub(crate) fn open(path: &Path, args: &ReadArgs) -> Result<Input, ReadError> {
+    let mut input = dedust_io::open(path)?;
+    if let Some(host) = &args.host {
+        input = input.with_host(host);
+    }
+    input.with_columns(&args.column)
+}
+
+/// Reads all inputs, in order, and reports what was left out. Inputs may be files, folders, patterns and lists.
 ///
-/// `observe` is given every usable row, and says whether its URL is one.
+/// `observe` is given every usable row, and says whether its URL is one. Rows of archives come when what repeats on their site
+/// is known: after, not among, the others.
 pub(crate) fn read_all(
     inputs: &[PathBuf],
-    printer: &mut Printer,
-    observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
-) -> anyhow::Result<()> {
-    read_all_of(inputs, &HostArgs::default(), printer, observe)
-}
-
-/// Like [`read_all`], with access logs of a host among the inputs.
-///
-/// Rows of archives come when what repeats on their site is known: after, not among, the others.
-pub(crate) fn read_all_of(
-    inputs: &[PathBuf],
-    host: &HostArgs,
+    args: &ReadArgs,
     printer: &mut Printer,
     mut observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
 ) -> anyhow::Result<()> {
+    let inputs = dedust_io::expand(inputs)?;
     let mut intake = Intake::default();
-    let mut reading = Reading::new(printer, inputs);
+    let mut reading = Reading::new(printer, &inputs);
     let read = inputs.iter().try_for_each(|input| {
-        let mut input = dedust_io::open(input)?;
-        if let Some(host) = &host.host {
-            input = input.with_host(host);
-        }
+        let input = open(input, args)?;
         reading.open(input.name());
         let mut reader = input.observations()?;
         let before = intake.rows;
@@ -74,6 +75,7 @@ pub(crate) fn read_all_of(
             ..RowCounts::default()
         };
         intake.records += reader.records().as_ref().map_or(0, RecordCounts::total);
+        intake.layouts.note(&reader);
         read.and_then(|()| rows.check(reader.name(), reader.format()))
     });
     let read = read.map_err(anyhow::Error::from).and_then(|()| Ok(intake.pages.finish(&mut observe)?));
@@ -107,6 +109,7 @@ impl Intake {
                 remember(&mut self.bad_rows, || bad);
                 continue;
             }
+            self.redirects += u64::from(seen.redirect().is_some());
             for bad in seen.bad_columns() {
                 self.rows.bad_columns += 1;
                 remember(&mut self.bad_columns, || bad);
@@ -138,6 +141,13 @@ impl Intake {
     }
 
     fn report(&self, printer: &mut Printer) {
+        self.layouts.report(printer);
+        if self.layouts.has(Preset::CommonCrawl) && self.redirects == 0 {
+            printer.warning(
+                "no redirects in this index of Common Crawl: they are in its subset `crawldiagnostics`, which is read \
+                 together with `warc` if both are named",
+            );
+        }
         let messages =
             self.bad_rows.iter().chain(&self.bad_urls).chain(&self.bad_columns).chain(&self.bad_bodies);
         for message in messages {

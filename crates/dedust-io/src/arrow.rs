@@ -6,6 +6,7 @@ floating point numbers, text and bytes of any width are understood, also as dict
 */
 
 mod messages;
+mod rewrite;
 
 use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _};
@@ -21,19 +22,20 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::MessageHeader;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::FileDecoder;
-use arrow_schema::{ArrowError, DataType, TimeUnit};
+use arrow_schema::{ArrowError, DataType, SchemaRef, TimeUnit};
 
-use self::messages::{FILE_MAGIC, MessageError, Messages};
+use self::messages::{Checked, FILE_MAGIC, MessageError, Messages};
+pub(crate) use self::rewrite::ArrowRewriter;
 use crate::bad_row::{BadRowReason, Place};
-use crate::table::{Cell, TableRows, failure, fill, known_columns};
-use crate::{Column, Location, Observation, ReadError};
+use crate::names::NamedColumn;
+use crate::table::{Cell, KnownColumns, TableRows, failure, fill, known_columns};
+use crate::{Location, Observation, ReadError};
 
 /// Reads an Arrow file or stream.
 pub(crate) struct Table {
-    messages: Messages<BufReader<File>>,
-    decoder: FileDecoder,
-    /// The known columns, in the order of a batch.
-    columns: Vec<Column>,
+    table: OpenTable,
+    /// In the order of a batch.
+    known: KnownColumns,
     batch: Vec<BatchColumn>,
     batch_rows: usize,
     row_in_batch: usize,
@@ -50,7 +52,38 @@ struct BatchColumn {
 
 impl Table {
     /// Reads what the file says of itself.
-    pub(crate) fn open(name: &Arc<str>, mut file: File) -> Result<Self, ReadError> {
+    pub(crate) fn open(name: &Arc<str>, file: File, named: &[NamedColumn]) -> Result<Self, ReadError> {
+        let mut table = OpenTable::open(name, file)?;
+        let names: Vec<&str> = table.schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let known = known_columns(name, &names, named)?;
+        let indexes = known.columns.iter().map(|(index, _)| *index).collect();
+        table.decoder = table.decoder.with_projection(indexes);
+        Ok(Table { table, known, batch: Vec::new(), batch_rows: 0, row_in_batch: 0, count: 0 })
+    }
+
+    /// Moves on to a row. `false` at the end.
+    fn advance(&mut self) -> Result<bool, MessageError> {
+        while self.row_in_batch == self.batch_rows {
+            // Before the next one takes memory.
+            self.batch.clear();
+            let Some(batch) = self.table.next_batch(|_| {})? else { return Ok(false) };
+            self.batch = batch.columns().iter().map(BatchColumn::new).collect();
+            (self.batch_rows, self.row_in_batch) = (batch.num_rows(), 0);
+        }
+        Ok(true)
+    }
+}
+
+/// An Arrow file or stream of which the schema was read.
+struct OpenTable {
+    messages: Messages<BufReader<File>>,
+    decoder: FileDecoder,
+    schema: SchemaRef,
+    is_file: bool,
+}
+
+impl OpenTable {
+    fn open(name: &Arc<str>, mut file: File) -> Result<Self, ReadError> {
         let unreadable = |source| failure(name, 0, source);
         let damaged = |source: ArrowError| failure(name, 0, source);
         let length = file.metadata().map_err(unreadable)?.len();
@@ -67,29 +100,17 @@ impl Table {
             return Err(damaged(ArrowError::ParseError("it does not start with a schema".to_owned())));
         };
         let schema = Arc::new(try_fb_to_schema(schema).map_err(damaged)?);
-        let known = known_columns(name, schema.fields().iter().map(|field| field.name().as_str()))?;
-        let (indexes, columns) = known.into_iter().unzip();
-        let decoder = FileDecoder::new(schema, version).with_projection(indexes);
-        Ok(Table { messages, decoder, columns, batch: Vec::new(), batch_rows: 0, row_in_batch: 0, count: 0 })
+        let decoder = FileDecoder::new(schema.clone(), version);
+        Ok(Self { messages, decoder, schema, is_file })
     }
 
-    /// Moves on to a row. `false` at the end.
-    fn advance(&mut self) -> Result<bool, MessageError> {
-        while self.row_in_batch == self.batch_rows {
-            let Some(batch) = self.next_batch()? else { return Ok(false) };
-            self.batch = batch.columns().iter().map(BatchColumn::new).collect();
-            (self.batch_rows, self.row_in_batch) = (batch.num_rows(), 0);
-        }
-        Ok(true)
-    }
-
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>, MessageError> {
-        // Before the next one takes memory.
-        self.batch.clear();
+    /// The next batch of rows; `look` is shown its message.
+    fn next_batch(&mut self, mut look: impl FnMut(&Checked)) -> Result<Option<RecordBatch>, MessageError> {
         while let Some(message) = self.messages.next()? {
             if message.kind == MessageHeader::DictionaryBatch {
                 self.decoder.read_dictionary(&message.block, &message.bytes)?;
             } else if let Some(batch) = self.decoder.read_record_batch(&message.block, &message.bytes)? {
+                look(&message);
                 return Ok(Some(batch));
             }
         }
@@ -140,13 +161,17 @@ impl TableRows for Table {
         let row = self.row_in_batch;
         self.row_in_batch += 1;
         self.count += 1;
-        let cells = self.columns.iter().zip(&self.batch);
-        let cells = cells.map(|(column, values)| (*column, values.cell(row)));
+        let cells = self.known.columns.iter().zip(&self.batch);
+        let cells = cells.map(|((_, column), values)| (*column, values.cell(row)));
         Ok(Some(fill(observation, Place { file, location: self.location() }, cells)))
     }
 
     fn location(&self) -> Location {
         Location::Row(self.count)
+    }
+
+    fn known(&self) -> &KnownColumns {
+        &self.known
     }
 }
 
@@ -169,9 +194,10 @@ fn cell(array: &ArrayRef, row: usize) -> Cell<'_> {
     }
     match array.data_type() {
         DataType::Null => Cell::Null,
-        DataType::Utf8 => Cell::Text(array.as_string::<i32>().value(row)),
-        DataType::LargeUtf8 => Cell::Text(array.as_string::<i64>().value(row)),
-        DataType::Utf8View => Cell::Text(array.as_string_view().value(row)),
+        DataType::Boolean => Cell::Flag(array.as_boolean().value(row)),
+        DataType::Utf8 => Cell::Bytes(array.as_string::<i32>().value(row).as_bytes()),
+        DataType::LargeUtf8 => Cell::Bytes(array.as_string::<i64>().value(row).as_bytes()),
+        DataType::Utf8View => Cell::Bytes(array.as_string_view().value(row).as_bytes()),
         DataType::Binary => Cell::Bytes(array.as_binary::<i32>().value(row)),
         DataType::LargeBinary => Cell::Bytes(array.as_binary::<i64>().value(row)),
         DataType::BinaryView => Cell::Bytes(array.as_binary_view().value(row)),

@@ -149,6 +149,12 @@ pub enum BadRowReason {
     /// A line of an access log has another form.
     #[error("not a line of an access log in the common or combined format")]
     NotALogLine,
+    /// A line of a `crawl.log` has another form.
+    #[error("not a line of a Heritrix crawl.log")]
+    NotACrawlLogLine,
+    /// Something else stands where an entry of a dump should start.
+    #[error("no entry of a Nutch CrawlDb starts here, expected a URL, a tab and its version")]
+    NotANutchDump,
     /// A request in an access log names no page.
     #[error("the request is neither for a path nor for a URL")]
     NoPath,
@@ -222,6 +228,11 @@ pub enum BadRowReason {
 }
 
 impl BadRowReason {
+    /// Whether the row itself is as it should be, and only its URL is missing.
+    pub fn is_about_url(&self) -> bool {
+        matches!(self, BadRowReason::NoUrl | BadRowReason::EmptyUrl | BadRowReason::WrongUrl { .. })
+    }
+
     /// Whether it is unknown where the next record of the archive starts.
     pub(crate) fn loses_place(&self) -> bool {
         matches!(

@@ -15,7 +15,8 @@ may stand on any line, since indexes are merged; without one, 11, 10, 9 and 7 fi
 
 use crate::archive::{is_web, set_digest};
 use crate::bad_row::{BadRowReason, Place};
-use crate::{Column, Observation, jsonl, timestamp};
+use crate::jsonl::{self, Keys};
+use crate::{Column, Observation, timestamp};
 
 /// Letters of the fields, by their number, where there is no header.
 const USUAL_FIELDS: [&[u8]; 4] = [b"NbamskrMSVg", b"NbamskrMVg", b"NbamskrVg", b"NbamskS"];
@@ -29,6 +30,9 @@ const OTHER_RECORDS: [&[u8]; 3] = [b"warc/request", b"warc/metadata", b"warc/inf
 /// In place of the type of a page that was found unchanged.
 const REVISIT: &[u8] = b"warc/revisit";
 
+/// The letters that `wget --warc-cdx` writes.
+const WGET_FIELDS: &[u8] = b"abamskrMVgu";
+
 /// What separates the fields of the lines to come, and their letters.
 #[derive(Debug, Default)]
 pub(crate) struct Cdx {
@@ -37,6 +41,11 @@ pub(crate) struct Cdx {
 }
 
 impl Cdx {
+    /// Whether the header is the one that wget writes.
+    pub(crate) fn is_of_wget(&self) -> bool {
+        self.letters == WGET_FIELDS
+    }
+
     /// Reads one line. `None`: it is a header, or no page.
     pub(crate) fn parse(
         &mut self,
@@ -101,6 +110,7 @@ fn header(row: &[u8]) -> Option<(u8, Vec<u8>)> {
 pub(crate) fn parse_json(
     row: &[u8],
     place: Place<'_>,
+    keys: &mut Keys,
     observation: &mut Observation,
 ) -> Option<Result<(), BadRowReason>> {
     if matches!(row.first(), Some(b'!' | b'@')) {
@@ -113,7 +123,7 @@ pub(crate) fn parse_json(
     if time.is_empty() || !time.iter().all(|byte| byte.is_ascii_digit() || b"-:TZ.".contains(byte)) {
         return Some(Err(BadRowReason::NotACdxjLine));
     }
-    if let Err(reason) = jsonl::parse(object.trim_ascii(), place, observation) {
+    if let Err(reason) = jsonl::parse(object.trim_ascii(), place, keys, observation) {
         return Some(Err(reason));
     }
     if !is_web(observation.url()) {
@@ -150,6 +160,7 @@ mod tests {
         let row = parse_json(
             line.as_bytes(),
             Place { file: &file, location: Location::Line(1) },
+            &mut Keys::default(),
             &mut observation,
         )?;
         Some(row.map_or_else(|bad| bad.to_string(), |()| format!("{observation:?}")))

@@ -37,6 +37,10 @@ pub enum Column {
     Mime,
     /// When the URL was fetched, as written in the input.
     Time,
+    /// Whether only the beginning of the body was kept, so that its hash says nothing of the page.
+    Truncated,
+    /// The part of a Common Crawl index that the row belongs to.
+    Subset,
 }
 
 /// What the values of a column are.
@@ -51,11 +55,13 @@ pub(crate) enum Kind {
     Simhash,
     Size,
     Status,
+    /// Yes or no; any text but a few is a yes.
+    Flag,
 }
 
 impl Column {
     /// Every known column, in the order of the documentation.
-    pub const ALL: [Column; 13] = [
+    pub const ALL: [Column; 15] = [
         Column::Url,
         Column::Cluster,
         Column::Page,
@@ -69,6 +75,8 @@ impl Column {
         Column::Status,
         Column::Mime,
         Column::Time,
+        Column::Truncated,
+        Column::Subset,
     ];
 
     /// The name in a JSON key or a heading.
@@ -87,6 +95,8 @@ impl Column {
             Column::Status => "status",
             Column::Mime => "mime",
             Column::Time => "time",
+            Column::Truncated => "truncated",
+            Column::Subset => "subset",
         }
     }
 
@@ -106,6 +116,8 @@ impl Column {
             "status" => Column::Status,
             "mime" => Column::Mime,
             "time" => Column::Time,
+            "truncated" => Column::Truncated,
+            "subset" => Column::Subset,
             _ => return None,
         })
     }
@@ -118,6 +130,7 @@ impl Column {
             Kind::Simhash => "16 hex digits",
             Kind::Size => "a whole number of bytes",
             Kind::Status => "a whole number from 0 to 65535",
+            Kind::Flag => "true or false",
         }
     }
 
@@ -125,10 +138,11 @@ impl Column {
         match self {
             Column::Url | Column::Canonical | Column::Redirect => Kind::Address,
             Column::Cluster | Column::Page | Column::Time => Kind::Label,
-            Column::Digest | Column::TextDigest | Column::Title | Column::Mime => Kind::Text,
+            Column::Digest | Column::TextDigest | Column::Title | Column::Mime | Column::Subset => Kind::Text,
             Column::Simhash => Kind::Simhash,
             Column::Size => Kind::Size,
             Column::Status => Kind::Status,
+            Column::Truncated => Kind::Flag,
         }
     }
 }

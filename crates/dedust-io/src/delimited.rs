@@ -19,8 +19,9 @@ use memchr::{memchr, memchr_iter};
 
 use crate::bad_row::{BadRowReason, Place, shorten_quoted};
 use crate::line_buffer::LineBuffer;
+use crate::names::{Layout, NamedColumn, Names};
 use crate::sniff::{header_separator, heading};
-use crate::{Column, Format, Observation, ReadError};
+use crate::{Column, Format, Observation, Preset, ReadError};
 
 /// Fields of a row that are kept. A row of more has too many for any header, or is garbage; they are only counted.
 const MAX_FIELDS: usize = 1 << 16;
@@ -33,6 +34,8 @@ pub(crate) struct Delimited {
     splitter: Splitter,
     /// By position; unknown columns are `None`.
     columns: Vec<Option<Column>>,
+    names: Names,
+    layout: Layout,
     reread_bytes: u64,
 }
 
@@ -41,10 +44,11 @@ impl Delimited {
     pub(crate) fn from_header(
         file: &Arc<str>,
         format: Format,
+        named: &[NamedColumn],
         lines: &mut LineBuffer,
     ) -> io::Result<Result<Self, ReadError>> {
         let no_url = ReadError::NoUrlColumn { file: file.clone(), header: shorten_quoted(lines.row()) };
-        let Some(separator) = header_separator(lines.row()) else {
+        let Some(separator) = header_separator(lines.row(), named) else {
             return Ok(Err(no_url));
         };
         let may_span_lines = format == Format::Csv;
@@ -52,7 +56,13 @@ impl Delimited {
         if !splitter.split(lines)? {
             return Ok(Err(no_url));
         }
-        let columns: Vec<_> = splitter.fields(lines.row()).map(|field| heading(&field)).collect();
+        let headings: Vec<String> = splitter.fields(lines.row()).map(|field| heading(&field)).collect();
+        let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+        let names = match Names::resolve(&headings, named, Some(file)) {
+            Ok(names) => names,
+            Err(error) => return Ok(Err(error)),
+        };
+        let columns: Vec<_> = headings.iter().map(|name| names.column_of_heading(name)).collect();
         for column in Column::ALL {
             match columns.iter().filter(|&&found| found == Some(column)).count() {
                 0 if column == Column::Url => return Ok(Err(no_url)),
@@ -62,7 +72,23 @@ impl Delimited {
                 }
             }
         }
-        Ok(Ok(Delimited { splitter, columns, reread_bytes: 0 }))
+        let layout = names.layout(headings.iter().copied());
+        Ok(Ok(Delimited { splitter, columns, names, layout, reread_bytes: 0 }))
+    }
+
+    /// Which columns are used.
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The tool that is known to write such names.
+    pub(crate) fn preset(&self) -> Option<Preset> {
+        self.names.preset()
+    }
+
+    /// What stands between fields, and how many there are.
+    pub(crate) fn separator_and_width(&self) -> (u8, usize) {
+        (self.splitter.separator, self.columns.len())
     }
 
     /// Reads the row that starts with the current line of `lines`.

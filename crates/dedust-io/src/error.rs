@@ -12,9 +12,11 @@ use std::sync::Arc;
 
 use crate::{Column, Compression, Format};
 
-const SUPPORTED: &str = "WARC, ARC, CDX, Parquet, JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd";
+const SUPPORTED: &str = "WARC, ARC, CDX, Parquet, JSON Lines, CSV, TSV, an access log, a Heritrix crawl.log, a Nutch dump or a list of URLs, plain or compressed with gzip or zstd";
+/// What to do if the URLs have another name.
+const NAME_IT: &str = "if another column holds the URLs, name it: --column url=NAME";
 const OTHER_COLUMNS: &str = "cluster (or page), canonical, redirect, digest, text_digest, simhash, title, size, \
-                             status, mime, time";
+                             status, mime, time, truncated";
 
 /// Reading stopped. Rows delivered before remain usable.
 #[derive(Debug, thiserror::Error)]
@@ -91,7 +93,8 @@ pub enum ReadError {
     },
     /// A table does not say which column holds the URLs.
     #[error(
-        "{file} has no column \"url\", its columns are {columns}; expected url and, where known, {OTHER_COLUMNS}"
+        "{file} has no column \"url\", its columns are {columns}; expected url and, where known, {OTHER_COLUMNS} \
+         ({NAME_IT})"
     )]
     NoUrlInTable {
         /// The input, as named by the user.
@@ -157,13 +160,45 @@ pub enum ReadError {
     /// A delimited file does not say which column holds the URLs.
     #[error(
         "{file} has no \"url\" column, its first line is {header}; expected a header that names url and, where known, \
-         {OTHER_COLUMNS}"
+         {OTHER_COLUMNS} ({NAME_IT})"
     )]
     NoUrlColumn {
         /// The input, as named by the user.
         file: Arc<str>,
         /// The first line, shortened and in quotes.
         header: String,
+    },
+    /// A column that the user named is not there.
+    #[error("{file} has no column \"{name}\" to use as {column}, its columns are {columns}")]
+    NoSuchColumn {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// What it was to be used as.
+        column: Column,
+        /// The name that is missing.
+        name: Box<str>,
+        /// The names of the columns, shortened and in quotes.
+        columns: String,
+    },
+    /// A folder has no files in it that could be read.
+    #[error("{file} is a folder without files (hidden files and those that start with _ are left out)")]
+    EmptyFolder {
+        /// The folder, as named by the user.
+        file: Arc<str>,
+    },
+    /// A pattern matches nothing.
+    #[error("no file matches {file}")]
+    NoMatch {
+        /// The pattern, as named by the user.
+        file: Arc<str>,
+    },
+    /// A pattern is none.
+    #[error("{file} is no pattern for files: {problem}")]
+    BadPattern {
+        /// The pattern, as named by the user.
+        file: Arc<str>,
+        /// What is wrong.
+        problem: String,
     },
     /// A delimited file names a column twice.
     #[error("{file} has two columns \"{column}\" in its header, expected one")]
@@ -283,8 +318,6 @@ pub enum Unsupported {
     JsonDocument,
     /// HTML or XML.
     Markup,
-    /// Text in UTF-16.
-    Utf16,
     /// Compressed with bzip2.
     Bzip2,
     /// Compressed with xz.
@@ -304,7 +337,6 @@ impl Unsupported {
             Unsupported::JsonArray => "a JSON array",
             Unsupported::JsonDocument => "a JSON document of several lines",
             Unsupported::Markup => "an HTML or XML document",
-            Unsupported::Utf16 => "text in UTF-16",
             Unsupported::Bzip2 => "compressed with bzip2",
             Unsupported::Xz => "compressed with xz",
             Unsupported::Lz4 => "compressed with lz4",
@@ -321,7 +353,6 @@ impl Unsupported {
             Unsupported::JsonArray => "expected one JSON object per line (convert it with: jq -c '.[]')",
             Unsupported::JsonDocument => "expected one JSON object per line (convert it with: jq -c .)",
             Unsupported::Markup => "expected JSON Lines, CSV, TSV or one URL per line",
-            Unsupported::Utf16 => "expected UTF-8 (convert it with: iconv -f UTF-16 -t UTF-8)",
             Unsupported::Bzip2 => "expected gzip or zstd (pipe it in with: bzip2 -dc FILE | dedust ... -)",
             Unsupported::Xz => "expected gzip or zstd (pipe it in with: xz -dc FILE | dedust ... -)",
             Unsupported::Lz4 => "expected gzip or zstd (pipe it in with: lz4 -dc FILE | dedust ... -)",

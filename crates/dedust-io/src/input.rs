@@ -6,12 +6,13 @@ Takes a [`Text`], reads its beginning, strips a byte order mark and asks [`crate
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Seek as _, Write as _};
+use std::io::{self, Cursor, Read, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::open::{Compression, Text, open_text};
 use crate::sniff::{Format, SNIFFED_BYTES, UTF8_BOM, archive_of, sniff};
-use crate::{ReadError, Reader};
+use crate::utf16::utf16_of;
+use crate::{NamedColumn, ReadError, Reader};
 
 /// An opened source of rows, decompressed and of known format.
 pub struct Input {
@@ -22,6 +23,7 @@ pub struct Input {
     /// Where the text can be read again from its start, if anywhere.
     path: Option<PathBuf>,
     host: Option<Box<str>>,
+    columns: Vec<NamedColumn>,
 }
 
 /// When enough of the text is known to tell its format.
@@ -83,17 +85,40 @@ impl Input {
         Input { host: Some(format!("{scheme}{host}").into()), ..self }
     }
 
+    /// Says which of its columns is which, where names do not tell. Default: none.
+    pub fn with_columns(self, columns: &[NamedColumn]) -> Result<Input, ReadError> {
+        // Which line is a header depends on the names in it.
+        let format = sniff(self.rest.origin().name(), &self.start, columns)?;
+        Ok(Input { format, columns: columns.to_vec(), ..self })
+    }
+
+    /// The columns that were named.
+    pub(crate) fn columns(&self) -> &[NamedColumn] {
+        &self.columns
+    }
+
+    /// The whole text, without byte order mark, for those who need no columns.
+    pub fn into_text(self) -> impl Read + Send + 'static {
+        Cursor::new(self.start).chain(self.rest)
+    }
+
+    /// The first lines of the text, of which the last may be cut off.
+    pub fn start_of_text(&self) -> &[u8] {
+        &self.start
+    }
+
     /// Starts reading rows. Fails where a header lacks the `url` column, and for an access log without a host.
     pub fn observations(self) -> Result<Reader, ReadError> {
         if matches!(self.format, Format::Parquet | Format::Arrow) {
             let (origin, format) = (self.rest.origin().clone(), self.format);
-            return Reader::of_table(origin, format, self.into_file()?);
+            let columns = self.columns.clone();
+            return Reader::of_table(origin, format, self.into_file()?, &columns);
         }
-        Reader::new(self.format, self.host, self.start, self.rest)
+        Reader::new(self.format, self.host, &self.columns, self.start, self.rest)
     }
 
     /// A file with all of the text, for formats that are not read from start to end.
-    fn into_file(mut self) -> Result<File, ReadError> {
+    pub(crate) fn into_file(mut self) -> Result<File, ReadError> {
         let file = self.rest.origin().name().clone();
         if let Some(path) = &self.path {
             return File::open(path).map_err(|source| ReadError::Open { file, source });
@@ -124,11 +149,17 @@ impl Input {
         let mut start = text.take_start(SNIFFED_BYTES, |start| {
             archive_of(start).is_some() || (patience == Patience::FirstLine && has_whole_line(start))
         })?;
-        let format = sniff(text.origin().name(), &start)?;
+        if let Some(encoding) = utf16_of(&start) {
+            text = text.decoded(start, encoding);
+            start = text.take_start(SNIFFED_BYTES, |start| {
+                patience == Patience::FirstLine && has_whole_line(start)
+            })?;
+        }
+        let format = sniff(text.origin().name(), &start, &[])?;
         if start.starts_with(UTF8_BOM) {
             start.drain(..UTF8_BOM.len());
         }
-        Ok(Input { format, start, rest: text, path: None, host: None })
+        Ok(Input { format, start, rest: text, path: None, host: None, columns: Vec::new() })
     }
 }
 

@@ -13,11 +13,64 @@ use serde_json::value::RawValue;
 
 use crate::bad_row::{BadRowReason, Place, shorten, shorten_quoted};
 use crate::column::Kind;
+use crate::names::Names;
 use crate::observation::WrongValue;
 use crate::{Column, Observation};
 
+/// Names that are remembered of those that are not used.
+const MAX_IGNORED_NAMES: usize = 64;
+
+/// Rows whose names are looked at: each new row costs time, and tells less.
+const ROWS_WITH_NAMES: u32 = 1000;
+
+/// The keys of the rows so far.
+#[derive(Debug, Default)]
+pub(crate) struct Keys {
+    pub(crate) names: Names,
+    /// In the order in which they were met, used or not.
+    met: Vec<Box<str>>,
+    rows: u32,
+}
+
+impl Keys {
+    pub(crate) fn new(names: Names) -> Self {
+        Self { names, ..Self::default() }
+    }
+
+    /// The keys of the first rows.
+    pub(crate) fn met(&self) -> impl Iterator<Item = &str> {
+        self.met.iter().map(|name| &**name)
+    }
+
+    fn column_of(&mut self, name: &str) -> Option<Column> {
+        if self.rows <= ROWS_WITH_NAMES
+            && self.met.len() < MAX_IGNORED_NAMES
+            && !self.met.iter().any(|met| **met == *name)
+        {
+            self.met.push(name.into());
+        }
+        self.names.column_of(name)
+    }
+}
+
+/// The keys of the object on a line; none if it is no object.
+pub(crate) fn keys_of(row: &[u8]) -> Vec<String> {
+    let mut keys = Keys::default();
+    let mut observation = Observation::new();
+    let file = "".into();
+    let place = Place { file: &file, location: crate::Location::default() };
+    // Whatever is wrong with the row is told when it is read.
+    let _ = parse(row, place, &mut keys, &mut observation);
+    keys.met.into_iter().map(Into::into).collect()
+}
+
 /// Reads one line that is not blank.
-pub(crate) fn parse(row: &[u8], place: Place<'_>, observation: &mut Observation) -> Result<(), BadRowReason> {
+pub(crate) fn parse(
+    row: &[u8],
+    place: Place<'_>,
+    keys: &mut Keys,
+    observation: &mut Observation,
+) -> Result<(), BadRowReason> {
     if row.trim_ascii_start().first() != Some(&b'{') {
         return Err(BadRowReason::NotAnObject);
     }
@@ -25,7 +78,8 @@ pub(crate) fn parse(row: &[u8], place: Place<'_>, observation: &mut Observation)
     let row = std::str::from_utf8(row)
         .map_err(|error| BadRowReason::NotUtf8 { column: error.valid_up_to() + 1 })?;
     let mut json = serde_json::Deserializer::from_str(row);
-    let mut object = Object { observation, place, wrong_url: None, has_url: false };
+    keys.rows = keys.rows.saturating_add(1);
+    let mut object = Object { observation, place, keys, wrong_url: None, has_url: false };
     json.deserialize_map(&mut object)
         .and_then(|()| json.end())
         .map_err(|error| BadRowReason::InvalidJson { column: error.column(), problem: problem(&error) })?;
@@ -49,6 +103,7 @@ fn problem(error: &serde_json::Error) -> String {
 struct Object<'a> {
     observation: &'a mut Observation,
     place: Place<'a>,
+    keys: &'a mut Keys,
     has_url: bool,
     wrong_url: Option<String>,
 }
@@ -96,7 +151,7 @@ impl<'de> Visitor<'de> for &mut Object<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(column) = map.next_key_seed(Key)? {
+        while let Some(column) = map.next_key_seed(Key(self.keys))? {
             match column {
                 None => {
                     map.next_value::<IgnoredAny>()?;
@@ -112,9 +167,9 @@ impl<'de> Visitor<'de> for &mut Object<'_> {
 }
 
 /// A key: its column, if known.
-struct Key;
+struct Key<'a>(&'a mut Keys);
 
-impl<'de> DeserializeSeed<'de> for Key {
+impl<'de> DeserializeSeed<'de> for Key<'_> {
     type Value = Option<Column>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -122,7 +177,7 @@ impl<'de> DeserializeSeed<'de> for Key {
     }
 }
 
-impl Visitor<'_> for Key {
+impl Visitor<'_> for Key<'_> {
     type Value = Option<Column>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -130,7 +185,7 @@ impl Visitor<'_> for Key {
     }
 
     fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(Column::from_name(name))
+        Ok(self.0.column_of(name))
     }
 }
 
@@ -182,6 +237,10 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        if self.column.kind() == Kind::Flag {
+            self.object.observation.set_flag(self.column, value);
+            return Ok(());
+        }
         self.object.wrong(self.column, value.to_string());
         Ok(())
     }
@@ -213,7 +272,8 @@ mod tests {
     fn read(row: &str) -> Result<Observation, BadRowReason> {
         let file: Arc<str> = "x.jsonl".into();
         let mut observation = Observation::new();
-        parse(row.as_bytes(), Place { file: &file, location: Location::Line(1) }, &mut observation)?;
+        let place = Place { file: &file, location: Location::Line(1) };
+        parse(row.as_bytes(), place, &mut Keys::default(), &mut observation)?;
         Ok(observation)
     }
 
@@ -333,6 +393,7 @@ mod tests {
         let result = parse(
             b"{\"url\":\"caf\xe9\"}",
             Place { file: &file, location: Location::Line(1) },
+            &mut Keys::default(),
             &mut Observation::new(),
         );
         assert_eq!(result, Err(BadRowReason::NotUtf8 { column: 12 }));

@@ -1,13 +1,14 @@
 /*!
 Reads crawl observations: one URL seen once, with whatever is known about its page.
 
-Web archives (WARC, ARC), their indexes (CDX, CDXJ), Parquet, JSON Lines, CSV, TSV, access logs and plain URL lists come in,
+Web archives (WARC, ARC), their indexes (CDX, CDXJ), Parquet, JSON Lines, CSV, TSV, access and crawl logs and plain URL lists come in,
 plain or compressed with gzip or zstd, from a path or from standard input (`-`). [`Observation`]s go out, one at a time, in the order of the file. Nothing is kept between
 rows, so memory is bounded by the longest row ([`MAX_ROW_BYTES`], [`MAX_BODY_BYTES`]) whatever the size of the input.
 
 ```text
 path or "-" -open_text-> Text (decompressed)
             -open-> Input (format known) -observations-> Reader -read-> Observation, and for archives a Document
+                                         -Rewriter-> the same table with two columns more
 ```
 
 A row that cannot be used is data, not failure: [`Reader::read`] hands it over as a [`BadRow`], counts it and
@@ -43,23 +44,31 @@ mod arrow;
 mod bad_row;
 mod cdx;
 mod column;
+mod crawl_log;
 mod delimited;
 mod document;
 mod error;
 mod gzip;
 mod head;
 mod input;
+mod inputs;
 mod jsonl;
 mod line_buffer;
+mod line_rows;
 mod lines;
+mod names;
+mod nutch;
 mod observation;
 mod open;
 mod output;
 mod parquet;
+mod preset;
 mod reader;
+mod rewrite;
 mod sniff;
 mod table;
 mod timestamp;
+mod utf16;
 
 pub use archive::RecordCounts;
 pub use bad_row::{BadBody, BadBodyReason, BadColumn, BadRow, BadRowReason, Location, shorten};
@@ -67,9 +76,14 @@ pub use column::Column;
 pub use document::{Document, MAX_BODY_BYTES};
 pub use error::{Excess, OversizedBatch, OversizedPage, ReadError, Unsupported, WriteError};
 pub use input::{Input, open};
+pub use inputs::expand;
 pub use line_buffer::MAX_ROW_BYTES;
+pub use line_rows::DelimitedHeader;
+pub use names::{Layout, NamedColumn, NamedColumnError};
 pub use observation::{Observation, WrongValue};
 pub use open::{Compression, Origin, Text, open_text};
 pub use output::OutputFile;
-pub use reader::{Reader, RowCounts};
+pub use preset::Preset;
+pub use reader::{Reader, RowCounts, RowKind};
+pub use rewrite::{AddedColumns, AddedNames, MakeColumns, RewriteError, Rewriter, TextColumn, UrlBatch};
 pub use sniff::Format;

@@ -114,6 +114,16 @@ impl LineBuffer {
         row.strip_suffix(b"\r").unwrap_or(row)
     }
 
+    /// The current row with its line end.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.buffer[self.row_start..self.row_end]
+    }
+
+    /// What was read and is not given out yet.
+    pub(crate) fn start(&self) -> &[u8] {
+        &self.buffer[self.row_end..self.filled]
+    }
+
     /// Whether the row was extended.
     pub(crate) fn spans_lines(&self) -> bool {
         self.lines_in_row > 1

@@ -7,7 +7,9 @@ row costs no allocation. Values are checked here, once for all formats. Does not
 
 use std::fmt;
 
+use crate::archive::is_empty_digest;
 use crate::column::Kind;
+use crate::nutch;
 use crate::{BadBody, BadColumn, Column, Location};
 
 /// One URL seen once. Filled by [`crate::Reader::read`], best reused from row to row.
@@ -24,6 +26,7 @@ pub struct Observation {
     simhash: Option<u64>,
     size: Option<u64>,
     status: Option<u16>,
+    is_truncated: bool,
     location: Location,
     bad_columns: Vec<BadColumn>,
     bad_body: Option<BadBody>,
@@ -106,6 +109,16 @@ impl Observation {
         self.text(Column::Time)
     }
 
+    /// Whether only the beginning of the body was kept. Such a row has no digests.
+    pub fn is_truncated(&self) -> bool {
+        self.is_truncated
+    }
+
+    /// The part of a Common Crawl index that the row belongs to: `warc`, `crawldiagnostics` or `robotstxt`.
+    pub fn subset(&self) -> Option<&str> {
+        self.text(Column::Subset)
+    }
+
     /// Where the row is in its input.
     pub fn location(&self) -> Location {
         self.location
@@ -137,6 +150,7 @@ impl Observation {
         self.simhash = None;
         self.size = None;
         self.status = None;
+        self.is_truncated = false;
         self.location = location;
         self.bad_columns.clear();
         self.bad_body = None;
@@ -157,7 +171,12 @@ impl Observation {
             }
             Kind::Simhash | Kind::Size | Kind::Status if value.is_empty() => {}
             Kind::Simhash => self.simhash = Some(parse_simhash(value).ok_or(WrongValue)?),
-            Kind::Size | Kind::Status => self.set_number(column, parse_whole(value).ok_or(WrongValue)?)?,
+            Kind::Flag => self.set_flag(column, !is_no(value)),
+            Kind::Status => {
+                let status = parse_whole(value).or_else(|| nutch::status(value));
+                self.set_number(column, status.ok_or(WrongValue)?)?;
+            }
+            Kind::Size => self.set_number(column, parse_whole(value).ok_or(WrongValue)?)?,
         }
         Ok(())
     }
@@ -176,9 +195,28 @@ impl Observation {
         match column.kind() {
             Kind::Size => self.size = Some(value),
             Kind::Status => self.status = Some(u16::try_from(value).map_err(|_| WrongValue)?),
+            Kind::Flag => self.set_flag(column, value != 0),
             Kind::Address | Kind::Text | Kind::Label | Kind::Simhash => return Err(WrongValue),
         }
         Ok(())
+    }
+
+    /// Sets a column of kind [`Kind::Flag`], of which there is one.
+    pub(crate) fn set_flag(&mut self, column: Column, value: bool) {
+        debug_assert_eq!(column, Column::Truncated);
+        self.is_truncated = value;
+    }
+
+    /// All columns of the row are set: what they mean together.
+    pub(crate) fn complete(&mut self) {
+        let is_empty = self.digest().is_some_and(|digest| is_empty_digest(digest.as_bytes()));
+        if is_empty {
+            self.forget(Column::Digest);
+        }
+        if self.is_truncated {
+            self.forget(Column::Digest);
+            self.forget(Column::TextDigest);
+        }
     }
 
     /// Sets the similarity hash of the text.
@@ -228,6 +266,7 @@ impl fmt::Debug for Observation {
                 Kind::Simhash => self.simhash.map(|value| shown.field(name, &format_args!("{value:016x}"))),
                 Kind::Size => self.size.map(|value| shown.field(name, &value)),
                 Kind::Status => self.status.map(|value| shown.field(name, &value)),
+                Kind::Flag => self.is_truncated.then(|| shown.field(name, &true)),
             };
         }
         if !self.bad_columns.is_empty() {
@@ -258,6 +297,11 @@ fn parse_whole(value: &str) -> Option<u64> {
     };
     // A sign is refused: parse would take "+5".
     if digits.starts_with('+') { None } else { digits.parse().ok() }
+}
+
+/// Ways to say that a body is whole.
+fn is_no(value: &str) -> bool {
+    ["", "-", "0", "false", "no", "null"].iter().any(|no| value.eq_ignore_ascii_case(no))
 }
 
 #[cfg(test)]
@@ -294,7 +338,7 @@ mod tests {
             format!("{observation:?}"),
             "Observation { line: 0, url: \"200\", cluster: \"200\", page: \"200\", canonical: \"200\", \
              redirect: \"200\", digest: \"200\", text_digest: \"200\", simhash: e98d2e642e690eda, title: \"200\", \
-             size: 200, status: 200, mime: \"200\", time: \"200\" }"
+             size: 200, status: 200, mime: \"200\", time: \"200\", truncated: true, subset: \"200\" }"
         );
         observation.start(Location::Line(7));
         assert_eq!(format!("{observation:?}"), "Observation { line: 7 }");

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use crate::ReadError;
 use crate::gzip::{GzipMembers, Member};
+use crate::utf16::Utf16Reader;
 
 /// Compressed bytes read at a time.
 const COMPRESSED_CHUNK_BYTES: usize = 64 << 10;
@@ -131,6 +132,13 @@ impl Text {
             },
         };
         Ok(Text { origin, source, failure: None })
+    }
+
+    /// The same text, of which `start` was taken, decoded from UTF-16.
+    pub(crate) fn decoded(self, start: Vec<u8>, encoding: &'static encoding_rs::Encoding) -> Text {
+        let origin = self.origin.clone();
+        let source = Box::new(Utf16Reader::new(Cursor::new(start).chain(self), encoding));
+        Text { origin, source: Source::Other(source), failure: None }
     }
 
     /// The gzip member that the last bytes read came from, if there are members.

@@ -1,58 +1,134 @@
 /*!
 Parquet files: the rows of a table whose columns are named as everywhere else.
 
-A file comes in, since Parquet is read from its end; rows go out in order. Of the columns only those known are read, page by
-page, so that neither the number of rows nor that of other columns costs memory. Columns may have any type that can hold
+A file comes in, since Parquet is read from its end; rows go out in order. Of the columns only those known are read, some values
+at a time, so that neither the number of rows nor that of other columns costs memory. Columns may have any type that can hold
 their values: text or bytes, whole numbers of any width, floating point numbers that are whole, times.
 
 Memory is bounded by a few pages of each column: see [`limits`].
 */
 
+mod arrow_schema;
+mod column_values;
 mod delta;
 mod limits;
+mod rewrite;
 
 use std::fs::File;
 use std::sync::Arc;
 
+use ::parquet::basic::Repetition;
+use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::FileReader as _;
-use ::parquet::record::Field;
-use ::parquet::record::reader::RowIter;
-use ::parquet::schema::types::{Type, TypePtr};
+use ::parquet::schema::types::{SchemaDescriptor, TypePtr};
 
+use self::column_values::ColumnValues;
 use self::limits::{LimitedFile, Refusals};
+pub(crate) use self::rewrite::ParquetRewriter;
 use crate::bad_row::{BadRowReason, Place};
-use crate::table::{Cell, TableRows, failure, fill, known_columns};
-use crate::{Column, Location, Observation, ReadError};
+use crate::names::NamedColumn;
+use crate::table::{KnownColumns, TableRows, failure, fill, known_columns};
+use crate::{Location, Observation, ReadError};
 
-/// Values of a column that are unpacked at a time. Each may be as long as its page.
-const BATCH_VALUES: usize = 64;
+/// An opened file whose known columns were found.
+struct OpenFile {
+    name: Arc<str>,
+    reader: LimitedFile,
+    refusals: Refusals,
+    known: KnownColumns,
+    /// For each known column, its index among those that hold values.
+    leaves: Vec<usize>,
+}
 
 /// Reads a Parquet file.
 pub(crate) struct Table {
-    rows: RowIter<'static>,
-    refusals: Refusals,
-    columns: Vec<Column>,
+    file: OpenFile,
+    /// The row group to be read next.
+    next_group: usize,
+    /// The known columns of the current row group.
+    columns: Vec<ColumnValues>,
+    batch_rows: usize,
+    row_in_batch: usize,
     /// Rows read.
     count: u64,
 }
 
-impl Table {
+impl OpenFile {
     /// Reads what the file says of itself.
-    pub(crate) fn open(name: &Arc<str>, file: File) -> Result<Self, ReadError> {
-        let damaged = |source| failure(name, 0, source);
-        let reader = LimitedFile::open(file).map_err(damaged)?;
+    fn open(name: &Arc<str>, file: File, named: &[NamedColumn]) -> Result<Self, ReadError> {
+        let reader = LimitedFile::open(file).map_err(|source| failure(name, 0, source))?;
         let refusals = reader.refusals();
-        let schema = reader.metadata().file_metadata().schema().clone();
+        let schema = reader.metadata().file_metadata().schema_descr_ptr();
         // Lists and structures are no values of ours.
-        let fields: Vec<&TypePtr> = schema.get_fields().iter().filter(|field| field.is_primitive()).collect();
-        let known = known_columns(name, fields.iter().map(|field| field.name()))?;
-        let projection = Type::group_type_builder(schema.name())
-            .with_fields(known.iter().map(|(index, _)| TypePtr::clone(fields[*index])).collect())
-            .build()
-            .map_err(damaged)?;
-        let rows = RowIter::from_file_into(Box::new(reader)).project(Some(projection)).map_err(damaged)?;
-        let rows = rows.with_batch_size(BATCH_VALUES);
-        Ok(Table { rows, refusals, columns: known.into_iter().map(|(_, column)| column).collect(), count: 0 })
+        let is_value = |field: &&TypePtr| {
+            field.is_primitive() && field.get_basic_info().repetition() != Repetition::REPEATED
+        };
+        let fields: Vec<&TypePtr> = schema.root_schema().get_fields().iter().filter(is_value).collect();
+        let names: Vec<&str> = fields.iter().map(|field| field.name()).collect();
+        let known = known_columns(name, &names, named)?;
+        let leaves = known.columns.iter().map(|(index, _)| leaf(&schema, names[*index])).collect();
+        Ok(Self { name: name.clone(), reader, refusals, known, leaves })
+    }
+
+    /// The values of a known column in a row group.
+    fn column(&self, group: usize, leaf: usize) -> Result<ColumnValues, ParquetError> {
+        let group = self.reader.get_row_group(group)?;
+        let descriptor = group.metadata().column(leaf).column_descr_ptr();
+        Ok(ColumnValues::new(descriptor, group.get_column_page_reader(leaf)?))
+    }
+
+    /// An error for a file that can be read no further than `row`.
+    fn failure(&self, row: u64, source: ParquetError) -> ReadError {
+        match self.refusals.get() {
+            Some(page) => ReadError::OversizedPage { file: self.name.clone(), row, page: page.clone() },
+            None => failure(&self.name, row, source),
+        }
+    }
+}
+
+/// The index of a column of the root among those that hold values.
+fn leaf(schema: &SchemaDescriptor, name: &str) -> usize {
+    let is_it = |column: &::parquet::schema::types::ColumnDescPtr| column.path().parts() == [name];
+    schema.columns().iter().position(is_it).unwrap_or_default()
+}
+
+impl Table {
+    pub(crate) fn open(name: &Arc<str>, file: File, named: &[NamedColumn]) -> Result<Self, ReadError> {
+        let file = OpenFile::open(name, file, named)?;
+        Ok(Table { file, next_group: 0, columns: Vec::new(), batch_rows: 0, row_in_batch: 0, count: 0 })
+    }
+
+    /// Moves on to a row. `false` at the end.
+    fn advance(&mut self) -> Result<bool, ParquetError> {
+        while self.row_in_batch == self.batch_rows {
+            self.row_in_batch = 0;
+            self.batch_rows = self.next_values()?;
+            if self.batch_rows > 0 {
+                break;
+            }
+            if self.next_group == self.file.reader.num_row_groups() {
+                return Ok(false);
+            }
+            // Before the next ones take memory.
+            self.columns.clear();
+            let (file, group) = (&self.file, self.next_group);
+            self.columns =
+                file.leaves.iter().map(|leaf| file.column(group, *leaf)).collect::<Result<_, _>>()?;
+            self.next_group += 1;
+        }
+        Ok(true)
+    }
+
+    /// Reads some values of all columns, which must be as many.
+    fn next_values(&mut self) -> Result<usize, ParquetError> {
+        let mut rows = None;
+        for column in &mut self.columns {
+            let found = column.advance()?;
+            if *rows.get_or_insert(found) != found {
+                return Err(ParquetError::General("its columns have different numbers of rows".to_owned()));
+            }
+        }
+        Ok(rows.unwrap_or_default())
     }
 }
 
@@ -62,42 +138,22 @@ impl TableRows for Table {
         file: &Arc<str>,
         observation: &mut Observation,
     ) -> Result<Option<Result<(), BadRowReason>>, ReadError> {
-        let Some(row) = self.rows.next() else { return Ok(None) };
-        let row = row.map_err(|source| match self.refusals.get() {
-            Some(page) => {
-                ReadError::OversizedPage { file: file.clone(), row: self.count, page: page.clone() }
-            }
-            None => failure(file, self.count, source),
-        })?;
+        if !self.advance().map_err(|error| self.file.failure(self.count, error))? {
+            return Ok(None);
+        }
+        let row = self.row_in_batch;
+        self.row_in_batch += 1;
         self.count += 1;
-        let cells = self.columns.iter().zip(row.get_column_iter());
-        let cells = cells.map(|(&column, (_, field))| (column, cell(field)));
+        let cells = self.file.known.columns.iter().zip(&self.columns);
+        let cells = cells.map(|(&(_, column), values)| (column, values.cell(row)));
         Ok(Some(fill(observation, Place { file, location: self.location() }, cells)))
     }
 
     fn location(&self) -> Location {
         Location::Row(self.count)
     }
-}
 
-fn cell(field: &Field) -> Cell<'_> {
-    match field {
-        Field::Null => Cell::Null,
-        Field::Str(text) => Cell::Text(text),
-        Field::Bytes(bytes) => Cell::Bytes(bytes.data()),
-        Field::Byte(value) => Cell::Whole((*value).into()),
-        Field::Short(value) => Cell::Whole((*value).into()),
-        Field::Int(value) => Cell::Whole((*value).into()),
-        Field::Long(value) => Cell::Whole((*value).into()),
-        Field::UByte(value) => Cell::Whole((*value).into()),
-        Field::UShort(value) => Cell::Whole((*value).into()),
-        Field::UInt(value) => Cell::Whole((*value).into()),
-        Field::ULong(value) => Cell::Whole((*value).into()),
-        Field::Float(value) => Cell::Real((*value).into()),
-        Field::Double(value) => Cell::Real(*value),
-        Field::Date(_) | Field::TimestampMillis(_) | Field::TimestampMicros(_) => {
-            Cell::Time(field.to_string())
-        }
-        other => Cell::Other(other.to_string()),
+    fn known(&self) -> &KnownColumns {
+        &self.file.known
     }
 }

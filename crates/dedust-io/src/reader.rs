@@ -7,21 +7,22 @@ were too many of them is for [`Reader::check`] to say, once the caller has seen 
 
 use std::fmt;
 use std::fs::File;
-use std::io;
-use std::sync::Arc;
 
 use crate::archive::{Archive, ArchiveFormat, NextRecord, RecordCounts};
 #[cfg(feature = "arrow")]
 use crate::arrow;
-use crate::bad_row::{BadRowReason, Place};
-use crate::cdx::{self, Cdx};
-use crate::delimited::Delimited;
-use crate::line_buffer::{LineBuffer, Next};
+use crate::bad_row::Place;
+use crate::inputs::partition;
+use crate::line_rows::LineRows;
+use crate::names::{Layout, NamedColumn};
 use crate::table::{TableRows, guarded};
 use crate::{
-    BadRow, Document, Format, Location, Observation, Origin, ReadError, Text, access_log, jsonl, lines,
-    parquet,
+    BadRow, Column, DelimitedHeader, Document, Format, Location, Observation, Origin, Preset, ReadError,
+    Text, nutch, parquet,
 };
+
+/// The part of a Common Crawl index whose rows are no pages.
+const NO_PAGES: &str = "robotstxt";
 
 /// Rows of one input so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub struct Reader {
     origin: Origin,
     format: Format,
     rows: Rows,
+    /// The part of an index, if the path names it.
+    subset: Option<Box<str>>,
     counts: RowCounts,
     ended: bool,
 }
@@ -62,19 +65,23 @@ enum Rows {
     Table(Box<dyn TableRows>),
 }
 
-struct LineRows {
-    format: Format,
-    lines: LineBuffer,
-    /// Present for the formats with a header.
-    delimited: Option<Delimited>,
-    cdx: Cdx,
-    /// What stands before the paths of an access log; empty for other formats.
-    base: Box<str>,
+/// Why there is no row.
+pub(crate) enum NoRow {
+    End,
+    /// It is none of a page: a header, a remark, a request.
+    Other,
+    Bad(BadRow),
 }
 
-/// Why there is no row.
-enum NoRow {
-    End,
+/// What was read last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RowKind {
+    /// A row of a page.
+    Page,
+    /// A line or row that is none of a page, such as the header of an index.
+    Other,
+    /// A row that cannot be used.
     Bad(BadRow),
 }
 
@@ -83,6 +90,7 @@ impl Reader {
     pub(crate) fn new(
         format: Format,
         host: Option<Box<str>>,
+        named: &[NamedColumn],
         start: Vec<u8>,
         rest: Text,
     ) -> Result<Reader, ReadError> {
@@ -93,22 +101,32 @@ impl Reader {
         let rows = match format {
             Format::Warc => Rows::Archive(Box::new(Archive::new(ArchiveFormat::Warc, start, rest))),
             Format::Arc => Rows::Archive(Box::new(Archive::new(ArchiveFormat::Arc, start, rest))),
-            _ => Rows::Lines(Box::new(LineRows::new(format, host.unwrap_or_default(), start, rest)?)),
+            _ => Rows::Lines(Box::new(LineRows::new(format, host.unwrap_or_default(), named, start, rest)?)),
         };
-        Ok(Reader { origin, format, rows, counts: RowCounts::default(), ended: false })
+        Ok(Reader::of_rows(origin, format, rows))
     }
 
     /// Reads a table, which is a file because it is not read from start to end.
-    pub(crate) fn of_table(origin: Origin, format: Format, file: File) -> Result<Reader, ReadError> {
+    pub(crate) fn of_table(
+        origin: Origin,
+        format: Format,
+        file: File,
+        named: &[NamedColumn],
+    ) -> Result<Reader, ReadError> {
         let name = origin.name();
         let rows = guarded(name, 0, || -> Result<Box<dyn TableRows>, ReadError> {
             match format {
                 #[cfg(feature = "arrow")]
-                Format::Arrow => Ok(Box::new(arrow::Table::open(name, file)?)),
-                _ => Ok(Box::new(parquet::Table::open(name, file)?)),
+                Format::Arrow => Ok(Box::new(arrow::Table::open(name, file, named)?)),
+                _ => Ok(Box::new(parquet::Table::open(name, file, named)?)),
             }
         })?;
-        Ok(Reader { origin, format, rows: Rows::Table(rows), counts: RowCounts::default(), ended: false })
+        Ok(Reader::of_rows(origin, format, Rows::Table(rows)))
+    }
+
+    fn of_rows(origin: Origin, format: Format, rows: Rows) -> Reader {
+        let subset = partition(origin.name(), Column::Subset.name()).map(Into::into);
+        Reader { origin, format, rows, subset, counts: RowCounts::default(), ended: false }
     }
 
     /// Reads the next row into `observation`.
@@ -116,6 +134,18 @@ impl Reader {
     /// `None` at the end of the input. `Some(Err(..))` is a row that was skipped, after which reading goes on and
     /// `observation` holds nothing of use. A [`ReadError`] is final: after it, there are no more rows.
     pub fn read(&mut self, observation: &mut Observation) -> Result<Option<Result<(), BadRow>>, ReadError> {
+        loop {
+            match self.read_each(observation)? {
+                Some(RowKind::Page) => return Ok(Some(Ok(()))),
+                Some(RowKind::Bad(bad)) => return Ok(Some(Err(bad))),
+                Some(RowKind::Other) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Like [`Reader::read`], for those who copy an input: also stops at what is no row of a page.
+    pub fn read_each(&mut self, observation: &mut Observation) -> Result<Option<RowKind>, ReadError> {
         if self.ended {
             return Ok(None);
         }
@@ -124,16 +154,22 @@ impl Reader {
             Rows::Archive(archive) => read_record(archive, &self.origin, observation),
             Rows::Table(table) => read_table(&mut **table, &self.origin, observation),
         };
+        let read = match read {
+            Ok(Ok(())) if self.is_page(observation) => Ok(Ok(())),
+            Ok(Ok(())) => Ok(Err(NoRow::Other)),
+            other => other,
+        };
         match read {
             Ok(Ok(())) => {
                 self.counts.good += 1;
                 self.counts.bad_columns += observation.bad_columns().len() as u64;
                 self.counts.bad_bodies += u64::from(observation.bad_body().is_some());
-                Ok(Some(Ok(())))
+                Ok(Some(RowKind::Page))
             }
+            Ok(Err(NoRow::Other)) => Ok(Some(RowKind::Other)),
             Ok(Err(NoRow::Bad(bad))) => {
                 self.counts.bad += 1;
-                Ok(Some(Err(bad)))
+                Ok(Some(RowKind::Bad(bad)))
             }
             Ok(Err(NoRow::End)) => {
                 self.ended = true;
@@ -143,6 +179,67 @@ impl Reader {
                 self.ended = true;
                 Err(error)
             }
+        }
+    }
+
+    /// Completes a row by what its tool means by it. `false` if it is none of a page.
+    fn is_page(&self, observation: &mut Observation) -> bool {
+        let is_page = match self.preset() {
+            Some(Preset::CommonCrawl) => observation.subset().or(self.subset.as_deref()) != Some(NO_PAGES),
+            Some(Preset::NutchCrawldb) => {
+                let target = observation.redirect().and_then(nutch::redirect_in).map(<[u8]>::to_vec);
+                if observation.redirect().is_some() && self.format != Format::NutchDump {
+                    observation.forget(Column::Redirect);
+                    target.iter().for_each(|target| observation.set_address(Column::Redirect, target));
+                }
+                true
+            }
+            _ => true,
+        };
+        observation.complete();
+        is_page
+    }
+
+    /// The tool that is known to write such inputs.
+    pub fn preset(&self) -> Option<Preset> {
+        match &self.rows {
+            Rows::Lines(rows) => rows.preset(),
+            Rows::Table(table) => table.known().names.preset(),
+            Rows::Archive(_) => None,
+        }
+    }
+
+    /// Which names of the input are used as which columns. Of JSON, those that were met so far; `None` for formats without
+    /// names.
+    pub fn layout(&self) -> Option<Layout> {
+        match &self.rows {
+            Rows::Lines(rows) => rows.layout(),
+            Rows::Table(table) => Some(table.known().layout.clone()),
+            Rows::Archive(_) => None,
+        }
+    }
+
+    /// The row that was read last, as it stands in a text, with its line end. `None` for other formats.
+    pub fn text_of_row(&self) -> Option<&[u8]> {
+        match &self.rows {
+            Rows::Lines(rows) => Some(rows.text_of_row()),
+            Rows::Table(_) | Rows::Archive(_) => None,
+        }
+    }
+
+    /// Whether a text starts with the header of an index.
+    pub(crate) fn starts_with_header(&self) -> bool {
+        match &self.rows {
+            Rows::Lines(rows) => rows.starts_with_header(),
+            Rows::Table(_) | Rows::Archive(_) => false,
+        }
+    }
+
+    /// The header of a delimited table.
+    pub fn header(&self) -> Option<&DelimitedHeader> {
+        match &self.rows {
+            Rows::Lines(rows) => rows.header(),
+            Rows::Table(_) | Rows::Archive(_) => None,
         }
     }
 
@@ -192,66 +289,6 @@ impl Reader {
     }
 }
 
-impl LineRows {
-    fn new(format: Format, base: Box<str>, start: Vec<u8>, rest: Text) -> Result<Self, ReadError> {
-        let origin = rest.origin().clone();
-        let mut lines = LineBuffer::new(start, Box::new(rest));
-        let delimited = match format {
-            Format::Csv | Format::Tsv => match read_header(origin.name(), format, &mut lines) {
-                Ok(header) => Some(header?),
-                Err(error) => return Err(failure(&origin, &lines, error)),
-            },
-            _ => None,
-        };
-        Ok(LineRows { format, lines, delimited, cdx: Cdx::default(), base })
-    }
-
-    fn read(
-        &mut self,
-        origin: &Origin,
-        observation: &mut Observation,
-    ) -> Result<Result<(), NoRow>, ReadError> {
-        match self.read_row(origin, observation) {
-            Ok(Some(Ok(()))) => Ok(Ok(())),
-            Ok(Some(Err(reason))) => {
-                let place = Place { file: origin.name(), location: Location::Line(self.lines.line()) };
-                Ok(Err(NoRow::Bad(place.bad_row(reason, self.lines.row()))))
-            }
-            Ok(None) => Ok(Err(NoRow::End)),
-            Err(error) => Err(failure(origin, &self.lines, error)),
-        }
-    }
-
-    fn read_row(
-        &mut self,
-        origin: &Origin,
-        observation: &mut Observation,
-    ) -> io::Result<Option<Result<(), BadRowReason>>> {
-        loop {
-            match next_row(&mut self.lines)? {
-                Next::Line => {}
-                Next::TooLong => return Ok(Some(Err(BadRowReason::TooLong))),
-                Next::End => return Ok(None),
-            }
-            let location = Location::Line(self.lines.line());
-            observation.start(location);
-            let place = Place { file: origin.name(), location };
-            let row = self.lines.row();
-            let parsed = match (self.format, &mut self.delimited) {
-                (Format::JsonLines, _) => Some(jsonl::parse(row, place, observation)),
-                (Format::AccessLog, _) => access_log::parse(row, self.base.as_bytes(), observation),
-                (Format::Cdx, _) => self.cdx.parse(row, observation),
-                (Format::Cdxj, _) => cdx::parse_json(row, place, observation),
-                (_, Some(delimited)) => Some(delimited.read(&mut self.lines, place, observation)?),
-                (_, None) => lines::parse(row, observation),
-            };
-            if parsed.is_some() {
-                return Ok(parsed);
-            }
-        }
-    }
-}
-
 fn read_record(
     archive: &mut Archive,
     origin: &Origin,
@@ -293,31 +330,6 @@ fn read_table(
         }
         None => Err(NoRow::End),
     })
-}
-
-fn failure(origin: &Origin, lines: &LineBuffer, error: io::Error) -> ReadError {
-    let (line, offset) = lines.before_row();
-    origin.failure(line, offset, error)
-}
-
-/// Reads up to the header. The format was told from it, so it is there.
-fn read_header(
-    file: &Arc<str>,
-    format: Format,
-    lines: &mut LineBuffer,
-) -> io::Result<Result<Delimited, ReadError>> {
-    next_row(lines)?;
-    Delimited::from_header(file, format, lines)
-}
-
-/// The next line that is not blank.
-fn next_row(lines: &mut LineBuffer) -> io::Result<Next> {
-    loop {
-        let next = lines.next_line()?;
-        if next != Next::Line || lines.row().iter().any(|byte| !byte.is_ascii_whitespace()) {
-            return Ok(next);
-        }
-    }
 }
 
 impl fmt::Debug for Reader {

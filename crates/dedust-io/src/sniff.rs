@@ -11,13 +11,18 @@ use std::sync::Arc;
 use memchr::memmem;
 
 use crate::access_log::is_log_line;
-use crate::{Column, ReadError, Unsupported};
+use crate::names::{NamedColumn, simplified};
+use crate::preset::OTHER_NAMES;
+use crate::{Column, ReadError, Unsupported, crawl_log, nutch};
 
 /// How much of the text is looked at.
 pub(crate) const SNIFFED_BYTES: usize = 64 << 10;
 
 /// Among how many lines one must be a log's; the first may be a request that was no HTTP.
 const SNIFFED_LOG_LINES: usize = 5;
+
+/// Bytes of a name in a header; a longer field is none.
+const MAX_NAME_BYTES: usize = 128;
 
 pub(crate) const UTF8_BOM: &[u8] = b"\xef\xbb\xbf";
 
@@ -27,6 +32,8 @@ pub(crate) const UTF8_BOM: &[u8] = b"\xef\xbb\xbf";
 pub enum Format {
     /// One JSON object per line.
     JsonLines,
+    /// A JSON array with one object per line, as Scrapy writes it.
+    JsonArray,
     /// A header and rows separated by commas or semicolons, with quotes as in RFC 4180.
     Csv,
     /// A header and rows separated by tabs; a row never spans lines.
@@ -35,6 +42,10 @@ pub enum Format {
     UrlList,
     /// Log of a web server, in the common or combined format.
     AccessLog,
+    /// `crawl.log` of Heritrix.
+    CrawlLog,
+    /// Dump of the CrawlDb of Apache Nutch, as text.
+    NutchDump,
     /// Web archive.
     Warc,
     /// The older web archive.
@@ -53,7 +64,7 @@ impl Format {
     /// What a row must look like, in words for a message.
     pub fn expected(self) -> &'static str {
         match self {
-            Format::JsonLines => {
+            Format::JsonLines | Format::JsonArray => {
                 "one object per line with at least a url, such as {\"url\":\"http://a.example/\"}"
             }
             Format::Csv => "rows with as many fields as the header, and a URL in the column \"url\"",
@@ -62,6 +73,10 @@ impl Format {
             Format::AccessLog => {
                 "lines such as 192.0.2.7 - - [06/May/2024:00:00:01 +0000] \"GET / HTTP/1.1\" 200 7115"
             }
+            Format::CrawlLog => {
+                "lines such as 2024-05-06T07:08:09.123Z 200 11385 http://a.example/ L http://b.example/ text/html ..."
+            }
+            Format::NutchDump => "entries that start with a URL, a tab and \"Version: 7\"",
             Format::Warc => "records that start with WARC/1.0 and have the length that they name",
             Format::Arc => {
                 "records that start with a line such as http://a.example/ 192.0.2.7 20080430204825 text/html 11385"
@@ -79,10 +94,13 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Format::JsonLines => "JSON Lines",
+            Format::JsonArray => "a JSON array",
             Format::Csv => "CSV",
             Format::Tsv => "TSV",
             Format::UrlList => "a list of URLs",
             Format::AccessLog => "an access log",
+            Format::CrawlLog => "a Heritrix crawl.log",
+            Format::NutchDump => "a dump of a Nutch CrawlDb",
             Format::Warc => "a WARC file",
             Format::Arc => "an ARC file",
             Format::Cdx => "a CDX index",
@@ -94,7 +112,7 @@ impl fmt::Display for Format {
 }
 
 /// The format of a text that begins with `start`.
-pub(crate) fn sniff(file: &Arc<str>, start: &[u8]) -> Result<Format, ReadError> {
+pub(crate) fn sniff(file: &Arc<str>, start: &[u8], named: &[NamedColumn]) -> Result<Format, ReadError> {
     let unsupported = |format| ReadError::UnsupportedFormat { file: file.clone(), format };
     if let Some(format) = archive_of(start) {
         return Ok(format);
@@ -110,6 +128,9 @@ pub(crate) fn sniff(file: &Arc<str>, start: &[u8]) -> Result<Format, ReadError> 
     }
     let text = start.strip_prefix(UTF8_BOM).unwrap_or(start).trim_ascii_start();
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    if is_array_of_lines(text) {
+        return Ok(Format::JsonArray);
+    }
     if let Some(format) = by_first_line(line, line.len() < text.len()) {
         return Err(unsupported(format));
     }
@@ -122,7 +143,13 @@ pub(crate) fn sniff(file: &Arc<str>, start: &[u8]) -> Result<Format, ReadError> 
     if text.split(|&byte| byte == b'\n').take(SNIFFED_LOG_LINES).any(is_log_line) {
         return Ok(Format::AccessLog);
     }
-    Ok(match (header_separator(line), name_hint(file)) {
+    if text.split(|&byte| byte == b'\n').take(SNIFFED_LOG_LINES).any(crawl_log::is_log_line) {
+        return Ok(Format::CrawlLog);
+    }
+    if nutch::is_first_line(line) {
+        return Ok(Format::NutchDump);
+    }
+    Ok(match (header_separator(line, named), name_hint(file)) {
         (Some(b'\t'), _) => Format::Tsv,
         (Some(_), _) => Format::Csv,
         // Read as what the name says, which then reports what is missing.
@@ -133,37 +160,68 @@ pub(crate) fn sniff(file: &Arc<str>, start: &[u8]) -> Result<Format, ReadError> 
 
 /// The separator under which a line is a header: one of its fields is a known column, and none an address.
 /// A header of the single column `url` is separated by tabs, so that its URLs may hold commas.
-pub(crate) fn header_separator(line: &[u8]) -> Option<u8> {
+pub(crate) fn header_separator(line: &[u8], named: &[NamedColumn]) -> Option<u8> {
     if memmem::find(line, b"://").is_some() {
         return None;
     }
-    let column = |field| heading(field);
-    if column(line) == Some(Column::Url) {
+    let is_url = |name: &str| {
+        name.eq_ignore_ascii_case(Column::Url.name())
+            || named.iter().any(|named| {
+                named.column == Column::Url
+                    && named.name.as_deref().is_some_and(|url| url.eq_ignore_ascii_case(name))
+            })
+    };
+    let is_known = |field: &[u8]| {
+        // Longer than any name.
+        if field.len() > MAX_NAME_BYTES {
+            return false;
+        }
+        let name = heading(field);
+        is_url(&name) || Column::from_name(&name.to_ascii_lowercase()).is_some() || may_hold_urls(&name)
+    };
+    if line.len() <= MAX_NAME_BYTES && is_url(&heading(line)) {
         return Some(b'\t');
     }
     let separates = |&separator: &u8| {
         let mut fields = line.split(move |&byte| byte == separator);
-        memchr::memchr(separator, line).is_some() && fields.any(|field| column(field).is_some())
+        memchr::memchr(separator, line).is_some() && fields.any(is_known)
     };
     [b'\t', b',', b';'].into_iter().find(separates)
 }
 
-/// The column named by a field of a header, whatever its case and quotes.
-pub(crate) fn heading(field: &[u8]) -> Option<Column> {
-    let name = std::str::from_utf8(field).ok()?.trim_matches(|c: char| c.is_ascii_whitespace() || c == '"');
-    // Longer than any name, and not worth a copy.
-    if name.len() > 32 {
-        return None;
-    }
-    Column::from_name(&name.to_ascii_lowercase())
+/// Whether a column of this name may hold URLs, in tables of other tools.
+fn may_hold_urls(name: &str) -> bool {
+    let name = simplified(name);
+    let of_url = OTHER_NAMES.iter().filter(|(column, _)| *column == Column::Url);
+    of_url.flat_map(|(_, names)| *names).any(|other| *other == name)
+}
+
+/// The name in a field of a header, without quotes.
+pub(crate) fn heading(field: &[u8]) -> String {
+    let name = String::from_utf8_lossy(field);
+    name.trim_matches(|c: char| c.is_ascii_whitespace() || c == '"').to_owned()
+}
+
+/// Whether a text is a JSON array with one object per line.
+fn is_array_of_lines(text: &[u8]) -> bool {
+    let Some(rest) = text.strip_prefix(b"[") else { return false };
+    let object = rest.trim_ascii_start().split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let object = array_element(object);
+    object.first() == Some(&b'{') && serde_json::from_slice::<serde::de::IgnoredAny>(object).is_ok()
+}
+
+/// What stands on a line of an array without brackets and commas; nothing on its first and last line.
+pub(crate) fn array_element(line: &[u8]) -> &[u8] {
+    let line = line.trim_ascii();
+    let line = line.strip_prefix(b"[").unwrap_or(line).trim_ascii_start();
+    let line = line.strip_suffix(b"]").unwrap_or(line).trim_ascii_end();
+    line.strip_suffix(b",").unwrap_or(line).trim_ascii_end()
 }
 
 fn by_magic(start: &[u8]) -> Option<Unsupported> {
-    const MAGIC: [(&[u8], Unsupported); 12] = [
+    const MAGIC: [(&[u8], Unsupported); 10] = [
         (b"ARROW1", Unsupported::Arrow),
         (b"\xff\xff\xff\xff", Unsupported::Arrow),
-        (b"\xff\xfe", Unsupported::Utf16),
-        (b"\xfe\xff", Unsupported::Utf16),
         (b"BZh", Unsupported::Bzip2),
         (b"\xfd7zXZ\0", Unsupported::Xz),
         (b"\x04\x22\x4d\x18", Unsupported::Lz4),
@@ -247,7 +305,7 @@ mod tests {
     use super::*;
 
     fn sniffed(name: &str, start: impl AsRef<[u8]>) -> Result<Format, Option<Unsupported>> {
-        sniff(&name.into(), start.as_ref()).map_err(|error| match error {
+        sniff(&name.into(), start.as_ref(), &[]).map_err(|error| match error {
             ReadError::UnsupportedFormat { format, .. } => Some(format),
             ReadError::UnknownFormat { .. } => None,
             other => panic!("{other}"),
@@ -259,6 +317,11 @@ mod tests {
         for (start, format) in [
             ("{\"url\":\"u\"}\n", Format::JsonLines),
             ("\n \r\n{\"a\": 1", Format::JsonLines),
+            ("[\n{\"url\":\"u\"},\n", Format::JsonArray),
+            ("[{\"url\":\"u\"},\n", Format::JsonArray),
+            ("[{\"url\":\"u\"}]\n", Format::JsonArray),
+            ("Address,Status Code\n", Format::Csv),
+            ("http://a.example/\tVersion: 7\n", Format::NutchDump),
             ("\u{feff}{\"url\":\"u\"}", Format::JsonLines),
             ("url,title\n", Format::Csv),
             ("\u{feff}url,title\n", Format::Csv),
@@ -309,12 +372,10 @@ mod tests {
     #[test]
     fn other_formats_are_recognised() {
         for (start, format) in [
-            (&b"[{\"url\":\"u\"}]"[..], Unsupported::JsonArray),
+            (&b"[{\"url\":\"u\"}, {\"url\":\"v\"}]"[..], Unsupported::JsonArray),
             (b"{\n  \"url\": 1\n}\n", Unsupported::JsonDocument),
             (b"<!doctype html>", Unsupported::Markup),
             (b"\n<urlset>", Unsupported::Markup),
-            (b"\xff\xfeh\0", Unsupported::Utf16),
-            (b"\xfe\xff\0h", Unsupported::Utf16),
             (b"BZh91AY&SY", Unsupported::Bzip2),
             (b"\xfd7zXZ\0\0", Unsupported::Xz),
             (b"\x04\x22\x4d\x18", Unsupported::Lz4),

@@ -12,6 +12,7 @@ use std::sync::{Arc, Once};
 
 use crate::bad_row::{BadRowReason, Place, shorten, shorten_quoted};
 use crate::column::Kind;
+use crate::names::{Layout, NamedColumn, Names};
 use crate::observation::WrongValue;
 use crate::{Column, Location, MAX_ROW_BYTES, Observation, ReadError};
 
@@ -26,41 +27,54 @@ pub(crate) trait TableRows: Send {
 
     /// Where the current row is.
     fn location(&self) -> Location;
+
+    /// Which columns are used.
+    fn known(&self) -> &KnownColumns;
 }
 
 /// A value of a table.
 pub(crate) enum Cell<'a> {
     Null,
-    Text(&'a str),
+    /// Text too, of any column that may hold it.
     Bytes(&'a [u8]),
     /// Any integer of up to 64 bits.
     Whole(i128),
     Real(f64),
+    Flag(bool),
     /// A time or date, in words that sort.
     Time(String),
     /// None of these, in words.
     Other(String),
 }
 
-/// Which of the columns of a table are known, by their index. Names may have any case.
-pub(crate) fn known_columns<'a>(
+/// Which of the columns of a table are known, by their index.
+pub(crate) struct KnownColumns {
+    pub(crate) columns: Vec<(usize, Column)>,
+    pub(crate) names: Names,
+    pub(crate) layout: Layout,
+}
+
+/// Finds the known columns of a table with these names.
+pub(crate) fn known_columns(
     file: &Arc<str>,
-    names: impl Iterator<Item = &'a str> + Clone,
-) -> Result<Vec<(usize, Column)>, ReadError> {
+    names: &[&str],
+    named: &[NamedColumn],
+) -> Result<KnownColumns, ReadError> {
+    let resolved = Names::resolve(names, named, Some(file))?;
     let mut known: Vec<(usize, Column)> = Vec::new();
-    for (index, name) in names.clone().enumerate() {
-        let Some(column) = Column::from_name(&name.to_ascii_lowercase()) else { continue };
+    for (index, name) in names.iter().enumerate() {
+        let Some(column) = resolved.column_of_heading(name) else { continue };
         if known.iter().any(|(_, other)| *other == column) {
             return Err(ReadError::DuplicateColumn { file: file.clone(), column });
         }
         known.push((index, column));
     }
     if !known.iter().any(|(_, column)| *column == Column::Url) {
-        let names: Vec<&str> = names.collect();
         let columns = shorten_quoted(names.join(", ").as_bytes());
         return Err(ReadError::NoUrlInTable { file: file.clone(), columns });
     }
-    Ok(known)
+    let layout = resolved.layout(names.iter().copied());
+    Ok(KnownColumns { columns: known, names: resolved, layout })
 }
 
 /// An error for a table that can be read no further than `row`.
@@ -149,15 +163,18 @@ pub(crate) fn fill<'a>(
 fn set(observation: &mut Observation, column: Column, cell: &Cell<'_>) -> Result<(), WrongValue> {
     match (column.kind(), cell) {
         (_, Cell::Null) => Ok(()),
-        (_, Cell::Text(text)) => observation.set_text(column, text),
         (_, Cell::Bytes(bytes)) => observation.set_bytes(column, bytes),
+        (Kind::Flag, Cell::Flag(value)) => {
+            observation.set_flag(column, *value);
+            Ok(())
+        }
         (Kind::Simhash, Cell::Whole(bits)) => {
             // Signed or not, it is the same 64 bits.
             let bits = u64::try_from(*bits).or_else(|_| i64::try_from(*bits).map(i64::cast_unsigned));
             observation.set_simhash(bits.map_err(|_| WrongValue)?);
             Ok(())
         }
-        (Kind::Size | Kind::Status, Cell::Whole(value)) => {
+        (Kind::Size | Kind::Status | Kind::Flag, Cell::Whole(value)) => {
             observation.set_number(column, u64::try_from(*value).map_err(|_| WrongValue)?)
         }
         // Data frames write integers so where a column has gaps; whole numbers below 2^53 are exact.
@@ -174,7 +191,6 @@ impl Cell<'_> {
     /// Bytes of a value that may have any number of them.
     fn len(&self) -> usize {
         match self {
-            Cell::Text(text) => text.len(),
             Cell::Bytes(bytes) => bytes.len(),
             _ => 0,
         }
@@ -184,10 +200,10 @@ impl Cell<'_> {
     fn shown(&self) -> String {
         match self {
             Cell::Null => "null".to_owned(),
-            Cell::Text(text) => shorten_quoted(text.as_bytes()),
             Cell::Bytes(bytes) => shorten_quoted(bytes),
             Cell::Whole(value) => value.to_string(),
             Cell::Real(value) => value.to_string(),
+            Cell::Flag(value) => value.to_string(),
             Cell::Time(text) | Cell::Other(text) => shorten(text.as_bytes()),
         }
     }

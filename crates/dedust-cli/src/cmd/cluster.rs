@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::ExitStatus;
 use crate::args::{ClusterArgs, ReportFormat};
 use crate::failure::Refusal;
-use crate::observe::{clues_of, read_all_of};
+use crate::observe::{clues_of, read_all};
 use crate::pages::Seen;
 use crate::printer::Printer;
 
@@ -167,7 +167,7 @@ fn gather(
     let mut rows = Rows::default();
     let mut parsed = ParsedUrl::default();
     let mut failed = None;
-    read_all_of(&args.inputs, &args.host, printer, |seen| {
+    read_all(&args.inputs, &args.read, printer, |seen| {
         let url = clusterer.observe(seen.url(), &clues_of(seen))?;
         parsed.parse_from(seen.url())?;
         if let Err(error) = rows.push(seen, url, xxh3_64(parsed.path())) {

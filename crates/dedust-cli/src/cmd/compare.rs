@@ -23,7 +23,7 @@ use dedust_io::{OutputFile, WriteError};
 use dedust_learn::{LearnSettings, Learner};
 
 use crate::ExitStatus;
-use crate::args::ReportFormat;
+use crate::args::{ReadArgs, ReportFormat};
 use crate::failure::Refusal;
 use crate::method::{self, Method};
 use crate::number::{count, counted, percent};
@@ -137,13 +137,13 @@ fn gather(args: &CompareArgs, split: Split, printer: &mut Printer) -> anyhow::Re
     if args.no_mirrors {
         sample = sample.without_mirrors();
     }
-    read_all(&args.inputs, printer, |observation| {
+    read_all(&args.inputs, &args.read, printer, |observation| {
         let time = observation.time().map(str::as_bytes);
         sample.observe(observation.url(), &clues_of(observation), time)
     })?;
     let mut elsewhere = 0;
     if has_truth {
-        read_all(&args.truth, printer, |observation| {
+        read_all(&args.truth, &ReadArgs::default(), printer, |observation| {
             let page = observation.cluster().map(str::as_bytes);
             elsewhere += u64::from(!sample.observe_truth(observation.url(), page)?);
             Ok(())

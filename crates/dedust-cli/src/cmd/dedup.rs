@@ -1,28 +1,34 @@
 /*!
-`dedust dedup`: lines in, those of them out whose key is new, in the same order.
+`dedust dedup`: lines or rows in, those of them out whose key is new, in the same order.
 
 Batches of lines are cut into pieces, whose keys are made at the same time. The set is asked for the keys of a few
 pieces at once, and has them before any of their URLs is printed; these are printed before it is asked again, so that
 little is in doubt when the process is killed.
 */
 
+mod args;
 mod piece;
+mod rows;
 
 use std::io::{self, IsTerminal as _};
 
 use anyhow::Context as _;
 use dedust::Normalizer;
+use dedust_io::{Format, Input, Location};
 use dedust_seen::{Durability, SeenSet, SeenStats};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use self::piece::{Piece, Tally};
-use super::normalize::cut;
+pub(crate) use self::args::DedupArgs;
+use self::args::DedupFormat;
+use self::piece::{KeyMaker, Piece, Tally};
+use super::normalize::{cut, refuse_if};
 use super::seen::warn_of_format_1;
 use crate::ExitStatus;
-use crate::args::{DedupArgs, ReportFormat};
-use crate::line_source::{Batch, Batches, name_of};
+use crate::layouts::Layouts;
+use crate::line_source::{Batch, Batches};
 use crate::number::{count, counted, percent_of};
+use crate::observe;
 use crate::printer::Printer;
 use crate::rule_file::{self, Watch};
 
@@ -41,6 +47,8 @@ struct Figures {
     new: u64,
     /// Lines that are neither URLs nor blank.
     bad: u64,
+    /// URLs that were left out because of their scheme.
+    other_schemes: u64,
     /// Keys in the set.
     seen: u64,
     /// Those in memory and in logs.
@@ -57,46 +65,64 @@ struct Figures {
 
 /// Prints new URLs.
 pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let from_stdin = args.urls.as_os_str() == "-";
+    let inputs = dedust_io::expand(&args.inputs)?;
+    let from_stdin = inputs.iter().any(|input| input.as_os_str() == "-");
     let mut watch = Watch::new(&args.rules);
     let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
-    let mut batches = Batches::new(Box::new(dedust_io::open_text(&args.urls)?), from_stdin);
+    // Before the set is opened: an input that cannot be read leaves no folder behind.
+    let mut first = inputs.first().map(|input| observe::open(input, &args.read)).transpose()?;
     let seen = open(args, printer)?;
     if from_stdin && io::stdin().is_terminal() {
         printer.hint("reading URLs from the terminal, one per line; end with Ctrl-D, stop with Ctrl-C");
     }
-    let name = name_of(&args.urls);
     let mut filter = Filter {
         normalizer: &normalizer,
-        format: args.format,
+        args,
         seen,
         pieces: Vec::new(),
         keys: Vec::new(),
         is_new: Vec::new(),
         tally: Tally::default(),
         long_line: None,
+        header: None,
+        layouts: Layouts::default(),
     };
-    let read = loop {
-        match batches.next() {
-            Ok(Some(Batch::Lines(lines))) => filter.print_new(lines, printer)?,
-            Ok(Some(Batch::LongLine { part, is_last })) => filter.leave_out(part, is_last),
-            Ok(None) => break Ok(()),
-            Err(error) => break Err(error),
+    let mut all = Tally::default();
+    let mut read = Ok(());
+    for path in &inputs {
+        let input = match first.take() {
+            Some(input) => Ok(input),
+            None => observe::open(path, &args.read),
+        };
+        let input = match input {
+            Ok(input) => input,
+            Err(error) => {
+                read = Err(error.into());
+                break;
+            }
+        };
+        let name = input.name().to_owned();
+        read = match input.format() {
+            Format::UrlList => filter.filter_list(input, path.as_os_str() == "-", &mut watch, printer),
+            _ => rows::filter(&mut filter, input, &mut watch, printer),
+        };
+        report(&filter.tally, &name, printer);
+        let is_mostly_bad = filter.tally.bad > filter.tally.urls + filter.tally.other_schemes;
+        let (bad, lines) = (filter.tally.bad, filter.tally.lines);
+        all.add(&mut filter.tally);
+        read = read.and_then(|()| refuse_if(is_mostly_bad, bad, lines, &name));
+        if read.is_err() {
+            break;
         }
-        watch.look(printer);
-    };
-    let Filter { seen, tally, .. } = filter;
-    report(&tally, &name, printer);
+    }
+    let Filter { seen, layouts, .. } = filter;
+    layouts.report(printer);
     if args.stats {
-        print_stats(&tally, &seen.stats(), args, printer)?;
+        print_stats(&all, &seen.stats(), args, printer)?;
     }
     printer.finish()?;
     seen.close()?;
-    read.with_context(|| {
-        let lines = counted(tally.lines, "line", "lines");
-        format!("cannot read {name} to its end; the first {lines} of it were used")
-    })?;
-    Ok(ExitStatus::Success)
+    read.map(|()| ExitStatus::Success)
 }
 
 fn open(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<SeenSet> {
@@ -128,7 +154,7 @@ fn open(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<SeenSet> {
 
 struct Filter<'n> {
     normalizer: &'n Normalizer,
-    format: ReportFormat,
+    args: &'n DedupArgs,
     seen: SeenSet,
     pieces: Vec<Piece>,
     keys: Vec<dedust_seen::SeenKey>,
@@ -136,32 +162,77 @@ struct Filter<'n> {
     tally: Tally,
     /// The beginning of a line that comes in parts.
     long_line: Option<String>,
+    /// The header of the first delimited table.
+    header: Option<Vec<u8>>,
+    layouts: Layouts,
 }
 
 impl Filter<'_> {
+    /// Prints the new URLs of a list, which is taken as bytes.
+    fn filter_list(
+        &mut self,
+        input: Input,
+        is_dialogue: bool,
+        watch: &mut Watch,
+        printer: &mut Printer,
+    ) -> anyhow::Result<()> {
+        let name = input.name().to_owned();
+        let mut batches = Batches::new(Box::new(input.into_text()), is_dialogue);
+        loop {
+            match batches.next() {
+                Ok(Some(Batch::Lines(lines))) => self.print_new(lines, printer)?,
+                Ok(Some(Batch::LongLine { part, is_last })) => self.leave_out(part, is_last),
+                Ok(None) => return Ok(()),
+                Err(error) => {
+                    let lines = counted(self.tally.lines, "line", "lines");
+                    return Err(error).with_context(|| {
+                        format!("cannot read {name} to its end; the first {lines} of it were used")
+                    });
+                }
+            }
+            watch.look(printer);
+        }
+    }
+
     fn print_new(&mut self, lines: &[u8], printer: &mut Printer) -> anyhow::Result<()> {
         let texts = cut(lines);
         if self.pieces.len() < texts.len() {
             self.pieces.resize_with(texts.len(), Piece::default);
         }
         let busy = &mut self.pieces[..texts.len()];
-        let (normalizer, hasher) = (self.normalizer, self.seen.hasher());
+        let maker = KeyMaker {
+            normalizer: self.normalizer,
+            hasher: &self.seen.hasher(),
+            schemes: &self.args.schemes,
+        };
         if let ([piece], [text]) = (&mut *busy, &*texts) {
-            piece.read(normalizer, &hasher, text);
+            piece.read(maker, text);
         } else {
-            busy.par_iter_mut().zip(&texts).for_each(|(piece, text)| piece.read(normalizer, &hasher, text));
+            busy.par_iter_mut().zip(&texts).for_each(|(piece, text)| piece.read(maker, text));
         }
-        for (pieces, texts) in busy.chunks_mut(PIECES_AT_ONCE).zip(texts.chunks(PIECES_AT_ONCE)) {
+        self.print(texts.len(), |index| texts[index], printer)
+    }
+
+    /// Prints what is new of the first so many pieces, whose texts are those that were read.
+    fn print<'t>(
+        &mut self,
+        count: usize,
+        text_of: impl Fn(usize) -> &'t [u8],
+        printer: &mut Printer,
+    ) -> anyhow::Result<()> {
+        let as_json = self.args.format == DedupFormat::Json;
+        for (group, pieces) in self.pieces[..count].chunks_mut(PIECES_AT_ONCE).enumerate() {
             self.keys.clear();
             for piece in &*pieces {
                 self.keys.extend_from_slice(&piece.keys);
             }
             self.seen.insert_batch(&self.keys, &mut self.is_new)?;
             let mut is_new = &*self.is_new;
-            for (piece, text) in pieces.iter_mut().zip(texts) {
+            for (index, piece) in pieces.iter_mut().enumerate() {
                 let (of_piece, rest) = is_new.split_at(piece.keys.len());
                 is_new = rest;
-                piece.print(self.normalizer, self.format, text, of_piece, printer.data())?;
+                let text = text_of(group * PIECES_AT_ONCE + index);
+                piece.print(self.normalizer, as_json, text, of_piece, printer.data())?;
                 self.tally.add(&mut piece.tally);
             }
             printer.finish()?;
@@ -183,13 +254,20 @@ impl Filter<'_> {
 /// Says which lines were no URLs.
 fn report(tally: &Tally, name: &str, printer: &mut Printer) {
     for bad in &tally.first_bad {
-        printer.warning(format_args!("{name}:{}: {}, left out: {}", bad.line, bad.problem, bad.value));
+        let location = bad.location.unwrap_or(Location::Line(bad.line));
+        printer.warning(format_args!("{name}{location}: {}, left out: {}", bad.problem, bad.value));
     }
     if tally.bad > 0 {
         let are_no_urls =
             if tally.bad == 1 { "is no URL and was left out" } else { "are no URLs and were left out" };
         let lines = counted(tally.lines, "line", "lines");
         printer.warning(format_args!("{} of {lines} {are_no_urls}", count(tally.bad)));
+    }
+    if tally.other_schemes > 0 {
+        let urls = counted(tally.other_schemes, "URL", "URLs");
+        let verb = if tally.other_schemes == 1 { "was" } else { "were" };
+        printer
+            .note(format_args!("{urls} {verb} left out because of --schemes, such as {}", tally.first_other));
     }
     printer.detail(format_args!("{} of {} new", count(tally.new), counted(tally.urls, "URL", "URLs")));
 }
@@ -200,10 +278,22 @@ fn print_stats(
     args: &DedupArgs,
     printer: &mut Printer,
 ) -> anyhow::Result<()> {
-    let Tally { lines, urls, new, bad, .. } = *tally;
+    let Tally { lines, urls, new, bad, other_schemes, .. } = *tally;
     let SeenStats { keys: seen, recent_keys: recent, runs, disk_bytes, index_bytes, merges, .. } = *stats;
-    if args.format == ReportFormat::Json {
-        let figures = Figures { lines, urls, new, bad, seen, recent, runs, disk_bytes, index_bytes, merges };
+    if args.format == DedupFormat::Json {
+        let figures = Figures {
+            lines,
+            urls,
+            new,
+            bad,
+            other_schemes,
+            seen,
+            recent,
+            runs,
+            disk_bytes,
+            index_bytes,
+            merges,
+        };
         return Ok(printer.json(&figures)?);
     }
     printer.note(format_args!(

@@ -20,7 +20,7 @@ use crate::ExitStatus;
 use crate::args::{EvaluateArgs, ReportFormat};
 use crate::failure::Refusal;
 use crate::number::{count, counted, figure};
-use crate::observe::{clues_of, read_all_of};
+use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
 use crate::rule_file::{self, Watch};
 use crate::table::Table;
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
     let normalizer = rule_file::trusted(normalizer, &args.rules, &args.trust, printer);
     let mut evaluator = Evaluator::new(&normalizer, args.evidence);
     let mut url = ParsedUrl::default();
-    read_all_of(&args.inputs, &args.host, printer, |observation| {
+    read_all(&args.inputs, &args.read, printer, |observation| {
         url.parse_from(observation.url())?;
         evaluator.observe(observation.url(), &clues_of(observation));
         Ok(())

@@ -3,8 +3,8 @@
 */
 
 use std::io;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use dedust::errors::ParseUrlError;
 use dedust::rules::{Change, Edit, Evidence, Fetched, Op, RefusedEdit, SiteRules, Verdict};
 use dedust::support::{EditList, UrlParts};
@@ -14,6 +14,7 @@ use serde::Serialize;
 use crate::ExitStatus;
 use crate::args::{ExplainArgs, ReportFormat};
 use crate::number::{count, counted};
+use crate::observe::read_all;
 use crate::printer::Printer;
 use crate::rule_file::{Rules, Watch};
 use crate::{rule_file, words};
@@ -129,6 +130,7 @@ struct Case<'a> {
 
 /// Explains each URL.
 pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    let inputs = inputs_among(&args.urls);
     let from_stdin = args.urls.iter().any(|url| url == "-");
     let mut watch = Watch::new(&args.rules);
     let (rules, normalizer) = match rule_file::open(&args.rules, from_stdin)? {
@@ -139,10 +141,13 @@ pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<E
         Rules::Compiled(normalizer) => (None, normalizer),
     };
     let normalizer = rule_file::trusted(normalizer, &args.rules, &args.trust, printer);
-    let mut urls: Vec<String> = args.urls.iter().filter(|url| *url != "-").cloned().collect();
-    if from_stdin {
-        let text = io::read_to_string(dedust_io::open_text("-")?).context("cannot read standard input")?;
-        urls.extend(text.lines().filter(|line| !line.trim().is_empty()).map(Into::into));
+    let is_input = |url: &&String| inputs.iter().any(|input| input.as_os_str() == url.as_str());
+    let mut urls: Vec<String> = args.urls.iter().filter(|url| !is_input(url)).cloned().collect();
+    if !inputs.is_empty() {
+        read_all(&inputs, &args.read, printer, |seen| {
+            urls.push(String::from_utf8_lossy(seen.url()).into_owned());
+            Ok(())
+        })?;
     }
     let mut status = ExitStatus::Success;
     for (at, input) in urls.iter().enumerate() {
@@ -167,6 +172,16 @@ pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<E
     }
     watch.look(printer);
     Ok(status)
+}
+
+/// The arguments that are no URLs but files, folders, patterns or lists with URLs in them.
+fn inputs_among(arguments: &[String]) -> Vec<PathBuf> {
+    let is_input = |argument: &&String| {
+        **argument == "-"
+            || Path::new(argument.as_str()).exists()
+            || (argument.starts_with('@') || argument.contains(['*', '?', '['])) && !argument.contains(':')
+    };
+    arguments.iter().filter(is_input).map(PathBuf::from).collect()
 }
 
 impl<'a> RefusedRecord<'a> {

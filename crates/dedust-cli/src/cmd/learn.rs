@@ -20,7 +20,7 @@ use crate::method;
 #[cfg(feature = "seq2seq")]
 use crate::method::Method;
 use crate::number::{count, counted};
-use crate::observe::{clues_of, read_all_of};
+use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
 use crate::progress::Learning;
 
@@ -131,7 +131,7 @@ fn read(
             store = store.with_named_mirror(mirror, original);
         }
     }
-    read_all_of(&args.inputs, &args.host, printer, |observation| {
+    read_all(&args.inputs, &args.read, printer, |observation| {
         let time = observation.time().map(str::as_bytes);
         store.observe(observation.url(), &clues_of(observation), time)
     })?;

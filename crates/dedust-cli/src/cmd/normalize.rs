@@ -1,33 +1,59 @@
 /*!
-`dedust normalize`: lines in, as many lines out, in the same order.
+`dedust normalize`: URLs in, as many out, in the same order; tables come out as tables with two columns more.
 
-Batches of lines are cut into pieces, one per worker, which are rewritten at the same time and written one after the
-other. Workers keep their buffers from batch to batch.
+Lists of URLs are taken as bytes: batches of lines are cut into pieces, one per worker, which are rewritten at the same time and
+written one after the other. The URLs of all other formats are read row by row ([`rows`]), or, where a table is
+written, column by column ([`table`]).
 */
 
+mod args;
+mod rows;
+mod table;
 mod worker;
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use dedust::Normalizer;
+use dedust_io::{Format, Input, Location, OutputFile};
 use rayon::prelude::*;
 
+pub(crate) use self::args::{NormalizeArgs, UrlFormat};
 use self::worker::{Output, Tally, Worker};
 use crate::ExitStatus;
-use crate::args::{NormalizeArgs, UrlFormat};
-use crate::line_source::{Batch, Batches, name_of};
+use crate::failure::Refusal;
+use crate::layouts::Layouts;
+use crate::line_source::{Batch, Batches};
 use crate::number::{count, counted};
+use crate::observe;
 use crate::printer::Printer;
 use crate::rule_file::{self, Watch};
 
 /// Bytes of lines that are worth a worker of their own.
 const PIECE_BYTES: usize = 128 << 10;
 
-/// Rewrites lines.
+/// Lines of a dialogue before it is refused because most are no URLs.
+const DIALOGUE_LINES: u64 = 100;
+
+/// What all inputs have in common.
+struct Job<'a> {
+    args: &'a NormalizeArgs,
+    normalizer: &'a Normalizer,
+    inputs: &'a [PathBuf],
+    watch: Watch,
+    layouts: Layouts,
+    /// The first URL that changed: where it is, and what it is.
+    first_changed: Option<String>,
+    urls: u64,
+    changed: u64,
+}
+
+/// Rewrites URLs.
 pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let from_stdin = args.urls.as_os_str() == "-";
-    let mut watch = Watch::new(&args.rules);
+    let inputs = dedust_io::expand(&args.inputs)?;
+    let from_stdin = inputs.iter().any(|input| is_dash(input));
+    let watch = Watch::new(&args.rules);
     let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
     printer.detail(format_args!(
         "{} of {}",
@@ -37,60 +63,162 @@ pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result
     if from_stdin && io::stdin().is_terminal() {
         printer.hint("reading URLs from the terminal, one per line; end with Ctrl-D, stop with Ctrl-C");
     }
-    let name = name_of(&args.urls);
-    let output =
-        if args.check { Output::Nothing } else { Output::Lines { format: args.format, key: args.key } };
-    let mut batches = Batches::read_ahead(Box::new(dedust_io::open_text(&args.urls)?), from_stdin)
-        .context("cannot start a thread that reads")?;
-    let mut workers = Workers {
+    let mut output = args.output.as_ref().map(|path| OutputFile::create(path, args.force)).transpose()?;
+    let mut job = Job {
+        args,
         normalizer: &normalizer,
-        output,
-        workers: Vec::new(),
-        busy: 0,
-        tally: Tally::default(),
-        long_line: None,
+        inputs: &inputs,
+        watch,
+        layouts: Layouts::default(),
+        first_changed: None,
+        urls: 0,
+        changed: 0,
     };
-    loop {
-        let batch = match batches.next() {
-            Ok(Some(batch)) => batch,
-            Ok(None) => break,
-            Err(error) => {
-                printer.finish()?;
-                report(&workers.tally, &name, output, printer);
-                let lines = counted(workers.tally.lines, "line", "lines");
-                return Err(error).with_context(|| {
-                    format!("cannot read {name} to its end; the first {lines} of it were normalized")
-                });
-            }
-        };
-        match batch {
-            Batch::Lines(lines) => {
-                workers.rewrite(lines);
-                workers.write(printer)?;
-            }
-            Batch::LongLine { part, is_last } => workers.pass_through(part, is_last, printer)?,
-        }
-        if from_stdin {
-            printer.finish()?;
-        }
-        watch.look(printer);
+    let done = job.run(output.as_mut(), printer);
+    job.layouts.report(printer);
+    done?;
+    if let Some(output) = output {
+        output.commit()?;
     }
-    printer.finish()?;
-    report(&workers.tally, &name, output, printer);
-    if args.check && workers.tally.changed > 0 {
-        let Tally { changed, urls, .. } = workers.tally;
-        let verb = if changed == 1 { "is" } else { "are" };
+    if args.check && job.changed > 0 {
+        let verb = if job.changed == 1 { "is" } else { "are" };
         printer.note(format_args!(
             "{} of {} {verb} not canonical",
-            count(changed),
-            counted(urls, "URL", "URLs")
+            count(job.changed),
+            counted(job.urls, "URL", "URLs")
         ));
-        if let Some((line, url)) = &workers.tally.first_changed {
-            printer.note(format_args!("the first is {name}:{line}: {url}"));
+        if let Some(first) = &job.first_changed {
+            printer.note(format_args!("the first is {first}"));
         }
         return Ok(ExitStatus::No);
     }
     Ok(ExitStatus::Success)
+}
+
+impl Job<'_> {
+    /// Rewrites all inputs, as tables if the first one is a table.
+    fn run(&mut self, output: Option<&mut OutputFile>, printer: &mut Printer) -> anyhow::Result<()> {
+        let inputs = self.inputs;
+        let Some((first, others)) = inputs.split_first() else { return Ok(()) };
+        let first = observe::open(first, &self.args.read)?;
+        if self.makes_table(first.format()) {
+            return table::run(self, first, others, output, printer);
+        }
+        let what = match self.args {
+            NormalizeArgs { check: true, .. } => Output::Nothing,
+            NormalizeArgs { format, key, .. } => Output::Lines { format: *format, key: *key },
+        };
+        let mut workers = Workers {
+            normalizer: self.normalizer,
+            output: what,
+            workers: Vec::new(),
+            busy: 0,
+            tally: Tally::default(),
+            long_line: None,
+        };
+        let mut sink = Sink { file: output, printer };
+        let first_format = first.format();
+        self.rewrite(first, is_dash(&inputs[0]), &mut workers, &mut sink)?;
+        for path in others {
+            let input = observe::open(path, &self.args.read)?;
+            if self.makes_table(input.format()) {
+                let problem =
+                    format!("{} is {}, and the input before it {first_format}", input.name(), input.format());
+                return Err(
+                    Refusal::new(problem, "give each an output of its own, or add --format text").into()
+                );
+            }
+            self.rewrite(input, is_dash(path), &mut workers, &mut sink)?;
+        }
+        sink.printer.finish()?;
+        Ok(())
+    }
+
+    fn makes_table(&self, format: Format) -> bool {
+        self.args.format == UrlFormat::Same && !self.args.check && format.is_table()
+    }
+
+    /// Rewrites an input to lines.
+    fn rewrite(
+        &mut self,
+        input: Input,
+        is_dialogue: bool,
+        workers: &mut Workers<'_>,
+        sink: &mut Sink<'_>,
+    ) -> anyhow::Result<()> {
+        let (name, format) = (input.name().to_owned(), input.format());
+        workers.tally = Tally::default();
+        let read = if format == Format::UrlList {
+            self.rewrite_list(input, is_dialogue, workers, sink)
+        } else {
+            rows::rewrite(self, input, workers, sink)
+        };
+        sink.finish()?;
+        let tally = &workers.tally;
+        let output = if tally.is_mostly_bad() { Output::Nothing } else { workers.output };
+        report(tally, &name, output, sink.printer);
+        self.urls += tally.urls;
+        self.changed += tally.changed;
+        if self.first_changed.is_none() {
+            self.first_changed = tally.first_changed.as_ref().map(|(line, url)| {
+                let location = tally.first_changed_at.unwrap_or(Location::Line(*line));
+                format!("{name}{location}: {url}")
+            });
+        }
+        read?;
+        refuse_if(tally.is_mostly_bad(), tally.bad, tally.bad + tally.urls, &name)
+    }
+
+    /// Rewrites a list of URLs, as bytes.
+    fn rewrite_list(
+        &mut self,
+        input: Input,
+        is_dialogue: bool,
+        workers: &mut Workers<'_>,
+        sink: &mut Sink<'_>,
+    ) -> anyhow::Result<()> {
+        let name = input.name().to_owned();
+        let mut batches = Batches::read_ahead(Box::new(input.into_text()), is_dialogue)
+            .context("cannot start a thread that reads")?;
+        loop {
+            let batch = match batches.next() {
+                Ok(Some(batch)) => batch,
+                Ok(None) => return Ok(()),
+                Err(error) => {
+                    let lines = counted(workers.tally.lines, "line", "lines");
+                    return Err(error).with_context(|| {
+                        format!("cannot read {name} to its end; the first {lines} of it were normalized")
+                    });
+                }
+            };
+            match batch {
+                Batch::Lines(lines) => {
+                    workers.rewrite(lines);
+                    workers.write(is_dialogue, &name, sink)?;
+                }
+                Batch::LongLine { part, is_last } => workers.pass_through(part, is_last, sink)?,
+            }
+            if is_dialogue {
+                sink.finish()?;
+            }
+            self.watch.look(sink.printer);
+        }
+    }
+}
+
+/// An error if most lines of an input are no URLs: it is probably no list of URLs.
+pub(super) fn refuse_if(is_mostly_bad: bool, bad: u64, all: u64, name: &str) -> anyhow::Result<()> {
+    if !is_mostly_bad {
+        return Ok(());
+    }
+    let problem = format!("{} of {} of {name} are no URLs", count(bad), counted(all, "line", "lines"));
+    let remedy = "expected one URL per line such as http://a.example/, or a table whose header names a column `url`; if \
+                  another column holds the URLs, name it with --column url=NAME";
+    Err(Refusal::new(problem, remedy).into())
+}
+
+fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
 }
 
 /// Says which lines were no URLs.
@@ -100,7 +228,8 @@ fn report(tally: &Tally, name: &str, output: Output, printer: &mut Printer) {
         Output::Lines { .. } => (", passed through", " and was passed through", " and were passed through"),
     };
     for bad in &tally.first_bad {
-        printer.warning(format_args!("{name}:{}: {}{fate}: {}", bad.line, bad.problem, bad.value));
+        let location = bad.location.unwrap_or(Location::Line(bad.line));
+        printer.warning(format_args!("{name}{location}: {}{fate}: {}", bad.problem, bad.value));
     }
     if tally.bad > 0 {
         let are_no_urls = match tally.bad {
@@ -118,12 +247,33 @@ fn report(tally: &Tally, name: &str, output: Output, printer: &mut Printer) {
     ));
 }
 
+/// Where lines go.
+struct Sink<'a> {
+    file: Option<&'a mut OutputFile>,
+    printer: &'a mut Printer,
+}
+
+impl Sink<'_> {
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.file {
+            Some(file) => file.write_all(bytes),
+            None => self.printer.data().write_all(bytes),
+        }
+    }
+
+    /// All that was written is out, unless it waits for the rest of a file.
+    fn finish(&mut self) -> io::Result<()> {
+        if self.file.is_none() { self.printer.finish() } else { Ok(()) }
+    }
+}
+
 struct Workers<'n> {
     normalizer: &'n Normalizer,
     output: Output,
     workers: Vec<Worker>,
     /// How many of them had something to do.
     busy: usize,
+    /// Lines of the input so far.
     tally: Tally,
     /// The beginning of a line that comes in parts.
     long_line: Option<String>,
@@ -147,31 +297,34 @@ impl Workers<'_> {
         self.busy = busy.len();
     }
 
-    /// Writes what they made of it.
-    fn write(&mut self, printer: &mut Printer) -> io::Result<()> {
+    /// Writes what they made of it, unless most lines so far are no URLs.
+    fn write(&mut self, is_dialogue: bool, name: &str, sink: &mut Sink<'_>) -> anyhow::Result<()> {
         for worker in &mut self.workers[..self.busy] {
-            printer.data().write_all(&worker.out)?;
             self.tally.add(&mut worker.tally);
+        }
+        let is_mostly_bad = self.tally.is_mostly_bad() && !(is_dialogue && self.tally.lines < DIALOGUE_LINES);
+        refuse_if(is_mostly_bad, self.tally.bad, self.tally.bad + self.tally.urls, name)?;
+        for worker in &self.workers[..self.busy] {
+            sink.write_all(&worker.out)?;
         }
         Ok(())
     }
 
     /// Writes a part of a line that is too long to be a URL. It cannot be written twice without holding it, so
     /// its result is empty in `tsv`, and JSON tells its place only.
-    fn pass_through(&mut self, part: &[u8], is_last: bool, printer: &mut Printer) -> io::Result<()> {
+    fn pass_through(&mut self, part: &[u8], is_last: bool, sink: &mut Sink<'_>) -> io::Result<()> {
         let line = self.tally.lines + 1;
         let start = self.long_line.take().unwrap_or_else(|| dedust_io::shorten(part));
-        let data = printer.data();
         if let Output::Lines { format, .. } = self.output {
             match format {
-                UrlFormat::Text | UrlFormat::Tsv => data.write_all(part)?,
+                UrlFormat::Same | UrlFormat::Text | UrlFormat::Tsv => sink.write_all(part)?,
                 UrlFormat::Json => {}
             }
             match format {
                 _ if !is_last => {}
-                UrlFormat::Text => data.write_all(b"\n")?,
-                UrlFormat::Tsv => data.write_all(b"\t\n")?,
-                UrlFormat::Json => worker::write_long_line(line, data)?,
+                UrlFormat::Same | UrlFormat::Text => sink.write_all(b"\n")?,
+                UrlFormat::Tsv => sink.write_all(b"\t\n")?,
+                UrlFormat::Json => sink.write_all(&worker::long_line(line)?)?,
             }
         }
         if is_last {

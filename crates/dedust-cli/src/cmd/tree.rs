@@ -15,7 +15,7 @@ use crate::ExitStatus;
 use crate::args::{TreeArgs, TreeFormat};
 use crate::failure::Refusal;
 use crate::number::{count, counted};
-use crate::observe::{clues_of, read_all_of};
+use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
 
 const SHOWN_SITES: usize = 10;
@@ -25,7 +25,7 @@ const SHOWN_EXCEPTIONS: usize = 3;
 /// Builds and prints a tree.
 pub(crate) fn run(args: &TreeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let mut crawl = Crawl::new(args.evidence);
-    read_all_of(&args.inputs, &args.host, printer, |observation| {
+    read_all(&args.inputs, &args.read, printer, |observation| {
         crawl.observe(observation.url(), &clues_of(observation))
     })?;
     let corpora = crawl.into_corpora();

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
         let problem = format!("--max-fail is {}", args.max_fail);
         return Err(Refusal::new(problem, "expected a share from 0 to 1").into());
     }
-    let rules = rule_file::load(&args.rules, is_dash(&args.urls))?;
+    let rules = rule_file::load(&args.rules, args.urls.iter().any(|urls| is_dash(urls)))?;
     // For its warnings: rules are compiled one by one to be checked.
     rule_file::trusted(Normalizer::compile(&rules), &args.rules, &args.trust, printer);
     let output = Output::of(args)?;
@@ -75,7 +75,8 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
     let findings = Survey { fetcher: &fetcher, state: &state, limits, unproven, bars: &bars }.run(&sites)?;
     drop(bars);
     if findings.iter().all(|finding| finding.trial.is_empty()) {
-        printer.warning(format_args!("no rule changes any URL of {}", line_source::name_of(&args.urls)));
+        let names: Vec<String> = args.urls.iter().map(|urls| line_source::name_of(urls)).collect();
+        printer.warning(format_args!("no rule changes any URL of {}", names.join(", ")));
     }
 
     let judged = judge(&rules, &findings, date)?;
@@ -104,7 +105,7 @@ fn read(
 ) -> anyhow::Result<Sampler> {
     let mut sampler = Sampler::new(rules, args.seed, limits.max_pairs())?;
     let mut url = ParsedUrl::default();
-    read_all(std::slice::from_ref(&args.urls), printer, |observation| {
+    read_all(&args.urls, &args.read, printer, |observation| {
         url.parse_from(observation.url())?;
         sampler.observe(&url);
         Ok(())

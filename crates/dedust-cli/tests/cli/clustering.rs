@@ -142,6 +142,8 @@ fn labels_are_scored_by_the_truth() {
     pair precision  1.0000
     pair recall     1.0000
     wrong           0.0000
+    --- stderr
+    read labelled.jsonl as JSON Lines; ignored columns: evidence, main_digest
     ");
     // The pages themselves will do, with any evidence.
     let by_text = [
@@ -173,6 +175,8 @@ fn labels_are_scored_by_the_truth() {
     exit 0
     --- stdout
     {"type":"labels","urls":37,"labelled":37,"pages":13,"clusters":13,"tied_pairs":80,"false_pairs":0,"duplicate_pairs":80,"pair_precision":1.0,"pair_recall":1.0,"wrong":0,"wrong_share":0.0,"not_in_truth":0}
+    --- stderr
+    read labelled.jsonl as JSON Lines; ignored columns: evidence, main_digest
     "#);
 }
 

@@ -123,7 +123,7 @@ fn long_help_has_examples() {
     Commands:
       learn      Learn rules for every site of a crawl
       cluster    Find which URLs of a crawl show the same page
-      normalize  Rewrite URLs, one per line, to their canonical form
+      normalize  Rewrite URLs to their canonical form; tables get two columns more
       dedup      Print only URLs of pages that were not met before
       seen       Check or repair the folder of `dedup --seen`
       compile    Bring rules into a form that opens at once, for any number of sites

@@ -75,7 +75,7 @@ fn json_tells_keys_and_figures() {
     {"type":"url","input":"HTTP://NEWS.example:80/story/3?utm_source=mail#top","key":"http://news.example/story/3"}
     {"type":"url","input":"http://www.shop.example/view?id=8&sid=00000000cafecafe","key":"http://www.shop.example/view?id=8&sid=*"}
     {"type":"url","input":"https://unknown.example/b?z=1&a=2","key":"https://unknown.example/b?a=2&z=1"}
-    {"type":"stats","lines":9,"urls":7,"new":4,"bad":1,"seen":4,"recent":4,"runs":0,"disk_bytes":104,"index_bytes":0,"merges":0}
+    {"type":"stats","lines":9,"urls":7,"new":4,"bad":1,"other_schemes":0,"seen":4,"recent":4,"runs":0,"disk_bytes":104,"index_bytes":0,"merges":0}
     "#);
 }
 

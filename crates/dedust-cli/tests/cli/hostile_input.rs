@@ -32,6 +32,7 @@ fn a_table_on_which_its_reader_panics() {
     assert_snapshot!(learn_from(bytes), @r"
     exit 2
     --- stderr
+    read crawl as a Parquet file; ignored columns: id
     error: cannot read crawl as a table, so no row was read
       cause: the file is damaged, fetch or write it again (assertion failed: size <= src.len())
     ");
@@ -57,10 +58,10 @@ fn a_cut_off_download() {
           cause: incomplete deflate stream
         hint: to go on with what can be read, unpack the file: zcat FILE | dedust ... -
         ");
-        assert_snapshot!(said.lines().skip(5).collect::<Vec<_>>().join("\n"), @r"
-        warning: [n] of [n] lines are no URLs and were passed through
-        error: cannot read urls.gz to its end; the first [n] lines of it were normalized
+        assert_snapshot!(said, @r"
+        error: urls.gz is cut off: its gzip data ends after line [n] (byte [n] of the text), the rows up to there were read; fetch it again
           cause: incomplete deflate stream
+        hint: to go on with what can be read, unpack the file: zcat FILE | dedust ... -
         ");
     });
     let run = sandbox.run(&["evaluate", "rules.json", "urls.gz"]);
@@ -83,7 +84,7 @@ fn a_folder() {
     assert_snapshot!(learn(&Sandbox::new(), "."), @r"
     exit 2
     --- stderr
-    error: . is a directory, expected a file (name the files in it, such as ./*)
+    error: . is a folder without files (hidden files and those that start with _ are left out)
     ");
 }
 
@@ -119,7 +120,7 @@ fn binary_data() {
     assert_snapshot!(learn_from(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), @r"
     exit 2
     --- stderr
-    error: crawl does not look like any supported format, expected WARC, ARC, CDX, Parquet, JSON Lines, CSV, TSV, an access log or a list of URLs, plain or compressed with gzip or zstd
+    error: crawl does not look like any supported format, expected WARC, ARC, CDX, Parquet, JSON Lines, CSV, TSV, an access log, a Heritrix crawl.log, a Nutch dump or a list of URLs, plain or compressed with gzip or zstd
     ");
     assert_snapshot!(learn_from(b"PAR1\x15\x04"), @r"
     exit 2
@@ -129,14 +130,11 @@ fn binary_data() {
     ");
     let sandbox = Sandbox::with_rules();
     sandbox.write("urls", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
-    assert_snapshot!(sandbox.dedust(&["normalize", "rules.json", "urls", "--check"]), @r"
-    exit 0
-    --- stderr
-    warning: urls:1: no scheme, expected one such as `http:` at the start: �PNG
-    warning: urls:2: no scheme, expected one such as `http:` at the start: \u{1a}
-    warning: urls:3: no scheme, expected one such as `http:` at the start: \u{0}\u{0}\u{0}\rIHDR
-    warning: 3 of 3 lines are no URLs
-    ");
+    let run = sandbox.dedust(&["normalize", "rules.json", "urls", "--check"]);
+    assert!(
+        run.starts_with("exit 2\n--- stderr\nerror: urls does not look like any supported format"),
+        "{run}"
+    );
 }
 
 #[test]
@@ -168,6 +166,7 @@ fn rows_that_cannot_be_used_are_shown_counted_and_skipped() {
     let run = sandbox.run(&["learn", "crawl.jsonl", "-o", "rules.json", "--format", "json"]);
     assert_eq!(run.status.code(), Some(0));
     assert_snapshot!(String::from_utf8(run.stderr).unwrap(), @r#"
+    read crawl.jsonl as JSON Lines; ignored columns: uri
     warning: crawl.jsonl:1: no "url" column, row skipped: {"uri":"http://www.shop.example/"}
     warning: crawl.jsonl:2: "url" is 7, expected text, row skipped: {"url":7}
     warning: crawl.jsonl:3: "url" is empty, row skipped: {"url":""}
@@ -190,6 +189,7 @@ fn mostly_bad_rows_are_an_error() {
     assert_snapshot!(learn_from("{\"url\":\"http://a.example/\"}\n{\"uri\":1}\n{\"uri\":2}\n"), @r#"
     exit 2
     --- stderr
+    read crawl as JSON Lines; ignored columns: uri
     warning: crawl:2: no "url" column, row skipped: {"uri":1}
     warning: crawl:3: no "url" column, row skipped: {"uri":2}
     warning: 2 of 3 rows skipped
@@ -210,7 +210,7 @@ fn a_header_without_urls() {
     assert_snapshot!(learn_from("title,status\nx,200\n"), @r#"
     exit 2
     --- stderr
-    error: crawl has no "url" column, its first line is "title,status"; expected a header that names url and, where known, cluster (or page), canonical, redirect, digest, text_digest, simhash, title, size, status, mime, time
+    error: crawl has no "url" column, its first line is "title,status"; expected a header that names url and, where known, cluster (or page), canonical, redirect, digest, text_digest, simhash, title, size, status, mime, time, truncated (if another column holds the URLs, name it: --column url=NAME)
     "#);
 }
 

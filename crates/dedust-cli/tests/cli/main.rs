@@ -7,10 +7,12 @@ their path.
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 mod clustering;
+mod columns;
 mod command_line;
 mod comparing;
 mod compiling;
 mod deduplicating;
+mod every_format;
 mod hostile_input;
 mod hostile_output;
 mod hostile_rules;
@@ -19,5 +21,6 @@ mod looking;
 mod normalizing;
 mod reading;
 mod sandbox;
+mod tables;
 mod unproven;
 mod validating;

@@ -426,9 +426,12 @@ fn set(observation: &mut Observation, column: Column, value: Option<&[u8]>) {
 pub(crate) fn set_digest(observation: &mut Observation, digest: Option<&[u8]>) {
     let digest = digest.unwrap_or_default();
     let digest = digest.strip_prefix(b"sha1:").unwrap_or(digest);
-    if !EMPTY_DIGESTS.iter().any(|empty| digest.eq_ignore_ascii_case(empty.as_bytes())) {
-        set(observation, Column::Digest, Some(digest));
-    }
+    set(observation, Column::Digest, Some(digest).filter(|digest| !is_empty_digest(digest)));
+}
+
+/// Whether a digest is that of no bytes at all, which says nothing of a page.
+pub(crate) fn is_empty_digest(digest: &[u8]) -> bool {
+    EMPTY_DIGESTS.iter().any(|empty| digest.eq_ignore_ascii_case(empty.as_bytes()))
 }
 
 #[cfg(test)]

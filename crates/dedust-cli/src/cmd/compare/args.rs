@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use dedust_learn::EvidenceKinds;
 
-use crate::args::{ReportFormat, Variant};
+use crate::args::{ReadArgs, ReportFormat, Variant};
 use crate::help;
 use crate::method::Method;
 
@@ -44,7 +44,7 @@ With --format json, one line for the split, one per site, per method and site, p
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = HELP)]
 pub(crate) struct CompareArgs {
-    /// Files with URLs and what is known of their pages; `-` is standard input
+    /// Files or folders with URLs and what is known of their pages; `-` is standard input
     #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
     pub(crate) inputs: Vec<PathBuf>,
     /// Files that say for sure which page a URL shows, to score by [default: the evidence of INPUT]
@@ -71,6 +71,9 @@ pub(crate) struct CompareArgs {
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
     #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
     pub(crate) evidence: EvidenceKinds,
+    /// How inputs are read.
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
     /// Look for no sites that show the pages of another
     #[arg(long, hide_short_help = true)]
     pub(crate) no_mirrors: bool,

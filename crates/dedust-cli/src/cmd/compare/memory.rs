@@ -123,7 +123,7 @@ fn peak(args: &CompareArgs, site: &SiteSample, method: &str) -> Option<u64> {
 /// What a process of [`peaks`] does: learns with one method, and prints its own peak.
 pub(super) fn weigh(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let mut store = CrawlStore::new(args.evidence, SampleSize::default());
-    read_all(&args.inputs, printer, |observation| {
+    read_all(&args.inputs, &args.read, printer, |observation| {
         store.observe(observation.url(), &clues_of(observation), None)
     })?;
     let crawl = store.finish()?;

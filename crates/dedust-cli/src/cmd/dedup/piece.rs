@@ -4,12 +4,15 @@ Makes the keys of some lines, and prints those that are new.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::ops::Range;
 
 use dedust::{Normalizer, Scratch};
+use dedust_io::Location;
 use dedust_seen::{KeyHasher, SeenKey};
 use serde::Serialize;
 
-use crate::args::ReportFormat;
+use super::args::Schemes;
+use super::rows::RowBatch;
 use crate::line_source::MAX_LINE_BYTES;
 use crate::observe::SHOWN;
 
@@ -17,8 +20,10 @@ use crate::observe::SHOWN;
 #[derive(Debug, Default)]
 pub(super) struct Piece {
     scratch: Scratch,
-    /// Where the lines that are URLs start and end.
+    /// Where what is printed of each URL starts and ends.
     places: Vec<(u32, u32)>,
+    /// Where the URLs are, if they are not what is printed.
+    urls: Vec<(u32, u32)>,
     /// Their keys.
     pub(super) keys: Vec<SeenKey>,
     /// Lines of this piece.
@@ -36,6 +41,10 @@ pub(super) struct Tally {
     pub(super) new: u64,
     /// Lines that are neither URLs nor blank.
     pub(super) bad: u64,
+    /// URLs that were left out because of their scheme.
+    pub(super) other_schemes: u64,
+    /// The first of them, shortened.
+    pub(super) first_other: String,
     /// The first of the bad lines.
     pub(super) first_bad: Vec<BadLine>,
 }
@@ -45,6 +54,8 @@ pub(super) struct Tally {
 pub(super) struct BadLine {
     /// Counted from 1.
     pub(super) line: u64,
+    /// Where it is, if that is not this line: rows are counted one by one, whatever lines they take.
+    pub(super) location: Option<Location>,
     /// What is wrong.
     pub(super) problem: String,
     /// The line, shortened.
@@ -61,54 +72,87 @@ struct Record<'a> {
     key: Cow<'a, str>,
 }
 
+/// Makes keys.
+#[derive(Clone, Copy)]
+pub(super) struct KeyMaker<'a> {
+    pub(super) normalizer: &'a Normalizer,
+    pub(super) hasher: &'a KeyHasher,
+    pub(super) schemes: &'a Schemes,
+}
+
 impl Piece {
     /// Makes the keys of whole lines.
-    pub(super) fn read(&mut self, normalizer: &Normalizer, hasher: &KeyHasher, lines: &[u8]) {
-        let Self { scratch, places, keys, tally } = self;
-        places.clear();
-        keys.clear();
+    pub(super) fn read(&mut self, maker: KeyMaker<'_>, lines: &[u8]) {
+        self.clear();
         let mut start = 0;
         while start < lines.len() {
             let end = memchr::memchr(b'\n', &lines[start..]).map_or(lines.len(), |at| start + at);
-            let line = url_in(&lines[start..end]);
-            tally.lines += 1;
-            match normalizer.key_with(line, scratch) {
-                Ok(key) => {
-                    tally.urls += 1;
-                    keys.push(hasher.hash(key));
-                    places.push((start as u32, end as u32));
-                }
-                Err(_) if line.trim_ascii().is_empty() => {}
-                Err(error) => tally.bad_line(|| (error.to_string(), dedust_io::shorten(line))),
-            }
+            self.add(maker, url_in(&lines[start..end]), (start as u32, end as u32));
             start = end + 1;
         }
     }
 
-    /// Prints the lines that are new. `lines` are those that were read.
+    /// Makes the keys of some rows.
+    pub(super) fn read_rows(&mut self, maker: KeyMaker<'_>, batch: &RowBatch, rows: Range<usize>) {
+        self.clear();
+        for row in &batch.rows[rows] {
+            if self.add(maker, &batch.text[row.url.clone()], (row.shown.start as u32, row.shown.end as u32)) {
+                self.urls.push((row.url.start as u32, row.url.end as u32));
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        self.places.clear();
+        self.urls.clear();
+        self.keys.clear();
+    }
+
+    /// Makes the key of a URL. `false`: there is none.
+    #[inline(always)]
+    fn add(&mut self, maker: KeyMaker<'_>, url: &[u8], place: (u32, u32)) -> bool {
+        let Self { scratch, places, keys, tally, .. } = self;
+        tally.lines += 1;
+        match maker.normalizer.key_with(url, scratch) {
+            Ok(key) if maker.schemes.contain(key) => {
+                tally.urls += 1;
+                keys.push(maker.hasher.hash(key));
+                places.push(place);
+                return true;
+            }
+            Ok(_) => tally.other_scheme(url),
+            Err(_) if url.trim_ascii().is_empty() => {}
+            Err(error) => tally.bad_line(|| (error.to_string(), dedust_io::shorten(url))),
+        }
+        false
+    }
+
+    /// Prints the lines or rows that are new. `text` is what was read.
     pub(super) fn print(
         &mut self,
         normalizer: &Normalizer,
-        format: ReportFormat,
-        lines: &[u8],
+        as_json: bool,
+        text: &[u8],
         is_new: &[bool],
         out: &mut impl Write,
     ) -> io::Result<()> {
-        for (&(start, end), &is_new) in self.places.iter().zip(is_new) {
+        for (index, (&(start, end), &is_new)) in self.places.iter().zip(is_new).enumerate() {
             if !is_new {
                 continue;
             }
             self.tally.new += 1;
-            let line = &lines[start as usize..end as usize];
-            match format {
-                ReportFormat::Text => out.write_all(line)?,
-                ReportFormat::Json => {
-                    let line = url_in(line);
-                    let key = normalizer.key_with(line, &mut self.scratch).unwrap_or_default();
-                    let record =
-                        Record { input: String::from_utf8_lossy(line), key: String::from_utf8_lossy(key) };
-                    serde_json::to_writer(&mut *out, &record)?;
-                }
+            let shown = &text[start as usize..end as usize];
+            if as_json {
+                let url = match self.urls.get(index) {
+                    Some(&(start, end)) => &text[start as usize..end as usize],
+                    None => url_in(shown),
+                };
+                let key = normalizer.key_with(url, &mut self.scratch).unwrap_or_default();
+                let record =
+                    Record { input: String::from_utf8_lossy(url), key: String::from_utf8_lossy(key) };
+                serde_json::to_writer(&mut *out, &record)?;
+            } else {
+                out.write_all(shown)?;
             }
             out.write_all(b"\n")?;
         }
@@ -133,7 +177,23 @@ impl Tally {
         self.bad += 1;
         if self.first_bad.len() < SHOWN {
             let (problem, value) = problem_and_value();
-            self.first_bad.push(BadLine { line: self.lines, problem, value });
+            self.first_bad.push(BadLine { line: self.lines, location: None, problem, value });
+        }
+    }
+
+    /// Says where rows are that were counted as lines: those after the first `before`.
+    pub(super) fn locate(&mut self, before: u64, location_of: impl Fn(usize) -> Option<Location>) {
+        for bad in &mut self.first_bad {
+            let index = bad.line.checked_sub(before + 1).and_then(|index| usize::try_from(index).ok());
+            bad.location = bad.location.or_else(|| location_of(index?));
+        }
+    }
+
+    /// Counts a URL that is left out.
+    fn other_scheme(&mut self, url: &[u8]) {
+        self.other_schemes += 1;
+        if self.first_other.is_empty() {
+            self.first_other = dedust_io::shorten(url);
         }
     }
 
@@ -148,5 +208,9 @@ impl Tally {
         self.urls += next.urls;
         self.new += next.new;
         self.bad += next.bad;
+        self.other_schemes += next.other_schemes;
+        if self.first_other.is_empty() {
+            self.first_other = next.first_other;
+        }
     }
 }

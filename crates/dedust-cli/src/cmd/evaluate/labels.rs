@@ -14,11 +14,11 @@ use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::ExitStatus;
-use crate::args::{EvaluateArgs, HostArgs, ReportFormat};
+use crate::args::{EvaluateArgs, ReadArgs, ReportFormat};
 use crate::failure::Refusal;
 use crate::line_source::name_of;
 use crate::number::{count, counted, figure};
-use crate::observe::{clues_of, read_all_of};
+use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
 use crate::table::Table;
 
@@ -47,7 +47,7 @@ pub(super) fn run(truth: &Path, args: &EvaluateArgs, printer: &mut Printer) -> a
     let inputs: Vec<PathBuf> = [&args.rules].into_iter().chain(&args.inputs).cloned().collect();
     let mut clusterer = Clusterer::new(args.evidence);
     let mut number_by_url: HashMap<u128, u32> = HashMap::default();
-    read_all_of(&inputs, &args.host, printer, |seen| {
+    read_all(&inputs, &args.read, printer, |seen| {
         let number = clusterer.observe(seen.url(), &clues_of(seen))?;
         number_by_url.insert(xxh3_128(seen.url()), number);
         Ok(())
@@ -84,7 +84,7 @@ fn read_truth(truth: &Path, printer: &mut Printer) -> anyhow::Result<HashMap<u12
     let truth = truth.to_owned();
     let mut pages: HashMap<Box<str>, u32> = HashMap::default();
     let mut page_by_url = HashMap::default();
-    read_all_of(slice::from_ref(&truth), &HostArgs::default(), printer, |seen| {
+    read_all(slice::from_ref(&truth), &ReadArgs::default(), printer, |seen| {
         if let Some(page) = seen.cluster() {
             let next = pages.len() as u32;
             let page = *pages.entry(page.into()).or_insert(next);

@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 use clap::ValueEnum as _;
 use serde::{Deserialize, Serialize};
 
-use crate::args::{HostArgs, LearnArgs};
+use crate::args::{LearnArgs, ReadArgs};
 
 /// What the rules depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ impl Settings {
             method,
             variant,
             evidence,
-            host: HostArgs { host },
+            read: ReadArgs { host, column },
             mode,
             max_loss,
             mirror,
@@ -53,12 +53,14 @@ impl Settings {
         } = args;
         let variant = variant.as_ref().and_then(|variant| variant.to_possible_value());
         let mirrors: Vec<String> = mirror.iter().map(|(from, to)| format!("{from}={to}")).collect();
+        let columns: Vec<String> = column.iter().map(ToString::to_string).collect();
         let given = |is_given: &bool| if *is_given { "given" } else { NOT_GIVEN };
         let options = [
             ("--method", method.to_string()),
             ("--variant", variant.map_or(NOT_GIVEN.into(), |variant| variant.get_name().into())),
             ("--evidence", evidence.to_string()),
             ("--host", host.as_deref().unwrap_or(NOT_GIVEN).into()),
+            ("--column", if columns.is_empty() { NOT_GIVEN.into() } else { columns.join(", ") }),
             ("--mode", mode.name().into()),
             ("--max-loss", max_loss.to_string()),
             ("--mirror", if mirrors.is_empty() { NOT_GIVEN.into() } else { mirrors.join(", ") }),
@@ -71,7 +73,11 @@ impl Settings {
         ];
         Self {
             options: options.map(|(name, value)| (name.into(), value)).into(),
-            inputs: inputs.iter().map(|path| InputFile::of(path)).collect(),
+            // What cannot be expanded is told when it is read.
+            inputs: match dedust_io::expand(inputs) {
+                Ok(files) => files.iter().map(|path| InputFile::of(path)).collect(),
+                Err(_) => inputs.iter().map(|path| InputFile::of(path)).collect(),
+            },
         }
     }
 

@@ -3,13 +3,14 @@ Rewrites some lines into a buffer, and counts.
 */
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io;
 
 use dedust::errors::ParseUrlError;
 use dedust::{Explanation, Normalizer, Scratch};
+use dedust_io::Location;
 use serde::Serialize;
 
-use crate::args::UrlFormat;
+use super::args::UrlFormat;
 use crate::line_source::MAX_LINE_BYTES;
 use crate::observe::SHOWN;
 
@@ -42,6 +43,8 @@ pub(super) struct Tally {
     pub(super) first_bad: Vec<BadLine>,
     /// The first URL that changed, with its line.
     pub(super) first_changed: Option<(u64, String)>,
+    /// Where it is, if that is no line.
+    pub(super) first_changed_at: Option<Location>,
 }
 
 /// A line that is no URL.
@@ -49,6 +52,8 @@ pub(super) struct Tally {
 pub(super) struct BadLine {
     /// Counted from 1.
     pub(super) line: u64,
+    /// Where it is, if that is not this line: rows are counted one by one, whatever lines they take.
+    pub(super) location: Option<Location>,
     /// What is wrong.
     pub(super) problem: String,
     /// The line, shortened.
@@ -193,8 +198,8 @@ fn push_json(record: &Record<'_>, out: &mut Vec<u8>) {
     serde_json::to_writer(out, record).expect("text and numbers can be written to memory");
 }
 
-/// Writes a record for a line that is too long to be repeated.
-pub(super) fn write_long_line(line: u64, writer: &mut impl Write) -> io::Result<()> {
+/// A record for a line that is too long to be repeated.
+pub(super) fn long_line(line: u64) -> io::Result<Vec<u8>> {
     let record = Record::Url {
         input: None,
         canonical: None,
@@ -204,8 +209,9 @@ pub(super) fn write_long_line(line: u64, writer: &mut impl Write) -> io::Result<
         error: Some(too_long()),
         line: Some(line),
     };
-    serde_json::to_writer(&mut *writer, &record)?;
-    writer.write_all(b"\n")
+    let mut text = serde_json::to_vec(&record)?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 fn too_long() -> String {
@@ -247,8 +253,27 @@ impl Tally {
         self.bad += 1;
         if self.first_bad.len() < SHOWN {
             let (problem, value) = problem_and_value();
-            self.first_bad.push(BadLine { line: self.lines, problem, value });
+            self.first_bad.push(BadLine { line: self.lines, location: None, problem, value });
         }
+    }
+
+    /// Says where rows are that were counted as lines: those after the first `before`.
+    pub(super) fn locate(&mut self, before: u64, locations: &[Location]) {
+        let at = |line: u64| {
+            let index = usize::try_from(line.checked_sub(before + 1)?).ok()?;
+            locations.get(index).copied()
+        };
+        for bad in &mut self.first_bad {
+            bad.location = bad.location.or_else(|| at(bad.line));
+        }
+        if self.first_changed_at.is_none() {
+            self.first_changed_at = self.first_changed.as_ref().and_then(|(line, _)| at(*line));
+        }
+    }
+
+    /// Whether most lines so far are no URLs.
+    pub(super) fn is_mostly_bad(&self) -> bool {
+        self.bad > self.urls
     }
 
     /// Adds the lines of the next piece, which is left empty.

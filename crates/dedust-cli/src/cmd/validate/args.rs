@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use dedust_fetch::{AllowedHost, Fetcher};
 
-use crate::args::{ReportFormat, TrustArgs};
+use crate::args::{ReadArgs, ReportFormat, TrustArgs};
+use crate::help;
 
 /// After the help of `validate`.
 const HELP: &str = r#"Examples:
@@ -44,8 +45,12 @@ With --format json, one line per edit and unproven edit, then one for all:
 pub(crate) struct ValidateArgs {
     /// Rules from `dedust learn`; verdicts are written into this file
     pub(crate) rules: PathBuf,
-    /// URLs to draw samples from, as any input of `dedust learn`; `-` is standard input
-    pub(crate) urls: PathBuf,
+    /// Files or folders with URLs to draw samples from; `-` is standard input
+    #[arg(required = true, value_name = "INPUT", long_help = help::URLS)]
+    pub(crate) urls: Vec<PathBuf>,
+    /// How inputs are read.
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
     /// Pairs to compare for each rule
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(20..=100_000))]
     pub(crate) samples: u32,
@@ -59,7 +64,7 @@ pub(crate) struct ValidateArgs {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(crate) timeout: Duration,
     /// Pages with more bytes than this are not compared
-    #[arg(long, value_name = "SIZE", default_value = "5MiB", value_parser = size)]
+    #[arg(long, value_name = "SIZE", default_value = "5MiB", value_parser = size, hide_short_help = true)]
     pub(crate) max_bytes: usize,
     /// Redirects to follow from one URL
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=20), hide_short_help = true)]

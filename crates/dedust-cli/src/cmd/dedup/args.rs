@@ -1,0 +1,108 @@
+/*!
+Options of `dedust dedup`.
+*/
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+
+use crate::args::{ReadArgs, TrustArgs};
+use crate::help;
+
+/// Options of `dedup`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::DEDUP)]
+pub(crate) struct DedupArgs {
+    /// Rules from `dedust learn`
+    pub(crate) rules: PathBuf,
+    /// Files or folders with URLs, of any format that `learn` reads; `-` is standard input
+    #[arg(default_value = "-", value_name = "INPUT", long_help = help::URLS)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Remember what was seen in this folder, for the next time too; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub(crate) seen: Option<PathBuf>,
+    /// Wait for the disk, so that a loss of power forgets nothing either; slower
+    #[arg(long, requires = "seen")]
+    pub(crate) sync: bool,
+    /// Tell at the end how many URLs were new, and what the set takes
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// URLs with other schemes are left out: names joined by commas, or `any`
+    #[arg(long, value_name = "SCHEMES", default_value = "http,https")]
+    pub(crate) schemes: Schemes,
+    /// What is written
+    #[arg(long, value_enum, default_value_t = DedupFormat::Same)]
+    pub(crate) format: DedupFormat,
+    /// How inputs are read.
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// How far the rules are trusted.
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+}
+
+/// What `dedup` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DedupFormat {
+    /// Rows of JSON Lines, CSV, TSV, CDX and CDXJ as they came; of all else: text
+    Same,
+    /// URLs, one per line
+    Text,
+    /// A JSON object per URL
+    Json,
+}
+
+/// Schemes of URLs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Schemes {
+    /// With their colons; `None` for any.
+    names: Option<Vec<Vec<u8>>>,
+}
+
+impl FromStr for Schemes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "any" {
+            return Ok(Self { names: None });
+        }
+        let is_scheme = |name: &str| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic())
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+        };
+        let names: Vec<&str> = text.split(',').map(str::trim).collect();
+        match names.iter().find(|name| !is_scheme(name)) {
+            Some(name) => Err(format!("`{name}` is no scheme, expected names such as http,https, or any")),
+            None => Ok(Self {
+                names: Some(
+                    names.iter().map(|name| format!("{}:", name.to_ascii_lowercase()).into()).collect(),
+                ),
+            }),
+        }
+    }
+}
+
+impl Schemes {
+    /// Whether a key has one of these schemes.
+    pub(super) fn contain(&self, key: &[u8]) -> bool {
+        match &self.names {
+            Some(names) => names.iter().any(|name| key.starts_with(name)),
+            None => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemes_are_those_of_keys() {
+        let schemes: Schemes = "http, HTTPS".parse().unwrap();
+        assert!(schemes.contain(b"http://a.example/") && schemes.contain(b"https://a.example/"));
+        assert!(!schemes.contain(b"mailto:a@a.example") && !schemes.contain(b"httpx://a.example/"));
+        assert!("any".parse::<Schemes>().unwrap().contain(b"mailto:a@a.example"));
+        assert!("http,".parse::<Schemes>().is_err() && "http://".parse::<Schemes>().is_err());
+    }
+}

@@ -1,0 +1,160 @@
+/*!
+Prints what is new of inputs that are no lists: rows of text tables as they came, of all else the URLs.
+*/
+
+use std::io::Write as _;
+use std::ops::Range;
+
+use dedust_io::{Format, Input, Location, Observation, RowKind};
+use rayon::prelude::*;
+
+use super::args::DedupFormat;
+use super::piece::{KeyMaker, Piece};
+use super::{Filter, observe};
+use crate::failure::Refusal;
+use crate::number::{count, counted};
+use crate::printer::Printer;
+use crate::rule_file::Watch;
+
+/// Bytes of rows that are held at a time.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Rows that are worth a worker of their own.
+const PIECE_ROWS: usize = 2048;
+
+/// Some rows.
+#[derive(Default)]
+pub(super) struct RowBatch {
+    pub(super) text: Vec<u8>,
+    pub(super) rows: Vec<Row>,
+}
+
+/// A row, by where it is in the text of its batch.
+pub(super) struct Row {
+    pub(super) url: Range<usize>,
+    /// What is printed.
+    pub(super) shown: Range<usize>,
+    location: Location,
+}
+
+impl RowBatch {
+    /// Adds a row; without a text of its own the URL is printed.
+    fn push(&mut self, url: &[u8], row: Option<&[u8]>, location: Location) {
+        let start = self.text.len();
+        // Line ends within a URL mean nothing, and would make two of it.
+        self.text.extend(url.iter().filter(|byte| !matches!(byte, b'\n' | b'\r')));
+        let url = start..self.text.len();
+        let shown = match row {
+            Some(row) => {
+                self.text.extend_from_slice(row.strip_suffix(b"\n").unwrap_or(row));
+                url.end..self.text.len()
+            }
+            None => url.clone(),
+        };
+        self.rows.push(Row { url, shown, location });
+    }
+}
+
+/// Prints what is new of an input.
+pub(super) fn filter(
+    filter: &mut Filter<'_>,
+    input: Input,
+    watch: &mut Watch,
+    printer: &mut Printer,
+) -> anyhow::Result<()> {
+    let format = input.format();
+    let keeps_rows = filter.args.format == DedupFormat::Same && format.is_text_table();
+    let mut reader = input.observations()?;
+    if let Some(header) = reader.header().filter(|_| keeps_rows) {
+        let text = header.text.trim_ascii_end();
+        match &filter.header {
+            Some(first) if *first == text => {}
+            Some(_) => {
+                let problem = format!("{} has other columns than the input before it", reader.name());
+                return Err(
+                    Refusal::new(problem, "give each an output of its own, or add --format text").into()
+                );
+            }
+            None => {
+                filter.header = Some(text.to_vec());
+                printer.data().write_all(text)?;
+                printer.data().write_all(b"\n")?;
+            }
+        }
+    }
+    let mut observation = Observation::new();
+    let mut batch = RowBatch::default();
+    let mut bad_rows = 0;
+    let read = loop {
+        match reader.read_each(&mut observation) {
+            Ok(Some(RowKind::Page)) => {
+                let row = reader.text_of_row().filter(|_| keeps_rows);
+                let row = if format == Format::JsonArray { row.map(array_element) } else { row };
+                batch.push(observation.url(), row, observation.location());
+            }
+            Ok(Some(RowKind::Bad(bad))) => {
+                bad_rows += 1;
+                if bad_rows <= observe::SHOWN {
+                    printer.warning(bad);
+                }
+            }
+            Ok(Some(RowKind::Other)) => {
+                // The header of an index, or what it says of itself.
+                let line = reader.text_of_row().filter(|_| keeps_rows).unwrap_or_default();
+                if line.get(1..4) == Some(b"CDX") || line.starts_with(b"!") {
+                    printer.data().write_all(line)?;
+                }
+            }
+            Ok(Some(_)) => {}
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+        if batch.text.len() >= BATCH_BYTES {
+            print_new(filter, &mut batch, printer)?;
+            watch.look(printer);
+        }
+    };
+    print_new(filter, &mut batch, printer)?;
+    if bad_rows > 0 {
+        let counts = reader.counts();
+        let rows = counted(counts.good + counts.bad, "row", "rows");
+        printer.warning(format_args!("{} of {rows} skipped", count(counts.bad)));
+    }
+    let mut layout = reader.layout().unwrap_or_default();
+    layout.preset = reader.preset();
+    filter.layouts.note_urls(reader.name(), format, layout);
+    read?;
+    Ok(reader.check()?)
+}
+
+/// An element of a JSON array without what separates it from others.
+fn array_element(line: &[u8]) -> &[u8] {
+    let line = line.trim_ascii();
+    let line = line.strip_prefix(b"[").unwrap_or(line);
+    let line = line.strip_suffix(b"]").unwrap_or(line).trim_ascii();
+    line.strip_suffix(b",").unwrap_or(line)
+}
+
+fn print_new(filter: &mut Filter<'_>, batch: &mut RowBatch, printer: &mut Printer) -> anyhow::Result<()> {
+    let rows = batch.rows.len();
+    let pieces = rows.div_ceil(PIECE_ROWS);
+    if filter.pieces.len() < pieces {
+        filter.pieces.resize_with(pieces, Piece::default);
+    }
+    let maker = KeyMaker {
+        normalizer: filter.normalizer,
+        hasher: &filter.seen.hasher(),
+        schemes: &filter.args.schemes,
+    };
+    let read = |(index, piece): (usize, &mut Piece)| {
+        let start = index * PIECE_ROWS;
+        piece.read_rows(maker, batch, start..rows.min(start + PIECE_ROWS));
+    };
+    filter.pieces[..pieces].par_iter_mut().enumerate().for_each(read);
+    let before = filter.tally.lines;
+    filter.print(pieces, |_| &batch.text, printer)?;
+    filter.tally.locate(before, |row| Some(batch.rows.get(row)?.location));
+    batch.text.clear();
+    batch.rows.clear();
+    Ok(())
+}

@@ -1,0 +1,163 @@
+/*!
+Which files are meant: paths, folders, patterns and lists of them to single files.
+
+- A folder stands for all files in it and below, in the order of their paths, without hidden ones and those whose names start
+  with `_`, which tools keep for their own notes.
+- A path that does not exist and holds `*`, `?` or `[` is a pattern; `**` is any number of folders.
+- `@FILE` stands for the paths that a file names, one per line; blank lines and those that start with `#` are skipped.
+- `-` is standard input.
+
+Opens nothing but lists.
+*/
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::{ReadError, open_text};
+
+/// The files that these arguments stand for, in order. Fails for a folder or pattern without files.
+pub fn expand(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, ReadError> {
+    let mut files = Vec::new();
+    for argument in arguments {
+        match list_of(argument) {
+            Some(list) => {
+                for path in read_list(Path::new(list))? {
+                    expand_path(&path, &mut files)?;
+                }
+            }
+            None => expand_path(argument, &mut files)?,
+        }
+    }
+    Ok(files)
+}
+
+/// The file after the sign of a list, unless a file has that very name.
+fn list_of(argument: &Path) -> Option<&str> {
+    let list = argument.to_str()?.strip_prefix('@')?;
+    (!list.is_empty() && !argument.exists()).then_some(list)
+}
+
+fn read_list(list: &Path) -> Result<Vec<PathBuf>, ReadError> {
+    let mut text = open_text(list)?;
+    let origin = text.origin().clone();
+    let mut bytes = Vec::new();
+    text.read_to_end(&mut bytes).map_err(|error| origin.failure(0, bytes.len() as u64, error))?;
+    let lines = String::from_utf8_lossy(&bytes);
+    let lines = lines.trim_start_matches('\u{feff}').lines().map(str::trim);
+    Ok(lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(PathBuf::from).collect())
+}
+
+fn expand_path(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {
+    if path.as_os_str() == "-" || path.is_file() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    let name = || -> Arc<str> { path.display().to_string().into() };
+    let before = files.len();
+    if path.is_dir() {
+        add_folder(path, files)?;
+        return if files.len() > before { Ok(()) } else { Err(ReadError::EmptyFolder { file: name() }) };
+    }
+    let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']) && !path.exists());
+    let Some(pattern) = pattern else {
+        // Whether it can be opened is told when it is.
+        files.push(path.to_owned());
+        return Ok(());
+    };
+    let options = glob::MatchOptions { require_literal_leading_dot: true, ..glob::MatchOptions::default() };
+    let found = glob::glob_with(pattern, options)
+        .map_err(|error| ReadError::BadPattern { file: name(), problem: error.msg.to_owned() })?;
+    for path in found {
+        let path = path.map_err(|error| {
+            let file = error.path().display().to_string().into();
+            ReadError::Open { file, source: error.into() }
+        })?;
+        if path.is_dir() {
+            add_folder(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    if files.len() > before { Ok(()) } else { Err(ReadError::NoMatch { file: name() }) }
+}
+
+fn add_folder(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {
+    let failed = |source| ReadError::Open { file: folder.display().to_string().into(), source };
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        if !name.as_encoded_bytes().starts_with(b".") && !name.as_encoded_bytes().starts_with(b"_") {
+            paths.push(entry.path());
+        }
+    }
+    paths.sort();
+    for path in paths {
+        // A link to a folder could lead back to where it is.
+        if path.is_dir() && !path.is_symlink() {
+            add_folder(&path, files)?;
+        } else if !path.is_dir() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The value of a partition folder, such as `warc` of `subset=warc`, in the path of a file.
+pub(crate) fn partition<'a>(path: &'a str, name: &str) -> Option<&'a str> {
+    let folders = path.split(['/', '\\']);
+    folders.filter_map(|folder| folder.strip_prefix(name)?.strip_prefix('=')).next_back()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_patterns_and_lists_become_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["crawl=1/subset=warc", "crawl=1/subset=robotstxt", "empty", "_temporary"] {
+            fs::create_dir_all(at(name)).unwrap();
+        }
+        let names = [
+            "crawl=1/subset=robotstxt/b.parquet",
+            "crawl=1/subset=warc/a.parquet",
+            "u.txt",
+            "_SUCCESS",
+            ".u.txt.crc",
+        ];
+        for name in names {
+            fs::write(at(name), "").unwrap();
+        }
+        fs::write(at("_temporary/c.parquet"), "").unwrap();
+        let files = |argument: PathBuf| expand(&[argument]).map_err(|error| error.to_string());
+        let three = names[..3].iter().map(|name| at(name)).collect::<Vec<_>>();
+        assert_eq!(files(folder.path().to_owned()), Ok(three.clone()));
+        assert_eq!(files(at("*/*/*.parquet")), Ok(three[..2].to_vec()));
+        assert_eq!(files(at("**/a.parquet")), Ok(vec![three[1].clone()]));
+        assert_eq!(files(at("crawl=[1]")), Ok(three[..2].to_vec()));
+        let list = format!("\u{feff}# two\r\n\r\n{}\r\n-\r\n", three[2].display());
+        fs::write(at("list"), list).unwrap();
+        let argument = PathBuf::from(format!("@{}", at("list").display()));
+        assert_eq!(files(argument), Ok(vec![three[2].clone(), "-".into()]));
+        assert!(
+            files(at("empty")).unwrap_err().ends_with(
+                "is a folder without files (hidden files and those that start with _ are left out)"
+            )
+        );
+        assert!(files(at("*.csv")).unwrap_err().starts_with("no file matches"));
+        assert_eq!(files(at("missing.csv")), Ok(vec![at("missing.csv")]));
+    }
+
+    #[test]
+    fn partitions_are_in_the_path() {
+        let path =
+            "cc-index/table/cc-main/warc/crawl=CC-MAIN-2024-10/subset=crawldiagnostics/part-0.gz.parquet";
+        assert_eq!(partition(path, "subset"), Some("crawldiagnostics"));
+        assert_eq!(partition(path, "crawl"), Some("CC-MAIN-2024-10"));
+        assert_eq!(partition(path, "sub"), None);
+    }
+}
