@@ -22,7 +22,6 @@ use crate::{rule_file, words};
 /// One line of `--format json`.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "one at a time, written at once")]
 enum Record<'a> {
     /// What is done to a URL.
     Explanation {

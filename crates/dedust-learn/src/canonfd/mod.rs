@@ -56,6 +56,5 @@ pub(crate) fn learn_canonfd(corpus: &Corpus, proof: Proof, max_false_rate: f64) 
         promise: Some(search.promise()),
         hosts: if search.holds_everywhere { Vec::new() } else { search.hosts },
         edits: separator.into_iter().chain(search.edits).collect(),
-        ..Learned::default()
     }
 }

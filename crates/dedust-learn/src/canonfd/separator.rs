@@ -101,7 +101,7 @@ fn evidence(split: &Corpus, urls: u64) -> Option<Evidence> {
             continue;
         }
         groups += 1;
-        kinds = kinds | split.kinds(row);
+        kinds |= split.kinds(row);
         if split.label(first) != split.label(row) && split.are_different(first, row) {
             return None;
         }
