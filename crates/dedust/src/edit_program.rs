@@ -45,9 +45,9 @@ pub(crate) use self::roundtrip::Edited;
 use wide::{CmpEq as _, i8x16};
 
 use self::names::{Name, Names};
-use crate::compiled::CompiledSite;
-use crate::compiled::encoding::{Cursor, array_at, first_word, is_same, u16_at, u32_at};
+use crate::encoding::{Cursor, array_at, first_word, is_same, u16_at, u32_at};
 use crate::marks::{LANES, lanes_of, low_lanes};
+use crate::program::CompiledSite;
 use crate::program::{END_WIDTH, Program, Texts};
 use crate::url::{PADDING, RawValue};
 

@@ -2,7 +2,7 @@
 The key of a URL that no rule covers: the safe form without userinfo, its parameters sorted.
 */
 
-use crate::compiled::encoding::first_word;
+use crate::encoding::first_word;
 use crate::marks::{Marks, ParamAt, SHORT, ShortQuery, low_bits, short_marks};
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParsedUrl, path_params, query_params, query_separator, split_path};

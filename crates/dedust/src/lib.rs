@@ -31,6 +31,7 @@ This crate starts no threads, uses no randomness and reads no crawl formats.
 mod compile;
 mod compiled;
 mod edit_program;
+mod encoding;
 mod identity_key;
 mod marks;
 mod normalizer;

@@ -4,7 +4,8 @@ Where some bytes stand in a text, found sixteen bytes at a time.
 
 use wide::{CmpEq as _, i8x16};
 
-use crate::url::PADDING;
+/// Bytes after a URL that may be read with it.
+pub(crate) const PADDING: usize = 64;
 
 /// The places of three bytes, from left to right.
 pub(crate) struct Marks<'a, const A: u8, const B: u8, const C: u8> {

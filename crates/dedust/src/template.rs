@@ -6,7 +6,7 @@ around them, are plain copies; where values may be absent, one step writes a who
 query), since it then depends on one value what may follow another.
 */
 
-use crate::compiled::encoding::{Cursor, u16_at};
+use crate::encoding::{Cursor, u16_at};
 use crate::program::{CoveringRule, NO_SLOT, NO_TEXT, Param, Slots, Texts};
 use crate::rule::Atom;
 use crate::text_buffer::TextBuffer;

@@ -10,20 +10,18 @@ always safe.
 mod layout;
 mod proof;
 mod template;
-mod texts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::layout::Layout;
 use self::template::put_template;
-pub(crate) use self::texts::Texts;
-use crate::compiled::encoding::{Encode as _, TooLarge, first_word};
-use crate::compiled::{CompiledSite, ImageBuilder, LeftOutReason, SiteFacts};
+use crate::compiled::{ImageBuilder, LeftOutReason, SiteFacts};
 use crate::edit_program;
+use crate::encoding::{Encode as _, TooLarge, first_word};
 use crate::program::{
-    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS, NO_SLOT,
-    NO_TEXT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES, Replacement,
-    print_of,
+    ANY_PRINT, BARE_PRINT, CompiledSite, END_WIDTH, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER,
+    KEEPS_OTHERS, NO_SLOT, NO_TEXT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS,
+    RULE_WRITES, Replacement, TextBuilder, print_of,
 };
 use crate::rule::{AnyValue, Op, OtherParams, Replace, Rule, RuleSet, SiteRules, ValueClass, ValuePattern};
 use crate::url::{RawValue, TokenKey, Value, has_subdomains};
@@ -101,7 +99,7 @@ struct Compiler<'a> {
     /// The slot by whose value most rules are told apart.
     tag_slot: u16,
     is_provable: bool,
-    texts: Texts,
+    texts: TextBuilder,
     /// The shape.
     out: Vec<u8>,
 }
@@ -111,7 +109,7 @@ impl<'a> Compiler<'a> {
         let keys: BTreeSet<&TokenKey> =
             rules.iter().flat_map(|(_, rule)| rule.pattern.keys().map(|(key, _)| key)).collect();
         let layout = Layout::new(&keys)?;
-        let (texts, out) = (Texts::default(), Vec::new());
+        let (texts, out) = (TextBuilder::default(), Vec::new());
         let mut compiler = Self { rules, layout, tag_slot: NO_SLOT, is_provable, texts, out };
         compiler.tag_slot = compiler.find_tag_slot();
         Ok(compiler)

@@ -3,10 +3,9 @@ Rewrites to templates: text that is known now is joined, values that are always 
 */
 
 use super::layout::Layout;
-use super::texts::Texts;
 use super::writes_in_place;
-use crate::compiled::encoding::{Encode as _, TooLarge};
-use crate::program::{AS_IS_SLOT, DOMAIN_SLOT, NO_TEXT, NOTHING_SLOT, ORIGIN_SLOT, SCHEME_SLOT};
+use crate::encoding::{Encode as _, TooLarge};
+use crate::program::{AS_IS_SLOT, DOMAIN_SLOT, NO_TEXT, NOTHING_SLOT, ORIGIN_SLOT, SCHEME_SLOT, TextBuilder};
 use crate::rule::{AnyValue, Op, OtherParams, Rule, Source, Spot, ValueClass, ValuePattern};
 use crate::template::{
     PART_ATOM, PART_LITERAL, PART_SLOT, QUERY_HAS_SEPARATOR, QUERY_IN_PLACE, QUERY_IS_SORTED, SOURCE_JOIN,
@@ -19,7 +18,7 @@ pub(super) fn put_template(
     rule: &Rule,
     layout: &Layout,
     in_site_order: bool,
-    texts: &mut Texts,
+    texts: &mut TextBuilder,
     out: &mut Vec<u8>,
 ) -> Result<(), TooLarge> {
     let mut steps = Steps { rule, layout, texts, out, text: Vec::new(), pieces: Vec::new() };
@@ -50,7 +49,7 @@ pub(super) fn put_template(
 struct Steps<'a> {
     rule: &'a Rule,
     layout: &'a Layout,
-    texts: &'a mut Texts,
+    texts: &'a mut TextBuilder,
     out: &'a mut Vec<u8>,
     /// Texts with the slots that follow them, not written yet.
     pieces: Vec<(Vec<u8>, u16)>,

@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 use foldhash::HashMap;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use super::encoding::Encode as _;
 use super::index::{
     GROUP, GROUP_BYTES, HAS_LONGER, HAS_RULES, IS_ALIAS, MAX_ASKED_GROUPS, MAX_SITE_BYTES, PLACE_BYTES,
     WITH_SUBDOMAINS, group_of, hash_of, last_labels, longer, tag_of,
 };
 use super::left_out::{LeftOut, LeftOutReason};
 use super::{Facts, Image};
-use crate::program::compile_mirror;
-use crate::rule::{Mirror, SiteRules};
+use crate::encoding::Encode as _;
+use crate::program::{CompiledSite, compile_mirror};
+use crate::rule::{DOMAIN_MEMORY, MAX_EXCEPTION_BYTES, MIRROR_MEMORY, Mirror};
 use crate::url::PADDING;
 
 /// The length of a domain has one byte; names of hosts are shorter.
@@ -27,17 +27,6 @@ const MAX_HOST_LABELS: usize = 1 << 17;
 
 /// Mirrors of mirrors are followed so far.
 const MAX_MIRROR_STEPS: usize = 8;
-/// Exceptions of a mirror and of all mirrors that it is one of. Without a limit, a few long ones would be in very many programs.
-const MAX_EXCEPTION_BYTES: usize = 4096;
-
-/// The rules of a site.
-#[derive(Debug)]
-pub(crate) struct CompiledSite {
-    /// What it may have in common with others.
-    pub(crate) shape: Vec<u8>,
-    /// The rest.
-    pub(crate) site: Vec<u8>,
-}
 
 /// What else is known of a site.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +46,8 @@ pub(crate) struct ImageBuilder {
     /// Those of the sites that are mirrors.
     mirror_sites: u64,
     /// All shapes and programs, one after the other, and where each lies.
-    shapes: Pile,
-    programs: Pile,
+    shapes: BytesInterner,
+    programs: BytesInterner,
     mirrors: BTreeMap<Box<[u8]>, (SiteFacts, Mirror)>,
     domains: BTreeMap<Box<[u8]>, Domain>,
     /// The length of the names of all domains.
@@ -66,17 +55,11 @@ pub(crate) struct ImageBuilder {
     left_out: Vec<LeftOut>,
 }
 
-/// Memory for a domain, beside two copies of its name: its share of a node of a tree, of the table and of a record.
-const DOMAIN_MEMORY: u64 = 200;
 /// Memory for a run of bytes beside these.
 const RUN_MEMORY: u64 = 64;
-/// Memory for a mirror, in its own map and as a program, with as many exceptions as there can be.
-const MIRROR_MEMORY: u64 =
-    (2 * size_of::<(SiteFacts, Mirror)>() + 4 * MAX_EXCEPTION_BYTES) as u64 + RUN_MEMORY;
-
 /// Runs of bytes, equal ones once.
 #[derive(Debug, Default)]
-struct Pile {
+struct BytesInterner {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     number_by_hash: HashMap<u128, u32>,
@@ -92,22 +75,13 @@ struct Domain {
     program: Option<(u32, u32)>,
 }
 
-/// An estimate of the memory that a site takes when it is compiled, beside that for its program.
-pub(crate) fn memory_to_compile(domain: &str, site: &SiteRules) -> u64 {
-    let names = site.hosts().iter().map(|host| &**host).chain([domain]);
-    // Each end of a name may be in the table, and the name with `www`.
-    let memory_of =
-        |name: &str| (name.split('.').count() as u64 + 1) * (DOMAIN_MEMORY + 2 * name.len() as u64);
-    names.map(memory_of).sum::<u64>() + site.mirror().map_or(0, |_| MIRROR_MEMORY)
-}
-
 impl CompiledSite {
     fn is_too_large(&self) -> bool {
         self.site.len().max(self.shape.len()) >= MAX_SITE_BYTES
     }
 }
 
-impl Pile {
+impl BytesInterner {
     fn number(&mut self, hash: u128, bytes: &[u8]) -> u32 {
         *self.number_by_hash.entry(hash).or_insert_with(|| {
             self.bytes.extend_from_slice(bytes);

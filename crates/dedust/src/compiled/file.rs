@@ -22,9 +22,9 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::encoding::{Cursor, Encode as _};
 use super::index::PLACE_BYTES;
 use super::{Facts, Image};
+use crate::encoding::{Cursor, Encode as _};
 
 /// No text starts like this.
 const MAGIC: [u8; 8] = *b"\x89dedust\n";

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use wide::{CmpEq as _, i8x16};
 
-use super::encoding::array_at;
 use super::index::{Index, SitePlace};
+use crate::encoding::array_at;
 use crate::marks::LANES;
 use crate::program::Program;
 

@@ -14,7 +14,7 @@ use memchr::memrchr;
 use wide::{CmpEq as _, i8x16, i32x4};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::encoding::{Text, array_at, first_word, u32_at};
+use crate::encoding::{Text, array_at, first_word, u32_at};
 use crate::marks::{LANES, lanes_of};
 use crate::program::Program;
 use crate::url::{PADDING, ParsedUrl};

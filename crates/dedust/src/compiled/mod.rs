@@ -14,13 +14,12 @@ and those with the same rules a program, which does not name the domain. The fil
 */
 
 mod build;
-pub(crate) mod encoding;
 mod file;
 mod hosts;
 mod index;
 mod left_out;
 
-pub(crate) use build::{CompiledSite, ImageBuilder, SiteFacts, memory_to_compile};
+pub(crate) use build::{ImageBuilder, SiteFacts};
 pub use file::{DamagedRules, OpenRulesError, is_compiled};
 pub(crate) use hosts::{Hosts, KnownHosts};
 pub(crate) use index::{Found, MAX_HOSTS};

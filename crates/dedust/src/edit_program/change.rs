@@ -7,7 +7,7 @@ use std::io::Write as _;
 use super::edited_url::{EditedUrl, Param, Piece, find, raw};
 use super::run::{Read, look_up};
 use super::{EditProgram, FoldedArea, Place, code, spelling_bits};
-use crate::compiled::encoding::Cursor;
+use crate::encoding::Cursor;
 use crate::rule::{Atom, Count, Spelling};
 use crate::url::ParsedUrl;
 

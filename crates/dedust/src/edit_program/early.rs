@@ -10,7 +10,7 @@ use super::edited_url::{EditedUrl, Param, Piece};
 use super::read::labels;
 use super::run::Scope;
 use super::{EARLY_AT, EditProgram, LABEL_AT, LABEL_INDEX_AT, NO_TEXT, early_bits};
-use crate::compiled::encoding::u32_at;
+use crate::encoding::u32_at;
 use crate::rule::{Change, Edit, Mapped, Spot};
 use crate::url::{ParamName, ParsedUrl, TokenKey, Value};
 

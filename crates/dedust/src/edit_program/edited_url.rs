@@ -6,7 +6,7 @@ No text is copied to read it, names are numbers, and what was not touched is kno
 
 use super::names::Name;
 use super::{BARE, EditProgram, NO_ID, Place};
-use crate::compiled::encoding::first_word;
+use crate::encoding::first_word;
 use crate::rule::Composer;
 use crate::url::{ParsedUrl, RawValue};
 

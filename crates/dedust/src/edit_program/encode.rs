@@ -18,9 +18,9 @@ use super::{
     OF_PATH, OF_QUERY, PATH_CHARACTERS_AT, PATH_NAMES_AT, Place, QUERY_NAMES_AT, SPEAKS_OF_LABELS, TEXTS_AT,
     TOTAL_AT, VALUE_TABLE_AT, VALUES_AT, code, early_bits, spelling_bits, value_print,
 };
-use crate::compile::Texts;
-use crate::compiled::encoding::{Encode as _, TooLarge};
+use crate::encoding::{Encode as _, TooLarge};
 use crate::program::HAS_EDITS;
+use crate::program::TextBuilder;
 use crate::rule::{AnyValue, Area, Change, Closed, Edit, Mapped, PathPart, Source, Spot, Test};
 use crate::url::{ParamName, RawValue, TokenKey, Value};
 
@@ -34,7 +34,7 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
         TokenKey::PathParam(name) => Some(&*name.name),
         _ => None,
     }))?;
-    let (mut texts, mut site) = (Texts::default(), Vec::new());
+    let (mut texts, mut site) = (TextBuilder::default(), Vec::new());
     query_names.put_texts(&mut texts, &mut site)?;
     path_names.put_texts(&mut texts, &mut site)?;
     let is_alone = alone(edits);
@@ -260,7 +260,7 @@ impl Head {
 struct Encoder<'a> {
     query: &'a NamesBuilder<'a>,
     path: &'a NamesBuilder<'a>,
-    texts: RefCell<Texts>,
+    texts: RefCell<TextBuilder>,
 }
 
 impl Encoder<'_> {

@@ -6,9 +6,9 @@ use foldhash::HashMap;
 use wide::{CmpEq as _, i8x16};
 
 use super::{NAME_BYTES, NO_ID};
-use crate::compile::Texts as TextsBuilder;
-use crate::compiled::encoding::{Encode as _, Text, TooLarge, array_at, first_word, is_same, u32_at};
+use crate::encoding::{Encode as _, Text, TooLarge, array_at, first_word, is_same, u32_at};
 use crate::marks::{LANES, lanes_of, low_lanes};
+use crate::program::TextBuilder;
 use crate::program::{Texts, print_of};
 
 /// Names whose prints are at hand.
@@ -167,7 +167,7 @@ impl<'n> NamesBuilder<'n> {
     }
 
     /// Gives the names the next numbers of texts, and appends their prints.
-    pub(super) fn put_texts(&self, texts: &mut TextsBuilder, prints: &mut Vec<u8>) -> Result<(), TooLarge> {
+    pub(super) fn put_texts(&self, texts: &mut TextBuilder, prints: &mut Vec<u8>) -> Result<(), TooLarge> {
         for KnownName { text, .. } in &self.names {
             texts.push(text.as_bytes())?;
             prints.push(print_of(first_word(text.as_bytes(), 0, text.len()), text.len()));

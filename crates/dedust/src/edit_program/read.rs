@@ -10,7 +10,7 @@ use super::{
     BARE, EditProgram, Feature, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, Name, Names, OF_PATH, OF_QUERY,
     PARAM_CHARACTERS_AT, PATH_CHARACTERS_AT, SPEAKS_OF_LABELS, early_bits, spelling_bits,
 };
-use crate::compiled::encoding::first_word;
+use crate::encoding::first_word;
 use crate::marks::{
     AnyQuery, LANES, Marks, ParamAt, SHORT, ShortQuery, lanes_of, low_bits, low_lanes, short_marks,
 };

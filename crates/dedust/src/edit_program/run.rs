@@ -8,8 +8,8 @@ use super::{
     EXCEPT_PARAMS, EditProgram, FETCHABLE, Feature, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, Place,
     StoredEdit, code,
 };
-use crate::compiled::encoding::{Cursor, array_at};
-use crate::rule::is_in_class;
+use crate::encoding::{Cursor, array_at};
+use crate::program::is_in_class;
 use crate::url::ParsedUrl;
 
 /// Which edits are made.

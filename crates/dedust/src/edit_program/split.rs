@@ -9,7 +9,7 @@ use super::change::{Changing, News};
 use super::edited_url::{Param, Piece, find};
 use super::names::Name;
 use super::run::Read;
-use crate::compiled::encoding::{Cursor, first_word};
+use crate::encoding::{Cursor, first_word};
 
 impl Changing<'_, '_> {
     /// Reads `;` as `&`. The URL stays as it is, so this is no change of it.

@@ -5,7 +5,7 @@ How is an [`EditedUrl`] written, as a key or as a URL? What was not touched is c
 use super::edited_url::{EditedUrl, Param, Piece};
 use super::run::Scope;
 use super::{EditProgram, LABEL_AT, NO_TEXT};
-use crate::compiled::encoding::u32_at;
+use crate::encoding::u32_at;
 use crate::text_buffer::TextBuffer;
 use crate::url::{PADDING, ParsedUrl};
 

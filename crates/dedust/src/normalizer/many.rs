@@ -3,8 +3,8 @@ Keys and canonical URLs of many URLs.
 */
 
 use super::{Normalizer, OutputBuffers, Scratch, Wanted};
-use crate::compiled::encoding::is_same;
 use crate::compiled::{Found, MAX_HOSTS};
+use crate::encoding::is_same;
 use crate::program::Program;
 use crate::url::{ParseUrlError, ParsedUrl};
 

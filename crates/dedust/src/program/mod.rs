@@ -6,11 +6,15 @@ few comparisons, and a template. No regular expressions, no allocation per URL. 
 memory or in a file; `shape.rs` says how it lies there, and `compile/` writes it.
 */
 
+mod atom_code;
+mod class_code;
 mod read;
 mod replacement;
 mod shape;
 mod slots;
+mod text_builder;
 
+pub(crate) use self::class_code::is_in_class;
 pub(crate) use self::replacement::{MAX_PASSES, Replacement, replace_all};
 pub(crate) use self::shape::{
     ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_EDITS, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
@@ -21,9 +25,11 @@ pub(crate) use self::slots::{
     ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, TRAILING_SLASH_SLOT,
 };
 
+pub(crate) use self::text_builder::TextBuilder;
+
+use self::class_code::class_contains;
 use self::shape::{FLAGS_AT, IS_FETCHABLE, IS_MIRROR, LANES, Shape};
-use crate::compiled::encoding::{Cursor, Text, first_word, u16_at, u32_at};
-use crate::rule::{class_contains, is_in_class};
+use crate::encoding::{Cursor, Text, first_word, u16_at, u32_at};
 use crate::url::{PADDING, ParsedUrl};
 
 /// Flags, numbers of checks of three kinds, place in the site's list.
@@ -53,6 +59,15 @@ pub(crate) struct Program<'a> {
     pub(crate) domain_len: usize,
     /// Whether some longer domain has rules of its own, so that another host may have other rules.
     pub(crate) has_longer: bool,
+}
+
+/// The rules of a site, compiled.
+#[derive(Debug)]
+pub(crate) struct CompiledSite {
+    /// What it may have in common with others.
+    pub(crate) shape: Vec<u8>,
+    /// The rest.
+    pub(crate) site: Vec<u8>,
 }
 
 /// A rule that covers a URL.

@@ -12,7 +12,7 @@ use super::slots::{
     AS_IS_SLOT, DOMAIN_SLOT, FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NEAR_SLOTS, NO_SLOT,
     ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, Span, TRAILING_SLASH_SLOT,
 };
-use crate::compiled::encoding::array_at;
+use crate::encoding::array_at;
 use crate::marks::{Marks, ParamAt, SHORT, ShortQuery, low_bits, short_marks};
 use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separator};
 

@@ -7,7 +7,7 @@ end.
 
 use memchr::memmem;
 
-use crate::compiled::encoding::{Cursor, Encode as _, TooLarge};
+use crate::encoding::{Cursor, Encode as _, TooLarge};
 use crate::rule::Replace;
 
 /// Passes over the list of replacements after which a URL that still changes is given up.

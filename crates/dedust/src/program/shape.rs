@@ -23,9 +23,9 @@ says nothing of what things are called, and a few shapes, which are always at ha
 
 use wide::{CmpEq as _, i8x16};
 
+use super::CompiledSite;
 use super::slots::{FIXED_SLOTS, Span};
-use crate::compiled::CompiledSite;
-use crate::compiled::encoding::{Cursor, Text, array_at, u16_at, u32_at};
+use crate::encoding::{Cursor, Text, array_at, u16_at, u32_at};
 pub(super) use crate::marks::LANES;
 use crate::marks::{lanes_of, low_lanes};
 
@@ -338,7 +338,7 @@ fn far_extent(site: &[u8], ends: u32, number: u32, width: u32) -> (u32, u32) {
 }
 
 /// A number for a text, never [`ANY_PRINT`]; different texts mostly have different ones. `word` is its
-/// [first](crate::compiled::encoding::first_word).
+/// [first](crate::encoding::first_word).
 #[inline(always)]
 pub(crate) fn print_of(word: u64, length: usize) -> u8 {
     ((word ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56).max(1) as u8

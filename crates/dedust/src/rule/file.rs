@@ -41,11 +41,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::limits::{DEFAULT_RULES_MEMORY, MAX_SITE_BYTES, Progress, memory_of};
+use super::limits::{DEFAULT_RULES_MEMORY, MAX_SITE_BYTES, Progress, memory_of, memory_to_compile};
 use super::never_made::never_made;
 use super::set::check_site;
 use super::{Edit, InvalidEdit, InvalidSite, RefusedEdit, RuleSet, SiteRules, SiteSummary};
-use crate::compiled::memory_to_compile;
 
 /// The format this build writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 2;

@@ -9,6 +9,8 @@ use std::cell::Cell;
 use std::io::{self, Read};
 use std::rc::Rc;
 
+use super::{Mirror, SiteRules};
+
 /// Bytes of memory that rules may take, unless whoever loads them says otherwise.
 pub const DEFAULT_RULES_MEMORY: u64 = 1_000_000_000;
 
@@ -24,6 +26,23 @@ const ENTRY_MEMORY: u64 = 96;
 pub(super) fn memory_of(json: &str) -> u64 {
     let entries = json.bytes().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
     SITE_MEMORY + json.len() as u64 + ENTRY_MEMORY * entries as u64
+}
+
+/// Exceptions of a mirror and of all mirrors that it is one of. Without a limit, a few long ones would be in very many programs.
+pub(crate) const MAX_EXCEPTION_BYTES: usize = 4096;
+/// Memory for a domain when it is compiled, beside two copies of its name: its share of a node of a tree, of the table and of a
+/// record.
+pub(crate) const DOMAIN_MEMORY: u64 = 200;
+/// Memory for a mirror when it is compiled, in its own map and as a program, with as many exceptions as there can be.
+pub(crate) const MIRROR_MEMORY: u64 = (4 * size_of::<Mirror>() + 4 * MAX_EXCEPTION_BYTES) as u64;
+
+/// An estimate of the memory that a site takes when it is compiled, beside that for its program.
+pub(super) fn memory_to_compile(domain: &str, site: &SiteRules) -> u64 {
+    let names = site.hosts().iter().map(|host| &**host).chain([domain]);
+    // Each end of a name may be in the table, and the name with `www`.
+    let memory_of =
+        |name: &str| (name.split('.').count() as u64 + 1) * (DOMAIN_MEMORY + 2 * name.len() as u64);
+    names.map(memory_of).sum::<u64>() + site.mirror().map_or(0, |_| MIRROR_MEMORY)
 }
 
 /// Counts what is read of a rule file.

@@ -20,5 +20,5 @@ pub use token::{
 };
 pub use token_text::UnknownKey;
 
-pub(crate) use parse::PADDING;
+pub(crate) use crate::marks::PADDING;
 pub(crate) use token::{NameCounts, all_named, path_params, query_params, query_separator, split_path};

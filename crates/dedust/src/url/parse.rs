@@ -20,6 +20,7 @@ use super::dot_segments;
 use super::escape::Copier;
 use super::normal;
 use super::scan;
+use crate::marks::PADDING;
 
 /// Inputs above this length are refused; it keeps all offsets within 32 bits.
 const MAX_INPUT_BYTES: usize = 64 << 20;
@@ -48,9 +49,6 @@ pub struct ParsedUrl {
     length: u32,
     parts: Parts,
 }
-
-/// Bytes after a URL that may be read with it.
-pub(crate) const PADDING: usize = 64;
 
 /// Offsets into the buffer. All zero is the empty URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

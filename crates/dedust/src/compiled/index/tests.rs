@@ -1,6 +1,7 @@
-use super::super::encoding::Cursor;
-use super::super::{CompiledSite, Image, ImageBuilder, LeftOutReason, SiteFacts};
+use super::super::{Image, ImageBuilder, LeftOutReason, SiteFacts};
 use super::*;
+use crate::encoding::Cursor;
+use crate::program::CompiledSite;
 
 fn shape() -> Vec<u8> {
     let mut shape = 100u32.to_le_bytes().to_vec();

@@ -4,18 +4,18 @@ The texts of a site, by number: rules name them, so that sites whose rules diffe
 
 use foldhash::HashMap;
 
-use crate::compiled::encoding::TooLarge;
-use crate::program::NO_TEXT;
+use super::NO_TEXT;
+use crate::encoding::TooLarge;
 
 /// Texts that were given numbers.
 #[derive(Default)]
-pub(crate) struct Texts {
+pub(crate) struct TextBuilder {
     text: Vec<u8>,
     ends: Vec<u32>,
     number_by_text: HashMap<Box<[u8]>, u32>,
 }
 
-impl Texts {
+impl TextBuilder {
     /// Gives a text the next number, whether it has one or not.
     pub(crate) fn push(&mut self, text: &[u8]) -> Result<u32, TooLarge> {
         let number = u32::try_from(self.ends.len()).map_err(|_| TooLarge)?;
@@ -26,7 +26,7 @@ impl Texts {
     }
 
     /// The number of a text, as templates and checks name it.
-    pub(super) fn small_number(&mut self, text: &[u8]) -> Result<u16, TooLarge> {
+    pub(crate) fn small_number(&mut self, text: &[u8]) -> Result<u16, TooLarge> {
         let number = u16::try_from(self.number(text)?).ok().filter(|&number| number < NO_TEXT - 1);
         number.ok_or(TooLarge)
     }
