@@ -24,16 +24,18 @@ written by `encode.rs`; `triggers.rs` says what they wait for. Where there are m
 */
 
 mod change;
+mod change_path;
 mod early;
 mod edited_url;
 mod encode;
+mod head;
 mod independence;
 mod names;
 mod one_by_one;
+mod params;
 mod read;
 mod roundtrip;
 mod run;
-mod split;
 mod triggers;
 mod write;
 

@@ -6,13 +6,10 @@ use std::io::Write as _;
 
 use super::edited_url::{EditedUrl, Param, Piece, find, raw};
 use super::run::{Read, look_up};
-use super::{EditProgram, FoldedArea, Place, code, spelling_bits};
+use super::{EditProgram, FoldedArea, Place, code};
 use crate::encoding::Cursor;
 use crate::rule::{Atom, Count, Spelling};
 use crate::url::ParsedUrl;
-
-/// Segments that a path may get. More are not made: the edit is left out.
-const MAX_SEGMENTS: usize = 1000;
 
 /// Numbers of names that are left out together are smaller.
 pub(super) const MAX_DROPPED_NAMES: u16 = u64::BITS as u16;
@@ -75,7 +72,7 @@ impl<'p> Changing<'_, 'p> {
     }
 
     /// What may be new when the value of a place was changed to some text.
-    fn has_new_value(&mut self, place: Place, value: Piece) {
+    pub(super) fn has_new_value(&mut self, place: Place, value: Piece) {
         match place.code {
             Place::SCHEME => self.has_news(News::Scheme),
             Place::SEGMENT | Place::FROM_RIGHT => {
@@ -216,7 +213,7 @@ impl<'p> Changing<'_, 'p> {
     }
 
     /// Notes characters that a spelling may have brought in.
-    fn has_new_spelling(&mut self, area: FoldedArea, to: Spelling) {
+    pub(super) fn has_new_spelling(&mut self, area: FoldedArea, to: Spelling) {
         if to != Spelling::Lowercase {
             self.edited.characters[area as usize] = u8::MAX;
         }
@@ -270,7 +267,7 @@ impl<'p> Changing<'_, 'p> {
     }
 
     /// Writes a text once more, at the end.
-    fn copy(&mut self, piece: Piece) {
+    pub(super) fn copy(&mut self, piece: Piece) {
         let EditedUrl { written, .. } = &mut *self.edited;
         if piece.is_written() {
             let start = (piece.start - Piece::STAR.start) as usize;
@@ -323,7 +320,7 @@ impl<'p> Changing<'_, 'p> {
     }
 
     /// The next source as a text.
-    fn read_source(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<Piece, CannotChange>> {
+    pub(super) fn read_source(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<Piece, CannotChange>> {
         let flags = cursor.u8()?;
         let prefix = self.program.text(cursor)??;
         if flags & code::SOURCE_READS == 0 {
@@ -368,156 +365,6 @@ impl<'p> Changing<'_, 'p> {
         self.edited.write_text(suffix);
         Some(Ok(self.edited.written_since(mark)))
     }
-
-    fn set_path(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<(), CannotChange>> {
-        let mut path = std::mem::take(&mut self.edited.spare);
-        path.clear();
-        let made = if self.edited.parts.path_is_forgotten {
-            Some(Err(CannotChange))
-        } else {
-            self.make_path(cursor, &mut path)
-        };
-        if let Some(Ok(())) = made {
-            let edited = &mut *self.edited;
-            let text = |piece: &Piece| edited.text(self.url, *piece);
-            let is_same =
-                edited.parts.segments.len() == path.len()
-                    && edited.parts.segments.iter().zip(&path).all(|(one, other)| {
-                        one == other || one.len() == other.len() && text(one) == text(other)
-                    });
-            std::mem::swap(&mut edited.parts.segments, &mut path);
-            if !is_same {
-                // What is taken apart may be numbers that started elsewhere.
-                edited.characters[FoldedArea::Path as usize] |= spelling_bits::PADDING;
-                let (start, end) = (self.url.parts().path_start, self.url.parts().path_end);
-                for at in 0..edited.parts.segments.len() {
-                    let piece = edited.parts.segments[at];
-                    if piece.start <= start || piece.end > end {
-                        edited.add_characters(self.url, self.program, FoldedArea::Path, piece);
-                    }
-                }
-                edited.parts.has_slash &= !edited.parts.segments.is_empty();
-                edited.parts.touched.path = true;
-                self.is_changed = true;
-                self.has_news(News::Path);
-            }
-        }
-        self.edited.spare = path;
-        made
-    }
-
-    fn make_path(
-        &mut self,
-        cursor: &mut Cursor<'p>,
-        path: &mut Vec<Piece>,
-    ) -> Read<Result<(), CannotChange>> {
-        for _ in 0..cursor.u16()? {
-            let code = cursor.u8()?;
-            let copied = match code {
-                code::PART_TEXT => {
-                    self.edited.parts.touched.path_text = true;
-                    path.push(self.edited.write_text(self.program.text(cursor)??));
-                    Some(&[][..])
-                }
-                code::PART_SEGMENTS => {
-                    let (from, but_last) = (usize::from(cursor.u16()?), usize::from(cursor.u16()?));
-                    let segments = &self.edited.parts.segments;
-                    segments.len().checked_sub(but_last).and_then(|end| segments.get(from..end))
-                }
-                code::PART_FIRST => self.edited.parts.segments.get(..usize::from(cursor.u16()?)),
-                code::PART_LAST => {
-                    let segments = &self.edited.parts.segments;
-                    let start = segments.len().checked_sub(usize::from(cursor.u16()?));
-                    start.and_then(|start| segments.get(start..))
-                }
-                code::PART_VALUE => {
-                    self.edited.parts.touched.path_text = true;
-                    let separator = cursor.u8()?;
-                    let piece = match self.read_source(cursor)? {
-                        Ok(piece) => piece,
-                        Err(error) => return Some(Err(error)),
-                    };
-                    if !self.split(piece, separator, path) {
-                        return Some(Err(CannotChange));
-                    }
-                    Some(&[][..])
-                }
-                _ => return None,
-            };
-            let Some(copied) = copied else { return Some(Err(CannotChange)) };
-            path.extend_from_slice(copied);
-            if path.len() > MAX_SEGMENTS {
-                return Some(Err(CannotChange));
-            }
-        }
-        Some(Ok(()))
-    }
-
-    /// Adds a value to a path, as one segment or several; false when it cannot stand there.
-    fn split(&self, piece: Piece, separator: u8, path: &mut Vec<Piece>) -> bool {
-        let text = self.edited.text(self.url, piece);
-        if text.is_empty() || !text.iter().all(|&byte| may_stand_in_path(byte)) {
-            return false;
-        }
-        let mut start = piece.start;
-        for segment in text.split(|&byte| byte == b'/' || byte == separator) {
-            // A dot segment would be read as a step in the path.
-            if segment.is_empty() || segment == b"." || segment == b".." {
-                return false;
-            }
-            let end = start + segment.len() as u32;
-            path.push(Piece { start, end });
-            start = end + 1;
-        }
-        true
-    }
-
-    /// Leaves out blocks of segments that repeat the block before them.
-    fn unrepeat(&mut self) {
-        let edited = &mut *self.edited;
-        let (mut at, mut is_changed) = (0, false);
-        while at < edited.parts.segments.len() {
-            let segments = &edited.parts.segments;
-            let longest = (segments.len() - at) / 2;
-            let text = |place: usize| edited.text(self.url, segments[place]);
-            let repeats = |len: &usize| (at..at + len).all(|place| text(place) == text(place + len));
-            match (1..=longest.min(8)).find(repeats) {
-                Some(len) => {
-                    edited.parts.segments.drain(at..at + len);
-                    is_changed = true;
-                }
-                None => at += 1,
-            }
-        }
-        if is_changed {
-            edited.parts.touched.path = true;
-            self.is_changed = true;
-            self.has_news(News::Path);
-        }
-    }
-}
-
-impl Changing<'_, '_> {
-    /// Leaves out parameters that have the name and value of one before them.
-    fn unrepeat_params(&mut self) {
-        let edited = &mut *self.edited;
-        let mut at = 1;
-        while let Some(param) = edited.parts.params.get(at) {
-            let value = |param: &Param| (param.value == Piece::STAR, edited.value(self.url, param.value));
-            let says_the_same = |other: &Param| {
-                other.word == param.word
-                    && edited.text(self.url, other.name) == edited.text(self.url, param.name)
-                    && value(other) == value(param)
-            };
-            if edited.parts.params[..at].iter().any(says_the_same) {
-                edited.parts.params.remove(at);
-                edited.parts.touched.query = true;
-                self.is_changed = true;
-            } else {
-                at += 1;
-            }
-        }
-    }
 }
 
 /// Takes a parameter away, or all of a name, if there is one.
@@ -538,9 +385,4 @@ fn remove<T>(list: &mut Vec<T>, at: Option<usize>, is_touched: &mut bool) -> boo
     list.remove(at);
     *is_touched = true;
     true
-}
-
-/// Whether a byte of a parameter's value reads the same in a path.
-fn may_stand_in_path(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,=:@/%".contains(&byte)
 }

@@ -4,19 +4,20 @@ numbers.
 */
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::change::MAX_DROPPED_NAMES;
 use super::early::Early;
+use super::head::Head;
 use super::independence::{Masks, alone, masks};
 use super::names::NamesBuilder;
 use super::triggers::{Trigger, depths, triggers};
 use super::{
     BARE, BITS, COUNT_AT, CompiledSite, DEPTHS, DEPTHS_AT, EARLY_AT, EDITS_AT, END_WIDTH, ENDS_AT,
-    EXCEPT_PARAMS, FEATURES_AT, FETCHABLE, FETCHABLE_AT, FLAGS_AT, FOLD_BYTES, HAS_FOLDS, HAS_PATH_VALUES,
-    HEAD_BYTES, IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT, LABEL_INDEX_AT, MATTERS_AT, MAY_FAIL, NO_TEXT,
-    OF_PATH, OF_QUERY, PATH_CHARACTERS_AT, PATH_NAMES_AT, Place, QUERY_NAMES_AT, SPEAKS_OF_LABELS, TEXTS_AT,
-    TOTAL_AT, VALUE_TABLE_AT, VALUES_AT, code, early_bits, spelling_bits, value_print,
+    EXCEPT_PARAMS, FEATURES_AT, FETCHABLE, FETCHABLE_AT, FLAGS_AT, HAS_FOLDS, HAS_PATH_VALUES, HEAD_BYTES,
+    IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT, MATTERS_AT, MAY_FAIL, NO_TEXT, OF_PATH, OF_QUERY, PATH_NAMES_AT,
+    Place, QUERY_NAMES_AT, SPEAKS_OF_LABELS, TEXTS_AT, TOTAL_AT, VALUE_TABLE_AT, VALUES_AT, code, early_bits,
+    value_print,
 };
 use crate::encoding::{Encode as _, TooLarge};
 use crate::program::HAS_EDITS;
@@ -38,12 +39,7 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
     query_names.put_texts(&mut texts, &mut site)?;
     path_names.put_texts(&mut texts, &mut site)?;
     let is_alone = alone(edits);
-    let mut head = Head {
-        bytes: [0; HEAD_BYTES],
-        folds: [0; FOLD_BYTES / 4],
-        values: Vec::new(),
-        value_by_text: BTreeMap::new(),
-    };
+    let mut head = Head::default();
     head.put_u32(LABEL_AT, NO_TEXT as usize)?;
     // Those that are made early come last, and need no bit.
     let (mut early, mut edits_in_order) = (Vec::new(), Vec::new());
@@ -184,76 +180,6 @@ fn mentions<'a>(edits: &[(usize, &'a Edit)]) -> impl Iterator<Item = &'a TokenKe
         }
         keys
     })
-}
-
-/// The header, and what is collected for the tables after it.
-struct Head {
-    bytes: [u8; HEAD_BYTES],
-    folds: [u32; FOLD_BYTES / 4],
-    /// Whose value it is, which, and the edits that wait for it, in the order in which edits speak of them.
-    values: Vec<(u16, Value, u32)>,
-    value_by_text: BTreeMap<(u16, Value), usize>,
-}
-
-impl Head {
-    /// Writes a number of 16 bits.
-    fn put(&mut self, at: usize, number: usize) -> Result<(), TooLarge> {
-        let number = u16::try_from(number).map_err(|_| TooLarge)?;
-        self.bytes[at..at + 2].copy_from_slice(&number.to_le_bytes());
-        Ok(())
-    }
-
-    fn put_u32(&mut self, at: usize, number: usize) -> Result<(), TooLarge> {
-        let number = u32::try_from(number).map_err(|_| TooLarge)?;
-        self.bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
-        Ok(())
-    }
-
-    /// Sets a bit of a mask.
-    fn add(&mut self, at: usize, bit: u32) {
-        self.bytes[at + bit as usize / 8] |= 1 << (bit % 8);
-    }
-
-    fn add_value(&mut self, of: u16, value: Value, bit: u32) {
-        let next = self.values.len();
-        let number = *self.value_by_text.entry((of, value.clone())).or_insert(next);
-        if number == next {
-            self.values.push((of, value, 0));
-        }
-        self.values[number].2 |= 1 << bit;
-    }
-
-    /// Notes a change that is made early, in keys, and in URLs if that can be fetched.
-    fn add_early(
-        &mut self,
-        change: Early<'_>,
-        fetchable: bool,
-        query_names: &mut NamesBuilder,
-        path_names: &mut NamesBuilder,
-    ) {
-        let site = |[in_keys, in_urls]: [u8; 2]| if fetchable { in_keys | in_urls } else { in_keys };
-        let drop = site([early_bits::DROP_IN_KEYS, early_bits::DROP_IN_URLS]);
-        match change {
-            Early::DropParam(name) => query_names.add_early(name, drop),
-            Early::DropPathParam(name) => path_names.add_early(name, drop),
-            Early::ForgetParam(name) => query_names.add_early(name, early_bits::FORGET_IN_KEYS),
-            Early::NoSlash => self.bytes[EARLY_AT] |= site(early_bits::NO_SLASH),
-            Early::Http => self.bytes[EARLY_AT] |= site(early_bits::HTTP),
-            // A label without text is any.
-            Early::ForgetLabel(index) | Early::NoLabel(index, _) => {
-                self.bytes[EARLY_AT] |= site(early_bits::NO_LABEL);
-                self.bytes[LABEL_INDEX_AT] = index;
-            }
-        }
-    }
-
-    fn add_fold(&mut self, area: usize, characters: u8, bit: u32) {
-        self.bytes[FLAGS_AT] |= HAS_FOLDS;
-        self.bytes[PATH_CHARACTERS_AT + area] |= characters;
-        for character in (0..spelling_bits::COUNT).filter(|at| characters & (1 << at) != 0) {
-            self.folds[area * spelling_bits::COUNT + character] |= 1 << bit;
-        }
-    }
 }
 
 /// The numbers of names and of texts.

@@ -1,5 +1,5 @@
 /*!
-Changes to the list of query parameters: where `;` separates them too, and in which order they stand.
+Changes to the list of query parameters: where `;` separates them too, which say the same, and in which order they stand.
 */
 
 use memchr::memchr;
@@ -12,6 +12,27 @@ use super::run::Read;
 use crate::encoding::{Cursor, first_word};
 
 impl Changing<'_, '_> {
+    /// Leaves out parameters that have the name and value of one before them.
+    pub(super) fn unrepeat_params(&mut self) {
+        let edited = &mut *self.edited;
+        let mut at = 1;
+        while let Some(param) = edited.parts.params.get(at) {
+            let value = |param: &Param| (param.value == Piece::STAR, edited.value(self.url, param.value));
+            let says_the_same = |other: &Param| {
+                other.word == param.word
+                    && edited.text(self.url, other.name) == edited.text(self.url, param.name)
+                    && value(other) == value(param)
+            };
+            if edited.parts.params[..at].iter().any(says_the_same) {
+                edited.parts.params.remove(at);
+                edited.parts.touched.query = true;
+                self.is_changed = true;
+            } else {
+                at += 1;
+            }
+        }
+    }
+
     /// Reads `;` as `&`. The URL stays as it is, so this is no change of it.
     pub(super) fn split_params(&mut self) {
         let parts = &mut self.edited.parts;
