@@ -318,6 +318,8 @@ fn an_order_is_for_urls_and_not_for_keys() {
     let ordered = edits(r#"[{"change": [{"order": ["q.id", "q.page"]}], "fetchable": true}]"#);
     check(&ordered, "/?a=1&page=2&id=3", "/?a=1&id=3&page=2", "/?id=3&page=2&a=1");
     check(&ordered, "/?id=3&page=2&a=1", "/?a=1&id=3&page=2", "/?id=3&page=2&a=1");
+    assert_eq!(ordered.explain("http://example.org/?a=1&id=3").unwrap().edits, [0]);
+    assert!(ordered.explain("http://example.org/?id=3&a=1").unwrap().edits.is_empty());
 }
 
 #[test]

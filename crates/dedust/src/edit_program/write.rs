@@ -41,7 +41,7 @@ impl EditedUrl {
     }
 
     /// Writes the URL as it is now, in the order in which it came.
-    pub(super) fn write_url(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, out: &mut TextBuffer) {
+    pub(crate) fn write_url(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, out: &mut TextBuffer) {
         self.write(url, program, (true, true), out, true);
     }
 

@@ -101,18 +101,20 @@ pub(super) fn firing(program: &Program<'_>, url: &ParsedUrl) -> Vec<usize> {
     let mut edited = EditedUrl::default();
     let Some(edits) = read(program, url, &mut edited) else { return Vec::new() };
     edited.read_labels(url, &edits);
-    let mut before = edited.write_key(url, &edits, &mut TextBuffer::default()).to_vec();
-    let mut is_done = false;
+    // A copy, since parameters are sorted for a key.
+    let written = |edited: &EditedUrl| {
+        let (mut copy, mut text, mut key) = (edited.clone(), TextBuffer::default(), TextBuffer::default());
+        copy.write_url(url, &edits, &mut text);
+        (text.as_bytes().to_vec(), copy.write_key(url, &edits, &mut key).to_vec())
+    };
+    let (mut before, mut is_done) = (written(&edited), false);
     let changes = |number: &usize| {
         if is_done {
             return false;
         }
         is_done = edited.run_only(url, &edits, *number).is_last;
-        let mut out = TextBuffer::default();
-        let after = edited.write_key(url, &edits, &mut out);
-        let is_changed = before != after;
-        before = after.to_vec();
-        is_changed
+        let after = written(&edited);
+        after != std::mem::replace(&mut before, after.clone())
     };
     let mut numbers: Vec<usize> = (0..edits.len()).collect();
     numbers.sort_by_key(|&number| edits.place(number));

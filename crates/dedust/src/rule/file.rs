@@ -21,7 +21,7 @@ The rule file: JSON for machines and people, format version first, the same byte
   }
 }
 ```
-`docs/rules.md` is its reference, and `docs/rules.schema.json` the same for machines. Files of version 1 are read too: see
+`docs/rules.md` is its reference, and `rules.schema.json` of this crate the same for machines. Files of version 1 are read too: see
 [`version_1`].
 
 A field of another name, and a site, field or key that is there twice, are errors: whoever wrote it means something that

@@ -1,0 +1,65 @@
+//! The JSON Schema of rule files says what loading them says: both take the same files, and refuse the same mistakes.
+
+#![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
+
+use std::fs;
+use std::path::Path;
+
+use boon::{Compiler, SchemaIndex, Schemas};
+use dedust::RuleSet;
+use serde_json::Value;
+
+fn in_crate(path: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn schema(schemas: &mut Schemas) -> SchemaIndex {
+    let mut compiler = Compiler::new();
+    compiler.add_resource("rules.schema.json", in_crate("rules.schema.json")).unwrap();
+    compiler.compile("rules.schema.json", schemas).unwrap()
+}
+
+#[test]
+fn what_is_saved_fits() {
+    let mut schemas = Schemas::new();
+    let schema = schema(&mut schemas);
+    for name in ["every-operation.json", "every-edit.json"] {
+        let file = in_crate(&format!("testdata/rules-v2/{name}"));
+        assert!(
+            schemas.validate(&file, schema).is_ok(),
+            "{name}: {}",
+            schemas.validate(&file, schema).unwrap_err()
+        );
+    }
+}
+
+#[test]
+fn both_take_and_refuse_the_same_edits() {
+    let mut schemas = Schemas::new();
+    let schema = schema(&mut schemas);
+    for (edit, fits) in [
+        (r#"{"change": [{"drop": "q.sid"}]}"#, true),
+        (r#"{"change": ["split_params"], "fetchable": true, "says": "anything"}"#, true),
+        (
+            r#"{"when": {"last_0": "absent", "q.a#2": {"any": {"class": "digits", "optional": true}}}, "change": [{"forget": "path_1"}]}"#,
+            true,
+        ),
+        (
+            r#"{"when": {"path_0": {"any": {"file": "html"}}}, "closed": "except_params", "change": [{"order": ["q.a"]}], "last": true}"#,
+            true,
+        ),
+        (r#"{"change": [{"dorp": "q.sid"}]}"#, false),
+        (r#"{"change": [{"drop": "query.sid"}]}"#, false),
+        (r#"{"change": []}"#, false),
+        (r#"{"when": {"q.a": {"si": "1"}}, "change": [{"drop": "q.sid"}]}"#, false),
+        (r#"{"when": {"q.a": {"any": "digit"}}, "change": [{"drop": "q.sid"}]}"#, false),
+        (r#"{"closed": "yes", "change": [{"drop": "q.sid"}]}"#, false),
+        (r#"{"colour": "red", "change": [{"drop": "q.sid"}]}"#, false),
+    ] {
+        let file = format!(r#"{{"version": 2, "sites": {{"a.example": {{"edits": [{edit}]}}}}}}"#);
+        assert_eq!(RuleSet::load(file.as_bytes()).is_ok(), fits, "loading {edit}");
+        let file: Value = serde_json::from_str(&file).unwrap();
+        assert_eq!(schemas.validate(&file, schema).is_ok(), fits, "the schema on {edit}");
+    }
+}
