@@ -2,7 +2,7 @@
 Whether `;` separates query parameters on a site: `?PHPSESSID=x&topic=310.0;topicseen`.
 
 A URL alone does not tell: `?q=tl;dr` has one parameter. But what stands behind a `;` and is a name stands there behind many
-different values, and a part of a value stands behind one. So `;` is taken for a separator where most of what it is followed by
+different values, and a part of a value stands behind one, or is a number. So `;` is taken for a separator where most of what it is followed by
 also stands behind something else. Then all URLs are read that way, and the first edit says so. It changes no URL, and brings
 together those that have the same parameters; where these show different pages, it is not made.
 */
@@ -45,11 +45,13 @@ fn query(url: &[u8]) -> Option<&[u8]> {
 
 /// Whether most names behind a `;` stand behind several different texts.
 fn follows_several(corpus: &Corpus, rows: &[u32]) -> bool {
-    /// What is known of a name: how often it stands behind a `;`, the text before it, and whether there is another.
+    /// What is known of a name: how often it stands behind a `;`, the text before it, whether there is another, and whether
+    /// it is more than a number.
     struct Name {
         count: u64,
         before: u64,
         has_others: bool,
+        has_letter: bool,
     }
     let mut names: HashMap<u64, Name> = HashMap::new();
     for &row in rows {
@@ -58,11 +60,9 @@ fn follows_several(corpus: &Corpus, rows: &[u32]) -> bool {
             let mut before = pieces.next().map_or(0, xxh3_64);
             for piece in pieces {
                 let length = memchr::memchr(b'=', piece).unwrap_or(piece.len());
-                let name = names.entry(xxh3_64(&piece[..length])).or_insert(Name {
-                    count: 0,
-                    before,
-                    has_others: false,
-                });
+                let has_letter = piece[..length].iter().any(u8::is_ascii_alphabetic);
+                let first = Name { count: 0, before, has_others: false, has_letter };
+                let name = names.entry(xxh3_64(&piece[..length])).or_insert(first);
                 name.count += 1;
                 name.has_others |= name.before != before;
                 before = xxh3_64(piece);
@@ -70,7 +70,8 @@ fn follows_several(corpus: &Corpus, rows: &[u32]) -> bool {
         }
     }
     let all: u64 = names.values().map(|name| name.count).sum();
-    let several: u64 = names.values().filter(|name| name.has_others).map(|name| name.count).sum();
+    let is_name = |name: &&Name| name.has_others && name.has_letter;
+    let several: u64 = names.values().filter(is_name).map(|name| name.count).sum();
     2 * several > all
 }
 
@@ -154,6 +155,8 @@ mod tests {
     fn a_part_of_a_value_is_not() {
         let search = |n: u32| (n.to_string(), format!("http://a.example/?q=tl;dr&page={n}"));
         assert!(split(&corpus((0..20).map(search))).is_none());
+        let point = |n: u32| (n.to_string(), format!("http://a.example/?at={n};{};{}", n % 7, n % 5));
+        assert!(split(&corpus((0..40).map(point))).is_none());
     }
 
     #[test]
