@@ -9,9 +9,12 @@ Names and values come from short lists, so that edits and URLs meet, or are any 
 
 use std::collections::BTreeMap;
 
-use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch};
-use dedust::rules::{AnyValue, Area, Atom, Change, Closed, Count, Edit, Evidence, Mapped, PathPart, SiteRules, SiteSummary, Source, Spelling, Spot, Test, TokenKey, Value, ValueClass};
+use dedust::rules::{
+    AnyValue, Area, Atom, Change, Closed, Count, Edit, Evidence, Mapped, PathPart, SiteRules, SiteSummary,
+    Source, Spelling, Spot, Test, TokenKey, Value, ValueClass,
+};
 use dedust::support::{EditList, UrlParts};
+use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch};
 use dedust_fuzz::check_promises;
 use libfuzzer_sys::arbitrary::{Arbitrary, Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
@@ -112,8 +115,13 @@ struct Input {
 
 impl<'a> Arbitrary<'a> for Input {
     fn arbitrary(input: &mut Unstructured<'a>) -> Result<Self> {
-        let mut edits = list(input, MAX_EDITS, edit)?;
-        edits.retain(|edit| site_of(vec![edit.clone()]).is_ok());
+        let mut edits: Vec<Edit> = Vec::new();
+        for edit in list(input, MAX_EDITS, edit)? {
+            edits.push(edit);
+            if site_of(edits.clone()).is_err() {
+                edits.pop();
+            }
+        }
         Ok(Self { edits, urls: list(input, MAX_URLS, url)? })
     }
 }
@@ -284,7 +292,10 @@ fn change(input: &mut Unstructured<'_>) -> Result<Change> {
         13 => Change::Path(list(input, 4, path_part)?),
         14 => Change::Unrepeat,
         15 => Change::SplitParams,
-        16 => Change::Order(vec![TokenKey::query(input.choose(&NAMES)?), TokenKey::query(input.choose(&NAMES)?)]),
+        16 => Change::Order(vec![
+            TokenKey::query(input.choose(&NAMES)?),
+            TokenKey::query(input.choose(&NAMES)?),
+        ]),
         _ => Change::UnrepeatParams,
     })
 }

@@ -42,9 +42,8 @@ use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::limits::{DEFAULT_RULES_MEMORY, MAX_SITE_BYTES, Progress, memory_of, memory_to_compile};
-use super::never_made::never_made;
 use super::set::check_site;
-use super::{Edit, InvalidEdit, InvalidSite, RefusedEdit, RuleSet, SiteRules, SiteSummary};
+use super::{Edit, InvalidSite, RefusedEdit, RuleSet, SiteRules, SiteSummary};
 
 /// The format this build writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 2;
@@ -207,15 +206,9 @@ impl RuleSet {
 impl LoadedSite<'_> {
     fn check(self, site: &str) -> Result<SiteRules, LoadRulesError> {
         let Self { summary, hosts, edits, refused } = self;
-        let edits: Vec<Edit> = read_list("edit", site, &edits)?;
+        let edits = read_list("edit", site, &edits)?;
         let refused = read_list("refused edit", site, &refused)?;
         let refuse = |source| LoadRulesError::InvalidSite { site: site.into(), source };
-        for index in 0..edits.len() {
-            if let Some((by, spot)) = never_made(&edits, index) {
-                let source = InvalidEdit::NeverMade { by, spot: spot.to_string().into() };
-                return Err(refuse(InvalidSite::Edit { index, source }));
-            }
-        }
         let rules = SiteRules::new(summary, edits).map_err(refuse)?;
         Ok(rules.with_refused(refused).with_hosts(hosts))
     }

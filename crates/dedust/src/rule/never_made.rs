@@ -23,9 +23,6 @@ pub fn never_made(edits: &[Edit], place: usize) -> Option<(usize, Spot)> {
         if needed.is_empty() || comparisons > MAX_COMPARISONS {
             return None;
         }
-        if earlier.evidence.is_refuted() {
-            continue;
-        }
         if is_made_before(earlier, edit)
             && let Some((spot, _)) = needed.iter().find(|(spot, test)| takes_away(earlier, spot, *test))
         {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::check_edit;
 use super::cycle::find_cycle;
+use super::never_made::never_made;
 use super::{Change, Edit, InvalidEdit, Mirror, Promise, RefusedEdit, Rule};
 use crate::url::{ParsedUrl, has_subdomains, site_of};
 
@@ -157,6 +158,10 @@ impl SiteRules {
     pub fn new(summary: SiteSummary, edits: Vec<Edit>) -> Result<Self, InvalidSite> {
         for (index, edit) in edits.iter().enumerate() {
             check_edit(edit).map_err(|source| InvalidSite::Edit { index, source })?;
+            if let Some((by, spot)) = never_made(&edits, index) {
+                let source = InvalidEdit::NeverMade { by, spot: spot.to_string().into() };
+                return Err(InvalidSite::Edit { index, source });
+            }
         }
         let replaces = |edit: &Edit| edit.replaced().is_some();
         let first_other = edits.iter().position(|edit| !replaces(edit)).unwrap_or(edits.len());
