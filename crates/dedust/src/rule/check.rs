@@ -212,6 +212,7 @@ pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidEdit> {
                 written = Some(target);
             }
             Change::Order(order) => {
+                order.iter().try_for_each(|key| check_text(key, None))?;
                 let is_param = |key: &TokenKey| {
                     matches!(key, TokenKey::QueryParam(_))
                         && written.is_none_or(|target| target.contains_key(key))
