@@ -123,7 +123,7 @@ fn learn_tree(corpus: &Corpus, selection: Selection, max_false_pair_rate: f64) -
     Learned {
         raw_rules: proposal.raw,
         qualified_rules: proposal.qualified.len(),
-        ..Learned::of_rules(&select(&tree, &proposal, &options))
+        ..Learned::of_rules(select(&tree, &proposal, &options))
     }
 }
 

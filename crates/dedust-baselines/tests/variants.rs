@@ -31,7 +31,7 @@ fn rules_of(corpus: &Corpus, propose_with: &ProposeOptions, select_with: &Select
 
 fn normalizer(corpus: &Corpus, rules: Vec<Rule>) -> Normalizer {
     let mut set = RuleSet::new("test");
-    let edits = rules.iter().map(Rule::to_edit).collect();
+    let edits = rules.into_iter().map(Rule::into_edit).collect();
     set.insert(corpus.site(), SiteRules::new(SiteSummary::default(), edits).unwrap()).unwrap();
     Normalizer::compile(&set)
 }

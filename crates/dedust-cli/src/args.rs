@@ -72,7 +72,7 @@ pub(crate) enum Command {
     Evaluate(EvaluateArgs),
     /// Put methods side by side: what they save, lose and cost
     Compare(CompareArgs),
-    /// Say which rule covers a URL, why it is trusted and what it does
+    /// Say which edits change a URL, what they do and why they are trusted
     Explain(ExplainArgs),
     /// Fetch pages to confirm or refute rules
     Validate(ValidateArgs),

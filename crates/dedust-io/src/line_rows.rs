@@ -162,9 +162,12 @@ impl LineRows {
         }
     }
 
-    /// The row that was read last, with its line end.
+    /// The row that was read last, with its line end; of a JSON array, the object alone.
     pub(crate) fn text_of_row(&self) -> &[u8] {
-        self.lines.text()
+        match self.format {
+            Format::JsonArray => array_element(self.lines.text()),
+            _ => self.lines.text(),
+        }
     }
 
     /// Whether the text starts with the header of an index.

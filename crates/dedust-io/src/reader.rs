@@ -219,7 +219,8 @@ impl Reader {
         }
     }
 
-    /// The row that was read last, as it stands in a text, with its line end. `None` for other formats.
+    /// The row that was read last, as it stands in a text, with its line end; of a JSON array, the object alone. `None` for other
+    /// formats.
     pub fn text_of_row(&self) -> Option<&[u8]> {
         match &self.rows {
             Rows::Lines(rows) => Some(rows.text_of_row()),

@@ -134,8 +134,9 @@ pub struct Learned {
 
 impl Learned {
     /// Closed rules, in the order in which they are to be tried.
-    pub fn of_rules(rules: &[Rule]) -> Self {
-        let (edits, count) = (rules.iter().map(Rule::to_edit).collect(), rules.len());
+    pub fn of_rules(rules: Vec<Rule>) -> Self {
+        let count = rules.len();
+        let edits = rules.into_iter().map(Rule::into_edit).collect();
         Self { edits, raw_rules: count, qualified_rules: count, ..Self::default() }
     }
 

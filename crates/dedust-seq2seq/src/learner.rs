@@ -90,7 +90,7 @@ impl Seq2Seq {
         let seed = self.options.seed;
         let translator = PaperTranslator::train(corpus, PAPER_UNITS, &SCHEDULE, seed, &self.device, &told);
         let rules = translator.map(|mut translator| translator.rules(corpus)).unwrap_or_default();
-        Learned::of_rules(&rules)
+        Learned::of_rules(rules)
     }
 
     fn learn_copying(&self, corpus: &Corpus, progress: &dyn Progress) -> Learned {

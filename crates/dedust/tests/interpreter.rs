@@ -260,7 +260,7 @@ fn rule_set(rule: impl Strategy<Value = Rule>) -> impl Strategy<Value = RuleSet>
     vec(rule, 0..6).prop_map(|rules| {
         let mut accepted: Vec<Edit> = Vec::new();
         for rule in rules {
-            accepted.push(rule.to_edit());
+            accepted.push(rule.into_edit());
             if SiteRules::new(SiteSummary::default(), accepted.clone()).is_err() {
                 accepted.pop();
             }
@@ -317,7 +317,7 @@ fn among_many_keys(rules: &RuleSet) -> Option<RuleSet> {
     let rewrite = Rewrite::new([(TokenKey::Scheme, Op::Keep(Value::from("http")))], Vec::new());
     let (pattern, other_params) = (Pattern::new(pattern), OtherParams::Refuse);
     all.push(
-        Rule { pattern, rewrite, other_params, fetchable: true, evidence: Evidence::default() }.to_edit(),
+        Rule { pattern, rewrite, other_params, fetchable: true, evidence: Evidence::default() }.into_edit(),
     );
     let mut set = RuleSet::new("random");
     set.insert("example.org", SiteRules::new(SiteSummary::default(), all).ok()?).ok()?;

@@ -110,7 +110,7 @@ fn misspelt_edits_are_refused_with_their_place() {
         (r#"{"when": {"qs": {"is": "1"}}, "change": [{"drop": "q.t"}]}"#, "`qs` is no key"),
         (
             r#"{"closed": "yes", "change": [{"drop": "q.t"}]}"#,
-            "expected `true`, `false` or \"except_params\" for `closed`",
+            "invalid value: string \"yes\", expected `true`, `false` or \"except_params\" for `closed`",
         ),
         (r#"{"change": [{"dorp": "q.t"}]}"#, "unknown variant `dorp`"),
         (r#"{"chagne": [{"drop": "q.t"}]}"#, "unknown field `chagne`"),

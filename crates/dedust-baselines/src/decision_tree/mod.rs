@@ -89,5 +89,5 @@ pub fn learn_decision_tree(corpus: &Corpus, options: &DecisionTreeOptions) -> Le
         }
     }
     let qualified_rules = qualified.len();
-    Learned { raw_rules, qualified_rules, ..Learned::of_rules(&select::select(qualified)) }
+    Learned { raw_rules, qualified_rules, ..Learned::of_rules(select::select(qualified)) }
 }

@@ -100,5 +100,5 @@ pub fn learn_fanout(corpus: &Corpus, options: &FanoutOptions) -> Learned {
     let selected = select::without_circles(&table, &transformations, select::outermost(all));
     let joined = select::joined(&table, &mut transformations, selected);
     let rules = write::rules(&table, &mut prover, &transformations, joined, options.max_false_pair_rate);
-    Learned { raw_rules, qualified_rules, ..Learned::of_rules(&rules) }
+    Learned { raw_rules, qualified_rules, ..Learned::of_rules(rules) }
 }

@@ -53,7 +53,7 @@ fn the_tree_needs_no_critical_url() {
     let tree = PatternTree::build(&corpus, &BuildOptions::default());
     let rules = select(&tree, &propose(&tree, &ProposeOptions::default()), &SelectOptions::default());
     let forgets_both = |rule: &String| rule.contains("k3=*") && rule.contains("k5=*");
-    let edits: Vec<Edit> = rules.iter().map(Rule::to_edit).collect();
+    let edits: Vec<Edit> = rules.into_iter().map(Rule::into_edit).collect();
     assert!(shown(&edits).iter().any(forgets_both), "{:?}", shown(&edits));
 }
 

@@ -129,7 +129,7 @@ fn long_help_has_examples() {
       compile    Bring rules into a form that opens at once, for any number of sites
       evaluate   Tell how good rules are on URLs whose pages are known
       compare    Put methods side by side: what they save, lose and cost
-      explain    Say which rule covers a URL, why it is trusted and what it does
+      explain    Say which edits change a URL, what they do and why they are trusted
       validate   Fetch pages to confirm or refute rules
       tree       Print the pattern tree of a site
       simulate   Make synthetic sites whose pages are known

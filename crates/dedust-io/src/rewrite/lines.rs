@@ -14,7 +14,6 @@ use std::sync::Arc;
 use memchr::memchr3;
 
 use super::{AddedColumns, AddedNames, MakeColumns, RewriteError, UrlBatch};
-use crate::sniff::array_element;
 use crate::{DelimitedHeader, Format, Input, Layout, Observation, Reader, RowKind};
 
 /// Bytes of rows that are held at a time.
@@ -151,10 +150,9 @@ impl<'o> LineRewriter<'o> {
                 }
             };
             match format {
-                Format::JsonLines | Format::JsonArray => {
-                    extend_json(text, format == Format::JsonArray, &self.names, values, &mut self.out);
+                Format::JsonLines | Format::JsonArray | Format::Cdxj => {
+                    extend_json(text, &self.names, values, &mut self.out);
                 }
-                Format::Cdxj => extend_json(text, false, &self.names, values, &mut self.out),
                 Format::Cdx => extend_cdx(text, cdx_separator(text), values, &mut self.out),
                 _ => {
                     let (separator, width) =
@@ -224,15 +222,8 @@ fn extend_cdx(text: &[u8], separator: u8, values: [Option<&[u8]>; 2], out: &mut 
     out.extend_from_slice(end);
 }
 
-fn extend_json(
-    text: &[u8],
-    is_element: bool,
-    names: &AddedNames,
-    values: [Option<&[u8]>; 2],
-    out: &mut Vec<u8>,
-) {
+fn extend_json(text: &[u8], names: &AddedNames, values: [Option<&[u8]>; 2], out: &mut Vec<u8>) {
     let (row, end) = split_end(text);
-    let row = if is_element { array_element(row) } else { row };
     let row = row.trim_ascii_end();
     // Every row that is held is an object.
     let open = row.strip_suffix(b"}").unwrap_or(row).trim_ascii_end();

@@ -92,7 +92,7 @@ fn check_write(edit: &Edit, target: &BTreeMap<TokenKey, Op>) -> Result<(), Inval
     let is_other_param = |key: &TokenKey| {
         edit.closed == Closed::ExceptParams && matches!(key, TokenKey::QueryParam(_)) && test(key).is_none()
     };
-    if Rule::of(edit).is_none() {
+    if !Rule::is_one(edit) {
         return Err(InvalidEdit::WritesOpen);
     }
     let may_lack = |from: &TokenKey| test(from).is_none_or(may_be_absent);

@@ -1,7 +1,7 @@
 /*!
 Closed edits as the literature writes them: a [`Pattern`] that says which URLs, a [`Rewrite`] that says what to make of them.
 
-[`Rule::to_edit`] and [`Rule::of`] lead to an [`Edit`] and back. Learners of the literature make rules; what is compiled to templates
+[`Rule::into_edit`] and [`Rule::of`] lead to an [`Edit`] and back. Learners of the literature make rules; what is compiled to templates
 is a rule too, since all of a URL that it covers is known when it is compiled.
 */
 
@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::check::check_edit;
-use super::{Change, Closed, Edit, Evidence, InvalidEdit, Op, Pattern, Rewrite, Spot, Test, ValuePattern};
+use super::{
+    Change, Closed, Edit, Evidence, InvalidEdit, Op, Pattern, Rewrite, Source, Spot, Test, ValuePattern,
+};
 use crate::url::{TokenKey, Value};
 
 /// A closed edit that writes URLs anew and is the last: the first rule that covers a URL is applied, and no other.
@@ -42,32 +44,55 @@ pub enum OtherParams {
 
 impl Rule {
     /// The edit that does the same. Where all values of what it writes are known, that can be fetched.
-    pub fn to_edit(&self) -> Edit {
-        let test = |pattern: &ValuePattern| match pattern {
-            ValuePattern::Is(value) => Test::Is(value.clone()),
-            ValuePattern::Any(any) => Test::Any(any.clone()),
+    pub fn into_edit(self) -> Edit {
+        let Self { pattern, other_params, rewrite, fetchable, evidence } = self;
+        let test = |pattern| match pattern {
+            ValuePattern::Is(value) => Test::Is(value),
+            ValuePattern::Any(any) => Test::Any(any),
         };
-        let target = self.rewrite.ops().map(|(key, op)| (key.clone(), op.clone())).collect();
-        let order = self.rewrite.query_order();
-        let order = (!order.is_empty()).then(|| Change::Order(order.to_vec()));
+        let fetchable = fetchable && rewrite.is_writable();
+        let (target, order) = rewrite.into_parts();
+        let order = (!order.is_empty()).then_some(Change::Order(order));
         Edit {
-            when: self.pattern.keys().map(|(key, pattern)| (Spot::Key(key.clone()), test(pattern))).collect(),
-            closed: match self.other_params {
+            when: pattern.into_keys().map(|(key, pattern)| (Spot::Key(key), test(pattern))).collect(),
+            closed: match other_params {
                 OtherParams::Refuse => Closed::Yes,
                 OtherParams::Keep => Closed::ExceptParams,
             },
             change: [Change::Write(target)].into_iter().chain(order).collect(),
             last: true,
-            fetchable: self.fetchable && self.rewrite.is_writable(),
-            evidence: self.evidence.clone(),
+            fetchable,
+            evidence,
         }
     }
 
     /// The rule that does the same as an edit, if there is one.
     pub fn of(edit: &Edit) -> Option<Self> {
-        let (target, query_order) = match &*edit.change {
-            [Change::Write(target)] => (target, Vec::new()),
-            [Change::Write(target), Change::Order(order)] => (target, order.clone()),
+        let (target, order, other_params) = Self::parts_of(edit)?;
+        let pattern = |(spot, test): (&Spot, &Test)| match (spot, test) {
+            (Spot::Key(key), Test::Is(value)) => Some((key.clone(), ValuePattern::Is(value.clone()))),
+            (Spot::Key(key), Test::Any(any)) => Some((key.clone(), ValuePattern::Any(any.clone()))),
+            _ => None,
+        };
+        Some(Self {
+            pattern: Pattern::new(edit.when.iter().filter_map(pattern)),
+            other_params,
+            rewrite: Rewrite::new(target.clone(), order.to_vec()),
+            fetchable: edit.fetchable,
+            evidence: edit.evidence.clone(),
+        })
+    }
+
+    /// Whether a rule does the same as an edit.
+    pub(super) fn is_one(edit: &Edit) -> bool {
+        Self::parts_of(edit).is_some()
+    }
+
+    /// What an edit writes, in which order, and what it does with other parameters; nothing if no rule does the same.
+    fn parts_of(edit: &Edit) -> Option<(&BTreeMap<TokenKey, Op>, &[TokenKey], OtherParams)> {
+        let (target, order) = match &*edit.change {
+            [Change::Write(target)] => (target, &[][..]),
+            [Change::Write(target), Change::Order(order)] => (target, &**order),
             _ => return None,
         };
         let other_params = match edit.closed {
@@ -75,38 +100,24 @@ impl Rule {
             Closed::ExceptParams => OtherParams::Keep,
             Closed::Yes => OtherParams::Refuse,
         };
-        let key_pattern = |(spot, test): (&Spot, &Test)| {
-            let Spot::Key(key) = spot else { return None };
-            let pattern = match test {
-                Test::Is(value) => ValuePattern::Is(value.clone()),
-                Test::Any(any) => ValuePattern::Any(any.clone()),
-                Test::OneOf(_) | Test::Not(_) | Test::Absent => return None,
-            };
-            Some((key.clone(), pattern))
+        let is_asked =
+            |(spot, test): (&Spot, &Test)| matches!((spot, test), (Spot::Key(_), Test::Is(_) | Test::Any(_)));
+        let is_plain = |source: &Source| {
+            source.count.is_none()
+                && source.table.is_empty()
+                && !matches!(source.of, Some(Spot::FromRight(_)))
         };
-        let keys: Option<Vec<_>> = edit.when.iter().map(key_pattern).collect();
-        let is_plain = target.values().all(|op| match op {
-            Op::Join(sources) => sources.iter().all(|source| {
-                source.count.is_none()
-                    && source.table.is_empty()
-                    && !matches!(source.of, Some(Spot::FromRight(_)))
-            }),
+        let is_copied = |op: &Op| match op {
+            Op::Join(sources) => sources.iter().all(is_plain),
             Op::Keep(_) | Op::Copy(_) | Op::Ignore | Op::Map { .. } => true,
-        });
-        let (pattern, rewrite) = (Pattern::new(keys?), Rewrite::new(target.clone(), query_order));
-        let Edit { fetchable, ref evidence, .. } = *edit;
-        (edit.last && is_plain).then(|| Self {
-            pattern,
-            other_params,
-            rewrite,
-            fetchable,
-            evidence: evidence.clone(),
-        })
+        };
+        let is_rule = edit.last && edit.when.iter().all(is_asked) && target.values().all(is_copied);
+        is_rule.then_some((target, order, other_params))
     }
 
     /// Whether the rule makes sense by itself.
     pub fn check(&self) -> Result<(), InvalidEdit> {
-        check_edit(&self.to_edit())
+        check_edit(&self.clone().into_edit())
     }
 
     /// Whether a URL with these pairs is covered.

@@ -10,6 +10,7 @@ last, and write URLs anew.
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::de::{self, Unexpected, Visitor};
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -53,7 +54,7 @@ pub enum Closed {
 struct EditFields {
     /// For people; what counts are the other fields.
     #[serde(default, rename = "says")]
-    _says: serde::de::IgnoredAny,
+    _says: de::IgnoredAny,
     #[serde(default, deserialize_with = "unique_keys")]
     when: BTreeMap<Spot, Test>,
     #[serde(default)]
@@ -98,37 +99,39 @@ impl Serialize for Edit {
 }
 
 /// `true`, `false` or `"except_params"`.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum ClosedField {
-    IsClosed(bool),
-    Except(ClosedExcept),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum ClosedExcept {
-    ExceptParams,
-}
-
 impl Serialize for Closed {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let field = match self {
-            Self::No => ClosedField::IsClosed(false),
-            Self::Yes => ClosedField::IsClosed(true),
-            Self::ExceptParams => ClosedField::Except(ClosedExcept::ExceptParams),
-        };
-        field.serialize(serializer)
+        match self {
+            Self::No => serializer.serialize_bool(false),
+            Self::Yes => serializer.serialize_bool(true),
+            Self::ExceptParams => serializer.serialize_str("except_params"),
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Closed {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let expected = "expected `true`, `false` or \"except_params\" for `closed`";
-        match ClosedField::deserialize(deserializer).map_err(|_| serde::de::Error::custom(expected))? {
-            ClosedField::IsClosed(true) => Ok(Self::Yes),
-            ClosedField::IsClosed(false) => Ok(Self::No),
-            ClosedField::Except(ClosedExcept::ExceptParams) => Ok(Self::ExceptParams),
+        deserializer.deserialize_any(ClosedVisitor)
+    }
+}
+
+struct ClosedVisitor;
+
+impl Visitor<'_> for ClosedVisitor {
+    type Value = Closed;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`true`, `false` or \"except_params\" for `closed`")
+    }
+
+    fn visit_bool<E: de::Error>(self, is_closed: bool) -> Result<Closed, E> {
+        Ok(if is_closed { Closed::Yes } else { Closed::No })
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Closed, E> {
+        match text {
+            "except_params" => Ok(Closed::ExceptParams),
+            _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
         }
     }
 }
@@ -409,7 +412,7 @@ impl<'de> Deserialize<'de> for Spot {
         let text = String::deserialize(deserializer)?;
         match text.strip_prefix("last_").and_then(|digits| digits.parse().ok()) {
             Some(index) => Ok(Self::FromRight(index)),
-            None => text.parse().map(Self::Key).map_err(serde::de::Error::custom),
+            None => text.parse().map(Self::Key).map_err(de::Error::custom),
         }
     }
 }

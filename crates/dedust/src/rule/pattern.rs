@@ -149,6 +149,11 @@ impl Pattern {
         self.keys.iter()
     }
 
+    /// The keys with their value patterns, owned.
+    pub(super) fn into_keys(self) -> impl Iterator<Item = (TokenKey, ValuePattern)> {
+        self.keys.into_iter()
+    }
+
     /// What the pattern says about `key`; `None` means that the key must be absent.
     pub fn get(&self, key: &TokenKey) -> Option<&ValuePattern> {
         self.keys.get(key)

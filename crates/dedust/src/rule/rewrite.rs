@@ -58,6 +58,11 @@ impl Rewrite {
         Self { target: ops.into_iter().collect(), query_order }
     }
 
+    /// The operations by their target keys, and the order of query parameters.
+    pub(super) fn into_parts(self) -> (BTreeMap<TokenKey, Op>, Vec<TokenKey>) {
+        (self.target, self.query_order)
+    }
+
     /// The operations in the order of their target keys.
     pub fn ops(&self) -> impl Iterator<Item = (&TokenKey, &Op)> {
         self.target.iter()

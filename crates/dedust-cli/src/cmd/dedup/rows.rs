@@ -5,7 +5,7 @@ Prints what is new of inputs that are no lists: rows of text tables as they came
 use std::io::Write as _;
 use std::ops::Range;
 
-use dedust_io::{Format, Input, Location, Observation, RowKind};
+use dedust_io::{Input, Location, Observation, RowKind};
 use rayon::prelude::*;
 
 use super::args::DedupFormat;
@@ -89,7 +89,6 @@ pub(super) fn filter(
         match reader.read_each(&mut observation) {
             Ok(Some(RowKind::Page)) => {
                 let row = reader.text_of_row().filter(|_| keeps_rows);
-                let row = if format == Format::JsonArray { row.map(array_element) } else { row };
                 batch.push(observation.url(), row, observation.location());
             }
             Ok(Some(RowKind::Bad(bad))) => {
@@ -125,14 +124,6 @@ pub(super) fn filter(
     filter.layouts.note_urls(reader.name(), format, layout);
     read?;
     Ok(reader.check()?)
-}
-
-/// An element of a JSON array without what separates it from others.
-fn array_element(line: &[u8]) -> &[u8] {
-    let line = line.trim_ascii();
-    let line = line.strip_prefix(b"[").unwrap_or(line);
-    let line = line.strip_suffix(b"]").unwrap_or(line).trim_ascii();
-    line.strip_suffix(b",").unwrap_or(line)
 }
 
 fn print_new(filter: &mut Filter<'_>, batch: &mut RowBatch, printer: &mut Printer) -> anyhow::Result<()> {

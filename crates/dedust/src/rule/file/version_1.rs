@@ -111,7 +111,7 @@ impl LoadedSite<'_> {
         let edits = read_list("edit", site, &edits)?;
         let refused = read_list("refused edit", site, &refused)?;
         let substitutions = substitutions.into_iter().map(LoadedSubstitution::into_edit);
-        let rules = rules.into_iter().map(|rule| Rule::from(rule).to_edit());
+        let rules = rules.into_iter().map(|rule| Rule::from(rule).into_edit());
         let edits =
             mirror.into_iter().chain(substitutions).chain(rules).chain(without_never_made(edits)).collect();
         let rules = SiteRules::new(summary, edits).map_err(refuse)?;
