@@ -2,6 +2,7 @@
 The command line: types and their help, nothing else.
 */
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -51,6 +52,51 @@ pub(crate) struct GlobalArgs {
     /// Show no progress bars, also where standard error is a terminal
     #[arg(long, global = true, help_heading = "Global options")]
     pub(crate) no_progress: bool,
+    /// When messages and help are coloured
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto, global = true, hide_short_help = true, help_heading = "Global options")]
+    pub(crate) color: ColorChoice,
+}
+
+/// When messages and help are coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl ColorChoice {
+    /// What the arguments of a command line ask for. Errors in them are coloured too, so this is asked before they are read.
+    pub(crate) fn of_arguments(arguments: impl Iterator<Item = OsString>) -> Self {
+        let arguments: Vec<OsString> = arguments.take_while(|argument| argument != "--").collect();
+        let joined = arguments.iter().filter_map(|argument| argument.to_str()?.strip_prefix("--color="));
+        let apart =
+            arguments.windows(2).filter(|pair| pair[0] == "--color").filter_map(|pair| pair[1].to_str());
+        joined.chain(apart).find_map(|name| Self::from_str(name, false).ok()).unwrap_or(Self::Auto)
+    }
+
+    /// Makes it hold for all messages.
+    pub(crate) fn apply(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+impl From<ColorChoice> for clap::ColorChoice {
+    fn from(choice: ColorChoice) -> Self {
+        match choice {
+            ColorChoice::Auto => Self::Auto,
+            ColorChoice::Always => Self::Always,
+            ColorChoice::Never => Self::Never,
+        }
+    }
 }
 
 /// The verbs.
@@ -80,6 +126,10 @@ pub(crate) enum Command {
     Tree(TreeArgs),
     /// Make synthetic sites whose pages are known
     Simulate(SimulateArgs),
+    /// Print the manual page, or write those of all commands into a folder
+    Man(ManArgs),
+    /// Print what a shell needs to complete commands and options
+    Completions(CompletionsArgs),
 }
 
 /// How a result is printed.
@@ -89,6 +139,17 @@ pub(crate) enum ReportFormat {
     Text,
     /// JSON Lines, for programs
     Json,
+}
+
+/// Where data goes, for commands that print it.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct OutputArgs {
+    /// Where the result goes when all is done [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Overwrite FILE if it exists
+    #[arg(long, requires = "output", hide_short_help = true)]
+    pub(crate) force: bool,
 }
 
 /// How inputs are read.
@@ -269,7 +330,7 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "TRUTH", conflicts_with = "max_fpr")]
     pub(crate) labels: Option<PathBuf>,
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
-    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
+    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE, hide_short_help = true)]
     pub(crate) evidence: EvidenceKinds,
     /// How inputs are read.
     #[command(flatten)]
@@ -280,6 +341,9 @@ pub(crate) struct EvaluateArgs {
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
+    /// Where it goes.
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     /// Exit with 1 if the micro precision, or with --labels the pair precision, is below this share
     #[arg(long, value_name = "SHARE")]
     pub(crate) min_precision: Option<f64>,
@@ -309,6 +373,9 @@ pub(crate) struct ExplainArgs {
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
+    /// Where it goes.
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     /// How far the rules are trusted.
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
@@ -330,6 +397,9 @@ pub(crate) struct TreeArgs {
     /// Levels below the root to print [default: all]
     #[arg(long, value_name = "N")]
     pub(crate) depth: Option<usize>,
+    /// Where it goes.
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
     #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
     pub(crate) evidence: EvidenceKinds,
@@ -353,7 +423,7 @@ pub(crate) enum TreeFormat {
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = simulate::long_help())]
 pub(crate) struct SimulateArgs {
-    /// The folder that gets two files per site; `-` is standard output, for the observations alone
+    /// The folder that gets a file per site, and the truth in its folder `_truth`; `-` is standard output, for the observations alone
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// What the sites are like
@@ -393,6 +463,27 @@ pub(crate) struct SimulateArgs {
     /// Write into DIR even if it is not empty, over files of the same names
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// Options of `man`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::MAN)]
+pub(crate) struct ManArgs {
+    /// The folder that gets a page for each command; made if it is not there [default: the first page, on standard output]
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Options of `completions`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::COMPLETIONS)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+    /// Where it goes.
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// What a file of `simulate` is.

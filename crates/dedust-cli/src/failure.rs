@@ -55,7 +55,7 @@ pub(crate) fn remedy(error: &anyhow::Error) -> Option<String> {
         if let Some(error) = cause.downcast_ref::<SeenError>() {
             return seen_remedy(error).map(Into::into);
         }
-        if cause.is::<TrainError>() {
+        if let Some(TrainError::Refused { .. }) = cause.downcast_ref() {
             return Some("this is a fault of dedust, not of the input; another --method may do".into());
         }
         match cause.downcast_ref::<ReadError>()? {

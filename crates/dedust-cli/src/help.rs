@@ -16,7 +16,7 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
 
 Every command reads every format: WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, access logs, crawl logs and lists of URLs, plain or compressed with gzip or zstd, told by content; from files, folders, 'patterns/*.gz', @lists and `-`, which is standard input. Text may be UTF-8 or UTF-16. Data goes to standard output, everything else to standard error.
 
-Exit codes: 0 done; 1 ran, and the answer is no; 2 could not run."#;
+Exit codes: 0 done; 1 ran, and the answer is no; 2 could not run; 130 interrupted."#;
 
 /// Observations, wherever they are read.
 pub(crate) const INPUT: &str = r#"Files or folders with observations: WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, an access log (with --host), a Heritrix crawl.log, a dump of a Nutch CrawlDb or a list of URLs; plain, gzip or zstd
@@ -281,3 +281,21 @@ With --format json, one line per node, parents before children:
    "key":"q.id","value":"<digits>","urls":900,"labelled":900,"pages":300,
    "split_key":null,"pattern":"http://~/p?id=<digits>&sid=<hex?>"}
 `key` and `value` lead from the parent to the node; `value` is null where the key is absent. `split_key` is where the children of the node differ, null for a leaf."#;
+
+/// After the help of `man`.
+pub(crate) const MAN: &str = r#"Examples:
+  dedust man | man -l -
+  dedust man -o ~/.local/share/man/man1
+
+With -o there is a page for each command: `man dedust-learn` shows that of `dedust learn`."#;
+
+/// After the help of `completions`.
+pub(crate) const COMPLETIONS: &str = r#"Examples:
+  dedust completions bash -o ~/.local/share/bash-completion/completions/dedust
+  dedust completions zsh -o ~/.zfunc/_dedust       # a folder in $fpath
+  dedust completions fish -o ~/.config/fish/completions/dedust.fish"#;
+
+/// Of `dedup --rekey`.
+pub(crate) const REKEY: &str = "Rules have changed: make the set anew, from the URLs that were printed before; may be given again
+
+A set holds hashes of keys, from which no URL can be told. With other rules, a page may have another key, and would be printed once more. Give the URLs that were printed so far, in any format: the set is made anew from them and takes the place of the old one when it is done. Without INPUT, nothing else is done.";

@@ -9,6 +9,7 @@ mod args;
 mod cmd;
 mod failure;
 mod help;
+mod interrupt;
 mod layouts;
 mod line_source;
 mod method;
@@ -26,9 +27,10 @@ use std::io;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::Parser as _;
+use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::args::{Args, Command};
+use crate::args::{Args, ColorChoice, Command};
+use crate::interrupt::Interrupted;
 use crate::printer::Printer;
 
 /// How a command ended, if it could run at all.
@@ -40,6 +42,8 @@ enum ExitStatus {
     No = 1,
     /// Could not run.
     Failure = 2,
+    /// Was asked to end, as by Ctrl-C.
+    Interrupted = 130,
 }
 
 impl From<ExitStatus> for ExitCode {
@@ -49,7 +53,13 @@ impl From<ExitStatus> for ExitCode {
 }
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    let color = ColorChoice::of_arguments(std::env::args_os());
+    color.apply();
+    let parsed = Args::command()
+        .color(color.into())
+        .try_get_matches()
+        .and_then(|found| Args::from_arg_matches(&found));
+    let args = match parsed {
         Ok(args) => args,
         Err(error) => {
             // Help asked for goes to standard output and is no error; a closed one has no one to tell.
@@ -59,19 +69,21 @@ fn main() -> ExitCode {
     };
     let mut printer = Printer::new(&args.global);
     let outcome = run(args, &mut printer).and_then(|status| {
-        printer.finish()?;
+        printer.commit()?;
         Ok(status)
     });
     match outcome {
         Ok(status) => status.into(),
         Err(error) if is_broken_pipe(&error) => ExitStatus::Success.into(),
         Err(error) => {
+            let status =
+                if error.is::<Interrupted>() { ExitStatus::Interrupted } else { ExitStatus::Failure };
             printer.failure(&if is_bare_io(&error) {
                 error.context("cannot write to standard output")
             } else {
                 error
             });
-            ExitStatus::Failure.into()
+            status.into()
         }
     }
 }
@@ -96,6 +108,8 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         Command::Validate(args) => cmd::validate::run(&args, printer),
         Command::Tree(args) => cmd::tree::run(&args, printer),
         Command::Simulate(args) => cmd::simulate::run(&args, printer),
+        Command::Man(args) => cmd::man::run(&args, printer),
+        Command::Completions(args) => cmd::completions::run(&args, printer),
     }
 }
 

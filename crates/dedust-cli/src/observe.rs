@@ -15,6 +15,7 @@ use dedust_learn::Clues;
 
 use crate::args::ReadArgs;
 use crate::failure::Refusal;
+use crate::interrupt;
 use crate::layouts::Layouts;
 use crate::number::{count, counted};
 use crate::pages::{Pages, Seen};
@@ -43,7 +44,10 @@ struct Intake {
 
 /// Opens an input, whatever its format. The one way in for all commands.
 pub(crate) fn open(path: &Path, args: &ReadArgs) -> Result<Input, ReadError> {
-    let mut input = dedust_io::open(path)?;
+    let mut input = match path.as_os_str() == "-" {
+        true => Input::from_dialogue("standard input", interrupt::Stdin)?,
+        false => dedust_io::open(path)?,
+    };
     if let Some(host) = &args.host {
         input = input.with_host(host);
     }
@@ -76,9 +80,9 @@ pub(crate) fn read_all(
         };
         intake.records += reader.records().as_ref().map_or(0, RecordCounts::total);
         intake.layouts.note(&reader);
-        read.and_then(|()| rows.check(reader.name(), reader.format()))
+        read.and_then(|()| Ok(rows.check(reader.name(), reader.format())?))
     });
-    let read = read.map_err(anyhow::Error::from).and_then(|()| Ok(intake.pages.finish(&mut observe)?));
+    let read = read.and_then(|()| Ok(intake.pages.finish(&mut observe)?));
     drop(reading);
     intake.report(printer);
     read?;
@@ -99,9 +103,10 @@ impl Intake {
         reader: &mut Reader,
         reading: &mut Reading,
         observe: &mut impl FnMut(&Seen) -> Result<(), ParseUrlError>,
-    ) -> Result<(), ReadError> {
+    ) -> anyhow::Result<()> {
         let mut seen = Seen::default();
         while let Some(row) = reader.read(&mut seen.observation)? {
+            interrupt::check()?;
             reading.row();
             seen.place = self.rows.good + self.rows.bad;
             if let Err(bad) = row {

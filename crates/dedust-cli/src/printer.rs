@@ -1,8 +1,9 @@
 /*!
-The only place that prints: data to standard output, everything else to standard error.
+The only place that prints: data to standard output or the file of `-o`, everything else to standard error.
 
-Uses no colour, so that `NO_COLOR` holds by itself. A failure to write data is reported to the caller; a failure to
-write a message is not, as there is no one left to tell.
+Colour marks how a message begins (`error:`), as in the help, and nothing else: on a terminal, unless `NO_COLOR` is set, or as
+`--color` says. A failure to write data is reported to the caller; a failure to write a message is not, as there is no one
+left to tell.
 
 Texts of crawls and rule files may hold sequences that control a terminal. Lines and messages are for people, so control
 characters in them are escaped. Data for programs is written as it is.
@@ -11,12 +12,18 @@ characters in them are escaped. Data for programs is written as it is.
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, BufWriter, Stdout, Write};
 
+use anstyle::{AnsiColor, Style};
+use dedust_io::{OutputFile, WriteError};
 use serde::Serialize;
 
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, OutputArgs};
 use crate::failure;
 
 const BUFFER_BYTES: usize = 256 << 10;
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const HINT: Style = AnsiColor::Cyan.on_default().bold();
 
 /// How much is said on standard error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +37,13 @@ enum Verbosity {
 pub(crate) struct Printer {
     verbosity: Verbosity,
     shows_bars: bool,
-    data: BufWriter<Stdout>,
+    data: BufWriter<Sink>,
+}
+
+/// Where data goes.
+enum Sink {
+    Stdout(Stdout),
+    File(OutputFile),
 }
 
 impl Printer {
@@ -44,8 +57,21 @@ impl Printer {
         Self {
             verbosity,
             shows_bars: verbosity > Verbosity::Quiet && !args.no_progress,
-            data: BufWriter::with_capacity(BUFFER_BYTES, io::stdout()),
+            data: standard_output(),
         }
+    }
+
+    /// Sends data to the file of `-o`, if one is named. It has its name when the command has ended well.
+    pub(crate) fn write_to(&mut self, args: &OutputArgs) -> Result<(), WriteError> {
+        if let Some(path) = &args.output {
+            self.write_to_file(OutputFile::create(path, args.force)?);
+        }
+        Ok(())
+    }
+
+    /// Sends data to a file.
+    pub(crate) fn write_to_file(&mut self, file: OutputFile) {
+        self.data = BufWriter::with_capacity(BUFFER_BYTES, Sink::File(file));
     }
 
     /// Whether progress may be shown, should standard error be a terminal.
@@ -53,7 +79,7 @@ impl Printer {
         self.shows_bars
     }
 
-    /// Standard output, buffered.
+    /// Standard output or the file of `-o`, buffered.
     pub(crate) fn data(&mut self) -> &mut impl Write {
         &mut self.data
     }
@@ -74,6 +100,15 @@ impl Printer {
         self.data.flush()
     }
 
+    /// All data is out, and the command has ended well: the file of `-o` gets its name.
+    pub(crate) fn commit(&mut self) -> anyhow::Result<()> {
+        self.finish()?;
+        match std::mem::replace(&mut self.data, standard_output()).into_parts().0 {
+            Sink::Stdout(_) => Ok(()),
+            Sink::File(file) => Ok(file.commit()?),
+        }
+    }
+
     /// Something worth knowing; nothing with `-q`.
     pub(crate) fn note(&mut self, text: impl Display) {
         if self.verbosity > Verbosity::Quiet {
@@ -90,30 +125,60 @@ impl Printer {
 
     /// Something that may be wrong; nothing with `-q`.
     pub(crate) fn warning(&mut self, text: impl Display) {
-        self.note(format_args!("warning: {text}"));
+        self.marked(WARNING, "warning", text);
     }
 
     /// What to do about it; nothing with `-q`.
     pub(crate) fn hint(&mut self, text: impl Display) {
-        self.note(format_args!("hint: {text}"));
+        self.marked(HINT, "hint", text);
+    }
+
+    fn marked(&mut self, style: Style, mark: &str, text: impl Display) {
+        if self.verbosity > Verbosity::Quiet {
+            marked_message(style, mark, text);
+        }
     }
 
     /// Why nothing came of it: the error, its causes, and a remedy where there is one. Also with `-q`.
     pub(crate) fn failure(&mut self, error: &anyhow::Error) {
         // What was written before is still of use to whoever reads it.
         let _ = self.finish();
-        message(format_args!("error: {error}"));
+        marked_message(ERROR, "error", error);
         for cause in error.chain().skip(1) {
             message(format_args!("  cause: {cause}"));
         }
         if let Some(hint) = failure::remedy(error) {
-            message(format_args!("hint: {hint}"));
+            marked_message(HINT, "hint", hint);
         }
     }
 }
 
 fn message(text: impl Display) {
-    let _ = writeln!(io::stderr().lock(), "{}", Escaped(text));
+    let _ = writeln!(anstream::stderr().lock(), "{}", Escaped(text));
+}
+
+fn standard_output() -> BufWriter<Sink> {
+    BufWriter::with_capacity(BUFFER_BYTES, Sink::Stdout(io::stdout()))
+}
+
+fn marked_message(style: Style, mark: &str, text: impl Display) {
+    let _ = writeln!(anstream::stderr().lock(), "{style}{mark}:{style:#} {}", Escaped(text));
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(stdout) => stdout.write(bytes),
+            Self::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(stdout) => stdout.flush(),
+            Self::File(file) => file.flush(),
+        }
+    }
 }
 
 /// A text whose control characters are escaped, except for line breaks and tabs.

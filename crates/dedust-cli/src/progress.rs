@@ -16,6 +16,7 @@ use indicatif::{
     MultiProgress, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressState, ProgressStyle,
 };
 
+use crate::interrupt;
 use crate::number::count;
 use crate::printer::Printer;
 
@@ -151,6 +152,10 @@ impl Progress for Learning {
     fn epoch_done(&self, site: &str, epoch: usize, held_out_loss: f64, exact_match: f64) {
         let figures = format!("loss {held_out_loss:.3}, {:.1} % exact", 100.0 * exact_match);
         self.bar.set_message(format!("{site}: epoch {epoch}, {figures}"));
+    }
+
+    fn is_cancelled(&self) -> bool {
+        interrupt::is_asked()
     }
 
     fn site_done(&self, report: &SiteReport) {

@@ -42,17 +42,9 @@ fn each_site_gets_observations_and_truth() {
     assert_eq!((row[0], row[1], lines.next()), ("www10", "2", None));
 
     let sites = folder.path().join("sites");
-    assert_eq!(
-        names(&sites),
-        [
-            "site-0001.example.jsonl",
-            "site-0001.example.truth.jsonl",
-            "site-0002.example.jsonl",
-            "site-0002.example.truth.jsonl"
-        ]
-    );
+    assert_eq!(names(&sites), ["_truth", "site-0001.example.jsonl", "site-0002.example.jsonl"]);
     let observed = fs::read_to_string(sites.join("site-0001.example.jsonl")).unwrap();
-    let truth = fs::read_to_string(sites.join("site-0001.example.truth.jsonl")).unwrap();
+    let truth = fs::read_to_string(sites.join("_truth/site-0001.example.jsonl")).unwrap();
     let mut wrong = 0;
     for (observed, truth) in observed.lines().zip(truth.lines()) {
         let [observed, truth]: [serde_json::Value; 2] =
@@ -75,10 +67,15 @@ fn threads_do_not_matter_and_the_stream_is_the_files_in_order() {
     assert!(stream.stderr.is_empty());
     let mut files = Vec::new();
     for name in names(&folder.path().join("one")) {
-        let bytes = fs::read(folder.path().join("one").join(&name)).unwrap();
-        assert_eq!(bytes, fs::read(folder.path().join("many").join(&name)).unwrap());
-        if !name.ends_with(".truth.jsonl") {
-            files.extend(bytes);
+        if name == "_truth" {
+            continue;
+        }
+        for name in [format!("_truth/{name}"), name] {
+            let bytes = fs::read(folder.path().join("one").join(&name)).unwrap();
+            assert_eq!(bytes, fs::read(folder.path().join("many").join(&name)).unwrap());
+            if !name.starts_with("_truth") {
+                files.extend(bytes);
+            }
         }
     }
     assert_eq!(files, stream.stdout);
@@ -124,8 +121,12 @@ fn what_is_simulated_can_be_learned_and_judged() {
     let folder = tempfile::tempdir().unwrap();
     let options = "--profile small --sites 1 --urls 3000 --phenomena two-random-keys";
     succeed(folder.path(), &format!("simulate -o sites {options}"));
-    succeed(folder.path(), "learn sites/site-0001.example.jsonl -o rules.json");
-    succeed(folder.path(), "evaluate rules.json sites/site-0001.example.truth.jsonl --min-recall 0.95");
+    // The truth is not learned from, whether the folder is named or a pattern.
+    succeed(folder.path(), "learn sites -o rules.json");
+    succeed(folder.path(), "learn sites/*.jsonl -o same.json");
+    let [rules, same] = ["rules.json", "same.json"].map(|name| fs::read(folder.path().join(name)).unwrap());
+    assert!(rules == same);
+    succeed(folder.path(), "evaluate rules.json sites/_truth/site-0001.example.jsonl --min-recall 0.95");
 }
 
 #[test]
@@ -144,7 +145,7 @@ fn lying_sites_have_evidence_in_place_of_labels() {
     let mut pages = [BTreeSet::new(), BTreeSet::new()];
     for (pages, site) in pages.iter_mut().zip(["site-0001.example", "site-0002.example"]) {
         let observed = fs::read_to_string(sites.join(format!("{site}.jsonl"))).unwrap();
-        let truth = fs::read_to_string(sites.join(format!("{site}.truth.jsonl"))).unwrap();
+        let truth = fs::read_to_string(sites.join(format!("_truth/{site}.jsonl"))).unwrap();
         assert_eq!((observed.lines().count(), truth.lines().count()), (1_000, 1_000));
         let mut lists = 0;
         for (observed, truth) in observed.lines().zip(truth.lines()) {
@@ -162,7 +163,7 @@ fn lying_sites_have_evidence_in_place_of_labels() {
     assert!(pages[0].is_disjoint(&pages[1]));
 
     succeed(folder.path(), "learn sites/site-0001.example.jsonl -o rules.json");
-    succeed(folder.path(), "evaluate rules.json sites/site-0001.example.truth.jsonl");
+    succeed(folder.path(), "evaluate rules.json sites/_truth/site-0001.example.jsonl");
 }
 
 #[test]

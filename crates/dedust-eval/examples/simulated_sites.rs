@@ -130,7 +130,8 @@ fn examine(number: u64) -> Result {
     let normalizer = Normalizer::compile(&rules);
     let (seen_score, by_phenomenon) = score_site(&seen, &normalizer);
     let (larger_score, _) = score_site(&larger, &normalizer);
-    let edits = rules.sites().flat_map(|(domain, site)| deployed(&larger, domain, site.edits())).collect();
+    let sites = rules.sites().filter(|(_, site)| site.mirror().is_none());
+    let edits = sites.flat_map(|(domain, site)| deployed(&larger, domain, site.edits())).collect();
     Result {
         number,
         level,

@@ -56,6 +56,11 @@ impl Input {
         Self::start(Text::from_read(name, source)?, Patience::Window)
     }
 
+    /// Likewise, from somebody who may wait for our answer to the first line before saying more.
+    pub fn from_dialogue(name: &str, source: impl Read + Send + 'static) -> Result<Input, ReadError> {
+        Self::start(Text::from_read(name, source)?, Patience::FirstLine)
+    }
+
     /// The name for messages: the path, or `standard input`.
     pub fn name(&self) -> &str {
         self.rest.origin().name()

@@ -2,8 +2,8 @@
 Writes an output file so that it is either complete or not there.
 
 Bytes go to a file beside the target, `.NAME.tmp-PID`, which takes the target's place on [`OutputFile::commit`] and
-is removed if that is never reached. `-` is standard output; pipes and devices are written directly. Does not
-compress.
+is removed if that is never reached. `-` is standard output; pipes and devices are written directly, and so is what must
+not be lost when the process ends early ([`OutputFile::create_in_place`]). Does not compress.
 */
 
 use std::ffi::OsString;
@@ -57,6 +57,25 @@ impl OutputFile {
         let written = file.try_clone().map_err(failed)?;
         let beside = Beside { path: beside, file, target, force };
         Ok(OutputFile { path, writer: buffered(written), beside: Some(beside) })
+    }
+
+    /// Starts writing to `path` itself: what is flushed is there, whatever happens later. An existing file is an error unless
+    /// `force`, and emptied.
+    pub fn create_in_place(path: impl AsRef<Path>, force: bool) -> Result<OutputFile, WriteError> {
+        let path = path.as_ref().to_owned();
+        if path.as_os_str() == "-" || fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Self::create(path, force);
+        }
+        let options = &mut File::options();
+        let opened = match force {
+            true => options.write(true).create(true).truncate(true).open(&path),
+            false => options.write(true).create_new(true).open(&path),
+        };
+        match opened {
+            Ok(file) => Ok(OutputFile { path, writer: buffered(file), beside: None }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(WriteError::Exists { path }),
+            Err(source) => Err(WriteError::Create { path, source }),
+        }
     }
 
     /// The target, as named by the user.
@@ -184,6 +203,20 @@ mod tests {
         assert!(matches!(output.commit(), Err(WriteError::Exists { .. })));
         assert_eq!(fs::read(&target).unwrap(), b"theirs");
         assert_eq!(names(folder.path()), ["rules.json"]);
+    }
+
+    #[test]
+    fn what_is_written_in_place_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("new.txt");
+        let mut output = OutputFile::create_in_place(&target, false).unwrap();
+        output.write_all(b"http://a.example/\n").unwrap();
+        output.flush().unwrap();
+        drop(output);
+        assert_eq!(fs::read(&target).unwrap(), b"http://a.example/\n");
+        assert!(matches!(OutputFile::create_in_place(&target, false), Err(WriteError::Exists { .. })));
+        OutputFile::create_in_place(&target, true).unwrap().commit().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"");
     }
 
     #[test]

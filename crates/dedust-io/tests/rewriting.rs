@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
 
 use std::io::Cursor;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use dedust_io::{AddedNames, Format, Input, Observation, RewriteError, Rewriter};
@@ -32,6 +33,7 @@ fn copy_all(name: &str, tables: &[&[u8]]) -> Result<(Vec<u8>, Vec<String>), Rewr
                 added.keys.push_text(url.map(|url| url.len().to_string()).as_deref().map(str::as_bytes));
                 added.urls.push_text(url.map(<[u8]>::to_ascii_uppercase).as_deref());
             }
+            ControlFlow::Continue(())
         })?;
     }
     rewriter.finish()?;

@@ -1,5 +1,5 @@
 /*!
-Word of how far a training has come, for those who want to show it. Silent by default.
+Word of how far a training has come, for those who want to show it or to end it. Silent by default.
 */
 
 use crate::trainer::SiteReport;
@@ -15,6 +15,11 @@ pub trait Progress: Sync {
     /// share of them that are translated word by word as they are.
     fn epoch_done(&self, site: &str, epoch: usize, held_out_loss: f64, exact_match: f64) {
         let _ = (site, epoch, held_out_loss, exact_match);
+    }
+
+    /// Whether the training is to end with an error before it is done. Asked before each site.
+    fn is_cancelled(&self) -> bool {
+        false
     }
 
     /// A site is done. Sites come in no fixed order.

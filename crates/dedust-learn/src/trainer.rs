@@ -96,12 +96,21 @@ pub struct SiteReport {
     pub score: Score,
 }
 
-/// A learner made rules that do not fit together.
+/// A training that came to nothing.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("the rules learned for `{site}` are refused")]
-pub struct TrainError {
-    site: Box<str>,
-    source: InvalidSite,
+#[non_exhaustive]
+pub enum TrainError {
+    /// A learner made rules that do not fit together.
+    #[error("the rules learned for `{site}` are refused")]
+    Refused {
+        /// The registrable domain.
+        site: Box<str>,
+        /// Why they do not.
+        source: InvalidSite,
+    },
+    /// It was [cancelled](Progress::is_cancelled).
+    #[error("the training was cancelled")]
+    Cancelled,
 }
 
 /// A stored crawl could not be learned from.
@@ -111,7 +120,7 @@ pub enum TrainStoredError {
     /// Its observations cannot be read back.
     #[error("cannot read the observations put on disk")]
     Read(#[source] io::Error),
-    /// A learner made rules that do not fit together.
+    /// Rules do not fit together, or the training was cancelled.
     #[error(transparent)]
     Train(#[from] TrainError),
 }
@@ -178,7 +187,10 @@ impl Trainer {
         observations: u64,
         progress: &dyn Progress,
     ) -> Result<(SiteReport, SiteRules), TrainError> {
-        let refused = |source| TrainError { site: corpus.site().into(), source };
+        if progress.is_cancelled() {
+            return Err(TrainError::Cancelled);
+        }
+        let refused = |source| TrainError::Refused { site: corpus.site().into(), source };
         let learned = self.learner.learn(corpus, &self.settings, progress);
         let summary = SiteSummary {
             urls: corpus.len() as u64,
@@ -203,7 +215,7 @@ impl Training {
     }
 
     fn insert(&mut self, report: SiteReport, rules: SiteRules) -> Result<(), TrainError> {
-        let refused = |source| TrainError { site: report.site.clone(), source };
+        let refused = |source| TrainError::Refused { site: report.site.clone(), source };
         self.rules.insert(&report.site, rules).map_err(refused)?;
         self.sites.push(report);
         Ok(())
@@ -243,7 +255,7 @@ fn mirror_report(
         evidence,
     };
     let rules = SiteRules::new(SiteSummary::default(), vec![of.to_edit()])
-        .map_err(|source| TrainError { site: site.name.clone(), source })?;
+        .map_err(|source| TrainError::Refused { site: site.name.clone(), source })?;
     let report = SiteReport {
         site: site.name.clone(),
         mirror_of: Some(original.name.clone()),

@@ -59,6 +59,7 @@ mod key;
 mod log;
 mod marker;
 mod merge;
+mod rules;
 mod run;
 mod set;
 mod stats;

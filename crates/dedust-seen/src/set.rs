@@ -13,6 +13,7 @@ use crate::error::SeenError;
 use crate::folder::Folder;
 use crate::key::{KeyHasher, KeySet, SeenKey};
 use crate::log::{self, Log, MAX_RECORD_KEYS, Records};
+use crate::rules;
 use crate::run::Run;
 use crate::stats::SeenStats;
 use crate::view::Frozen;
@@ -38,11 +39,12 @@ pub enum Durability {
 pub struct SeenOptions {
     durability: Durability,
     recent_keys: usize,
+    rules: Option<u128>,
 }
 
 impl Default for SeenOptions {
     fn default() -> Self {
-        Self { durability: Durability::default(), recent_keys: DEFAULT_RECENT_KEYS }
+        Self { durability: Durability::default(), recent_keys: DEFAULT_RECENT_KEYS, rules: None }
     }
 }
 
@@ -58,6 +60,13 @@ impl SeenOptions {
     #[must_use]
     pub fn recent_keys(self, keys: usize) -> Self {
         Self { recent_keys: keys.max(1), ..self }
+    }
+
+    /// A fingerprint of the rules that keys are made with. It is kept with the set, and [`SeenStats::rules_changed`] says
+    /// whether it was another one before.
+    #[must_use]
+    pub fn rules(self, fingerprint: u128) -> Self {
+        Self { rules: Some(fingerprint), ..self }
     }
 
     /// Opens the set in a folder, which is made if it is not there.
@@ -77,6 +86,10 @@ impl SeenOptions {
         recent.extend(&records.keys);
         let log = self.open_log(&folder, generation, records.whole_bytes)?;
 
+        let rules_changed = match self.rules {
+            Some(fingerprint) => rules::exchange(&folder, fingerprint)?,
+            None => false,
+        };
         let keys = run_keys + (full_keys + recent.len()) as u64;
         let hasher = folder.hasher();
         let background = Background::start(folder, runs)?;
@@ -84,8 +97,13 @@ impl SeenOptions {
             background.write(table);
         }
         let disk = Disk { background, log, generation, options: self, has_failed: false };
-        let figures =
-            SeenStats { keys, unanswered_keys: records.unanswered, cut_bytes, ..SeenStats::default() };
+        let figures = SeenStats {
+            keys,
+            unanswered_keys: records.unanswered,
+            cut_bytes,
+            rules_changed,
+            ..SeenStats::default()
+        };
         Ok(SeenSet { hasher, recent, disk: Some(disk), figures, hashes: Vec::new(), known: Vec::new() })
     }
 

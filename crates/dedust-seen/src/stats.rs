@@ -25,6 +25,9 @@ pub struct SeenStats {
     /// Bytes at the end of logs that were no whole records when the set was opened, as after a loss of power. They were
     /// cut off: keys in them are new once more.
     pub cut_bytes: u64,
+    /// Whether the set was opened with [other rules](crate::SeenOptions::rules) than before: pages whose key has changed are new
+    /// once more.
+    pub rules_changed: bool,
     /// How often the names of files were put on the disk itself.
     pub folder_syncs: u64,
     /// New keys of the last batch before the process ended without [`SeenSet::close`](crate::SeenSet::close), as by

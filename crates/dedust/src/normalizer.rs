@@ -154,6 +154,11 @@ impl Normalizer {
         self.image.save(writer)
     }
 
+    /// A hash of the compiled rules, and of whether mirrors are applied. Where it is the same, all keys are.
+    pub fn fingerprint(&self) -> u128 {
+        self.image.fingerprint() ^ u128::from(self.ignores_mirrors)
+    }
+
     /// The number of sites that have rules.
     pub fn site_count(&self) -> u64 {
         self.image.facts().sites

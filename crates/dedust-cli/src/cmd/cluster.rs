@@ -15,6 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::ExitStatus;
 use crate::args::{ClusterArgs, ReportFormat};
 use crate::failure::Refusal;
+use crate::interrupt;
 use crate::observe::{clues_of, read_all};
 use crate::pages::Seen;
 use crate::printer::Printer;
@@ -149,6 +150,7 @@ pub(crate) fn run(args: &ClusterArgs, printer: &mut Printer) -> anyhow::Result<E
         )
         .into());
     }
+    interrupt::listen();
     let mut output = OutputFile::create(&args.output, args.force)?;
     let (rows, clusters) = gather(args, args.evidence, printer)?;
     rows.write(&clusters, &mut output)

@@ -53,6 +53,9 @@ struct Findings<'a> {
 
 /// Compares methods.
 pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    if let Some(path) = &args.output {
+        printer.write_to_file(OutputFile::create(path, args.force)?);
+    }
     if !(0.0..=1.0).contains(&args.max_fpr) {
         return Err(
             Refusal::new(format!("--max-fpr is {}", args.max_fpr), "expected a share from 0 to 1").into()

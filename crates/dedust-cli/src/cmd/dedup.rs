@@ -7,6 +7,7 @@ little is in doubt when the process is killed.
 */
 
 mod args;
+mod open;
 mod piece;
 mod rows;
 
@@ -14,8 +15,8 @@ use std::io::{self, IsTerminal as _};
 
 use anyhow::Context as _;
 use dedust::Normalizer;
-use dedust_io::{Format, Input, Location};
-use dedust_seen::{Durability, SeenSet, SeenStats};
+use dedust_io::{Format, Input, Location, OutputFile};
+use dedust_seen::{SeenSet, SeenStats};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -23,8 +24,8 @@ pub(crate) use self::args::DedupArgs;
 use self::args::DedupFormat;
 use self::piece::{KeyMaker, Piece, Tally};
 use super::normalize::{cut, refuse_if};
-use super::seen::warn_of_format_1;
 use crate::ExitStatus;
+use crate::interrupt::{self, Interrupted};
 use crate::layouts::Layouts;
 use crate::line_source::{Batch, Batches};
 use crate::number::{count, counted, percent_of};
@@ -65,13 +66,23 @@ struct Figures {
 
 /// Prints new URLs.
 pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let inputs = dedust_io::expand(&args.inputs)?;
+    interrupt::listen();
+    let mut inputs = dedust_io::expand(&args.inputs)?;
+    if inputs.is_empty() && args.rekey.is_empty() {
+        inputs.push("-".into());
+    }
     let from_stdin = inputs.iter().any(|input| input.as_os_str() == "-");
     let mut watch = Watch::new(&args.rules);
     let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
-    // Before the set is opened: an input that cannot be read leaves no folder behind.
-    let mut first = inputs.first().map(|input| observe::open(input, &args.read)).transpose()?;
-    let seen = open(args, printer)?;
+    // Before the set is opened: an input that cannot be read leaves no folder behind. Standard input is read after that, since its
+    // first line may take long, and no other process is to have the set meanwhile.
+    let first = inputs.first().filter(|input| input.as_os_str() != "-");
+    let mut first = first.map(|input| observe::open(input, &args.read)).transpose()?;
+    if let Some(path) = &args.output {
+        // The set has keys before their URLs are written, so that what is written must not be lost.
+        printer.write_to_file(OutputFile::create_in_place(path, args.force)?);
+    }
+    let seen = open::open(args, &normalizer, printer)?;
     if from_stdin && io::stdin().is_terminal() {
         printer.hint("reading URLs from the terminal, one per line; end with Ctrl-D, stop with Ctrl-C");
     }
@@ -97,7 +108,7 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
         let input = match input {
             Ok(input) => input,
             Err(error) => {
-                read = Err(error.into());
+                read = interrupt::check().map_err(Into::into).and(Err(error.into()));
                 break;
             }
         };
@@ -107,7 +118,9 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
             _ => rows::filter(&mut filter, input, &mut watch, printer),
         };
         report(&filter.tally, &name, printer);
-        let is_mostly_bad = filter.tally.bad > filter.tally.urls + filter.tally.other_schemes;
+        let is_asked_to_end = read.as_ref().is_err_and(anyhow::Error::is::<Interrupted>);
+        let is_mostly_bad =
+            !is_asked_to_end && filter.tally.bad > filter.tally.urls + filter.tally.other_schemes;
         let (bad, lines) = (filter.tally.bad, filter.tally.lines);
         all.add(&mut filter.tally);
         read = read.and_then(|()| refuse_if(is_mostly_bad, bad, lines, &name));
@@ -123,33 +136,6 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
     printer.finish()?;
     seen.close()?;
     read.map(|()| ExitStatus::Success)
-}
-
-fn open(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<SeenSet> {
-    let Some(folder) = &args.seen else { return Ok(SeenSet::in_memory()?) };
-    let durability = if args.sync { Durability::Power } else { Durability::Process };
-    let seen = SeenSet::options().durability(durability).open(folder)?;
-    let stats = seen.stats();
-    if !seen.hasher().is_keyed() {
-        warn_of_format_1(folder, printer);
-    }
-    let folder = folder.display();
-    printer.detail(format_args!("{} in {folder}", counted(stats.keys, "key", "keys")));
-    if stats.cut_bytes > 0 {
-        let bytes = counted(stats.cut_bytes, "byte", "bytes");
-        printer.warning(format_args!(
-            "{bytes} at the end of logs in {folder} were no whole records, as after a loss of power, and were cut off: \
-             URLs that were printed last may be printed once more"
-        ));
-    }
-    if let Some(unanswered) = stats.unanswered_keys {
-        let urls = counted(unanswered, "URL", "URLs");
-        printer.warning(format_args!(
-            "the last run with {folder} was cut off: {urls} of its last batch may not have been printed, and count as \
-             seen"
-        ));
-    }
-    Ok(seen)
 }
 
 struct Filter<'n> {
@@ -179,11 +165,13 @@ impl Filter<'_> {
         let name = input.name().to_owned();
         let mut batches = Batches::new(Box::new(input.into_text()), is_dialogue);
         loop {
+            interrupt::check()?;
             match batches.next() {
                 Ok(Some(Batch::Lines(lines))) => self.print_new(lines, printer)?,
                 Ok(Some(Batch::LongLine { part, is_last })) => self.leave_out(part, is_last),
                 Ok(None) => return Ok(()),
                 Err(error) => {
+                    interrupt::check()?;
                     let lines = counted(self.tally.lines, "line", "lines");
                     return Err(error).with_context(|| {
                         format!("cannot read {name} to its end; the first {lines} of it were used")

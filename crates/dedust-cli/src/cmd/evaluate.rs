@@ -104,6 +104,7 @@ struct MacroRecord {
 
 /// Scores rules.
 pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    printer.write_to(&args.output)?;
     let limits = [
         ("--min-precision", args.min_precision),
         ("--min-recall", args.min_recall),

@@ -129,6 +129,7 @@ struct Case<'a> {
 
 /// Explains each URL.
 pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    printer.write_to(&args.output)?;
     let inputs = inputs_among(&args.urls);
     let from_stdin = args.urls.iter().any(|url| url == "-");
     let mut watch = Watch::new(&args.rules);

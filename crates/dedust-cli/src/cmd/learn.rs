@@ -10,12 +10,13 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::{CrawlStore, LearnSettings, Learner as _, SampleSize, StoredCrawl, Trainer};
+use dedust_learn::{CrawlStore, LearnSettings, Learner as _, SampleSize, StoredCrawl, Trainer, Training};
 
 use self::unfinished::Unfinished;
 use crate::ExitStatus;
 use crate::args::{LearnArgs, ReportFormat};
 use crate::failure::Refusal;
+use crate::interrupt;
 use crate::method;
 #[cfg(feature = "seq2seq")]
 use crate::method::Method;
@@ -62,30 +63,10 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
     // Before the work, which may be long: a target that cannot be written is known now.
     let mut output = OutputFile::create(&args.output, args.force)?;
 
-    let started = Instant::now();
     let unfinished = Unfinished::prepare(args)?;
-    let crawl = match unfinished.resume(sample)? {
-        Some(crawl) => {
-            printer.note("going on with what was read before");
-            crawl
-        }
-        None => {
-            if args.resume {
-                printer.note("nothing to resume: reading from the start");
-            }
-            read(args, sample, finds_mirrors, &unfinished, printer)?
-        }
-    };
-    printer.detail(format_args!(
-        "{} in {:.1} s",
-        counted(crawl.sites().len() as u64, "site", "sites"),
-        started.elapsed().as_secs_f64()
-    ));
-
-    let learning = Learning::new(printer);
-    let training = unfinished.train(&trainer, &crawl, &learning)?;
-    drop(learning);
-    printer.detail(format_args!("learned with {} in {:.1} s", args.method, started.elapsed().as_secs_f64()));
+    interrupt::listen();
+    let learned = learn(args, &trainer, sample, finds_mirrors, &unfinished, printer);
+    let (crawl, training) = learned.inspect_err(|_| unfinished.give_up(printer))?;
 
     training
         .rules
@@ -113,6 +94,41 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
     }
     report::missing_evidence(&training, args.evidence, printer);
     Ok(ExitStatus::Success)
+}
+
+/// Reads the crawl and learns from it, or goes on where an interrupted run ended.
+fn learn(
+    args: &LearnArgs,
+    trainer: &Trainer,
+    sample: SampleSize,
+    finds_mirrors: bool,
+    unfinished: &Unfinished,
+    printer: &mut Printer,
+) -> anyhow::Result<(StoredCrawl, Training)> {
+    let started = Instant::now();
+    let crawl = match unfinished.resume(sample)? {
+        Some(crawl) => {
+            printer.note("going on with what was read before");
+            crawl
+        }
+        None => {
+            if args.resume {
+                printer.note("nothing to resume: reading from the start");
+            }
+            read(args, sample, finds_mirrors, unfinished, printer)?
+        }
+    };
+    printer.detail(format_args!(
+        "{} in {:.1} s",
+        counted(crawl.sites().len() as u64, "site", "sites"),
+        started.elapsed().as_secs_f64()
+    ));
+    let learning = Learning::new(printer);
+    let training = unfinished.train(trainer, &crawl, &learning);
+    drop(learning);
+    interrupt::check()?;
+    printer.detail(format_args!("learned with {} in {:.1} s", args.method, started.elapsed().as_secs_f64()));
+    Ok((crawl, training?))
 }
 
 /// Reads all inputs.

@@ -5,10 +5,12 @@ One file per command, each with `run(args, &mut Printer) -> anyhow::Result<ExitS
 pub(crate) mod cluster;
 pub(crate) mod compare;
 pub(crate) mod compile;
+pub(crate) mod completions;
 pub(crate) mod dedup;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod learn;
+pub(crate) mod man;
 pub(crate) mod normalize;
 pub(crate) mod seen;
 pub(crate) mod simulate;

@@ -23,6 +23,7 @@ pub(crate) use self::args::{NormalizeArgs, UrlFormat};
 use self::worker::{Output, Tally, Worker};
 use crate::ExitStatus;
 use crate::failure::Refusal;
+use crate::interrupt;
 use crate::layouts::Layouts;
 use crate::line_source::{Batch, Batches};
 use crate::number::{count, counted};
@@ -62,6 +63,9 @@ pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result
     ));
     if from_stdin && io::stdin().is_terminal() {
         printer.hint("reading URLs from the terminal, one per line; end with Ctrl-D, stop with Ctrl-C");
+    }
+    if args.output.is_some() {
+        interrupt::listen();
     }
     let mut output = args.output.as_ref().map(|path| OutputFile::create(path, args.force)).transpose()?;
     let mut job = Job {
@@ -181,10 +185,12 @@ impl Job<'_> {
         let mut batches = Batches::read_ahead(Box::new(input.into_text()), is_dialogue)
             .context("cannot start a thread that reads")?;
         loop {
+            interrupt::check()?;
             let batch = match batches.next() {
                 Ok(Some(batch)) => batch,
                 Ok(None) => return Ok(()),
                 Err(error) => {
+                    interrupt::check()?;
                     let lines = counted(workers.tally.lines, "line", "lines");
                     return Err(error).with_context(|| {
                         format!("cannot read {name} to its end; the first {lines} of it were normalized")

@@ -23,6 +23,9 @@ use crate::printer::Printer;
 use crate::progress;
 use crate::table::Table;
 
+/// The folder of files that say which page a URL shows.
+const TRUTH: &str = "_truth";
+
 /// The template of the progress bar.
 const BAR: &str = "simulating [{wide_bar}] {human_pos}/{human_len} URLs, {elapsed}";
 
@@ -103,7 +106,10 @@ fn plan(args: &SimulateArgs) -> anyhow::Result<Vec<Site>> {
 
 /// Makes sure that there is a folder, and nothing in it that is not to be lost.
 fn prepare(folder: &Path, force: bool) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let made = |folder: &Path| {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))
+    };
+    made(folder)?;
     let mut entries =
         fs::read_dir(folder).with_context(|| format!("cannot read the folder {}", folder.display()))?;
     if !force && entries.next().is_some() {
@@ -113,18 +119,19 @@ fn prepare(folder: &Path, force: bool) -> anyhow::Result<()> {
         )
         .into());
     }
-    Ok(())
+    made(&folder.join(TRUTH))
 }
 
-/// `DOMAIN.jsonl` and `DOMAIN.truth.jsonl`, each complete or not there.
+/// `DOMAIN.jsonl` and `_truth/DOMAIN.jsonl`, each complete or not there. Folders that start with `_` are not read by learners.
 fn write_files(
     domain: &str,
     args: &SimulateArgs,
     write: impl FnOnce(&mut OutputFile, &mut OutputFile) -> io::Result<()>,
 ) -> Result<(), WriteError> {
-    let path = args.output.join(format!("{domain}.jsonl"));
+    let name = format!("{domain}.jsonl");
+    let path = args.output.join(&name);
     let mut observations = OutputFile::create(&path, args.force)?;
-    let mut truth = OutputFile::create(path.with_extension("truth.jsonl"), args.force)?;
+    let mut truth = OutputFile::create(args.output.join(TRUTH).join(name), args.force)?;
     write(&mut observations, &mut truth).map_err(|source| WriteError::Write { path, source })?;
     observations.commit()?;
     truth.commit()
@@ -164,7 +171,7 @@ pub(crate) fn long_help() -> String {
   dedust simulate -o - --sites 1 --phenomena mirrors,glued-slug | head
   dedust simulate -o sites --lies canonical-to-home,soft-error
 
-DIR/DOMAIN.jsonl is for learners and has a line {"url":..,"cluster":..} per URL, in the order a crawler might meet them. DIR/DOMAIN.truth.jsonl has {"url":..,"page":..}, in the same order: the page, where `cluster` is what a hash of its content would say. All domains are reserved for examples. The same options give the same bytes.
+DIR/DOMAIN.jsonl is for learners and has a line {"url":..,"cluster":..} per URL, in the order a crawler might meet them. DIR/_truth/DOMAIN.jsonl has {"url":..,"page":..}, in the same order: the page, where `cluster` is what a hash of its content would say. `dedust learn DIR` does not read it, since names that start with _ are left out. All domains are reserved for examples. The same options give the same bytes.
 
 Profiles:
   www10  the statistics of the WWW 2010 paper on pattern trees: 24,147 to

@@ -24,6 +24,7 @@ const SHOWN_EXCEPTIONS: usize = 3;
 
 /// Builds and prints a tree.
 pub(crate) fn run(args: &TreeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    printer.write_to(&args.output)?;
     let mut crawl = Crawl::new(args.evidence);
     read_all(&args.inputs, &args.read, printer, |observation| {
         crawl.observe(observation.url(), &clues_of(observation))

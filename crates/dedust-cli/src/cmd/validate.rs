@@ -93,7 +93,7 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
         }
         ReportFormat::Json => report.json(printer)?,
     }
-    Ok(ExitStatus::Success)
+    Ok(if report.refutes() { ExitStatus::No } else { ExitStatus::Success })
 }
 
 /// Reads the URLs that pairs are drawn from.

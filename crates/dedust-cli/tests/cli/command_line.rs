@@ -121,19 +121,21 @@ fn long_help_has_examples() {
     Usage: dedust [OPTIONS] <COMMAND>
 
     Commands:
-      learn      Learn rules for every site of a crawl
-      cluster    Find which URLs of a crawl show the same page
-      normalize  Rewrite URLs to their canonical form; tables get two columns more
-      dedup      Print only URLs of pages that were not met before
-      seen       Check or repair the folder of `dedup --seen`
-      compile    Bring rules into a form that opens at once, for any number of sites
-      evaluate   Tell how good rules are on URLs whose pages are known
-      compare    Put methods side by side: what they save, lose and cost
-      explain    Say which edits change a URL, what they do and why they are trusted
-      validate   Fetch pages to confirm or refute rules
-      tree       Print the pattern tree of a site
-      simulate   Make synthetic sites whose pages are known
-      help       Print this message or the help of the given subcommand(s)
+      learn        Learn rules for every site of a crawl
+      cluster      Find which URLs of a crawl show the same page
+      normalize    Rewrite URLs to their canonical form; tables get two columns more
+      dedup        Print only URLs of pages that were not met before
+      seen         Check or repair the folder of `dedup --seen`
+      compile      Bring rules into a form that opens at once, for any number of sites
+      evaluate     Tell how good rules are on URLs whose pages are known
+      compare      Put methods side by side: what they save, lose and cost
+      explain      Say which edits change a URL, what they do and why they are trusted
+      validate     Fetch pages to confirm or refute rules
+      tree         Print the pattern tree of a site
+      simulate     Make synthetic sites whose pages are known
+      man          Print the manual page, or write those of all commands into a folder
+      completions  Print what a shell needs to complete commands and options
+      help         Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help     Print help (see more with '--help')
@@ -151,4 +153,64 @@ fn long_help_has_examples() {
 fn quiet_and_verbose_exclude_each_other() {
     let sandbox = Sandbox::new();
     assert_eq!(sandbox.run(&["learn", "-", "-o", "-", "-q", "-v"]).status.code(), Some(2));
+}
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let sandbox = Sandbox::new();
+    let first = sandbox.dedust(&["man"]);
+    assert!(first.contains(".TH dedust 1") && first.contains("dedust\\-learn(1)"), "{first}");
+    assert_snapshot!(sandbox.dedust(&["man", "-o", "man", "-q"]), @"exit 0");
+    for command in COMMANDS {
+        let page = sandbox.read(&format!("man/dedust-{command}.1"));
+        assert!(page.contains(&format!("dedust {command}").replace('-', "\\-")), "{page}");
+    }
+    assert!(sandbox.read("man/dedust-seen-check.1").contains("SYNOPSIS"));
+}
+
+#[test]
+fn shells_are_told_of_every_command() {
+    let sandbox = Sandbox::new();
+    for shell in ["bash", "zsh", "fish"] {
+        assert_eq!(sandbox.dedust(&["completions", shell, "-o", shell]), "exit 0\n");
+        let script = sandbox.read(shell);
+        assert!(COMMANDS.iter().all(|command| script.contains(command)), "{shell}");
+        assert!(script.contains("max-loss"), "{shell}");
+    }
+    let status = std::process::Command::new("bash").arg("-n").arg(sandbox.path("bash")).status();
+    assert!(status.is_ok_and(|status| status.success()), "bash cannot read its script");
+}
+
+#[test]
+fn what_is_printed_can_go_to_a_file() {
+    let sandbox = Sandbox::with_rules();
+    let url = "http://www.shop.example/view?id=7&sid=00000000deadbeef";
+    for args in [
+        &["explain", "rules.json", url][..],
+        &["evaluate", "rules.json", "crawl.jsonl"],
+        &["tree", "crawl.jsonl", "-q"],
+        &["compare", "crawl.jsonl", "--methods", "standard", "--format", "json", "-q"],
+    ] {
+        let printed = sandbox.run(args);
+        let written = sandbox.run(&[args, &["-o", "out.txt", "--force"]].concat());
+        assert_eq!((written.status.code(), written.stdout.len()), (Some(0), 0), "{args:?}");
+        let counted = |text: &str| text.lines().count();
+        assert_eq!(counted(&sandbox.read("out.txt")), counted(&String::from_utf8_lossy(&printed.stdout)));
+        let refused = sandbox.dedust(&[args, &["-o", "out.txt"]].concat());
+        assert!(refused.contains("out.txt already exists"), "{refused}");
+    }
+    // What fails leaves no file.
+    sandbox.run(&["explain", "missing.json", url, "-o", "none.txt"]);
+    assert!(!sandbox.path("none.txt").exists());
+}
+
+#[test]
+fn colour_is_for_terminals_or_for_those_who_ask() {
+    let sandbox = Sandbox::new();
+    let error = |args: &[&str]| String::from_utf8(sandbox.run(args).stderr).unwrap();
+    for wrong in [&["explain", "missing.json", "http://a.example/"][..], &["nonsense"]] {
+        let has_colour = |colour: &[&str]| error(&[colour, wrong].concat()).contains('\u{1b}');
+        assert!(!has_colour(&[]) && !has_colour(&["--color", "never"]), "{wrong:?}");
+        assert!(has_colour(&["--color", "always"]) && has_colour(&["--color=always"]), "{wrong:?}");
+    }
 }

@@ -409,3 +409,98 @@ fn urls_in_doubt(run: &Output) -> usize {
     let Some((_, number)) = message.split_once("was cut off: ") else { return 0 };
     number.split(' ').next().unwrap().replace(',', "").parse().unwrap()
 }
+
+#[test]
+fn a_set_is_made_anew_where_rules_have_changed() {
+    let sandbox = Sandbox::with_rules();
+    let args = ["dedup", "rules.json", "urls.txt", "--seen", "seen", "-o", "new.txt"];
+    let urls = "http://www.shop.example/view?id=7&sid=00000000deadbeef\nhttp://www.shop.example/archive/1\n";
+    sandbox.write("urls.txt", urls);
+    assert_snapshot!(sandbox.dedust(&args), @"exit 0");
+    assert_eq!(sandbox.read("new.txt"), urls);
+
+    // With rules for another site alone, the product has another key.
+    sandbox.write("rules.json", r#"{"version": 2, "sites": {"news.example": {"edits": []}}}"#);
+    assert_snapshot!(sandbox.dedust(&args[..5]), @r"
+    exit 0
+    --- stdout
+    http://www.shop.example/view?id=7&sid=00000000deadbeef
+    --- stderr
+    warning: the rules have changed since seen was last used: pages whose key is another one now are new once more
+    hint: to avoid that, give the URLs that were printed so far: --rekey FILE
+    ");
+    // Told once.
+    assert_snapshot!(sandbox.dedust(&args[..5]), @"exit 0");
+
+    sandbox.write("rules.json", crate::sandbox::RULES);
+    assert_snapshot!(sandbox.dedust(&["dedup", "rules.json", "--seen", "seen", "--rekey", "new.txt"]), @r"
+    exit 0
+    --- stderr
+    seen made anew: 2 keys, 3 keys before
+    ");
+    assert_snapshot!(sandbox.dedust(&args[..5]), @"exit 0");
+    assert_eq!(sandbox.names(), ["crawl.jsonl", "new.txt", "rules.json", "seen", "urls.txt"]);
+}
+
+#[test]
+fn rekeying_that_fails_leaves_the_set_as_it_was() {
+    let sandbox = Sandbox::with_rules();
+    sandbox.write("urls.txt", "http://www.shop.example/archive/1\n");
+    sandbox.run(&["dedup", "rules.json", "urls.txt", "--seen", "seen"]);
+    assert_snapshot!(sandbox.dedust(&["dedup", "rules.json", "--seen", "seen", "--rekey", "missing.txt"]), @r"
+    exit 2
+    --- stderr
+    error: cannot open missing.txt
+      cause: No such file or directory (os error 2)
+    hint: check the name; `-` reads standard input
+    ");
+    assert_snapshot!(sandbox.dedust(&["dedup", "rules.json", "urls.txt", "--seen", "seen"]), @"exit 0");
+    assert_eq!(sandbox.names(), ["crawl.jsonl", "rules.json", "seen", "urls.txt"]);
+}
+
+/// Whoever asks for figures gets them, also when the stream has no end.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_what_it_did() {
+    let sandbox = Sandbox::with_rules();
+    let args = ["dedup", "rules.json", "--seen", "seen", "--stats", "-o", "new.txt"];
+    let mut child = sandbox.command(&args).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"http://www.shop.example/archive/1\nhttp://www.shop.example/archive/2\n").unwrap();
+    while fs::read_to_string(sandbox.path("new.txt")).unwrap_or_default().lines().count() < 2 {
+        std::thread::yield_now();
+    }
+    interrupt(&child);
+    assert_snapshot!(crate::sandbox::report(&child.wait_with_output().unwrap()), @r"
+    exit 130
+    --- stderr
+    2 of 2 URLs new, 100.0 %
+    2 keys in seen
+    2 in logs, 0 in 0 sorted files; 0.0 MB on disk, 0.0 MB of memory; 0 merges
+    error: interrupted
+    ");
+    drop(stdin);
+    // It was closed in order: no URL is in doubt.
+    assert_snapshot!(sandbox.dedust(&["dedup", "rules.json", "new.txt", "--seen", "seen"]), @"exit 0");
+}
+
+/// Ctrl-C.
+#[cfg(unix)]
+fn interrupt(child: &std::process::Child) {
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+}
+
+#[test]
+fn the_set_is_locked_before_the_first_line_comes() {
+    let sandbox = Sandbox::with_rules();
+    let args = ["dedup", "rules.json", "--seen", "seen"];
+    let mut child = sandbox.command(&args).stdin(Stdio::piped()).spawn().unwrap();
+    while !sandbox.path("seen/RULES").exists() {
+        std::thread::yield_now();
+    }
+    let second = sandbox.dedust(&args);
+    assert!(second.contains("seen is in use by another process"), "{second}");
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+}

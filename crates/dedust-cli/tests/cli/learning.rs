@@ -2,6 +2,8 @@
 `dedust learn`: rule files and reports.
 */
 
+use std::io::Write as _;
+
 use insta::assert_snapshot;
 
 use crate::sandbox::{Sandbox, report, shop};
@@ -289,4 +291,29 @@ fn an_interrupted_run_goes_on_where_it_was() {
     assert_eq!(sandbox.dedust(&[&args[..], &["--resume"]].concat()), "exit 0\n");
     assert_eq!(sandbox.read("rules.json"), sandbox.read("expected.json"));
     assert!(!sandbox.path("rules.json.unfinished").exists());
+}
+
+/// Ctrl-C while standard input is read.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_nothing_behind() {
+    let sandbox = Sandbox::new();
+    let args = ["learn", "-", "-o", "rules.json", "--memory", "1"];
+    let mut child = sandbox.command(&args).stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    // Enough that some of it is on disk.
+    while !sandbox.path("rules.json.unfinished").exists() {
+        for row in shop() {
+            stdin.write_all(row.as_bytes()).unwrap();
+        }
+    }
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert_snapshot!(report(&child.wait_with_output().unwrap()), @r"
+    exit 130
+    --- stderr
+    error: interrupted
+    ");
+    drop(stdin);
+    assert_eq!(sandbox.names(), Vec::<String>::new());
 }

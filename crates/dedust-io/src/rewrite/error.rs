@@ -56,6 +56,9 @@ pub enum RewriteError {
         /// What it holds.
         found: String,
     },
+    /// The caller broke off the copy.
+    #[error("the copy was broken off")]
+    BrokenOff,
     /// The caller made more or fewer values than there are rows.
     #[error("{keys} keys and {urls} URLs for {rows} rows")]
     WrongLength {

@@ -14,6 +14,7 @@ mod lines;
 mod text_column;
 
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub use self::error::RewriteError;
@@ -63,8 +64,8 @@ pub struct AddedColumns {
     pub urls: TextColumn,
 }
 
-/// Makes keys and URLs of URLs. The columns to be filled are empty.
-pub type MakeColumns<'a> = dyn FnMut(&UrlBatch, &mut AddedColumns) + 'a;
+/// Makes keys and URLs of URLs, or breaks off the copy. The columns to be filled are empty.
+pub type MakeColumns<'a> = dyn FnMut(&UrlBatch, &mut AddedColumns) -> ControlFlow<()> + 'a;
 
 /// Copies tables of one format to one output.
 pub struct Rewriter<'o> {
@@ -177,7 +178,9 @@ impl AddedColumns {
     /// Fills both columns, one value for each row of `batch`.
     pub(crate) fn fill(&mut self, batch: &UrlBatch, make: &mut MakeColumns<'_>) -> Result<(), RewriteError> {
         self.clear();
-        make(batch, self);
+        if make(batch, self).is_break() {
+            return Err(RewriteError::BrokenOff);
+        }
         let rows = batch.urls.len();
         if self.keys.len() == rows && self.urls.len() == rows {
             return Ok(());

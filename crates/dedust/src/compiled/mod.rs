@@ -28,6 +28,8 @@ pub use left_out::{LeftOut, LeftOutReason};
 use std::fmt;
 use std::sync::Arc;
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use self::hosts::ImageId;
 use self::index::Index;
 use crate::program::Program;
@@ -72,6 +74,10 @@ impl Image {
     #[inline]
     pub(crate) fn is_cached(&self) -> bool {
         self.facts.sites <= NEAR_SITES && self.bytes().len() < NEAR_BYTES
+    }
+
+    pub(crate) fn fingerprint(&self) -> u128 {
+        xxh3_128(self.bytes())
     }
 
     #[inline]

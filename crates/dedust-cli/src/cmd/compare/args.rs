@@ -60,7 +60,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
     pub(crate) train: f64,
     /// URLs of a site to learn from, at most
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = 100_000, hide_short_help = true)]
     pub(crate) max_train: usize,
     /// Which URLs are learned from
     #[arg(long, value_enum, default_value_t = Drawing::Random)]
@@ -69,7 +69,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
-    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
+    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE, hide_short_help = true)]
     pub(crate) evidence: EvidenceKinds,
     /// How inputs are read.
     #[command(flatten)]
@@ -86,12 +86,15 @@ pub(crate) struct CompareArgs {
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
+    /// Where it goes when all is done [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     /// Write a page with tables and charts
     ///
     /// It shows the sweep too, unless there are too many URLs.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Overwrite the page if it exists
+    /// Overwrite the page and FILE if they exist
     #[arg(long)]
     pub(crate) force: bool,
     /// Learn from all of INPUT and print the memory that took

@@ -16,12 +16,15 @@ use crate::help;
 pub(crate) struct DedupArgs {
     /// Rules from `dedust learn`
     pub(crate) rules: PathBuf,
-    /// Files or folders with URLs, of any format that `learn` reads; `-` is standard input
-    #[arg(default_value = "-", value_name = "INPUT", long_help = help::URLS)]
+    /// Files or folders with URLs, of any format that `learn` reads [default: `-`, standard input]
+    #[arg(value_name = "INPUT", long_help = help::URLS)]
     pub(crate) inputs: Vec<PathBuf>,
     /// Remember what was seen in this folder, for the next time too; made if it is not there
     #[arg(long, value_name = "DIR")]
     pub(crate) seen: Option<PathBuf>,
+    /// Rules have changed: make the set anew, from the URLs that were printed before; may be given again
+    #[arg(long, value_name = "FILE", requires = "seen", long_help = help::REKEY)]
+    pub(crate) rekey: Vec<PathBuf>,
     /// Wait for the disk, so that a loss of power forgets nothing either; slower
     #[arg(long, requires = "seen")]
     pub(crate) sync: bool,
@@ -34,6 +37,12 @@ pub(crate) struct DedupArgs {
     /// What is written
     #[arg(long, value_enum, default_value_t = DedupFormat::Same)]
     pub(crate) format: DedupFormat,
+    /// Where the new URLs go, as soon as they are known [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Overwrite FILE if it exists
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
     /// How inputs are read.
     #[command(flatten)]
     pub(crate) read: ReadArgs,

@@ -12,6 +12,7 @@ use super::args::DedupFormat;
 use super::piece::{KeyMaker, Piece};
 use super::{Filter, observe};
 use crate::failure::Refusal;
+use crate::interrupt;
 use crate::number::{count, counted};
 use crate::printer::Printer;
 use crate::rule_file::Watch;
@@ -85,7 +86,10 @@ pub(super) fn filter(
     let mut observation = Observation::new();
     let mut batch = RowBatch::default();
     let mut bad_rows = 0;
-    let read = loop {
+    let read: anyhow::Result<()> = loop {
+        if let Err(interrupted) = interrupt::check() {
+            break Err(interrupted.into());
+        }
         match reader.read_each(&mut observation) {
             Ok(Some(RowKind::Page)) => {
                 let row = reader.text_of_row().filter(|_| keeps_rows);
@@ -106,7 +110,7 @@ pub(super) fn filter(
             }
             Ok(Some(_)) => {}
             Ok(None) => break Ok(()),
-            Err(error) => break Err(error),
+            Err(error) => break interrupt::check().map_err(Into::into).and(Err(error.into())),
         }
         if batch.text.len() >= BATCH_BYTES {
             print_new(filter, &mut batch, printer)?;

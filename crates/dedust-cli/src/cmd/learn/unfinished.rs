@@ -24,6 +24,7 @@ use super::settings::Settings;
 use crate::args::LearnArgs;
 use crate::failure::Refusal;
 use crate::method::Method;
+use crate::printer::Printer;
 
 const VERSION: u32 = 3;
 
@@ -156,6 +157,18 @@ impl Unfinished {
             write(&path, &Learned { sites: training.sites.clone(), rules })?;
         }
         Ok(training)
+    }
+
+    /// Ends a run that came to nothing: what was read is kept if all was, and else removed.
+    pub(super) fn give_up(&self, printer: &mut Printer) {
+        if self.read_path().exists() {
+            let folder = self.folder.display();
+            printer.hint(format_args!(
+                "all was read, and is kept in {folder}: go on with the same command and --resume"
+            ));
+        } else if let Err(error) = self.remove() {
+            printer.warning(format_args!("{error:#}"));
+        }
     }
 
     /// Removes the folder, if it is there.

@@ -7,6 +7,7 @@ The URLs of some rows are put into lines, which are then rewritten like those of
 use dedust_io::{Input, Location, Observation};
 
 use super::{Job, Sink, Workers};
+use crate::interrupt;
 
 /// Bytes of URLs that are rewritten at once.
 const BATCH_BYTES: usize = 1 << 20;
@@ -39,6 +40,7 @@ pub(super) fn rewrite(
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),
         }
+        interrupt::check()?;
         if lines.len() >= BATCH_BYTES {
             write(&lines, &locations, &name, workers, sink)?;
             lines.clear();

@@ -6,6 +6,7 @@ The URLs of a batch of rows are shared out to workers. Rows whose URL is none ar
 
 use std::io::{self, IsTerminal as _, Write};
 use std::mem;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use dedust::errors::ParseUrlError;
@@ -17,6 +18,7 @@ use rayon::prelude::*;
 
 use super::{Job, refuse_if};
 use crate::failure::Refusal;
+use crate::interrupt;
 use crate::number::{count, counted};
 use crate::observe::{self, SHOWN};
 use crate::printer::Printer;
@@ -96,8 +98,10 @@ fn add(
         workers.rewrite(batch, added);
         tally.add(batch, workers);
         job.watch.look(printer);
+        if interrupt::is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     tally.report(printer);
+    interrupt::check()?;
     let layout = match added {
         Ok(layout) => layout.unwrap_or_default(),
         Err(error @ RewriteError::Write(_)) => {

@@ -111,6 +111,12 @@ impl Report<'_> {
         [of_kind.count(), confirmed, refuted, unknown]
     }
 
+    /// Whether any rule that is applied was found not to hold.
+    pub(super) fn refutes(&self) -> bool {
+        let [_, _, refuted, _] = self.counts(false);
+        refuted > 0
+    }
+
     /// What an edit does, in words.
     fn sentence(&self, finding: &Finding) -> String {
         let Some(site) = self.rules.site(&finding.site) else { return String::new() };
@@ -181,7 +187,7 @@ impl Report<'_> {
             }
         }
         for (reason, times) in self.failures() {
-            printer.detail(format_args!("failed: {reason}, {}", counted(times, "pair", "pairs")));
+            printer.note(format_args!("failed: {reason}, {}", counted(times, "pair", "pairs")));
         }
         self.unproven(printer);
         let [rules, confirmed, refuted, unknown] = self.counts(false).map(|count| count as u64);

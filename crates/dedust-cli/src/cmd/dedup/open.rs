@@ -1,0 +1,149 @@
+/*!
+Opens the set of `dedup --seen`, says what became of it since, and makes it anew where rules have changed.
+*/
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use dedust::errors::ParseUrlError;
+use dedust::{Normalizer, Scratch};
+use dedust_seen::{Durability, SeenKey, SeenOptions, SeenSet};
+
+use super::args::DedupArgs;
+use crate::cmd::seen::warn_of_format_1;
+use crate::failure::Refusal;
+use crate::number::counted;
+use crate::observe::read_all;
+use crate::printer::Printer;
+
+/// Keys that are put into a set at a time.
+const KEYS_AT_ONCE: usize = 1 << 16;
+
+/// Opens the set, and tells what is worth knowing of it.
+pub(super) fn open(
+    args: &DedupArgs,
+    normalizer: &Normalizer,
+    printer: &mut Printer,
+) -> anyhow::Result<SeenSet> {
+    let Some(folder) = &args.seen else { return Ok(SeenSet::in_memory()?) };
+    let durability = if args.sync { Durability::Power } else { Durability::Process };
+    let options = SeenSet::options().durability(durability).rules(normalizer.fingerprint());
+    if !args.rekey.is_empty() {
+        rekey(args, folder, options, normalizer, printer)?;
+    }
+    let seen = options.open(folder)?;
+    let stats = seen.stats();
+    if !seen.hasher().is_keyed() {
+        warn_of_format_1(folder, printer);
+    }
+    let name = folder.display();
+    printer.detail(format_args!("{} in {name}", counted(stats.keys, "key", "keys")));
+    if stats.cut_bytes > 0 {
+        let bytes = counted(stats.cut_bytes, "byte", "bytes");
+        printer.warning(format_args!(
+            "{bytes} at the end of logs in {name} were no whole records, as after a loss of power, and were cut off: \
+             URLs that were printed last may be printed once more"
+        ));
+    }
+    if let Some(unanswered) = stats.unanswered_keys {
+        let urls = counted(unanswered, "URL", "URLs");
+        printer.warning(format_args!(
+            "the last run with {name} was cut off: {urls} of its last batch may not have been printed, and count as \
+             seen"
+        ));
+    }
+    if stats.rules_changed && stats.keys > 0 {
+        printer.warning(format_args!(
+            "the rules have changed since {name} was last used: pages whose key is another one now are new once more"
+        ));
+        printer.hint("to avoid that, give the URLs that were printed so far: --rekey FILE");
+    }
+    Ok(seen)
+}
+
+/// Makes the set anew from the URLs of `--rekey`, beside the old one, and then puts it in its place.
+fn rekey(
+    args: &DedupArgs,
+    folder: &Path,
+    options: SeenOptions,
+    normalizer: &Normalizer,
+    printer: &mut Printer,
+) -> anyhow::Result<()> {
+    // Held open for its lock, so that no other process adds to it.
+    let old = if folder.exists() { Some(SeenSet::open(folder)?) } else { None };
+    let new_folder = Beside(beside(folder, "new"));
+    let old_folder = beside(folder, "old");
+    for path in [&new_folder.0, &old_folder] {
+        if path.exists() {
+            let problem = format!("{} is in the way, as after a run that was cut off", path.display());
+            return Err(Refusal::new(problem, "look into it, then remove it").into());
+        }
+    }
+    let mut filling = Filling { set: options.open(&new_folder.0)?, keys: Vec::new(), is_new: Vec::new() };
+    let mut scratch = Scratch::default();
+    let mut failed = Ok(());
+    read_all(&args.rekey, &args.read, printer, |row| {
+        let key = normalizer.key_with(row.url(), &mut scratch)?;
+        filling.keys.push(filling.set.hasher().hash(key));
+        if filling.keys.len() == KEYS_AT_ONCE && failed.is_ok() {
+            failed = filling.insert();
+        }
+        Ok::<(), ParseUrlError>(())
+    })?;
+    failed?;
+    filling.insert()?;
+    let keys = filling.set.stats().keys;
+    filling.set.close()?;
+    if old.is_some() {
+        fs::rename(folder, &old_folder).with_context(|| format!("cannot rename {}", folder.display()))?;
+    }
+    fs::rename(&new_folder.0, folder)
+        .with_context(|| format!("cannot rename {} to {}", new_folder.0.display(), folder.display()))?;
+    if let Some(old) = old {
+        let before = counted(old.stats().keys, "key", "keys");
+        drop(old);
+        fs::remove_dir_all(&old_folder).with_context(|| format!("cannot remove {}", old_folder.display()))?;
+        printer.note(format_args!(
+            "{} made anew: {}, {before} before",
+            folder.display(),
+            counted(keys, "key", "keys")
+        ));
+    }
+    Ok(())
+}
+
+/// A set that is being made.
+struct Filling {
+    set: SeenSet,
+    keys: Vec<SeenKey>,
+    is_new: Vec<bool>,
+}
+
+impl Filling {
+    fn insert(&mut self) -> anyhow::Result<()> {
+        self.set.insert_batch(&self.keys, &mut self.is_new)?;
+        self.keys.clear();
+        Ok(())
+    }
+}
+
+/// A folder that is removed when dropped, if it is still there.
+struct Beside(PathBuf);
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // After a rename there is nothing of this name, and a failure to clean up has no one to tell.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// `.NAME.SUFFIX` beside a folder.
+fn beside(folder: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(folder.file_name().unwrap_or("seen".as_ref()));
+    name.push(".");
+    name.push(suffix);
+    folder.with_file_name(name)
+}
