@@ -8,7 +8,6 @@ floating point numbers, text and bytes of any width are understood, also as dict
 mod messages;
 mod rewrite;
 
-use std::fs::File;
 use std::io::{BufReader, Read as _, Seek as _};
 use std::sync::Arc;
 
@@ -29,6 +28,7 @@ pub(crate) use self::rewrite::ArrowRewriter;
 use crate::bad_row::{BadRowReason, Place};
 use crate::names::NamedColumn;
 use crate::table::{Cell, KnownColumns, TableRows, failure, fill, known_columns};
+use crate::table_file::TableFile;
 use crate::{Location, Observation, ReadError};
 
 /// Reads an Arrow file or stream.
@@ -52,7 +52,7 @@ struct BatchColumn {
 
 impl Table {
     /// Reads what the file says of itself.
-    pub(crate) fn open(name: &Arc<str>, file: File, named: &[NamedColumn]) -> Result<Self, ReadError> {
+    pub(crate) fn open(name: &Arc<str>, file: TableFile, named: &[NamedColumn]) -> Result<Self, ReadError> {
         let mut table = OpenTable::open(name, file)?;
         let names: Vec<&str> = table.schema.fields().iter().map(|field| field.name().as_str()).collect();
         let known = known_columns(name, &names, named)?;
@@ -76,17 +76,17 @@ impl Table {
 
 /// An Arrow file or stream of which the schema was read.
 struct OpenTable {
-    messages: Messages<BufReader<File>>,
+    messages: Messages<BufReader<TableFile>>,
     decoder: FileDecoder,
     schema: SchemaRef,
     is_file: bool,
 }
 
 impl OpenTable {
-    fn open(name: &Arc<str>, mut file: File) -> Result<Self, ReadError> {
+    fn open(name: &Arc<str>, mut file: TableFile) -> Result<Self, ReadError> {
         let unreadable = |source| failure(name, 0, source);
         let damaged = |source: ArrowError| failure(name, 0, source);
-        let length = file.metadata().map_err(unreadable)?.len();
+        let length = file.size().map_err(unreadable)?;
         let mut magic = [0; FILE_MAGIC.len()];
         let is_file = file.read_exact(&mut magic).is_ok() && magic == FILE_MAGIC;
         file.rewind().map_err(unreadable)?;

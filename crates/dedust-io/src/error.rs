@@ -192,6 +192,12 @@ pub enum ReadError {
         /// The pattern, as named by the user.
         file: Arc<str>,
     },
+    /// An object of a store, in a build that reads files alone.
+    #[error("this build cannot read {file} (download it, or build with --features remote)")]
+    NotBuilt {
+        /// The input, as named by the user.
+        file: Arc<str>,
+    },
     /// A pattern is none.
     #[error("{file} is no pattern for files: {problem}")]
     BadPattern {

@@ -9,8 +9,11 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::open::{Compression, Text, open_text};
+use crate::open::{Compression, Text, open_text, url_of_object};
+#[cfg(feature = "remote")]
+use crate::remote;
 use crate::sniff::{Format, SNIFFED_BYTES, UTF8_BOM, archive_of, sniff};
+use crate::table_file::TableFile;
 use crate::utf16::utf16_of;
 use crate::{NamedColumn, ReadError, Reader};
 
@@ -46,7 +49,8 @@ pub fn open(path: impl AsRef<Path>) -> Result<Input, ReadError> {
     }
     let input = Input::start(open_text(path)?, Patience::Window)?;
     // A named pipe can be read once only.
-    let is_file = path.is_file() && input.compression() == Compression::None;
+    let is_file =
+        (path.is_file() || url_of_object(path).is_some()) && input.compression() == Compression::None;
     Ok(Input { path: is_file.then(|| path.to_owned()), ..input })
 }
 
@@ -123,10 +127,17 @@ impl Input {
     }
 
     /// A file with all of the text, for formats that are not read from start to end.
-    pub(crate) fn into_file(mut self) -> Result<File, ReadError> {
+    pub(crate) fn into_file(mut self) -> Result<TableFile, ReadError> {
         let file = self.rest.origin().name().clone();
         if let Some(path) = &self.path {
-            return File::open(path).map_err(|source| ReadError::Open { file, source });
+            #[cfg(feature = "remote")]
+            if let Some(url) = url_of_object(path) {
+                return Ok(TableFile::Remote(remote::open(url)?.into_table()));
+            }
+            return match File::open(path) {
+                Ok(file) => Ok(TableFile::Local(file)),
+                Err(source) => Err(ReadError::Open { file, source }),
+            };
         }
         let failed = |source| ReadError::Spool { file: file.clone(), source };
         let mut spool = tempfile::tempfile().map_err(failed)?;
@@ -146,7 +157,7 @@ impl Input {
             }
         }
         spool.rewind().map_err(failed)?;
-        Ok(spool)
+        Ok(TableFile::Local(spool))
     }
 
     fn start(mut text: Text, patience: Patience) -> Result<Input, ReadError> {

@@ -6,6 +6,7 @@ Which files are meant: paths, folders, patterns and lists of them to single file
 - A path that does not exist and holds `*`, `?` or `[` is a pattern; `**` is any number of folders.
 - `@FILE` stands for the paths that a file names, one per line; blank lines and those that start with `#` are skipped.
 - `-` is standard input.
+- `s3://bucket/folder/` stands for all objects below it, likewise, and patterns are matched there too; `gs://` as well.
 
 Opens nothing but lists.
 */
@@ -15,6 +16,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::open::url_of_object;
 use crate::{ReadError, open_text};
 
 /// The files that these arguments stand for, in order. Fails for a folder or pattern without files.
@@ -54,6 +56,9 @@ fn expand_path(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {
         files.push(path.to_owned());
         return Ok(());
     }
+    if url_of_object(path).is_some() {
+        return expand_object(path, files);
+    }
     let name = || -> Arc<str> { path.display().to_string().into() };
     let before = files.len();
     if path.is_dir() {
@@ -81,6 +86,17 @@ fn expand_path(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {
         }
     }
     if files.len() > before { Ok(()) } else { Err(ReadError::NoMatch { file: name() }) }
+}
+
+/// Adds an object of a store, or those that a URL stands for which ends in `/` or is a pattern.
+fn expand_object(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {
+    #[cfg(feature = "remote")]
+    if let Some(found) = crate::remote::expand(&path.to_string_lossy())? {
+        files.extend(found);
+        return Ok(());
+    }
+    files.push(path.to_owned());
+    Ok(())
 }
 
 fn add_folder(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {

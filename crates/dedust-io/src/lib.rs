@@ -64,9 +64,12 @@ mod output;
 mod parquet;
 mod preset;
 mod reader;
+#[cfg(feature = "remote")]
+mod remote;
 mod rewrite;
 mod sniff;
 mod table;
+mod table_file;
 mod timestamp;
 mod utf16;
 

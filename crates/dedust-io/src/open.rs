@@ -1,5 +1,5 @@
 /*!
-Opens inputs: a path or standard input, plain, gzip or zstd. The only code that does.
+Opens inputs: a path, an object of a store or standard input, plain, gzip or zstd. The only code that does.
 
 A path goes in; a [`Text`] comes out, which decompresses as it is read and says in terms of the user what a failure
 means. Compression is recognised by content, never by name. Does not look at the text (see [`crate::Input`]).
@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 use crate::ReadError;
 use crate::gzip::{GzipMembers, Member};
+#[cfg(feature = "remote")]
+use crate::remote;
 use crate::utf16::Utf16Reader;
 
 /// Compressed bytes read at a time.
@@ -97,13 +99,19 @@ enum Source {
     Other(Box<dyn Read + Send>),
 }
 
-/// Opens a file, or standard input for `-`, whatever it holds.
+/// Opens a file, an object of a store (`s3://bucket/key`) or standard input (`-`), whatever it holds.
 ///
 /// Reads no more than it takes to know the compression: of plain text, what the first read gives.
 pub fn open_text(path: impl AsRef<Path>) -> Result<Text, ReadError> {
     let path = path.as_ref();
     if path.as_os_str() == "-" {
         return Text::from_read("standard input", io::stdin());
+    }
+    if let Some(url) = url_of_object(path) {
+        #[cfg(feature = "remote")]
+        return Text::from_read(url, remote::open(url)?);
+        #[cfg(not(feature = "remote"))]
+        return Err(ReadError::NotBuilt { file: url.into() });
     }
     let name = path.display().to_string();
     let failed = |source| ReadError::Open { file: name.as_str().into(), source };
@@ -112,6 +120,12 @@ pub fn open_text(path: impl AsRef<Path>) -> Result<Text, ReadError> {
         return Err(ReadError::IsDirectory { file: name.into() });
     }
     Text::from_read(&name, file)
+}
+
+/// The URL of an object of a store, if a path is one.
+pub(crate) fn url_of_object(path: &Path) -> Option<&str> {
+    let text = path.to_str()?;
+    ["s3://", "gs://", "https://", "http://"].iter().any(|scheme| text.starts_with(scheme)).then_some(text)
 }
 
 impl Text {

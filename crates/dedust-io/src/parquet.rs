@@ -14,7 +14,6 @@ mod delta;
 mod limits;
 mod rewrite;
 
-use std::fs::File;
 use std::sync::Arc;
 
 use ::parquet::basic::Repetition;
@@ -28,6 +27,7 @@ pub(crate) use self::rewrite::ParquetRewriter;
 use crate::bad_row::{BadRowReason, Place};
 use crate::names::NamedColumn;
 use crate::table::{KnownColumns, TableRows, failure, fill, known_columns};
+use crate::table_file::TableFile;
 use crate::{Location, Observation, ReadError};
 
 /// An opened file whose known columns were found.
@@ -55,7 +55,7 @@ pub(crate) struct Table {
 
 impl OpenFile {
     /// Reads what the file says of itself.
-    fn open(name: &Arc<str>, file: File, named: &[NamedColumn]) -> Result<Self, ReadError> {
+    fn open(name: &Arc<str>, file: TableFile, named: &[NamedColumn]) -> Result<Self, ReadError> {
         let reader = LimitedFile::open(file).map_err(|source| failure(name, 0, source))?;
         let refusals = reader.refusals();
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
@@ -93,7 +93,7 @@ fn leaf(schema: &SchemaDescriptor, name: &str) -> usize {
 }
 
 impl Table {
-    pub(crate) fn open(name: &Arc<str>, file: File, named: &[NamedColumn]) -> Result<Self, ReadError> {
+    pub(crate) fn open(name: &Arc<str>, file: TableFile, named: &[NamedColumn]) -> Result<Self, ReadError> {
         let file = OpenFile::open(name, file, named)?;
         Ok(Table { file, next_group: 0, columns: Vec::new(), batch_rows: 0, row_in_batch: 0, count: 0 })
     }

@@ -6,7 +6,6 @@ were too many of them is for [`Reader::check`] to say, once the caller has seen 
 */
 
 use std::fmt;
-use std::fs::File;
 
 use crate::archive::{Archive, ArchiveFormat, NextRecord, RecordCounts};
 #[cfg(feature = "arrow")]
@@ -16,6 +15,7 @@ use crate::inputs::partition;
 use crate::line_rows::LineRows;
 use crate::names::{Layout, NamedColumn};
 use crate::table::{TableRows, guarded};
+use crate::table_file::TableFile;
 use crate::{
     BadRow, Column, DelimitedHeader, Document, Format, Location, Observation, Origin, Preset, ReadError,
     Text, nutch, parquet,
@@ -110,7 +110,7 @@ impl Reader {
     pub(crate) fn of_table(
         origin: Origin,
         format: Format,
-        file: File,
+        file: TableFile,
         named: &[NamedColumn],
     ) -> Result<Reader, ReadError> {
         let name = origin.name();

@@ -6,7 +6,6 @@ thousands. So the header is looked at first: its leading fields are the kind of 
 refused is kept in [`Refusals`], since the crate reports errors of its sources in words only.
 */
 
-use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read};
 use std::sync::{Arc, OnceLock};
 
@@ -23,6 +22,7 @@ use bytes::Bytes;
 
 use super::delta::{MaxLevels, declared_values};
 use crate::error::{Excess, OversizedPage};
+use crate::table_file::TableFile;
 
 /// Bytes of a page, packed or unpacked. Writers aim at 1 MiB; the largest pages in use have 100 million bytes.
 pub(super) const MAX_PAGE_BYTES: u64 = 128 << 20;
@@ -38,13 +38,13 @@ pub(super) type Refusals = Arc<OnceLock<OversizedPage>>;
 
 /// A Parquet file whose pages are looked at before they are read.
 pub(super) struct LimitedFile {
-    file: Arc<File>,
+    file: Arc<TableFile>,
     metadata: ParquetMetaData,
     refusals: Refusals,
 }
 
 impl LimitedFile {
-    pub(super) fn open(file: File) -> Result<Self> {
+    pub(super) fn open(file: TableFile) -> Result<Self> {
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&file)?;
         Ok(Self { file: Arc::new(file), metadata, refusals: Refusals::default() })
     }
@@ -137,7 +137,7 @@ impl PagePlace {
 
 /// The bytes of one column of a row group.
 struct PageSource {
-    file: Arc<File>,
+    file: Arc<TableFile>,
     place: PagePlace,
 }
 
@@ -165,7 +165,7 @@ impl ChunkReader for PageSource {
 
 /// Reads the header of a page, whose sizes are checked before the first byte is given out.
 struct HeaderReader {
-    source: BufReader<File>,
+    source: BufReader<TableFile>,
     place: PagePlace,
     is_checked: bool,
 }

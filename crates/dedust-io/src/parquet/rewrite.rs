@@ -9,7 +9,6 @@ Memory is bounded by a batch of rows and by [`HELD_BYTES`] of each added column;
 until its row group is complete.
 */
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::mem;
 use std::sync::Arc;
@@ -30,6 +29,7 @@ use super::column_values::ColumnValues;
 use super::{OpenFile, arrow_schema};
 use crate::rewrite::{AddedColumns, AddedNames, MakeColumns, RewriteError, UrlBatch};
 use crate::table::{failure, guarded};
+use crate::table_file::TableFile;
 use crate::{Column, Input, Layout, NamedColumn, ReadError, TextColumn};
 
 /// Bytes of an added column of a row group that are held in memory.
@@ -51,7 +51,7 @@ pub(crate) struct ParquetRewriter<'o> {
 struct Source {
     table: OpenFile,
     /// A second handle, to copy from.
-    file: File,
+    file: TableFile,
     /// The index of the column with URLs, among those that hold values.
     url_column: usize,
     /// Rows of the row groups before.
@@ -199,9 +199,9 @@ struct UrlReader {
 }
 
 impl Source {
-    fn open(name: &Arc<str>, file: File, named: &[NamedColumn]) -> Result<Self, RewriteError> {
+    fn open(name: &Arc<str>, file: TableFile, named: &[NamedColumn]) -> Result<Self, RewriteError> {
         let unreadable = |source: io::Error| ReadError::Open { file: name.clone(), source };
-        let length = file.metadata().map_err(unreadable)?.len();
+        let length = file.size().map_err(unreadable)?;
         let copied = file.try_clone().map_err(unreadable)?;
         let table = guarded(name, 0, || {
             let table = OpenFile::open(name, file, named)?;
