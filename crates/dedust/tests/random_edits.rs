@@ -7,8 +7,8 @@ Any edits at all, compiled, beside an interpreter that makes them one by one and
 use std::collections::BTreeMap;
 
 use dedust::rules::{
-    AnyValue, Area, Atom, Change, Closed, Count, Edit, Evidence, Mapped, PathPart, SiteRules, SiteSummary,
-    Source, Spelling, Spot, Test, TokenKey, Value, ValueClass,
+    AnyValue, Area, Atom, Change, Closed, Count, Edit, Mapped, PathPart, SiteRules, SiteSummary, Source,
+    Spelling, Spot, Test, TokenKey, Value, ValueClass,
 };
 use dedust::support::{EditList, UrlParts};
 use dedust::{Normalizer, ParsedUrl, RuleSet};
@@ -171,7 +171,7 @@ fn edit() -> impl Strategy<Value = Edit> {
         change,
         last,
         fetchable,
-        evidence: Evidence::default(),
+        ..Edit::default()
     })
 }
 

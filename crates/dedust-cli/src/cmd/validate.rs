@@ -16,6 +16,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use dedust::rules::SiteRules;
+use dedust::support::Mirror;
 use dedust::{Normalizer, ParsedUrl, RuleSet};
 use dedust_fetch::{Fetcher, FetcherBuilder};
 use dedust_io::{Compression, OutputFile, WriteError};
@@ -54,7 +56,7 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
     let sampler = read(args, &rules, limits, printer)?;
     let sites: Vec<SiteSamples> = rules
         .sites()
-        .filter(|(_, site)| args.trust.trust_mirrors || site.mirror().is_none())
+        .filter(|(_, site)| args.trust.trust_mirrors || !has_mirror(site))
         .map(|(site, _)| Ok(SiteSamples { site: site.to_owned(), samples: sampler.draw(site)? }))
         .collect::<anyhow::Result<_>>()?;
     let state = output.state_path(args).map_or_else(|| Ok(State::none()), |path| State::open(&path))?;
@@ -111,6 +113,11 @@ fn read(
         Ok(())
     })?;
     Ok(sampler)
+}
+
+/// Whether a site has a mirror, also one that an earlier run refuted.
+fn has_mirror(site: &SiteRules) -> bool {
+    site.edits().iter().any(|edit| Mirror::of(edit).is_some())
 }
 
 /// Where the rules go.
