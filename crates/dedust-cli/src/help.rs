@@ -211,6 +211,33 @@ With --format json, one object per file, and the set as the last:
   {"type":"set","keys":7341235,"keyed":true,"whole":false}
 `fault` is null, "tail", "damaged" or "missing"; `cut_bytes` counts the bytes at the end of a log that are cut off."#;
 
+/// What `learn --keep` does.
+pub(crate) const KEEP: &str = "Keep what people and `validate` said about these earlier rules. Edits that are off stay off, whether they are learned again or not; pinned ones stay applied; verdicts of `validate` stay with edits that say the same. Where a pinned edit and a learned one cannot stand together, the learned one is left out with a warning. May be the file of -o, with --force";
+
+/// After the help of `rules` and its verbs.
+pub(crate) const RULES: &str = r#"Examples:
+  dedust rules list rules.json                      # every edit, what it saves and risks
+  dedust rules list rules.json --sort risk --format json
+  dedust rules show rules.json a.example 1bcc
+  dedust rules off rules.json a.example 1bcc19fb --why "breaks the search"
+  dedust rules on rules.json a.example 1bcc19fb
+  dedust rules pin rules.json a.example --all --by anna
+  dedust rules add rules.json a.example --drop q.sid --fetchable --why "a session id"
+  echo '{"change": [{"fold": {"of": "path", "to": "lowercase"}}]}' |
+    dedust rules add rules.json a.example --json -
+
+An edit is named by its site and its id: eight hexadecimal digits that depend on what it says alone, so that they are the same when it is learned again. The beginning of an id is enough if no other edit of the site has it.
+
+An edit that is off stays in the file and is not applied. A pinned one stays when the rules are learned again with `learn --keep`, even if the new crawl does not prove it, and is applied even if `validate` refuted it. Edits that are added are pinned. Who decided, when and why is in the file. A file is changed as a whole or not at all; edits that cannot stand together are refused.
+
+With --format json, `list` prints one object per edit, then one for all:
+  {"type":"edit","site":"a.example","id":"1bcc19fb","index":0,
+   "edit":"`sid` does not matter","applied":true,"state":"applied",
+   "trust":"proven","fetchable":true,"urls":90,"groups":20,
+   "failed_groups":0,"failure_bound":0.1391}
+  {"type":"total","edits":1,"applied":1,"off":0,"pinned":0}
+and `show` one object per edit, in which "edit" is as in the rule file."#;
+
 /// After the help of `compile`.
 pub(crate) const COMPILE: &str = r#"Examples:
   dedust compile rules.json -o rules.bin

@@ -2,6 +2,7 @@
 `dedust learn`: observations in, a rule file out, and a report of what it saves.
 */
 
+mod keep;
 mod report;
 mod settings;
 mod unfinished;
@@ -59,7 +60,8 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         .filter(|_| args.variant != Some(crate::args::Variant::Paper))
         .map(|_| OutputFile::create(weights_path(&args.output), args.force))
         .transpose()?;
-    // Before the work, which may be long: a target that cannot be written is known now.
+    // Before the work, which may be long: rules that cannot be read, or a target that cannot be written, are known now.
+    let earlier = args.keep.as_ref().map(|path| keep::load(path, &args.inputs)).transpose()?;
     let mut output = OutputFile::create(&args.output, args.force)?;
 
     let started = Instant::now();
@@ -83,10 +85,11 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
     ));
 
     let learning = Learning::new(printer);
-    let training = unfinished.train(&trainer, &crawl, &learning)?;
+    let mut training = unfinished.train(&trainer, &crawl, &learning)?;
     drop(learning);
     printer.detail(format_args!("learned with {} in {:.1} s", args.method, started.elapsed().as_secs_f64()));
 
+    let kept = earlier.map(|earlier| training.rules.keep(&earlier));
     training
         .rules
         .save(&mut output)
@@ -110,6 +113,9 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
     match args.format {
         ReportFormat::Text => report::text(&training, &args.output, printer),
         ReportFormat::Json => report::json(&training, printer)?,
+    }
+    if let (Some(kept), Some(path)) = (kept, &args.keep) {
+        keep::report(&kept, path, printer);
     }
     report::missing_evidence(&training, args.evidence, printer);
     Ok(ExitStatus::Success)

@@ -10,6 +10,7 @@ pub(crate) mod evaluate;
 pub(crate) mod explain;
 pub(crate) mod learn;
 pub(crate) mod normalize;
+pub(crate) mod rules;
 pub(crate) mod seen;
 pub(crate) mod simulate;
 pub(crate) mod tree;

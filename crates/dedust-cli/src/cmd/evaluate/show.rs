@@ -4,7 +4,6 @@
 
 use std::path::Path;
 
-use dedust::RuleSet;
 use dedust::rules::{Decision, Evidence};
 use serde::Serialize;
 
@@ -63,9 +62,7 @@ pub(super) fn site(
         )
         .into());
     };
-    let Some(site) = rules.site(name) else {
-        return Err(Refusal::new(format!("the rule file has no site `{name}`"), known(&rules)).into());
-    };
+    let site = rule_file::site(&rules, name)?;
     if format == ReportFormat::Json {
         for edit in site.edits() {
             printer.json(&Record::Accepted {
@@ -108,10 +105,4 @@ pub(super) fn site(
         }
     }
     Ok(())
-}
-
-/// Which sites there are, for people who mistyped one.
-fn known(rules: &RuleSet) -> String {
-    let names: Vec<&str> = rules.sites().take(5).map(|(name, _)| name).collect();
-    format!("sites are named by their registrable domain, here {}", names.join(", "))
 }
