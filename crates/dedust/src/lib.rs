@@ -72,8 +72,8 @@ pub mod rules {
     pub use crate::rule::{
         AnyValue, Area, Atom, Change, Closed, Count, DEFAULT_RULES_MEMORY, DecidedTwice, Decision, Displaced,
         Edit, EditId, Evidence, Example, FORMAT_VERSION, Fetched, Kept, Mapped, MergeConflict, Merged, Op,
-        Outcome, PathPart, Prefer, Promise, RefusedEdit, Replace, SiteRules, SiteSummary, Source, Spelling,
-        Spot, Test, Trust, ValueClass, Verdict,
+        Outcome, PathPart, Prefer, Problem, Promise, RefusedEdit, Replace, SiteRules, SiteSummary, Source,
+        Spelling, Spot, Test, Trust, ValueClass, Verdict, lint,
     };
     pub use crate::url::{ParamName, TokenKey, Value, tokenize};
 }

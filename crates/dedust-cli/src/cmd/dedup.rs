@@ -9,6 +9,7 @@ little is in doubt when the process is killed.
 mod args;
 mod piece;
 mod rows;
+mod shadow;
 
 use std::io::{self, IsTerminal as _};
 
@@ -22,6 +23,7 @@ use serde::Serialize;
 pub(crate) use self::args::DedupArgs;
 use self::args::DedupFormat;
 use self::piece::{KeyMaker, Piece, Tally};
+use self::shadow::Shadow;
 use super::normalize::{cut, refuse_if};
 use super::seen::warn_of_format_1;
 use crate::ExitStatus;
@@ -69,6 +71,8 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
     let from_stdin = inputs.iter().any(|input| input.as_os_str() == "-");
     let mut watch = Watch::new(&args.rules);
     let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
+    let shadow =
+        args.shadow.as_ref().map(|path| Shadow::open(path, args, from_stdin, printer)).transpose()?;
     // Before the set is opened: an input that cannot be read leaves no folder behind.
     let mut first = inputs.first().map(|input| observe::open(input, &args.read)).transpose()?;
     let seen = open(args, printer)?;
@@ -79,6 +83,7 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
         normalizer: &normalizer,
         args,
         seen,
+        shadow,
         pieces: Vec::new(),
         keys: Vec::new(),
         is_new: Vec::new(),
@@ -115,8 +120,11 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
             break;
         }
     }
-    let Filter { seen, layouts, .. } = filter;
+    let Filter { seen, shadow, layouts, .. } = filter;
     layouts.report(printer);
+    if let Some(shadow) = shadow {
+        shadow.report(args.format, printer)?;
+    }
     if args.stats {
         print_stats(&all, &seen.stats(), args, printer)?;
     }
@@ -156,6 +164,7 @@ struct Filter<'n> {
     normalizer: &'n Normalizer,
     args: &'n DedupArgs,
     seen: SeenSet,
+    shadow: Option<Shadow>,
     pieces: Vec<Piece>,
     keys: Vec<dedust_seen::SeenKey>,
     is_new: Vec<bool>,
@@ -204,6 +213,7 @@ impl Filter<'_> {
             normalizer: self.normalizer,
             hasher: &self.seen.hasher(),
             schemes: &self.args.schemes,
+            shadow: self.shadow.as_ref().map(|shadow| &shadow.normalizer),
         };
         if let ([piece], [text]) = (&mut *busy, &*texts) {
             piece.read(maker, text);
@@ -233,6 +243,9 @@ impl Filter<'_> {
                 is_new = rest;
                 let text = text_of(group * PIECES_AT_ONCE + index);
                 piece.print(self.normalizer, as_json, text, of_piece, printer.data())?;
+                if let Some(shadow) = &mut self.shadow {
+                    shadow.count(&piece.shadow_keys, of_piece, |index| piece.url(index, text))?;
+                }
                 self.tally.add(&mut piece.tally);
             }
             printer.finish()?;

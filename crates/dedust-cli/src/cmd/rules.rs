@@ -5,7 +5,10 @@
 mod add;
 mod args;
 mod decide;
+mod diff;
+mod lint;
 mod list;
+mod merge;
 mod select;
 mod show;
 mod state;
@@ -25,5 +28,8 @@ pub(crate) fn run(args: &RulesArgs, printer: &mut Printer) -> anyhow::Result<Exi
         RulesCommand::Pin(args) => decide::run(decide::Verb::Pin, args, printer),
         RulesCommand::Unpin(args) => decide::run(decide::Verb::Unpin, args, printer),
         RulesCommand::Add(args) => add::run(args, printer),
+        RulesCommand::Diff(args) => diff::run(args, printer),
+        RulesCommand::Merge(args) => merge::run(args, printer),
+        RulesCommand::Lint(args) => lint::run(args, printer),
     }
 }

@@ -295,7 +295,7 @@ pub(super) fn check_site(site: &str, rules: &SiteRules) -> Result<(), InvalidSit
 
 /// Whether a site is a registrable domain, written as hosts of URLs are. A mirror of a mirror is found by the name of its site,
 /// so a host below a site must not be one.
-fn is_registrable(site: &str) -> bool {
+pub(super) fn is_registrable(site: &str) -> bool {
     let home = format!("http://{site}/");
     let is_host = ParsedUrl::parse(&home)
         .is_ok_and(|url| url.as_bytes() == home.as_bytes() && url.host() == site.as_bytes());

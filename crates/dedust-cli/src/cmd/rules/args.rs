@@ -8,7 +8,7 @@ use clap::{Subcommand, ValueEnum};
 use dedust::rules::Decision;
 use serde_json::json;
 
-use crate::args::ReportFormat;
+use crate::args::{ReadArgs, ReportFormat, TrustArgs};
 use crate::failure::Refusal;
 use crate::{clock, help};
 
@@ -38,6 +38,12 @@ pub(crate) enum RulesCommand {
     Unpin(DecideArgs),
     /// Add an edit by hand, which is pinned
     Add(AddArgs),
+    /// Say in which edits two files differ, and which URLs have other keys
+    Diff(DiffArgs),
+    /// Make one file of two
+    Merge(MergeArgs),
+    /// Say all that is wrong with a file that was written by hand
+    Lint(LintArgs),
 }
 
 /// Options of `rules list`.
@@ -136,6 +142,67 @@ pub(crate) struct AddArgs {
     /// Who decides, when and why.
     #[command(flatten)]
     pub(crate) decision: DecisionArgs,
+}
+
+/// Options of `rules diff`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::RULES)]
+pub(crate) struct DiffArgs {
+    /// The rules before
+    pub(crate) first: PathBuf,
+    /// The rules after
+    pub(crate) second: PathBuf,
+    /// Files or folders with URLs whose keys are compared, of any format; `-` is standard input
+    #[arg(value_name = "URLS", long_help = help::URLS)]
+    pub(crate) urls: Vec<PathBuf>,
+    /// How inputs are read.
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+    /// How far the rules are trusted.
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+}
+
+/// Options of `rules merge`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::RULES)]
+pub(crate) struct MergeArgs {
+    /// The first rule file
+    pub(crate) first: PathBuf,
+    /// The second rule file
+    pub(crate) second: PathBuf,
+    /// Where the rules of both go; `-` is standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Which file counts for a site whose edits cannot stand together
+    #[arg(long, value_enum)]
+    pub(crate) prefer: Option<PreferredFile>,
+    /// Overwrite OUT if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Which of two files counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PreferredFile {
+    /// The first
+    First,
+    /// The second
+    Second,
+}
+
+/// Options of `rules lint`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::RULES)]
+pub(crate) struct LintArgs {
+    /// The rule file; `-` is standard input
+    pub(crate) rules: PathBuf,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
 }
 
 impl DecisionArgs {
