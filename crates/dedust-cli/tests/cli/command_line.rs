@@ -6,11 +6,12 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "learn",
     "normalize",
     "dedup",
     "seen",
+    "rules",
     "compile",
     "evaluate",
     "compare",
@@ -126,6 +127,7 @@ fn long_help_has_examples() {
       normalize  Rewrite URLs to their canonical form; tables get two columns more
       dedup      Print only URLs of pages that were not met before
       seen       Check or repair the folder of `dedup --seen`
+      rules      List, show and decide about the edits of a rule file
       compile    Bring rules into a form that opens at once, for any number of sites
       evaluate   Tell how good rules are on URLs whose pages are known
       compare    Put methods side by side: what they save, lose and cost

@@ -157,7 +157,8 @@ impl Shadow {
         let first = self.first_urls.get(&key);
         let explained =
             [Some(url), first.map(|first| &**first)].map(|url| self.normalizer.explain(url?).ok());
-        let mut edits: Vec<(Box<str>, usize)> = explained.iter().flatten().flat_map(edits_of).collect();
+        let mut edits: Vec<(Box<str>, usize)> =
+            explained.iter().flatten().flat_map(|explanation| self.edits_of(explanation)).collect();
         edits.sort_unstable();
         edits.dedup();
         if edits.iter().any(|edit| !self.is_in_use(edit)) {
@@ -176,6 +177,17 @@ impl Shadow {
                 by_edit.examples.push(pair.clone());
             }
         }
+    }
+
+    /// The edits that change a URL, and the mirror that it was moved by.
+    fn edits_of(&self, explanation: &Explanation) -> Vec<(Box<str>, usize)> {
+        let mirror = explanation.mirror.iter().map(|site| {
+            let rules = self.rules.as_ref().and_then(|rules| rules.site(site));
+            (site.clone(), rules.and_then(|rules| rules.applied().next()).map_or(0, |(index, _)| index))
+        });
+        let site = explanation.site.clone();
+        let edits = explanation.edits.iter().filter_map(|&index| Some((site.clone()?, index)));
+        mirror.chain(edits).collect()
     }
 
     /// Whether the rules in use have an edit on trial too.
@@ -235,12 +247,4 @@ impl Shadow {
             examples: &counts.examples,
         }
     }
-}
-
-/// The edits that change a URL, and the mirror that it was moved by.
-fn edits_of(explanation: &Explanation) -> Vec<(Box<str>, usize)> {
-    let mirror = explanation.mirror.iter().map(|site| (site.clone(), 0));
-    let site = explanation.site.clone();
-    let edits = explanation.edits.iter().filter_map(|&index| Some((site.clone()?, index)));
-    mirror.chain(edits).collect()
 }
