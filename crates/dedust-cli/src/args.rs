@@ -165,7 +165,7 @@ pub(crate) struct LearnArgs {
     /// Memory, in MB, for URLs being read; with more, they are put on disk beside RULES
     #[arg(long, value_name = "MB", default_value_t = 256, hide_short_help = true)]
     pub(crate) memory: u32,
-    /// Keep what people and `validate` said about these earlier rules; may be the file of -o with --force
+    /// Keep what was decided about these earlier rules, and verdicts
     #[arg(long, value_name = "RULES", long_help = help::KEEP)]
     pub(crate) keep: Option<PathBuf>,
     /// Go on with a run that was interrupted, if it left something behind

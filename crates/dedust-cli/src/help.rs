@@ -308,9 +308,9 @@ In what an edit says, {q.id} is the value of the parameter `id`; of one that wri
 
 With --format json, one line per URL:
   {"type":"explanation","input":..,"safe":..,"site":..,"site_rules":..,
-   "edits":[..],"refused":[..],"key":..,"canonical":..}
+   "edits":[..],"off":[..],"refused":[..],"key":..,"canonical":..}
   {"type":"error","input":..,"error":..}
-"edits" are those that change the URL or its key, in order: "index", what the "edit" does in words, whether it is "fetchable", and "evidence" as in the rule file. "refused" are those that would, had they been believed; both are left out where there are none."#;
+"edits" are those that change the URL or its key, in order: "index", what the "edit" does in words, whether it is "fetchable", and "evidence" as in the rule file. "off" are those that would, had nobody turned them off, and "refused" those that would, had they been believed; all are left out where there are none."#;
 
 /// After the help of `tree`.
 pub(crate) const TREE: &str = r#"Examples:

@@ -16,7 +16,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use dedust::rules::SiteRules;
+use dedust::rules::{Outcome, SiteRules};
 use dedust::support::Mirror;
 use dedust::{Normalizer, ParsedUrl, RuleSet};
 use dedust_fetch::{Fetcher, FetcherBuilder};
@@ -24,9 +24,9 @@ use dedust_io::{Compression, OutputFile, WriteError};
 
 pub(crate) use self::args::ValidateArgs;
 use self::report::Report;
-use self::sample::Sampler;
+use self::sample::{Sampler, Target};
 use self::state::State;
-use self::survey::{SiteSamples, Survey};
+use self::survey::{Finding, SiteSamples, Survey};
 use self::trial::Limits;
 use self::unproven::Unproven;
 use self::verdicts::judge;
@@ -88,6 +88,7 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
     state.remove().context("cannot remove the state file")?;
 
     let report = Report { rules: &rules, findings: &findings, judged: &judged, requests: fetcher.requests() };
+    warn_of_pinned(&judged, &findings, printer);
     match args.format {
         ReportFormat::Text => {
             report.text(printer);
@@ -113,6 +114,26 @@ fn read(
         Ok(())
     })?;
     Ok(sampler)
+}
+
+/// Names edits that this run refuted and that somebody vouches for: they are applied as before.
+fn warn_of_pinned(judged: &RuleSet, findings: &[Finding], printer: &mut Printer) {
+    let refuted = findings.iter().filter(|finding| finding.outcome == Outcome::Refuted);
+    let pinned = refuted.filter_map(|finding| {
+        let Target::Edit(index) = finding.target else { return None };
+        let edit = judged.site(&finding.site)?.edits().get(index)?;
+        edit.is_applied().then_some((&finding.site, edit))
+    });
+    let pinned: Vec<_> = pinned.collect();
+    for (site, edit) in &pinned {
+        printer.warning(format_args!(
+            "{site}: {} was refuted, but is pinned and stays applied: {edit}",
+            edit.id()
+        ));
+    }
+    if !pinned.is_empty() {
+        printer.hint("turn it off if the pages convince you: dedust rules off RULES SITE ID");
+    }
 }
 
 /// Whether a site has a mirror, also one that an earlier run refuted.

@@ -175,7 +175,12 @@ fn an_id_that_names_no_edit_or_several_is_refused_with_the_candidates() {
             {"change": [{"drop": "q.x"}]}]}}}"#,
     );
     let before = sandbox.read("rules.json");
-    assert_snapshot!(decide(&sandbox, &["off", "rules.json", "a.example", "ff"]), @"");
+    assert_snapshot!(decide(&sandbox, &["off", "rules.json", "a.example", "ff"]), @r"
+    exit 2
+    --- stderr
+    error: no edit of `a.example` has an id that starts with `ff`
+    hint: its edits are 1bcc19fb (`sid` does not matter), fc548881 (`s7` does not matter), 39902407 (`x` does not matter)
+    ");
     for args in [&["off", "rules.json", "a.example", ""][..], &["off", "rules.json", "a.example"]] {
         assert!(decide(&sandbox, args).starts_with("exit 2"), "{args:?}");
     }
@@ -233,7 +238,12 @@ fn an_edit_by_hand_is_checked_and_pinned() {
     error: the rules of `a.example` would be refused: edit 2 is invalid: it is never made: edit 1 takes `q.sid` away first
     hint: nothing was written; edit 1 is 1bcc19fb (`sid` does not matter), edit 2 is 43a6f63a (where `sid` is `1`: `y` does not matter)
     ");
-    assert_snapshot!(sandbox.dedust_with(&args, "{\"change\": []"), @"");
+    assert_snapshot!(sandbox.dedust_with(&args, "{\"change\": []"), @r#"
+    exit 2
+    --- stderr
+    error: standard input has no edit: EOF while parsing an object at line 1 column 13
+    hint: an edit looks like this: {"change": [{"drop": "q.sid"}]}; docs/rules.md has all of them
+    "#);
     assert_eq!(sandbox.read("rules.json"), before);
 }
 
@@ -329,7 +339,7 @@ fn differences_are_told_and_are_an_answer_of_no() {
     a.example
       ~ 1bcc19fb applied -> off: `sid` does not matter
     b.example
-      + ffffffff pinned, in keys only: `y` does not matter
+      + 2d17f834 pinned, in keys only: `y` does not matter
     http://a.example/p?id=1&sid=2
       - http://a.example/p?id=1
       + http://a.example/p?id=1&sid=2
@@ -344,6 +354,15 @@ fn differences_are_told_and_are_an_answer_of_no() {
         lines_of(&sandbox, &["rules", "diff", "rules.json", "old.json", "urls.txt", "--format", "json"]);
     assert_eq!(lines[0]["after"], "applied");
     assert_eq!(lines[2]["after"], "http://a.example/p?id=1");
+    let mixed = "no url\nhttp://a.example/\nhttp://b.example/\n";
+    let said = sandbox.dedust_with(&["rules", "diff", "old.json", "old.json", "-"], mixed);
+    assert_snapshot!(said, @r"
+    exit 0
+    --- stderr
+    warning: standard input:1: no scheme, expected one such as `http:` at the start, left out: no url
+    warning: 1 row of standard input skipped
+    0 of 2 URLs have other keys
+    ");
     assert_eq!(lines[4], serde_json::json!({"type": "urls", "site": "a.example", "urls": 3, "changed": 2}));
 }
 
@@ -397,7 +416,16 @@ fn every_problem_of_a_file_is_told_with_its_line() {
         "{\"version\": 2, \"sites\": {\"a.example\": {\"edits\": [\n{\"change\": []},\n{\"change\": [{\"drop\": \"q.s\"}]},\n\
          {\"change\": [{\"drop\": \"sid\"}]}]}}}",
     );
-    assert_snapshot!(sandbox.dedust(&["rules", "lint", "rules.json"]), @"");
+    assert_snapshot!(sandbox.dedust(&["rules", "lint", "rules.json"]), @r"
+    exit 1
+    --- stdout
+    rules.json:2: error: edit 0 of `a.example`: there is no change
+    rules.json:2: warning: edit 0 of `a.example`: has no evidence and is not pinned, so `learn --keep` would not keep it
+    rules.json:3: warning: edit 1 of `a.example`: has no evidence and is not pinned, so `learn --keep` would not keep it
+    rules.json:4: error: edit 2 of `a.example`: `sid` is no key; keys are scheme, sub_N, port, path_N, tslash, mp.NAME, sep, q.NAME, hashbang
+    --- stderr
+    2 errors, 2 warnings
+    ");
     let lines = lines_of(&sandbox, &["rules", "lint", "rules.json", "--format", "json"]);
     assert_eq!((&lines[0]["line"], &lines[0]["edit"]), (&Value::from(2), &Value::from(0)));
     sandbox.write("good.json", RULES);

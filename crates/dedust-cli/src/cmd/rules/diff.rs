@@ -5,7 +5,9 @@ Exits as `diff` does: 0 if nothing differs, 1 if something does.
 */
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
+use dedust::errors::ParseUrlError;
 use dedust::rules::{Edit, SiteRules};
 use dedust::{Normalizer, ParsedUrl, RuleSet, site_of};
 use dedust_io::Observation;
@@ -185,7 +187,14 @@ impl Keys {
             let mut bad = 0;
             while let Some(row) = reader.read(&mut observation)? {
                 let problem = match row {
-                    Ok(()) => self.compare_url(observation.url(), args.format, printer)?,
+                    Ok(()) => {
+                        let compared = self.compare_url(observation.url(), args.format, printer)?;
+                        compared.err().map(|error| {
+                            let (file, location) = (reader.name(), observation.location());
+                            let url = dedust_io::shorten(observation.url());
+                            format!("{file}{location}: {error}, left out: {url}")
+                        })
+                    }
                     Err(bad) => Some(bad.to_string()),
                 };
                 if let Some(problem) = problem {
@@ -195,27 +204,35 @@ impl Keys {
                     }
                 }
             }
+            if bad > 0 {
+                let rows = counted(bad as u64, "row", "rows");
+                printer.warning(format_args!("{rows} of {} skipped", reader.name()));
+            }
             reader.check()?;
         }
         Ok(())
     }
 
-    /// Compares the keys of a URL. What is no URL is said.
+    /// Compares the keys of a URL, if it is one.
     fn compare_url(
         &mut self,
         url: &[u8],
         format: ReportFormat,
         printer: &mut Printer,
-    ) -> anyhow::Result<Option<String>> {
-        let (Ok(before), Ok(after)) = (self.before.key(url), self.after.key(url)) else {
-            return Ok(Some(format!("no URL, left out: {}", dedust_io::shorten(url))));
+    ) -> io::Result<Result<(), ParseUrlError>> {
+        let parsed = match ParsedUrl::parse(url) {
+            Ok(parsed) => parsed,
+            Err(error) => return Ok(Err(error)),
         };
-        let parsed = ParsedUrl::parse(url)?;
+        let (before, after) = match (self.before.key(url), self.after.key(url)) {
+            (Ok(before), Ok(after)) => (before, after),
+            (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
+        };
         let site = String::from_utf8_lossy(site_of(parsed.host())).into_owned();
         let (urls, changed) = self.by_site.entry(site.into()).or_default();
         *urls += 1;
         if before == after {
-            return Ok(None);
+            return Ok(Ok(()));
         }
         *changed += 1;
         let input = String::from_utf8_lossy(url).into_owned();
@@ -228,7 +245,7 @@ impl Keys {
             ReportFormat::Text => {}
         }
         self.shown += 1;
-        Ok(None)
+        Ok(Ok(()))
     }
 
     /// Says how many keys changed. `true` if any did.
