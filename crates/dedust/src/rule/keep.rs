@@ -94,20 +94,24 @@ impl SiteKeeper<'_> {
         for before in self.before.edits() {
             self.kept.off += u64::from(before.off.is_some());
             self.kept.pinned += u64::from(before.pinned.is_some());
-            let mut same = places.get(&before.id()).into_iter().flatten();
-            match same.find(|&&place| edits[place].says_same(before)) {
-                Some(&place) => {
-                    let edit = &mut edits[place];
-                    edit.off.clone_from(&before.off);
-                    edit.pinned.clone_from(&before.pinned);
-                    edit.fetchable |= before.pinned.is_some() && before.fetchable;
-                    if before.evidence.verdict.is_some() && edit.evidence.verdict.is_none() {
-                        edit.evidence.verdict.clone_from(&before.evidence.verdict);
-                        self.kept.verdicts += 1;
-                    }
+            let mut is_learned = false;
+            for &place in places.get(&before.id()).into_iter().flatten() {
+                let edit = &mut edits[place];
+                if !edit.says_same(before) {
+                    continue;
                 }
-                None if is_decided(before) => added.push(before.clone()),
-                None => {}
+                is_learned = true;
+                // A list may have an edit twice. What was decided about one is decided about both.
+                edit.off = before.off.clone().or(edit.off.take());
+                edit.pinned = before.pinned.clone().or(edit.pinned.take());
+                edit.fetchable |= before.pinned.is_some() && before.fetchable;
+                if before.evidence.verdict.is_some() && edit.evidence.verdict.is_none() {
+                    edit.evidence.verdict.clone_from(&before.evidence.verdict);
+                    self.kept.verdicts += 1;
+                }
+            }
+            if !is_learned && is_decided(before) {
+                added.push(before.clone());
             }
         }
         added

@@ -94,22 +94,25 @@ impl RuleSet {
     }
 }
 
-/// The edits of both lists, those of the first in their places, and those of them that were decided differently.
+/// The edits of both lists, those of the first in their places, and those of them that were decided differently. An edit that a list
+/// has twice is there twice.
 fn united(first: &[Edit], second: &[Edit]) -> (Vec<Edit>, Vec<Edit>) {
     let mut edits = first.to_vec();
-    let mut decided = Vec::new();
+    let mut is_met = vec![false; first.len()];
+    let (mut added, mut decided) = (Vec::new(), Vec::new());
     for edit in second {
-        match edits.iter_mut().find(|known| known.says_same(edit)) {
-            Some(known) => {
-                let differs = known.off.is_some() != edit.off.is_some();
-                *known = both(known, edit);
-                if differs {
-                    decided.push(known.clone());
-                }
-            }
-            None => place(&mut edits, edit.clone()),
+        let same = (0..first.len()).find(|&at| !is_met[at] && first[at].says_same(edit));
+        let Some(at) = same else {
+            added.push(edit.clone());
+            continue;
+        };
+        is_met[at] = true;
+        edits[at] = both(&first[at], edit);
+        if first[at].off.is_some() != edit.off.is_some() {
+            decided.push(edits[at].clone());
         }
     }
+    added.into_iter().for_each(|edit| place(&mut edits, edit));
     (edits, decided)
 }
 
@@ -206,6 +209,10 @@ mod tests {
         );
         assert!(merged.conflicts.is_empty() && merged.decided.is_empty());
         assert_eq!(first.merge(&first, None).rules, first);
+        let twice =
+            load(r#"{"edits": [{"change": [{"drop": "path_1"}]}, {"change": [{"drop": "path_1"}]}]}"#);
+        assert_eq!(twice.merge(&twice, None).rules, twice);
+        assert_eq!(RuleSet::default().merge(&twice, None).rules, twice);
         assert_eq!(first.merge(&RuleSet::default(), None).rules, first);
         assert_eq!(RuleSet::default().merge(&first, None).rules, first);
     }

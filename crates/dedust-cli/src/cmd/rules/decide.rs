@@ -6,7 +6,7 @@ use dedust::RuleSet;
 use dedust::rules::{Decision, Edit};
 
 use super::args::DecideArgs;
-use super::select::edit_of;
+use super::select::edits_of;
 use crate::ExitStatus;
 use crate::number::counted;
 use crate::printer::Printer;
@@ -27,11 +27,10 @@ pub(super) fn run(verb: Verb, args: &DecideArgs, printer: &mut Printer) -> anyho
     rule_file::check_rewritable(&args.rules)?;
     let mut rules = rule_file::load(&args.rules, false)?;
     let site = rule_file::site(&rules, &args.site)?;
-    let mut indexes: Vec<usize> = if args.all {
-        (0..site.len()).collect()
-    } else {
-        args.ids.iter().map(|id| edit_of(&args.site, site, id)).collect::<Result<_, _>>()?
-    };
+    let mut indexes: Vec<usize> = if args.all { (0..site.len()).collect() } else { Vec::new() };
+    for id in &args.ids {
+        indexes.extend(edits_of(&args.site, site, id)?);
+    }
     indexes.sort_unstable();
     indexes.dedup();
     let decision = args.decision.checked()?;

@@ -9,20 +9,20 @@ use crate::failure::Refusal;
 /// Edits that are named to people who mistyped one.
 const SHOWN: usize = 10;
 
-/// The place of the edit whose id starts with `id`.
-pub(super) fn edit_of(name: &str, site: &SiteRules, id: &str) -> Result<usize, Refusal> {
+/// The places of the edit whose id starts with `id`: one, unless the site has the same edit twice.
+pub(super) fn edits_of(name: &str, site: &SiteRules, id: &str) -> Result<Vec<usize>, Refusal> {
     let id = id.to_ascii_lowercase();
     let ids: Vec<String> = site.edits().iter().map(|edit| edit.id().to_string()).collect();
     let matching: Vec<usize> =
         (0..ids.len()).filter(|&at| !id.is_empty() && ids[at].starts_with(&id)).collect();
     match &matching[..] {
-        [index] => Ok(*index),
+        [first, others @ ..] if others.iter().all(|&other| ids[other] == ids[*first]) => Ok(matching),
         [] => Err(Refusal::new(
             format!("no edit of `{name}` has an id that starts with `{id}`"),
             format!("its edits are {}", candidates(site.edits().iter())),
         )),
         several => Err(Refusal::new(
-            format!("`{id}` is the beginning of {} ids of `{name}`", several.len()),
+            format!("`{id}` is the beginning of several ids of `{name}`"),
             format!("give more digits: {}", candidates(several.iter().map(|&at| &site.edits()[at]))),
         )),
     }
