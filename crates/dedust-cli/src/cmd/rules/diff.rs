@@ -115,7 +115,6 @@ fn compare_edits(
 
 /// In what the rules of a site differ.
 fn differences<'a>(site: &'a str, before: &SiteRules, after: &SiteRules) -> Vec<Record<'a>> {
-    let found = |edit: &Edit, site: &SiteRules| site.edits().iter().position(|other| other.says_same(edit));
     let record = |edit: &Edit, before: Option<&Edit>, after: Option<&Edit>| Record::Edit {
         site,
         id: edit.id().to_string(),
@@ -125,20 +124,23 @@ fn differences<'a>(site: &'a str, before: &SiteRules, after: &SiteRules) -> Vec<
     };
     let mut records = Vec::new();
     let mut places = Vec::new();
+    // A list may have an edit twice.
+    let mut is_met = vec![false; after.len()];
     for edit in before.edits() {
-        match found(edit, after) {
-            None => records.push(record(edit, Some(edit), None)),
-            Some(place) => {
-                places.push(place);
-                let other = &after.edits()[place];
-                if described(edit) != described(other) {
-                    records.push(record(edit, Some(edit), Some(other)));
-                }
-            }
+        let same = |&place: &usize| !is_met[place] && after.edits()[place].says_same(edit);
+        let Some(place) = (0..after.len()).find(same) else {
+            records.push(record(edit, Some(edit), None));
+            continue;
+        };
+        is_met[place] = true;
+        places.push(place);
+        let other = &after.edits()[place];
+        if described(edit) != described(other) {
+            records.push(record(edit, Some(edit), Some(other)));
         }
     }
-    let new = after.edits().iter().filter(|edit| found(edit, before).is_none());
-    records.extend(new.map(|edit| record(edit, None, Some(edit))));
+    let new = after.edits().iter().zip(&is_met).filter(|(_, is_met)| !**is_met);
+    records.extend(new.map(|(edit, _)| record(edit, None, Some(edit))));
     if !places.is_sorted() {
         records.push(Record::Site { site, differs: "order" });
     }
