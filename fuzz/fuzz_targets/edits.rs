@@ -10,7 +10,7 @@ Names and values come from short lists, so that edits and URLs meet, or are any 
 use std::collections::BTreeMap;
 
 use dedust::rules::{
-    AnyValue, Area, Atom, Change, Closed, Count, Edit, Evidence, Mapped, PathPart, SiteRules, SiteSummary,
+    AnyValue, Area, Atom, Change, Closed, Count, Edit, Mapped, PathPart, SiteRules, SiteSummary,
     Source, Spelling, Spot, Test, TokenKey, Value, ValueClass,
 };
 use dedust::support::{EditList, UrlParts};
@@ -309,7 +309,7 @@ fn edit(input: &mut Unstructured<'_>) -> Result<Edit> {
         change: list(input, 3, change)?,
         last: input.ratio(1, 8)?,
         fetchable: input.ratio(2, 3)?,
-        evidence: Evidence::default(),
+        ..Edit::default()
     })
 }
 

@@ -14,6 +14,7 @@ use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode};
 use crate::cmd::compare::CompareArgs;
 use crate::cmd::dedup::DedupArgs;
 use crate::cmd::normalize::NormalizeArgs;
+use crate::cmd::rules::RulesArgs;
 use crate::cmd::simulate;
 use crate::cmd::validate::ValidateArgs;
 use crate::help;
@@ -112,6 +113,8 @@ pub(crate) enum Command {
     Dedup(DedupArgs),
     /// Check or repair the folder of `dedup --seen`
     Seen(SeenArgs),
+    /// List, show and decide about the edits of a rule file
+    Rules(RulesArgs),
     /// Bring rules into a form that opens at once, for any number of sites
     Compile(CompileArgs),
     /// Tell how good rules are on URLs whose pages are known
@@ -223,6 +226,9 @@ pub(crate) struct LearnArgs {
     /// Memory, in MB, for URLs being read; with more, they are put on disk beside RULES
     #[arg(long, value_name = "MB", default_value_t = 256, hide_short_help = true)]
     pub(crate) memory: u32,
+    /// Keep what was decided about these earlier rules, and verdicts
+    #[arg(long, value_name = "RULES", long_help = help::KEEP)]
+    pub(crate) keep: Option<PathBuf>,
     /// Go on with a run that was interrupted, if it left something behind
     #[arg(long)]
     pub(crate) resume: bool,

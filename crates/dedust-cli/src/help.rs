@@ -172,6 +172,7 @@ pub(crate) const DEDUP: &str = r#"Examples:
   dedust dedup rules.json crawl/ --format text > one-url-per-page.txt
   extract-links | dedust dedup rules.json --seen seen | fetch
   dedust dedup rules.json /dev/null --seen seen --stats
+  dedust dedup rules.json urls.txt --shadow new.json > /dev/null   # what would new.json do?
 
 A URL is printed, as it came, if no URL with its key came before it: in this input or, with --seen, in any that the same folder was used for. Order is kept. Blank lines and lines that are no URLs are left out, and so are URLs of schemes other than http and https (--schemes). Of JSON Lines, CSV, TSV, CDX and CDXJ, whole rows are printed as they came, with the header; of other formats the URLs. Reading a list from a pipe, every line is answered as soon as it is there.
 
@@ -186,7 +187,12 @@ With --format json, one object per new URL, and the figures of --stats as the la
    "key":"http://a.example/p?id=1&sid=*"}
   {"type":"stats","lines":9,"urls":8,"new":5,"bad":1,"other_schemes":0,
    "seen":1205,"recent":5,"runs":2,"disk_bytes":21000,"index_bytes":7800,"merges":1}
-`seen` counts the keys of the set, `recent` those in memory and in logs; `runs` are the sorted files with the others, `merges` those of this run, `index_bytes` the memory they take."#;
+With --shadow, these come before:
+  {"type":"shadow_edit","site":"a.example","index":0,"id":"1bcc19fb",
+   "edit":"`sid` does not matter","left_out":2,
+   "examples":[{"url":..,"duplicate":..}]}
+  {"type":"shadow","printed":5,"left_out":2,"kept":0}
+`left_out` counts URLs that were printed and would not have been, `kept` those that were not and would have been. `seen` counts the keys of the set, `recent` those in memory and in logs; `runs` are the sorted files with the others, `merges` those of this run, `index_bytes` the memory they take."#;
 
 /// After the help of `seen` and its verbs.
 pub(crate) const SEEN: &str = r#"Examples:
@@ -210,6 +216,41 @@ With --format json, one object per file, and the set as the last:
   {"type":"file","name":"log-00000005","keys":1203,"fault":"tail","cut_bytes":412}
   {"type":"set","keys":7341235,"keyed":true,"whole":false}
 `fault` is null, "tail", "damaged" or "missing"; `cut_bytes` counts the bytes at the end of a log that are cut off."#;
+
+/// What `dedup --shadow` does.
+pub(crate) const SHADOW: &str = "Rules on trial: tell at the end how many of the printed URLs they would have left out too, by site and edit, with some pairs of URLs. What is printed stays the same, and so does the folder of --seen. Only URLs of this run are compared. Takes 20 to 40 bytes of memory for a URL, and 16 MiB for pairs";
+
+/// What `learn --keep` does.
+pub(crate) const KEEP: &str = "Keep what people and `validate` said about these earlier rules. Edits that are off stay off, whether they are learned again or not; pinned ones stay applied; verdicts of `validate` stay with edits that say the same. Where a pinned edit and a learned one cannot stand together, the learned one is left out with a warning. May be the file of -o, with --force";
+
+/// After the help of `rules` and its verbs.
+pub(crate) const RULES: &str = r#"Examples:
+  dedust rules list rules.json                      # every edit, what it saves and risks
+  dedust rules list rules.json --sort risk --format json
+  dedust rules show rules.json a.example 1bcc
+  dedust rules off rules.json a.example 1bcc19fb --why "breaks the search"
+  dedust rules on rules.json a.example 1bcc19fb
+  dedust rules pin rules.json a.example --all --by anna
+  dedust rules add rules.json a.example --drop q.sid --fetchable --why "a session id"
+  echo '{"change": [{"fold": {"of": "path", "to": "lowercase"}}]}' |
+    dedust rules add rules.json a.example --json -
+  dedust rules diff old.json new.json urls.txt.gz   # exits with 1 if anything differs
+  dedust rules merge ours.json theirs.json -o rules.json --prefer first
+  dedust rules lint rules.json                      # exits with 1 if there are errors
+
+An edit is named by its site and its id: eight hexadecimal digits that depend on what it says alone, so that they are the same when it is learned again. The beginning of an id is enough if no other edit of the site has it.
+
+An edit that is off stays in the file and is not applied. A pinned one stays when the rules are learned again with `learn --keep`, even if the new crawl does not prove it, and is applied even if `validate` refuted it. Edits that are added are pinned. Who decided, when and why is in the file. A file is changed as a whole or not at all; edits that cannot stand together are refused.
+
+`diff` compares edits by what they say: `-` is in the first file alone, `+` in the second alone, `~` in both with another state; evidence is not compared. With URLs it also prints those that have another key, the first 20 or, with --format json, all. `merge` unites the edits of a site that both files have: an edit that is off in one of them is off, unless it is pinned in the other. Edits that cannot stand together, or hold on different hosts, are named; then nothing is written and the exit code is 1, unless --prefer says which file counts for such a site. `lint` prints every problem with its line, not only the first.
+
+With --format json, `list` prints one object per edit, then one for all:
+  {"type":"edit","site":"a.example","id":"1bcc19fb","index":0,
+   "edit":"`sid` does not matter","applied":true,"state":"applied",
+   "trust":"proven","fetchable":true,"urls":90,"groups":20,
+   "failed_groups":0,"failure_bound":0.1391}
+  {"type":"total","edits":1,"applied":1,"off":0,"pinned":0}
+and `show` one object per edit, in which "edit" is as in the rule file."#;
 
 /// After the help of `compile`.
 pub(crate) const COMPILE: &str = r#"Examples:
@@ -267,9 +308,9 @@ In what an edit says, {q.id} is the value of the parameter `id`; of one that wri
 
 With --format json, one line per URL:
   {"type":"explanation","input":..,"safe":..,"site":..,"site_rules":..,
-   "edits":[..],"refused":[..],"key":..,"canonical":..}
+   "edits":[..],"off":[..],"refused":[..],"key":..,"canonical":..}
   {"type":"error","input":..,"error":..}
-"edits" are those that change the URL or its key, in order: "index", what the "edit" does in words, whether it is "fetchable", and "evidence" as in the rule file. "refused" are those that would, had they been believed; both are left out where there are none."#;
+"edits" are those that change the URL or its key, in order: "index", what the "edit" does in words, whether it is "fetchable", and "evidence" as in the rule file. "off" are those that would, had nobody turned them off, and "refused" those that would, had they been believed; all are left out where there are none."#;
 
 /// After the help of `tree`.
 pub(crate) const TREE: &str = r#"Examples:

@@ -6,6 +6,7 @@ own: rules live in `dedust`, learning in `dedust-learn`, file formats in `dedust
 */
 
 mod args;
+mod clock;
 mod cmd;
 mod failure;
 mod help;
@@ -101,6 +102,7 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         Command::Normalize(args) => cmd::normalize::run(&args, printer),
         Command::Compile(args) => cmd::compile::run(&args, printer),
         Command::Dedup(args) => cmd::dedup::run(&args, printer),
+        Command::Rules(args) => cmd::rules::run(&args, printer),
         Command::Seen(args) => cmd::seen::run(&args, printer),
         Command::Evaluate(args) => cmd::evaluate::run(&args, printer),
         Command::Compare(args) => cmd::compare::run(&args, printer),

@@ -10,8 +10,10 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Context as _;
-use dedust::errors::LoadRulesError;
+use dedust::errors::{InvalidEdit, InvalidSite, LoadRulesError};
+use dedust::rules::{Edit, SiteRules};
 use dedust::{LeftOutReason, Normalizer, RuleSet, is_compiled};
+use dedust_io::{Compression, OutputFile, WriteError};
 
 use crate::args::TrustArgs;
 use crate::failure::Refusal;
@@ -157,6 +159,55 @@ pub(crate) fn load(path: &Path, urls_on_stdin: bool) -> anyhow::Result<RuleSet> 
         )
         .into()),
     }
+}
+
+/// The rules of a site, for a command that was given its name.
+pub(crate) fn site<'r>(rules: &'r RuleSet, name: &str) -> Result<&'r SiteRules, Refusal> {
+    rules.site(name).ok_or_else(|| {
+        let names: Vec<&str> = rules.sites().take(5).map(|(name, _)| name).collect();
+        Refusal::new(
+            format!("the rule file has no site `{name}`"),
+            format!("sites are named by their registrable domain, here {}", names.join(", ")),
+        )
+    })
+}
+
+/// Refuses a file that rules cannot be written back to, before any work is done.
+pub(crate) fn check_rewritable(path: &Path) -> anyhow::Result<()> {
+    if path.as_os_str() == "-" {
+        let problem = "the rules come from standard input, so that they cannot be changed";
+        return Err(Refusal::new(problem, "name a file").into());
+    }
+    if !holds_compiled(path) && dedust_io::open_text(path)?.origin().compression() != Compression::None {
+        let problem = format!("{} is compressed, and rules are written plain", line_source::name_of(path));
+        return Err(Refusal::new(problem, "unpack it first, with gunzip or unzstd").into());
+    }
+    Ok(())
+}
+
+/// Writes rules in place of those at `path`: all of them, or none.
+pub(crate) fn rewrite(path: &Path, rules: &RuleSet) -> Result<(), WriteError> {
+    let mut output = OutputFile::create(path, true)?;
+    rules.save(&mut output).map_err(|source| WriteError::Write { path: path.to_owned(), source })?;
+    output.commit()
+}
+
+/// Why a site cannot have some edits, which are named by what they do.
+pub(crate) fn refused_with(site: &str, edits: &[Edit], error: InvalidSite) -> Refusal {
+    let indexes = match &error {
+        InvalidSite::Edit { index, source: InvalidEdit::NeverMade { by, .. } } => vec![*by, *index],
+        InvalidSite::Edit { index, .. } => vec![*index],
+        InvalidSite::Cycle { indexes } => indexes.clone(),
+        _ => Vec::new(),
+    };
+    let named = indexes.into_iter().filter_map(|index| Some((index, edits.get(index)?)));
+    let named: Vec<String> =
+        named.map(|(index, edit)| format!("edit {index} is {} ({edit})", edit.id())).collect();
+    let remedy = match named.is_empty() {
+        true => "nothing was written".into(),
+        false => format!("nothing was written; {}", named.join(", ")),
+    };
+    Refusal::new(format!("the rules of `{site}` would be refused: {:#}", anyhow::Error::new(error)), remedy)
 }
 
 /// Looks whether the file that rules were read from is still there as it was, and says once if it is not.

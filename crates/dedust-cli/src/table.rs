@@ -29,6 +29,12 @@ impl Table {
         Self { columns, rows: vec![heading] }
     }
 
+    /// A table whose columns hold what is said.
+    pub(crate) fn with_columns(columns: &[(&str, Align)]) -> Self {
+        let heading = columns.iter().map(|(heading, _)| (*heading).to_owned()).collect();
+        Self { columns: columns.iter().map(|(_, align)| *align).collect(), rows: vec![heading] }
+    }
+
     /// Adds a row.
     pub(crate) fn push(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());

@@ -2,7 +2,7 @@
 Edits in words: why they are trusted, or not made. What they do, an edit says itself.
 */
 
-use dedust::rules::{Evidence, Outcome, RefusedEdit, Trust, Verdict};
+use dedust::rules::{Edit, Evidence, Outcome, RefusedEdit, Trust, Verdict};
 
 use crate::number::{count, counted, percent};
 
@@ -47,6 +47,13 @@ pub(crate) fn trust(evidence: &Evidence) -> Vec<String> {
     sentences.extend(evidence.observed_until.as_ref().map(|time| format!("seen until {time}")));
     sentences.extend(evidence.verdict.as_ref().map(verdict));
     sentences
+}
+
+/// What people decided about an edit: `off by anna on 2026-11-16: breaks the search`.
+pub(crate) fn decisions(edit: &Edit) -> Vec<String> {
+    let off = edit.off.as_ref().map(|decision| format!("off{decision}"));
+    let pinned = edit.pinned.as_ref().map(|decision| format!("pinned{decision}"));
+    off.into_iter().chain(pinned).collect()
 }
 
 /// What fetching pages said: `confirmed by fetching on 2024-05-01: 95 pairs showed the same page, 0 different ones`.

@@ -70,9 +70,10 @@ pub use url::{ParsedUrl, site_of};
 /// ```
 pub mod rules {
     pub use crate::rule::{
-        AnyValue, Area, Atom, Change, Closed, Count, DEFAULT_RULES_MEMORY, Edit, Evidence, Example,
-        FORMAT_VERSION, Fetched, Mapped, Op, Outcome, PathPart, Promise, RefusedEdit, Replace, SiteRules,
-        SiteSummary, Source, Spelling, Spot, Test, Trust, ValueClass, Verdict,
+        AnyValue, Area, Atom, Change, Closed, Count, DEFAULT_RULES_MEMORY, DecidedTwice, Decision, Displaced,
+        Edit, EditId, Evidence, Example, FORMAT_VERSION, Fetched, Kept, Mapped, MergeConflict, Merged, Op,
+        Outcome, PathPart, Prefer, Problem, Promise, RefusedEdit, Replace, SiteRules, SiteSummary, Source,
+        Spelling, Spot, Test, Trust, ValueClass, Verdict, lint,
     };
     pub use crate::url::{ParamName, TokenKey, Value, tokenize};
 }

@@ -102,7 +102,7 @@ enum Wanted {
 }
 
 impl Normalizer {
-    /// Compiles a checked rule set. Rules that were refuted are left out. A [mirror](crate::rules::Mirror) moves URLs to another
+    /// Compiles a checked rule set. Rules that are off or were refuted are left out. A [mirror](crate::rules::Mirror) moves URLs to another
     /// domain, whatever that is: for rules of somebody else, see [`Normalizer::without_mirrors`].
     pub fn compile(rules: &RuleSet) -> Self {
         Self::build(compile(rules))
@@ -164,12 +164,12 @@ impl Normalizer {
         self.image.facts().sites
     }
 
-    /// The number of rules of all sites, without refuted ones.
+    /// The number of rules of all sites, without those that are off or were refuted.
     pub fn rule_count(&self) -> u64 {
         self.image.facts().rules
     }
 
-    /// The number of mirrors, refuted ones left out.
+    /// The number of mirrors that are applied.
     pub fn mirror_count(&self) -> u64 {
         self.image.facts().mirrors
     }

@@ -7,7 +7,7 @@ Any edits at all, compiled, beside an interpreter that makes them one by one and
 use std::collections::BTreeMap;
 
 use dedust::rules::{
-    AnyValue, Area, Atom, Change, Closed, Count, Edit, Evidence, Mapped, PathPart, SiteRules, SiteSummary,
+    AnyValue, Area, Atom, Change, Closed, Count, Edit, Mapped, PathPart, Prefer, SiteRules, SiteSummary,
     Source, Spelling, Spot, Test, TokenKey, Value, ValueClass,
 };
 use dedust::support::{EditList, UrlParts};
@@ -171,7 +171,7 @@ fn edit() -> impl Strategy<Value = Edit> {
         change,
         last,
         fetchable,
-        evidence: Evidence::default(),
+        ..Edit::default()
     })
 }
 
@@ -309,6 +309,69 @@ proptest! {
             // Whatever the edits are.
             prop_assert_eq!(normalizer.key(&canonical).unwrap(), key, "key of {}", canonical);
             prop_assert_eq!(normalizer.normalize(&canonical).unwrap(), canonical);
+        }
+    }
+
+    #[test]
+    fn edits_that_are_off_are_as_good_as_gone(edits in site(), is_off in vec(any::<bool>(), 40), urls in vec(url(), 4)) {
+        let mut off = edits.clone();
+        off.iter_mut().zip(&is_off).filter(|(_, is_off)| **is_off).for_each(|(edit, _)| edit.off = Some(Box::default()));
+        let left: Vec<Edit> = off.iter().filter(|edit| edit.is_applied()).cloned().collect();
+        let valid = |edits: &[Edit]| SiteRules::new(SiteSummary::default(), edits.to_vec()).is_ok();
+        prop_assert_eq!(valid(&off), valid(&left));
+        if valid(&off) {
+            let (off, left) = (compiled(&off), compiled(&left));
+            for url in &urls {
+                prop_assert_eq!(off.key(url).ok(), left.key(url).ok());
+                prop_assert_eq!(off.normalize(url).ok(), left.normalize(url).ok());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_kept_or_merged_can_be_loaded(
+        earlier in site(), learned in site(), states in vec(0..4u8, 40), is_shared in any::<bool>(),
+    ) {
+        let rules = |edits: &[Edit]| {
+            let mut rules = RuleSet::new("by hand");
+            let site = SiteRules::new(SiteSummary::default(), edits.to_vec()).ok()?;
+            rules.insert(DOMAIN, site).unwrap();
+            Some(rules)
+        };
+        let mut earlier = earlier;
+        if is_shared {
+            earlier.splice(..0, learned.first().cloned());
+        }
+        for (edit, state) in earlier.iter_mut().zip(&states) {
+            edit.off = (state & 1 > 0).then(Box::default);
+            edit.pinned = (state & 2 > 0).then(Box::default);
+        }
+        let (Some(earlier), Some(learned)) = (rules(&earlier), rules(&learned)) else { return Ok(()) };
+        let can_be_loaded = |rules: &RuleSet| {
+            let mut saved = Vec::new();
+            rules.save(&mut saved).unwrap();
+            RuleSet::load(&saved[..]).is_ok_and(|loaded| loaded == *rules)
+        };
+        let mut kept = learned.clone();
+        let told = kept.keep(&earlier);
+        prop_assert!(can_be_loaded(&kept));
+        let site = kept.site(DOMAIN).unwrap();
+        let find = |edit: &Edit| site.edits().iter().find(|other| other.says_same(edit));
+        for edit in earlier.site(DOMAIN).unwrap().edits() {
+            // An edit may be there twice, and one of the two be off.
+            let is_off = earlier.site(DOMAIN).unwrap().edits().iter().any(|other| other.off.is_some() && other.says_same(edit));
+            let is_displaced = told.displaced.iter().any(|displaced| displaced.edit.says_same(edit));
+            if edit.off.is_some() {
+                let stays_off = |other: &Edit| other.off.is_some() && other.says_same(edit);
+                prop_assert!(site.edits().iter().any(stays_off), "off stays off: {}", edit);
+            } else if edit.pinned.is_some() && !is_displaced && !is_off {
+                prop_assert!(find(edit).unwrap().is_applied(), "pinned stays applied: {}", edit);
+            }
+        }
+        for prefer in [None, Some(Prefer::First), Some(Prefer::Second)] {
+            let merged = learned.merge(&earlier, prefer);
+            prop_assert!(can_be_loaded(&merged.rules));
+            prop_assert!(prefer.is_none() || merged.conflicts.is_empty());
         }
     }
 }

@@ -10,6 +10,7 @@ mod args;
 mod open;
 mod piece;
 mod rows;
+mod shadow;
 
 use std::io::{self, IsTerminal as _};
 
@@ -23,6 +24,7 @@ use serde::Serialize;
 pub(crate) use self::args::DedupArgs;
 use self::args::DedupFormat;
 use self::piece::{KeyMaker, Piece, Tally};
+use self::shadow::Shadow;
 use super::normalize::{cut, refuse_if};
 use crate::ExitStatus;
 use crate::interrupt::{self, Interrupted};
@@ -74,6 +76,8 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
     let from_stdin = inputs.iter().any(|input| input.as_os_str() == "-");
     let mut watch = Watch::new(&args.rules);
     let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
+    let shadow =
+        args.shadow.as_ref().map(|path| Shadow::open(path, args, from_stdin, printer)).transpose()?;
     // Before the set is opened: an input that cannot be read leaves no folder behind. Standard input is read after that, since its
     // first line may take long, and no other process is to have the set meanwhile.
     let first = inputs.first().filter(|input| input.as_os_str() != "-");
@@ -90,6 +94,7 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
         normalizer: &normalizer,
         args,
         seen,
+        shadow,
         pieces: Vec::new(),
         keys: Vec::new(),
         is_new: Vec::new(),
@@ -128,8 +133,11 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
             break;
         }
     }
-    let Filter { seen, layouts, .. } = filter;
+    let Filter { seen, shadow, layouts, .. } = filter;
     layouts.report(printer);
+    if let Some(shadow) = shadow {
+        shadow.report(args.format, printer)?;
+    }
     if args.stats {
         print_stats(&all, &seen.stats(), args, printer)?;
     }
@@ -142,6 +150,7 @@ struct Filter<'n> {
     normalizer: &'n Normalizer,
     args: &'n DedupArgs,
     seen: SeenSet,
+    shadow: Option<Shadow>,
     pieces: Vec<Piece>,
     keys: Vec<dedust_seen::SeenKey>,
     is_new: Vec<bool>,
@@ -192,6 +201,7 @@ impl Filter<'_> {
             normalizer: self.normalizer,
             hasher: &self.seen.hasher(),
             schemes: &self.args.schemes,
+            shadow: self.shadow.as_ref().map(|shadow| &shadow.normalizer),
         };
         if let ([piece], [text]) = (&mut *busy, &*texts) {
             piece.read(maker, text);
@@ -221,6 +231,9 @@ impl Filter<'_> {
                 is_new = rest;
                 let text = text_of(group * PIECES_AT_ONCE + index);
                 piece.print(self.normalizer, as_json, text, of_piece, printer.data())?;
+                if let Some(shadow) = &mut self.shadow {
+                    shadow.count(&piece.shadow_keys, of_piece, |index| piece.url(index, text))?;
+                }
                 self.tally.add(&mut piece.tally);
             }
             printer.finish()?;

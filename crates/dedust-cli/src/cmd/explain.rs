@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use dedust::errors::ParseUrlError;
-use dedust::rules::{Change, Edit, Evidence, Fetched, Op, RefusedEdit, SiteRules, Verdict};
+use dedust::rules::{Change, Decision, Edit, Evidence, Fetched, Op, RefusedEdit, SiteRules, Verdict};
 use dedust::support::{EditList, UrlParts};
 use dedust::{Explanation, Normalizer, ParsedUrl, RuleSet, site_of};
 use serde::Serialize;
@@ -43,6 +43,9 @@ enum Record<'a> {
         /// The edits that changed it, in order.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         edits: Vec<EditRecord<'a>>,
+        /// Edits that would have changed it and are off.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        off: Vec<OffRecord<'a>>,
         /// Edits that would have changed it and were not believed.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         refused: Vec<RefusedRecord<'a>>,
@@ -74,6 +77,20 @@ struct EditRecord<'a> {
     fetchable: bool,
     /// Why it is trusted, as in the rule file.
     evidence: &'a Evidence,
+    /// Who decided that it stays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pinned: Option<&'a Decision>,
+}
+
+/// An edit that somebody turned off, for people who read JSON.
+#[derive(Debug, Serialize)]
+struct OffRecord<'a> {
+    /// Its place in the site's list, from 0.
+    index: usize,
+    /// What it would do, in words.
+    edit: String,
+    /// Who decided that, when and why.
+    off: &'a Decision,
 }
 
 /// An edit that was not believed, for people who read JSON.
@@ -115,12 +132,16 @@ struct Case<'a> {
     site_rules: usize,
     /// The hosts on which they hold; empty for all.
     hosts: &'a [Box<str>],
-    /// Those of them that are not applied.
+    /// Those of them that are not applied, since they were refuted.
     refuted_rules: usize,
+    /// Those of them that are off.
+    off_rules: usize,
     /// Why the URL is taken for one of another site, if it is.
     mirror: Option<&'a Edit>,
     /// Edits that changed the URL or its key, with their places.
     edits: Vec<(usize, &'a Edit)>,
+    /// Edits that would have concerned it and are off.
+    off: Vec<(usize, &'a Edit, &'a Decision)>,
     /// Edits that would have concerned it and were not believed.
     refused: Vec<&'a RefusedEdit>,
     /// Whether the texts of rules are not at hand.
@@ -218,11 +239,15 @@ impl<'a> Case<'a> {
             edits: explanation.edits.iter().filter_map(|&at| Some((at, known?.edits().get(at)?))).collect(),
             mirror: rules
                 .zip(explanation.mirror.as_deref())
-                .and_then(|(rules, name)| rules.site(name)?.edits().first()),
+                .and_then(|(rules, name)| rules.site(name)?.applied().next())
+                .map(|(_, edit)| edit),
+            off: known.map_or_else(Vec::new, |known| off_for(&explanation, &site, known)),
             refused: known.map_or_else(Vec::new, |known| refused_for(&explanation, &site, known)),
             site_rules: known.map_or(0, |site| site.len()),
             hosts: known.map_or(&[], |site| site.hosts()),
             refuted_rules: known.map_or(0, refuted_rules),
+            off_rules: known
+                .map_or(0, |known| known.edits().iter().filter(|edit| edit.off.is_some()).count()),
             is_compiled: rules.is_none(),
             site,
             explanation,
@@ -246,7 +271,13 @@ impl<'a> Case<'a> {
                     edit: edit.to_string(),
                     fetchable: edit.fetchable,
                     evidence: &edit.evidence,
+                    pinned: edit.pinned.as_deref(),
                 })
+                .collect(),
+            off: self
+                .off
+                .iter()
+                .map(|&(index, edit, off)| OffRecord { index, edit: edit.to_string(), off })
                 .collect(),
             refused: self.refused.iter().map(|edit| RefusedRecord::new(edit)).collect(),
             compiled_edits: if self.is_compiled { edits } else { &[] },
@@ -284,12 +315,19 @@ impl<'a> Case<'a> {
             for sentence in words::trust(&edit.evidence) {
                 line("", &sentence)?;
             }
+            for sentence in words::decisions(edit) {
+                line("", &sentence)?;
+            }
             if !edit.fetchable {
                 line("", if forgets(edit) { FORGETS } else { NOT_SEEN })?;
             }
             if let Some(example) = edit.evidence.examples.first() {
                 line("", &format!("e.g. {} = {}", example.url, example.duplicate))?;
             }
+        }
+        for (index, edit, off) in &self.off {
+            line("off", &format!("{index} of {}: {edit}", self.site_rules))?;
+            line("", &format!("turned off{off}"))?;
         }
         for refused in &self.refused {
             line("refused", &refused.to_string())?;
@@ -308,10 +346,17 @@ impl<'a> Case<'a> {
             self.site.clone()
         } else {
             let rules = counted(self.site_rules as u64, "edit", "edits");
-            match self.refuted_rules {
-                0 => format!("{}, {rules}", self.site),
-                refuted => format!("{}, {rules}, {} of them refuted", self.site, count(refuted as u64)),
-            }
+            let not_applied: Vec<String> = [(self.refuted_rules, "refuted"), (self.off_rules, "off")]
+                .into_iter()
+                .filter(|(number, _)| *number > 0)
+                .map(|(number, state)| format!("{} of them {state}", count(number as u64)))
+                .collect();
+            let not_applied = if not_applied.is_empty() {
+                String::new()
+            } else {
+                format!(", {}", words::list(&not_applied))
+            };
+            format!("{}, {rules}{not_applied}", self.site)
         }
     }
 
@@ -369,24 +414,52 @@ fn without_text(places: &[usize]) -> String {
 
 /// Edits that would change the URL, had they been believed. A few.
 fn refused_for<'a>(explanation: &Explanation, name: &str, site: &'a SiteRules) -> Vec<&'a RefusedEdit> {
-    // On a host where the rules of the site do not hold, an edit would not be made either.
-    let holds = explanation.site.is_some() || site.is_empty();
-    let url = ParsedUrl::parse(explanation.safe.as_bytes()).ok();
-    let Some(url) = url.filter(|_| holds && explanation.mirror.is_none()) else { return Vec::new() };
-    let mut parts = UrlParts::default();
-    let would_change = |refused: &&RefusedEdit| {
-        let Some(edits) = EditList::new([&refused.to_edit(Evidence::default())]) else { return false };
-        let (mut before, mut after) = (Vec::new(), Vec::new());
-        parts.read(&url, name.len(), &edits) && {
-            parts.write_key(&edits, &mut before);
-            parts.apply(&edits, 0);
-            parts.write_key(&edits, &mut after);
-            before != after
-        }
-    };
+    let Some(mut trial) = Trial::new(explanation, name, site) else { return Vec::new() };
+    let would_change = |refused: &&RefusedEdit| trial.would_change(&refused.to_edit(Evidence::default()));
     site.refused().iter().filter(would_change).take(3).collect()
 }
 
+/// Edits that would change the URL, were they not off.
+fn off_for<'a>(
+    explanation: &Explanation,
+    name: &str,
+    site: &'a SiteRules,
+) -> Vec<(usize, &'a Edit, &'a Decision)> {
+    let Some(mut trial) = Trial::new(explanation, name, site) else { return Vec::new() };
+    let edits = site.edits().iter().enumerate();
+    let off = edits.filter_map(|(index, edit)| Some((index, edit, edit.off.as_deref()?)));
+    off.filter(|(_, edit, _)| trial.would_change(edit)).collect()
+}
+
+/// Tries edits that are not applied on a URL.
+struct Trial {
+    url: ParsedUrl,
+    site_bytes: usize,
+    parts: UrlParts,
+}
+
+impl Trial {
+    /// `None` on a host where the rules of the site do not hold: such an edit would not be made either.
+    fn new(explanation: &Explanation, name: &str, site: &SiteRules) -> Option<Self> {
+        let holds = explanation.site.is_some() || site.applied().next().is_none();
+        let url = ParsedUrl::parse(explanation.safe.as_bytes()).ok();
+        let url = url.filter(|_| holds && explanation.mirror.is_none())?;
+        Some(Self { url, site_bytes: name.len(), parts: UrlParts::default() })
+    }
+
+    /// Whether an edit alone would change the key.
+    fn would_change(&mut self, edit: &Edit) -> bool {
+        let Some(edits) = EditList::new([edit]) else { return false };
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        self.parts.read(&self.url, self.site_bytes, &edits) && {
+            self.parts.write_key(&edits, &mut before);
+            self.parts.apply(&edits, 0);
+            self.parts.write_key(&edits, &mut after);
+            before != after
+        }
+    }
+}
+
 fn refuted_rules(site: &SiteRules) -> usize {
-    site.edits().iter().filter(|edit| edit.evidence.is_refuted()).count()
+    site.edits().iter().filter(|edit| edit.off.is_none() && !edit.is_applied()).count()
 }

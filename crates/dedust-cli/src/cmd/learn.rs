@@ -2,6 +2,7 @@
 `dedust learn`: observations in, a rule file out, and a report of what it saves.
 */
 
+mod keep;
 mod report;
 mod settings;
 mod unfinished;
@@ -60,14 +61,16 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         .filter(|_| args.variant != Some(crate::args::Variant::Paper))
         .map(|_| OutputFile::create(weights_path(&args.output), args.force))
         .transpose()?;
-    // Before the work, which may be long: a target that cannot be written is known now.
+    // Before the work, which may be long: rules that cannot be read, or a target that cannot be written, are known now.
+    let earlier = args.keep.as_ref().map(|path| keep::load(path, &args.inputs)).transpose()?;
     let mut output = OutputFile::create(&args.output, args.force)?;
 
     let unfinished = Unfinished::prepare(args)?;
     interrupt::listen();
     let learned = learn(args, &trainer, sample, finds_mirrors, &unfinished, printer);
-    let (crawl, training) = learned.inspect_err(|_| unfinished.give_up(printer))?;
+    let (crawl, mut training) = learned.inspect_err(|_| unfinished.give_up(printer))?;
 
+    let kept = earlier.map(|earlier| training.rules.keep(&earlier));
     training
         .rules
         .save(&mut output)
@@ -91,6 +94,9 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
     match args.format {
         ReportFormat::Text => report::text(&training, &args.output, printer),
         ReportFormat::Json => report::json(&training, printer)?,
+    }
+    if let (Some(kept), Some(path)) = (kept, &args.keep) {
+        keep::report(&kept, path, printer);
     }
     report::missing_evidence(&training, args.evidence, printer);
     Ok(ExitStatus::Success)

@@ -12,6 +12,7 @@ pub(crate) mod explain;
 pub(crate) mod learn;
 pub(crate) mod man;
 pub(crate) mod normalize;
+pub(crate) mod rules;
 pub(crate) mod seen;
 pub(crate) mod simulate;
 pub(crate) mod tree;

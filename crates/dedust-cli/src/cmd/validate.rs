@@ -16,15 +16,17 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use dedust::rules::{Outcome, SiteRules};
+use dedust::support::Mirror;
 use dedust::{Normalizer, ParsedUrl, RuleSet};
 use dedust_fetch::{Fetcher, FetcherBuilder};
 use dedust_io::{Compression, OutputFile, WriteError};
 
 pub(crate) use self::args::ValidateArgs;
 use self::report::Report;
-use self::sample::Sampler;
+use self::sample::{Sampler, Target};
 use self::state::State;
-use self::survey::{SiteSamples, Survey};
+use self::survey::{Finding, SiteSamples, Survey};
 use self::trial::Limits;
 use self::unproven::Unproven;
 use self::verdicts::judge;
@@ -54,7 +56,7 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
     let sampler = read(args, &rules, limits, printer)?;
     let sites: Vec<SiteSamples> = rules
         .sites()
-        .filter(|(_, site)| args.trust.trust_mirrors || site.mirror().is_none())
+        .filter(|(_, site)| args.trust.trust_mirrors || !has_mirror(site))
         .map(|(site, _)| Ok(SiteSamples { site: site.to_owned(), samples: sampler.draw(site)? }))
         .collect::<anyhow::Result<_>>()?;
     let state = output.state_path(args).map_or_else(|| Ok(State::none()), |path| State::open(&path))?;
@@ -86,6 +88,7 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
     state.remove().context("cannot remove the state file")?;
 
     let report = Report { rules: &rules, findings: &findings, judged: &judged, requests: fetcher.requests() };
+    warn_of_pinned(&judged, &findings, printer);
     match args.format {
         ReportFormat::Text => {
             report.text(printer);
@@ -111,6 +114,31 @@ fn read(
         Ok(())
     })?;
     Ok(sampler)
+}
+
+/// Names edits that this run refuted and that somebody vouches for: they are applied as before.
+fn warn_of_pinned(judged: &RuleSet, findings: &[Finding], printer: &mut Printer) {
+    let refuted = findings.iter().filter(|finding| finding.outcome == Outcome::Refuted);
+    let pinned = refuted.filter_map(|finding| {
+        let Target::Edit(index) = finding.target else { return None };
+        let edit = judged.site(&finding.site)?.edits().get(index)?;
+        edit.is_applied().then_some((&finding.site, edit))
+    });
+    let pinned: Vec<_> = pinned.collect();
+    for (site, edit) in &pinned {
+        printer.warning(format_args!(
+            "{site}: {} was refuted, but is pinned and stays applied: {edit}",
+            edit.id()
+        ));
+    }
+    if !pinned.is_empty() {
+        printer.hint("turn it off if the pages convince you: dedust rules off RULES SITE ID");
+    }
+}
+
+/// Whether a site has a mirror, also one that an earlier run refuted.
+fn has_mirror(site: &SiteRules) -> bool {
+    site.edits().iter().any(|edit| Mirror::of(edit).is_some())
 }
 
 /// Where the rules go.

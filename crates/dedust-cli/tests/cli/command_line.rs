@@ -6,11 +6,12 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "learn",
     "normalize",
     "dedup",
     "seen",
+    "rules",
     "compile",
     "evaluate",
     "compare",

@@ -11,6 +11,7 @@ mod columns;
 mod command_line;
 mod comparing;
 mod compiling;
+mod deciding;
 mod deduplicating;
 mod every_format;
 mod hostile_input;

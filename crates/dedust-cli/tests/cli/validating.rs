@@ -290,6 +290,28 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
 }
 
 #[test]
+fn edits_that_are_off_are_not_tried_and_pinned_ones_stay_applied() {
+    let (server, sandbox) = setup(|target| match target {
+        _ if target.starts_with("/new") => Reply::status(410),
+        _ if target.starts_with("/old") => Reply::html(document(1, 1)),
+        _ => honest(target),
+    });
+    let listed = sandbox.run(&["rules", "list", "rules.json", "--sort", "site", "--format", "json"]);
+    let ids: Vec<String> =
+        records(&listed).iter().filter_map(|edit| Some(edit["id"].as_str()?.into())).collect();
+    assert_eq!(sandbox.run(&["rules", "off", "rules.json", "127.0.0.1", &ids[1]]).status.code(), Some(0));
+    assert_eq!(sandbox.run(&["rules", "pin", "rules.json", "127.0.0.1", &ids[2]]).status.code(), Some(0));
+    let run = report(&validate(&sandbox, &[]));
+    assert!(!run.contains("127.0.0.1 edit 1 "), "{run}");
+    let warning = format!("warning: 127.0.0.1: {} was refuted, but is pinned and stays applied: ", ids[2]);
+    assert!(run.contains(&warning), "{run}");
+    let urls = server.url("/old?id=7\n") + &server.url("/view?id=1&sid=2\n");
+    let keys = sandbox.run_with(&["normalize", "rules.json", "--key"], urls.as_bytes());
+    let expected = server.url("/new/7\n") + &server.url("/view?id=1&sid=2\n");
+    assert_eq!(String::from_utf8(keys.stdout).unwrap(), expected);
+}
+
+#[test]
 fn known_pairs_are_not_fetched_again() {
     let (server, sandbox) = setup(honest);
     let pairs: String = (0..30)

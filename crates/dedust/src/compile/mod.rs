@@ -2,7 +2,7 @@
 [`SiteRules`] to compiled rules: every key gets a slot, every rule its masks, checks and templates.
 
 Edits on the text of a URL come first. If all others are closed [rules](Rule), of whose URLs everything is known, they become templates;
-otherwise all of them are run as edits. Refuted edits are left out, and so are rules that can cover no URL. A site with more than
+otherwise all of them are run as edits. Edits that are off or refuted are left out, and so are rules that can cover no URL. A site with more than
 compiled rules have room for (16,000 keys; texts of 64 KiB) is left out as a whole, and named in the end: leaving URLs alone is
 always safe.
 */
@@ -37,14 +37,11 @@ pub(crate) fn compile(rules: &RuleSet) -> ImageBuilder {
 
 pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRules) {
     if let Some(mirror) = site.mirror() {
-        if !mirror.evidence.is_refuted() {
-            let facts = SiteFacts { with_subdomains: true, weight: site.summary().urls, rules: 1 };
-            builder.insert_mirror(domain.as_bytes(), facts, &mirror);
-        }
+        let facts = SiteFacts { with_subdomains: true, weight: site.summary().urls, rules: 1 };
+        builder.insert_mirror(domain.as_bytes(), facts, &mirror);
         return;
     }
-    let made = site.edits().iter().enumerate().filter(|(_, edit)| !edit.evidence.is_refuted());
-    let (replaced, edits): (Vec<_>, Vec<_>) = made.partition(|(_, edit)| edit.replaced().is_some());
+    let (replaced, edits): (Vec<_>, Vec<_>) = site.applied().partition(|(_, edit)| edit.replaced().is_some());
     let replaced: Vec<(usize, &Replace)> =
         replaced.into_iter().filter_map(|(place, edit)| Some((place, edit.replaced()?))).collect();
     let rules: Option<Vec<(usize, Rule)>> =

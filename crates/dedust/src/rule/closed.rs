@@ -63,6 +63,7 @@ impl Rule {
             last: true,
             fetchable,
             evidence,
+            ..Edit::default()
         }
     }
 

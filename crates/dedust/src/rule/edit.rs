@@ -14,7 +14,7 @@ use serde::de::{self, Unexpected, Visitor};
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{AnyValue, Atom, Evidence, Mapped, Op, unique_keys};
+use super::{AnyValue, Atom, Decision, Evidence, Mapped, Op, unique_keys};
 use crate::url::{RawValue, TokenKey, Value};
 
 /// A change that is made to every URL of which some things are true.
@@ -33,6 +33,10 @@ pub struct Edit {
     pub fetchable: bool,
     /// Why it is trusted. An edit that was written by hand has none: whoever wrote it vouches for it.
     pub evidence: Evidence,
+    /// Somebody turned it off: it stays in the file and is not applied.
+    pub off: Option<Box<Decision>>,
+    /// Somebody vouches for it: it stays when the rules are learned again.
+    pub pinned: Option<Box<Decision>>,
 }
 
 /// Whether a URL may have parts that an edit does not name in its tests.
@@ -66,18 +70,28 @@ struct EditFields {
     fetchable: bool,
     #[serde(default)]
     evidence: Evidence,
+    #[serde(default, deserialize_with = "decided")]
+    off: Option<Box<Decision>>,
+    #[serde(default, deserialize_with = "decided")]
+    pinned: Option<Box<Decision>>,
+}
+
+/// A decision that is there; `null` would leave open whether one was made.
+fn decided<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<Decision>>, D::Error> {
+    Deserialize::deserialize(deserializer).map(Some)
 }
 
 impl From<EditFields> for Edit {
-    fn from(EditFields { when, closed, change, last, fetchable, evidence, .. }: EditFields) -> Self {
-        Self { when, closed, change, last, fetchable, evidence }
+    fn from(fields: EditFields) -> Self {
+        let EditFields { _says: _, when, closed, change, last, fetchable, evidence, off, pinned } = fields;
+        Self { when, closed, change, last, fetchable, evidence, off, pinned }
     }
 }
 
 /// Says first what the edit does, and leaves out what is not said of it.
 impl Serialize for Edit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Edit", 7)?;
+        let mut fields = serializer.serialize_struct("Edit", 9)?;
         fields.serialize_field("says", &self.to_string())?;
         if !self.when.is_empty() {
             fields.serialize_field("when", &self.when)?;
@@ -89,6 +103,11 @@ impl Serialize for Edit {
         for (name, is_so) in [("last", self.last), ("fetchable", self.fetchable)] {
             if is_so {
                 fields.serialize_field(name, &true)?;
+            }
+        }
+        for (name, decision) in [("off", &self.off), ("pinned", &self.pinned)] {
+            if let Some(decision) = decision {
+                fields.serialize_field(name, decision)?;
             }
         }
         if self.evidence != Evidence::default() {

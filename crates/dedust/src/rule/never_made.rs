@@ -1,5 +1,6 @@
 /*!
-Edits that can never be made, because an earlier one takes away what they ask for.
+Edits that can never be made, because an earlier one takes away what they ask for. Those that are not applied neither take anything
+away nor are looked at.
 */
 
 use super::{Area, Change, Closed, Edit, Spot, Test};
@@ -11,7 +12,7 @@ const MAX_COMPARISONS: usize = 10_000;
 /// The place of an edit that takes away what a later one, at `place`, asks for or would change, and what that is; `None` if the
 /// later one may be made to some URL, for all that is certain.
 pub fn never_made(edits: &[Edit], place: usize) -> Option<(usize, Spot)> {
-    let edit = edits.get(place)?;
+    let edit = edits.get(place).filter(|edit| edit.is_applied())?;
     // What it needs: each test that an absent part does not pass, and what its only change is about.
     let asked = edit.when.iter().filter(|(_, test)| !test.holds(None));
     let mut needed: Vec<(&Spot, Option<&Test>)> =
@@ -22,6 +23,9 @@ pub fn never_made(edits: &[Edit], place: usize) -> Option<(usize, Spot)> {
         comparisons += earlier.when.len() + needed.len() * earlier.change.len();
         if needed.is_empty() || comparisons > MAX_COMPARISONS {
             return None;
+        }
+        if !earlier.is_applied() {
+            continue;
         }
         if is_made_before(earlier, edit)
             && let Some((spot, _)) = needed.iter().find(|(spot, test)| takes_away(earlier, spot, *test))

@@ -163,23 +163,11 @@ impl SiteRules {
                 return Err(InvalidSite::Edit { index, source });
             }
         }
-        let replaces = |edit: &Edit| edit.replaced().is_some();
-        let first_other = edits.iter().position(|edit| !replaces(edit)).unwrap_or(edits.len());
-        if let Some(after) = edits[first_other..].iter().position(replaces) {
-            let (index, source) = (first_other + after, InvalidEdit::ReplaceAfterOthers);
-            return Err(InvalidSite::Edit { index, source });
-        }
-        let writes = |edit: &Edit| edit.change.iter().any(|change| matches!(change, Change::Write(_)));
-        if let Some(other) = edits[first_other..].iter().position(|edit| !writes(edit))
-            && (first_other > 0 || edits.iter().any(writes))
-        {
-            let (index, source) = (first_other + other, InvalidEdit::WritesAmongOthers);
-            return Err(InvalidSite::Edit { index, source });
-        }
+        check_kinds(&edits)?;
         let rules = Self { summary, edits, ..Self::default() };
         rules.check_mirror()?;
         let (indexes, closed): (Vec<usize>, Vec<Rule>) =
-            rules.edits.iter().enumerate().filter_map(|(index, edit)| Some((index, Rule::of(edit)?))).unzip();
+            rules.applied().filter_map(|(index, edit)| Some((index, Rule::of(edit)?))).unzip();
         match find_cycle(&closed) {
             Some(cycle) => Err(InvalidSite::Cycle { indexes: cycle.iter().map(|&at| indexes[at]).collect() }),
             None => Ok(rules),
@@ -189,10 +177,10 @@ impl SiteRules {
     /// Whether it is no mirror, or may be one.
     fn check_mirror(&self) -> Result<(), InvalidSite> {
         let moves = |edit: &Edit| edit.change.iter().any(|change| matches!(change, Change::Move(_)));
-        if !self.edits.iter().any(moves) {
+        if !self.applied().any(|(_, edit)| moves(edit)) {
             return Ok(());
         }
-        let mirror = self.mirror().filter(|mirror| self.edits.len() == 1 && is_registrable(&mirror.of));
+        let mirror = self.mirror().filter(|mirror| self.applied().count() == 1 && is_registrable(&mirror.of));
         let mirror = mirror.ok_or(InvalidSite::Mirror)?;
         let is_short = |segment: &str| segment.len() <= MAX_SEGMENT_BYTES;
         match mirror.except.len() <= MAX_EXCEPTIONS && mirror.except.iter().all(|segment| is_short(segment)) {
@@ -226,9 +214,9 @@ impl SiteRules {
         Self { hosts, ..self }
     }
 
-    /// What its edit says, if it is a site that shows the pages of another.
+    /// What its edit says, if it is a site that shows the pages of another and the edit is applied.
     pub fn mirror(&self) -> Option<Mirror> {
-        self.edits.first().and_then(Mirror::of)
+        self.applied().find_map(|(_, edit)| Mirror::of(edit))
     }
 
     /// The hosts on which the edits are made, with and without `www`; empty where they are made on all hosts of the site.
@@ -246,7 +234,12 @@ impl SiteRules {
         &self.edits
     }
 
-    /// The number of edits.
+    /// Those of them that are applied, with their places.
+    pub fn applied(&self) -> impl Iterator<Item = (usize, &Edit)> {
+        self.edits.iter().enumerate().filter(|(_, edit)| edit.is_applied())
+    }
+
+    /// The number of edits, also of those that are not applied.
     pub fn len(&self) -> usize {
         self.edits.len()
     }
@@ -260,6 +253,26 @@ impl SiteRules {
     pub fn summary(&self) -> &SiteSummary {
         &self.summary
     }
+}
+
+/// Whether those edits that are applied are of kinds that can stand together, in this order.
+fn check_kinds(edits: &[Edit]) -> Result<(), InvalidSite> {
+    let applied: Vec<(usize, &Edit)> =
+        edits.iter().enumerate().filter(|(_, edit)| edit.is_applied()).collect();
+    let replaces = |(_, edit): &(usize, &Edit)| edit.replaced().is_some();
+    let writes =
+        |(_, edit): &(usize, &Edit)| edit.change.iter().any(|change| matches!(change, Change::Write(_)));
+    let replaced = applied.iter().take_while(|edit| replaces(edit)).count();
+    let others = &applied[replaced..];
+    if let Some(&(index, _)) = others.iter().find(|edit| replaces(edit)) {
+        return Err(InvalidSite::Edit { index, source: InvalidEdit::ReplaceAfterOthers });
+    }
+    if let Some(&(index, _)) = others.iter().find(|edit| !writes(edit))
+        && (replaced > 0 || others.iter().any(writes))
+    {
+        return Err(InvalidSite::Edit { index, source: InvalidEdit::WritesAmongOthers });
+    }
+    Ok(())
 }
 
 /// Whether a site of this name can have these rules.
@@ -282,7 +295,7 @@ pub(super) fn check_site(site: &str, rules: &SiteRules) -> Result<(), InvalidSit
 
 /// Whether a site is a registrable domain, written as hosts of URLs are. A mirror of a mirror is found by the name of its site,
 /// so a host below a site must not be one.
-fn is_registrable(site: &str) -> bool {
+pub(super) fn is_registrable(site: &str) -> bool {
     let home = format!("http://{site}/");
     let is_host = ParsedUrl::parse(&home)
         .is_ok_and(|url| url.as_bytes() == home.as_bytes() && url.host() == site.as_bytes());

@@ -31,6 +31,9 @@ pub(crate) struct DedupArgs {
     /// Tell at the end how many URLs were new, and what the set takes
     #[arg(long)]
     pub(crate) stats: bool,
+    /// Rules on trial: tell at the end what they would have left out too; what is printed stays the same
+    #[arg(long, value_name = "RULES", long_help = help::SHADOW)]
+    pub(crate) shadow: Option<PathBuf>,
     /// URLs with other schemes are left out: names joined by commas, or `any`
     #[arg(long, value_name = "SCHEMES", default_value = "http,https")]
     pub(crate) schemes: Schemes,

@@ -26,6 +26,8 @@ pub(super) struct Piece {
     urls: Vec<(u32, u32)>,
     /// Their keys.
     pub(super) keys: Vec<SeenKey>,
+    /// Their keys by the rules on trial, if there are any.
+    pub(super) shadow_keys: Vec<SeenKey>,
     /// Lines of this piece.
     pub(super) tally: Tally,
 }
@@ -78,6 +80,8 @@ pub(super) struct KeyMaker<'a> {
     pub(super) normalizer: &'a Normalizer,
     pub(super) hasher: &'a KeyHasher,
     pub(super) schemes: &'a Schemes,
+    /// The rules on trial.
+    pub(super) shadow: Option<&'a Normalizer>,
 }
 
 impl Piece {
@@ -106,18 +110,25 @@ impl Piece {
         self.places.clear();
         self.urls.clear();
         self.keys.clear();
+        self.shadow_keys.clear();
     }
 
     /// Makes the key of a URL. `false`: there is none.
     #[inline(always)]
     fn add(&mut self, maker: KeyMaker<'_>, url: &[u8], place: (u32, u32)) -> bool {
-        let Self { scratch, places, keys, tally, .. } = self;
+        let Self { scratch, places, keys, shadow_keys, tally, .. } = self;
         tally.lines += 1;
         match maker.normalizer.key_with(url, scratch) {
             Ok(key) if maker.schemes.contain(key) => {
                 tally.urls += 1;
-                keys.push(maker.hasher.hash(key));
+                let key = maker.hasher.hash(key);
+                keys.push(key);
                 places.push(place);
+                if let Some(shadow) = maker.shadow {
+                    // What is a URL to one normalizer is one to all.
+                    let shadow_key = shadow.key_with(url, scratch).map(|key| maker.hasher.hash(key));
+                    shadow_keys.push(shadow_key.unwrap_or(key));
+                }
                 return true;
             }
             Ok(_) => tally.other_scheme(url),
@@ -125,6 +136,11 @@ impl Piece {
             Err(error) => tally.bad_line(|| (error.to_string(), dedust_io::shorten(url))),
         }
         false
+    }
+
+    /// A URL, by its place among the keys.
+    pub(super) fn url<'t>(&self, index: usize, text: &'t [u8]) -> &'t [u8] {
+        url_at(&self.places, &self.urls, index, text)
     }
 
     /// Prints the lines or rows that are new. `text` is what was read.
@@ -143,10 +159,7 @@ impl Piece {
             self.tally.new += 1;
             let shown = &text[start as usize..end as usize];
             if as_json {
-                let url = match self.urls.get(index) {
-                    Some(&(start, end)) => &text[start as usize..end as usize],
-                    None => url_in(shown),
-                };
+                let url = url_at(&self.places, &self.urls, index, text);
                 let key = normalizer.key_with(url, &mut self.scratch).unwrap_or_default();
                 let record =
                     Record { input: String::from_utf8_lossy(url), key: String::from_utf8_lossy(key) };
@@ -157,6 +170,16 @@ impl Piece {
             out.write_all(b"\n")?;
         }
         Ok(())
+    }
+}
+
+/// The URL among some, which is what is printed unless it has a place of its own.
+fn url_at<'t>(printed: &[(u32, u32)], urls: &[(u32, u32)], index: usize, text: &'t [u8]) -> &'t [u8] {
+    let slice = |&(start, end): &(u32, u32)| &text[start as usize..end as usize];
+    match (urls.get(index), printed.get(index)) {
+        (Some(place), _) => slice(place),
+        (None, Some(place)) => url_in(slice(place)),
+        (None, None) => &[],
     }
 }
 

@@ -140,6 +140,7 @@ fn print_new(filter: &mut Filter<'_>, batch: &mut RowBatch, printer: &mut Printe
         normalizer: filter.normalizer,
         hasher: &filter.seen.hasher(),
         schemes: &filter.args.schemes,
+        shadow: filter.shadow.as_ref().map(|shadow| &shadow.normalizer),
     };
     let read = |(index, piece): (usize, &mut Piece)| {
         let start = index * PIECE_ROWS;

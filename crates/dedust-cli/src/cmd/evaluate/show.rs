@@ -4,8 +4,7 @@
 
 use std::path::Path;
 
-use dedust::RuleSet;
-use dedust::rules::Evidence;
+use dedust::rules::{Decision, Evidence};
 use serde::Serialize;
 
 use crate::args::ReportFormat;
@@ -19,7 +18,7 @@ use crate::words;
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Record<'a> {
-    /// Something that is applied.
+    /// Something that was learned or written by hand. It is applied unless it is `off` or was refuted.
     Accepted {
         /// The site.
         site: &'a str,
@@ -27,6 +26,12 @@ enum Record<'a> {
         text: String,
         /// Why it is trusted.
         evidence: &'a Evidence,
+        /// Who turned it off.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        off: Option<&'a Decision>,
+        /// Who decided that it stays.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pinned: Option<&'a Decision>,
     },
     /// Something that is not.
     Refused {
@@ -57,13 +62,16 @@ pub(super) fn site(
         )
         .into());
     };
-    let Some(site) = rules.site(name) else {
-        return Err(Refusal::new(format!("the rule file has no site `{name}`"), known(&rules)).into());
-    };
-    let accepted = site.edits().iter().map(|edit| (edit.to_string(), &edit.evidence));
+    let site = rule_file::site(&rules, name)?;
     if format == ReportFormat::Json {
-        for (text, evidence) in accepted {
-            printer.json(&Record::Accepted { site: name, text, evidence })?;
+        for edit in site.edits() {
+            printer.json(&Record::Accepted {
+                site: name,
+                text: edit.to_string(),
+                evidence: &edit.evidence,
+                off: edit.off.as_deref(),
+                pinned: edit.pinned.as_deref(),
+            })?;
         }
         for refused in site.refused() {
             printer.json(&Record::Refused {
@@ -77,10 +85,13 @@ pub(super) fn site(
         return Ok(());
     }
     printer.line(format_args!("\n{} of {name}:", counted(site.len() as u64, "rule", "rules")))?;
-    for (index, (text, evidence)) in accepted.enumerate() {
-        printer.line(format_args!("  {index:>3}  {text}"))?;
-        printer.line(format_args!("       {}", words::record(evidence)))?;
-        if let Some(example) = evidence.examples.first() {
+    for (index, edit) in site.edits().iter().enumerate() {
+        printer.line(format_args!("  {index:>3}  {edit}"))?;
+        printer.line(format_args!("       {}", words::record(&edit.evidence)))?;
+        for sentence in words::decisions(edit) {
+            printer.line(format_args!("       {sentence}"))?;
+        }
+        if let Some(example) = edit.evidence.examples.first() {
             printer.line(format_args!("       e.g. {} = {}", example.url, example.duplicate))?;
         }
     }
@@ -94,10 +105,4 @@ pub(super) fn site(
         }
     }
     Ok(())
-}
-
-/// Which sites there are, for people who mistyped one.
-fn known(rules: &RuleSet) -> String {
-    let names: Vec<&str> = rules.sites().take(5).map(|(name, _)| name).collect();
-    format!("sites are named by their registrable domain, here {}", names.join(", "))
 }

@@ -173,7 +173,13 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
         let shown_edit = |(index, edit): (usize, &'_ Edit)| {
             let only = if edit.fetchable { "" } else { " (in keys only)" };
             let trust = edit.evidence.trust.map_or(String::new(), |trust| format!("[{}] ", trust.name()));
-            format!("  edit {index}: {trust}{edit}{only}")
+            let state = match (&edit.off, &edit.pinned) {
+                (Some(_), _) => "[off] ",
+                (None, Some(_)) => "[pinned] ",
+                (None, None) if !edit.is_applied() => "[refuted] ",
+                (None, None) => "",
+            };
+            format!("  edit {index}: {trust}{state}{edit}{only}")
         };
         let mut rules: Vec<(String, &Evidence)> = site
             .edits()

@@ -47,6 +47,7 @@ impl Settings {
             sample,
             max_sample,
             memory: _,
+            keep,
             resume: _,
             force: _,
             format: _,
@@ -70,14 +71,13 @@ impl Settings {
             ("--seed", seed.to_string()),
             ("--sample", sample.to_string()),
             ("--max-sample", max_sample.to_string()),
+            ("--keep", keep.as_ref().map_or(NOT_GIVEN.into(), |path| path.display().to_string())),
         ];
+        // What cannot be expanded is told when it is read.
+        let files = dedust_io::expand(inputs).unwrap_or_else(|_| inputs.clone());
         Self {
             options: options.map(|(name, value)| (name.into(), value)).into(),
-            // What cannot be expanded is told when it is read.
-            inputs: match dedust_io::expand(inputs) {
-                Ok(files) => files.iter().map(|path| InputFile::of(path)).collect(),
-                Err(_) => inputs.iter().map(|path| InputFile::of(path)).collect(),
-            },
+            inputs: files.iter().chain(keep).map(|path| InputFile::of(path)).collect(),
         }
     }
 
@@ -146,6 +146,7 @@ mod tests {
             (&["--max-fpr", "0.1"], "its --max-fpr was 0.05, and now is 0.1"),
             (&["--seed", "7"], "its --seed was 0, and now is 7"),
             (&["--sample", "0.5"], "its --sample was 0.2, and now is 0.5"),
+            (&["--keep", "old.json"], "its --keep was not given, and now is old.json"),
             (&["--max-sample", "9"], "its --max-sample was 100000, and now is 9"),
             (
                 &["--evidence", "digest"],

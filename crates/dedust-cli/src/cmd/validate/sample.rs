@@ -19,7 +19,7 @@ use dedust::{ParsedUrl, RuleSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::joined::Joined;
-use super::verdicts::with_verdicts;
+use super::verdicts::without_verdicts;
 
 /// Pairs of one group of URLs that may be drawn.
 pub(super) const MAX_PAIRS_OF_GROUP: usize = 16;
@@ -76,7 +76,7 @@ pub(super) struct Rounds {
 impl Sampler {
     /// A sampler of at most `max_pairs` pairs for each rule.
     pub(super) fn new(rules: &RuleSet, seed: u64, max_pairs: usize) -> Result<Self, InvalidSite> {
-        let rules = with_verdicts(rules, |_, _, _| None)?;
+        let rules = without_verdicts(rules)?;
         Ok(Self { rules, seed, max_pairs, urls_by_site: HashMap::new() })
     }
 
@@ -116,7 +116,9 @@ impl Sampler {
         if let Some(mirror) = rules.mirror() {
             return Ok(vec![self.draw_for_mirror(&urls, site, &mirror)]);
         }
-        (0..rules.len()).map(|index| self.draw_for_edit(&urls, site, rules, index)).collect()
+        // Nobody asks about an edit that was turned off.
+        let asked = (0..rules.len()).filter(|&index| rules.edits()[index].off.is_none());
+        asked.map(|index| self.draw_for_edit(&urls, site, rules, index)).collect()
     }
 
     fn draw_for_edit(

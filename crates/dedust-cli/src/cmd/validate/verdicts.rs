@@ -80,6 +80,19 @@ fn with_loss(summary: SiteSummary, lost: u64) -> SiteSummary {
     SiteSummary { promise: summary.promise.map(more), ..summary }
 }
 
+/// A copy of `rules` that nothing was said about before. Of a site whose edits can stand together only because some of them were refuted,
+/// these keep their verdicts.
+pub(super) fn without_verdicts(rules: &RuleSet) -> Result<RuleSet, InvalidSite> {
+    let mut copy = RuleSet::new(rules.method());
+    for (name, site) in rules.sites() {
+        let mut edits = site.edits().to_vec();
+        edits.iter_mut().for_each(|edit| edit.evidence.verdict = None);
+        let without = site.clone().with_edits(edits).unwrap_or_else(|_| site.clone());
+        copy.insert(name, without)?;
+    }
+    Ok(copy)
+}
+
 /// A copy of `rules` in which each has the verdict that `verdict_of` gives for it, by its site and place.
 pub(super) fn with_verdicts<'a>(
     rules: &'a RuleSet,

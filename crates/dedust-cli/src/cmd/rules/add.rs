@@ -1,0 +1,108 @@
+/*!
+`rules add`: an edit by hand. Whoever adds it vouches for it, so it is pinned.
+*/
+
+use std::io::Read as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use dedust::rules::{Change, Edit};
+
+use super::args::AddArgs;
+use super::decide::replace_edits;
+use crate::ExitStatus;
+use crate::failure::Refusal;
+use crate::line_source::name_of;
+use crate::printer::Printer;
+use crate::rule_file;
+
+/// Bytes of JSON that are read of `--json`; an edit has some hundred.
+const MAX_BYTES: u64 = 32 << 20;
+
+/// Adds edits to a site.
+pub(super) fn run(args: &AddArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    rule_file::check_rewritable(&args.rules)?;
+    let mut rules = rule_file::load(&args.rules, false)?;
+    let decision = args.decision.checked()?;
+    let added = match &args.json {
+        Some(path) => read(path)?,
+        None => args.drop.iter().map(|part| drop_of(part, args.fetchable)).collect::<Result<_, _>>()?,
+    };
+    let is_new_site = rules.site(&args.site).is_none();
+    let site = rules.site(&args.site).cloned().unwrap_or_default();
+    let mut edits = site.edits().to_vec();
+    let mut refused = site.refused().to_vec();
+    let mut told = Vec::new();
+    for mut edit in added {
+        if let Some(known) = edits.iter().find(|known| known.says_same(&edit)) {
+            let id = known.id();
+            let verb = if known.off.is_some() { "on" } else { "pin" };
+            return Err(Refusal::new(
+                format!("`{}` has this edit already, as {id}", args.site),
+                format!("dedust rules {verb} {} {} {id}", name_of(&args.rules), args.site),
+            )
+            .into());
+        }
+        if edit.off.is_none() && edit.pinned.is_none() {
+            edit.pinned = Some(Box::new(decision.clone()));
+        }
+        refused.retain(|refused| !refused.to_edit(Default::default()).says_same(&edit));
+        told.push(format!("{} added: {edit}", edit.id()));
+        let place = match edit.replaced() {
+            // Text is replaced before all else.
+            Some(_) => edits.iter().take_while(|edit| edit.replaced().is_some()).count(),
+            None => edits.len(),
+        };
+        edits.insert(place, edit);
+    }
+    rules.insert(&args.site, site.with_refused(refused)).map_err(|error| {
+        Refusal::new(error.to_string(), "name the site by its registrable domain, such as example.org")
+    })?;
+    replace_edits(&mut rules, &args.site, edits)?;
+    rule_file::rewrite(&args.rules, &rules)?;
+    told.iter().for_each(|line| printer.note(line));
+    let name = name_of(&args.rules);
+    match is_new_site {
+        true => printer.note(format_args!("{name} has the new site {}", args.site)),
+        false => printer.note(format_args!("written to {name}")),
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// The edit that drops a part.
+fn drop_of(part: &str, fetchable: bool) -> Result<Edit, Refusal> {
+    let spot = serde_json::from_value(part.into()).map_err(|error| {
+        Refusal::new(
+            format!("--drop {part}: {error}"),
+            "parts are named as q.sid, mp.s, path_0, last_0, sub_0, port or tslash; docs/rules.md has all of them",
+        )
+    })?;
+    Ok(Edit { fetchable, ..Edit::new(Change::Drop(spot)) })
+}
+
+/// One edit, or a list.
+fn read(path: &Path) -> anyhow::Result<Vec<Edit>> {
+    let name = name_of(path);
+    let mut text = String::new();
+    let length = dedust_io::open_text(path)?
+        .take(MAX_BYTES + 1)
+        .read_to_string(&mut text)
+        .with_context(|| format!("cannot read {name}"))?;
+    if length as u64 > MAX_BYTES {
+        let problem = format!("{name} has more than {} MiB", MAX_BYTES >> 20);
+        return Err(Refusal::new(problem, "give one edit, or a list of some").into());
+    }
+    let is_list = text.trim_start().starts_with('[');
+    let edits = if is_list {
+        serde_json::from_str(&text)
+    } else {
+        serde_json::from_str(&text).map(|edit| vec![edit])
+    };
+    edits.map_err(|error| {
+        Refusal::new(
+            format!("{name} has no edit: {error}"),
+            "an edit looks like this: {\"change\": [{\"drop\": \"q.sid\"}]}; docs/rules.md has all of them",
+        )
+        .into()
+    })
+}

@@ -1,0 +1,274 @@
+/*!
+`rules diff`: in which edits two rule files differ, and which URLs have other keys.
+
+Exits as `diff` does: 0 if nothing differs, 1 if something does.
+*/
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use dedust::errors::ParseUrlError;
+use dedust::rules::{Edit, SiteRules};
+use dedust::{Normalizer, ParsedUrl, RuleSet, site_of};
+use dedust_io::Observation;
+use serde::Serialize;
+
+use super::args::DiffArgs;
+use super::state::state;
+use crate::args::ReportFormat;
+use crate::number::{count, counted};
+use crate::observe::{self, SHOWN};
+use crate::printer::Printer;
+use crate::{ExitStatus, rule_file};
+
+/// URLs that are shown to people; programs get all.
+const SHOWN_URLS: usize = 20;
+
+/// One line of `--format json`.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Record<'a> {
+    /// An edit that one file alone has, or that has another state.
+    Edit {
+        site: &'a str,
+        id: String,
+        /// What it does, in words.
+        edit: String,
+        /// Its state in the first file; `null` if that does not have it.
+        before: Option<String>,
+        /// Its state in the second file.
+        after: Option<String>,
+    },
+    /// A site whose edits hold on other hosts, or are made in another order.
+    Site {
+        site: &'a str,
+        /// `hosts` or `order`.
+        differs: &'a str,
+    },
+    /// A URL with another key.
+    Url {
+        input: String,
+        /// Its key by the first file.
+        before: String,
+        /// Its key by the second file.
+        after: String,
+    },
+    /// URLs of a site.
+    Urls {
+        site: &'a str,
+        urls: u64,
+        /// Those with another key.
+        changed: u64,
+    },
+}
+
+/// Compares two files.
+pub(super) fn run(args: &DiffArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    let urls_on_stdin = args.urls.iter().any(|path| path.as_os_str() == "-");
+    let first = rule_file::load(&args.first, urls_on_stdin)?;
+    let second = rule_file::load(&args.second, urls_on_stdin)?;
+    let mut differs = compare_edits(&first, &second, args.format, printer)?;
+    if !args.urls.is_empty() {
+        let compiled = |rules: &RuleSet, path, printer: &mut Printer| {
+            rule_file::trusted(Normalizer::compile(rules), path, &args.trust, printer)
+        };
+        let mut keys = Keys {
+            before: compiled(&first, &args.first, printer),
+            after: compiled(&second, &args.second, printer),
+            shown: 0,
+            by_site: BTreeMap::new(),
+        };
+        keys.compare(args, printer)?;
+        differs |= keys.report(args.format, printer)?;
+    }
+    Ok(if differs { ExitStatus::No } else { ExitStatus::Success })
+}
+
+fn compare_edits(
+    first: &RuleSet,
+    second: &RuleSet,
+    format: ReportFormat,
+    printer: &mut Printer,
+) -> anyhow::Result<bool> {
+    let names: BTreeSet<&str> = first.sites().chain(second.sites()).map(|(name, _)| name).collect();
+    let none = SiteRules::default();
+    let mut differs = false;
+    for site in names {
+        let (before, after) = (first.site(site).unwrap_or(&none), second.site(site).unwrap_or(&none));
+        let records = differences(site, before, after);
+        if records.is_empty() {
+            continue;
+        }
+        differs = true;
+        if format == ReportFormat::Text {
+            printer.line(site)?;
+        }
+        for record in &records {
+            match format {
+                ReportFormat::Text => printer.line(format_args!("  {}", in_words(record)))?,
+                ReportFormat::Json => printer.json(record)?,
+            }
+        }
+    }
+    Ok(differs)
+}
+
+/// In what the rules of a site differ.
+fn differences<'a>(site: &'a str, before: &SiteRules, after: &SiteRules) -> Vec<Record<'a>> {
+    let record = |edit: &Edit, before: Option<&Edit>, after: Option<&Edit>| Record::Edit {
+        site,
+        id: edit.id().to_string(),
+        edit: edit.to_string(),
+        before: before.map(described),
+        after: after.map(described),
+    };
+    let mut records = Vec::new();
+    let mut places = Vec::new();
+    // A list may have an edit twice.
+    let mut is_met = vec![false; after.len()];
+    for edit in before.edits() {
+        let same = |&place: &usize| !is_met[place] && after.edits()[place].says_same(edit);
+        let Some(place) = (0..after.len()).find(same) else {
+            records.push(record(edit, Some(edit), None));
+            continue;
+        };
+        is_met[place] = true;
+        places.push(place);
+        let other = &after.edits()[place];
+        if described(edit) != described(other) {
+            records.push(record(edit, Some(edit), Some(other)));
+        }
+    }
+    let new = after.edits().iter().zip(&is_met).filter(|(_, is_met)| !**is_met);
+    records.extend(new.map(|(edit, _)| record(edit, None, Some(edit))));
+    if !places.is_sorted() {
+        records.push(Record::Site { site, differs: "order" });
+    }
+    if before.hosts() != after.hosts() && !before.is_empty() && !after.is_empty() {
+        records.push(Record::Site { site, differs: "hosts" });
+    }
+    records
+}
+
+/// What of an edit is compared, beside what it says.
+fn described(edit: &Edit) -> String {
+    format!("{}{}", state(edit), if edit.fetchable { "" } else { ", in keys only" })
+}
+
+fn in_words(record: &Record<'_>) -> String {
+    match record {
+        Record::Edit { id, edit, before: Some(before), after: None, .. } => {
+            format!("- {id} {before}: {edit}")
+        }
+        Record::Edit { id, edit, before: None, after: Some(after), .. } => format!("+ {id} {after}: {edit}"),
+        Record::Edit { id, edit, before, after, .. } => {
+            let text = |state: &Option<String>| state.clone().unwrap_or_default();
+            format!("~ {id} {} -> {}: {edit}", text(before), text(after))
+        }
+        Record::Site { differs, .. } if *differs == "order" => {
+            "~ the same edits are made in another order".into()
+        }
+        _ => "~ the edits hold on other hosts".into(),
+    }
+}
+
+/// Keys by both files.
+struct Keys {
+    before: Normalizer,
+    after: Normalizer,
+    shown: usize,
+    /// URLs, and those of them with another key.
+    by_site: BTreeMap<Box<str>, (u64, u64)>,
+}
+
+impl Keys {
+    fn compare(&mut self, args: &DiffArgs, printer: &mut Printer) -> anyhow::Result<()> {
+        let mut observation = Observation::new();
+        for path in dedust_io::expand(&args.urls)? {
+            let mut reader = observe::open(&path, &args.read)?.observations()?;
+            let mut bad = 0;
+            while let Some(row) = reader.read(&mut observation)? {
+                let problem = match row {
+                    Ok(()) => {
+                        let compared = self.compare_url(observation.url(), args.format, printer)?;
+                        compared.err().map(|error| {
+                            let (file, location) = (reader.name(), observation.location());
+                            let url = dedust_io::shorten(observation.url());
+                            format!("{file}{location}: {error}, left out: {url}")
+                        })
+                    }
+                    Err(bad) => Some(bad.to_string()),
+                };
+                if let Some(problem) = problem {
+                    bad += 1;
+                    if bad <= SHOWN {
+                        printer.warning(problem);
+                    }
+                }
+            }
+            if bad > 0 {
+                let rows = counted(bad as u64, "row", "rows");
+                printer.warning(format_args!("{rows} of {} skipped", reader.name()));
+            }
+            reader.check()?;
+        }
+        Ok(())
+    }
+
+    /// Compares the keys of a URL, if it is one.
+    fn compare_url(
+        &mut self,
+        url: &[u8],
+        format: ReportFormat,
+        printer: &mut Printer,
+    ) -> io::Result<Result<(), ParseUrlError>> {
+        let parsed = match ParsedUrl::parse(url) {
+            Ok(parsed) => parsed,
+            Err(error) => return Ok(Err(error)),
+        };
+        let (before, after) = match (self.before.key(url), self.after.key(url)) {
+            (Ok(before), Ok(after)) => (before, after),
+            (Err(error), _) | (_, Err(error)) => return Ok(Err(error)),
+        };
+        let site = String::from_utf8_lossy(site_of(parsed.host())).into_owned();
+        let (urls, changed) = self.by_site.entry(site.into()).or_default();
+        *urls += 1;
+        if before == after {
+            return Ok(Ok(()));
+        }
+        *changed += 1;
+        let input = String::from_utf8_lossy(url).into_owned();
+        let (before, after) = (before.to_string(), after.to_string());
+        match format {
+            ReportFormat::Json => printer.json(&Record::Url { input, before, after })?,
+            ReportFormat::Text if self.shown < SHOWN_URLS => {
+                printer.line(format_args!("{input}\n  - {before}\n  + {after}"))?;
+            }
+            ReportFormat::Text => {}
+        }
+        self.shown += 1;
+        Ok(Ok(()))
+    }
+
+    /// Says how many keys changed. `true` if any did.
+    fn report(&self, format: ReportFormat, printer: &mut Printer) -> anyhow::Result<bool> {
+        if format == ReportFormat::Text && self.shown > SHOWN_URLS {
+            let more = (self.shown - SHOWN_URLS) as u64;
+            printer.line(format_args!("and {} with other keys", counted(more, "more URL", "more URLs")))?;
+        }
+        for (site, &(urls, changed)) in self.by_site.iter().filter(|(_, (_, changed))| *changed > 0) {
+            match format {
+                ReportFormat::Json => printer.json(&Record::Urls { site, urls, changed })?,
+                ReportFormat::Text => {
+                    let urls = counted(urls, "URL", "URLs");
+                    printer.line(format_args!("{site}: {} of {urls} have other keys", count(changed)))?;
+                }
+            }
+        }
+        printer.finish()?;
+        let total = |of: fn(&(u64, u64)) -> u64| self.by_site.values().map(of).sum::<u64>();
+        let (urls, changed) = (total(|counts| counts.0), total(|counts| counts.1));
+        printer.note(format_args!("{} of {} have other keys", count(changed), counted(urls, "URL", "URLs")));
+        Ok(changed > 0)
+    }
+}

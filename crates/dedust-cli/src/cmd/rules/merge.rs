@@ -1,0 +1,70 @@
+/*!
+`rules merge`: two rule files in, one with the sites and edits of both out.
+*/
+
+use dedust::rules::{DecidedTwice, MergeConflict, Prefer};
+use dedust_io::{OutputFile, WriteError};
+
+use super::args::{MergeArgs, PreferredFile};
+use super::state::state;
+use crate::ExitStatus;
+use crate::failure::Refusal;
+use crate::line_source::name_of;
+use crate::number::counted;
+use crate::printer::Printer;
+use crate::rule_file::{self, refused_with};
+
+/// Merges two files. Sites that cannot be united are an answer of no, and nothing is written.
+pub(super) fn run(args: &MergeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    if args.first == args.second && args.first.as_os_str() == "-" {
+        let problem = "both rule files are to come from standard input";
+        return Err(Refusal::new(problem, "name the file of at least one").into());
+    }
+    let (first, second) = (rule_file::load(&args.first, false)?, rule_file::load(&args.second, false)?);
+    // Before anything is told: a target that cannot be written is known now.
+    let mut output = OutputFile::create(&args.output, args.force)?;
+    let prefer = args.prefer.map(|prefer| match prefer {
+        PreferredFile::First => Prefer::First,
+        PreferredFile::Second => Prefer::Second,
+    });
+    let merged = first.merge(&second, prefer);
+    for conflict in &merged.conflicts {
+        printer.failure(&refusal(conflict).into());
+    }
+    if !merged.conflicts.is_empty() {
+        let sites = counted(merged.conflicts.len() as u64, "site", "sites");
+        printer.note(format_args!("nothing was written: {sites} cannot be united"));
+        printer.hint(
+            "turn off one edit of each pair, or choose a file for such sites: --prefer first or second",
+        );
+        return Ok(ExitStatus::No);
+    }
+    let rules = &merged.rules;
+    rules.save(&mut output).map_err(|source| WriteError::Write { path: args.output.clone(), source })?;
+    output.commit()?;
+    for DecidedTwice { site, edit, .. } in &merged.decided {
+        let now = state(edit);
+        printer.note(format_args!(
+            "{site} {}: off in one file and not in the other, now {now}: {edit}",
+            edit.id()
+        ));
+    }
+    let target =
+        if args.output.as_os_str() == "-" { "standard output".into() } else { name_of(&args.output) };
+    printer.note(format_args!(
+        "{} of {} written to {target}",
+        counted(rules.rule_count() as u64, "edit", "edits"),
+        counted(rules.sites().len() as u64, "site", "sites"),
+    ));
+    Ok(ExitStatus::Success)
+}
+
+fn refusal(conflict: &MergeConflict) -> Refusal {
+    match &conflict.cause {
+        Some(cause) => refused_with(&conflict.site, &conflict.edits, cause.clone()),
+        None => Refusal::new(
+            format!("the rules of `{}` hold on different hosts in the two files", conflict.site),
+            "make `hosts` of the site equal in both, or choose one of them",
+        ),
+    }
+}

@@ -1,0 +1,296 @@
+/*!
+What is wrong with a rule file, all of it at once: for people who write one by hand.
+
+The text of a file in, problems out, each with its line. [`RuleSet::load`] refuses a file at the first error; this goes on with the next edit. A
+warning is about an edit that can be loaded and may not do what is meant.
+*/
+
+mod doubt;
+mod outline;
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use self::outline::{Field, Lines, fields};
+use super::set::check_site;
+use super::{Edit, FORMAT_VERSION, InvalidEdit, InvalidSite, RefusedEdit, RuleSet, SiteRules, SiteSummary};
+
+/// Errors of the edits of one site that are looked for: each takes another look at all of them.
+const MAX_SET_ERRORS: usize = 100;
+
+/// Something that is wrong with a rule file, or may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Problem {
+    /// Where it is, counted from 1.
+    pub line: usize,
+    /// The site that it is about.
+    pub site: Option<Box<str>>,
+    /// The edit of the site, counted from 0.
+    pub edit: Option<usize>,
+    /// Whether the file cannot be used.
+    pub is_error: bool,
+    /// What is wrong.
+    pub text: Box<str>,
+}
+
+/// All but the line.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_error { "error: " } else { "warning: " })?;
+        match (&self.site, self.edit) {
+            (Some(site), Some(edit)) => write!(f, "edit {edit} of `{site}`: ")?,
+            (Some(site), None) => write!(f, "site `{site}`: ")?,
+            (None, _) => {}
+        }
+        f.write_str(&self.text)
+    }
+}
+
+/// All problems of the text of a rule file, in the order of lines. Without errors, it can be loaded.
+pub fn lint(text: &str) -> Vec<Problem> {
+    let mut linter = Linter { lines: Lines::new(text), problems: Vec::new() };
+    linter.file(text);
+    let Linter { mut problems, .. } = linter;
+    if !problems.iter().any(|problem| problem.is_error)
+        && let Err(error) = RuleSet::load(text.as_bytes())
+    {
+        // What is not about one place, such as the memory that all rules take.
+        let text = chain(&error).into();
+        problems.push(Problem { line: 1, site: None, edit: None, is_error: true, text });
+    }
+    problems.sort_by_key(|problem| problem.line);
+    problems
+}
+
+struct Linter<'a> {
+    lines: Lines<'a>,
+    problems: Vec<Problem>,
+}
+
+/// What a problem is about.
+#[derive(Clone, Copy, Default)]
+struct About<'a> {
+    site: Option<&'a str>,
+    edit: Option<usize>,
+}
+
+impl<'a> Linter<'a> {
+    fn error(&mut self, line: usize, about: About<'_>, text: impl fmt::Display) {
+        self.add(line, about, true, &text);
+    }
+
+    fn warn(&mut self, line: usize, about: About<'_>, text: impl fmt::Display) {
+        self.add(line, about, false, &text);
+    }
+
+    fn add(&mut self, line: usize, about: About<'_>, is_error: bool, text: &dyn fmt::Display) {
+        let About { site, edit } = about;
+        let (site, text) = (site.map(Into::into), text.to_string().into());
+        self.problems.push(Problem { line, site, edit, is_error, text });
+    }
+
+    /// Reads a value, or says why it cannot be read.
+    fn read<T: DeserializeOwned>(&mut self, raw: &RawValue, about: About<'_>) -> Option<T> {
+        match serde_json::from_str(raw.get()) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.malformed(self.lines.of(raw), about, &error);
+                None
+            }
+        }
+    }
+
+    fn malformed(&mut self, first_line: usize, about: About<'_>, error: &serde_json::Error) {
+        let text = error.to_string();
+        let text = text.rsplit_once(" at line ").map_or(&*text, |(text, _)| text);
+        self.error(first_line + error.line().saturating_sub(1), about, text);
+    }
+
+    /// The fields of an object, each once.
+    fn fields_of(&mut self, json: &'a str, first_line: usize, about: About<'_>) -> Vec<Field<'a>> {
+        let fields = match fields(json) {
+            Ok(fields) => fields,
+            Err(error) => {
+                self.malformed(first_line, about, &error);
+                return Vec::new();
+            }
+        };
+        let mut names = std::collections::BTreeSet::new();
+        let (once, again): (Vec<_>, Vec<_>) =
+            fields.into_iter().partition(|field| names.insert(field.name.clone()));
+        for field in again {
+            self.error(self.lines.of(field.value), about, format_args!("`{}` is there twice", field.name));
+        }
+        once
+    }
+
+    fn file(&mut self, text: &'a str) {
+        let about = About::default();
+        let fields = self.fields_of(text, 1, about);
+        if fields.is_empty() && !self.problems.is_empty() {
+            return;
+        }
+        let (mut version, mut sites) = (None, None);
+        for Field { name, value } in fields {
+            match &*name {
+                "version" => version = Some(value),
+                "method" => drop(self.read::<String>(value, about)),
+                "sites" => sites = Some(value),
+                _ => {
+                    let line = self.lines.of(value);
+                    self.error(
+                        line,
+                        about,
+                        format_args!("unknown field `{name}`, expected `version`, `method` or `sites`"),
+                    );
+                }
+            }
+        }
+        match version.map(|version| (version, self.read::<u32>(version, about))) {
+            None => {
+                self.warn(1, about, format_args!("`version` is missing; this is version {FORMAT_VERSION}"))
+            }
+            Some((_, Some(FORMAT_VERSION) | None)) => {}
+            Some((version, Some(1))) => {
+                let line = self.lines.of(version);
+                self.warn(line, about, "version 1 is read as a whole: at most one error is found at a time");
+                return;
+            }
+            Some((version, Some(found))) => {
+                let line = self.lines.of(version);
+                self.error(
+                    line,
+                    about,
+                    format_args!("version {found} is not known, expected {FORMAT_VERSION}"),
+                );
+                return;
+            }
+        }
+        let Some(sites) = sites else {
+            self.error(1, about, "`sites` is missing");
+            return;
+        };
+        for Field { name, value } in self.fields_of(sites.get(), self.lines.of(sites), about) {
+            self.site(&name, value);
+        }
+    }
+
+    fn site(&mut self, name: &str, site: &'a RawValue) {
+        let about = About { site: Some(name), edit: None };
+        let line = self.lines.of(site);
+        let (mut edits, mut hosts) = (Vec::new(), Vec::new());
+        for Field { name: field, value } in self.fields_of(site.get(), line, about) {
+            match &*field {
+                "summary" => drop(self.read::<SiteSummary>(value, about)),
+                "hosts" => hosts = self.read::<Vec<Box<str>>>(value, about).unwrap_or_default(),
+                "edits" => edits = self.list(value, about),
+                "refused" => self.refused(value, about),
+                _ => {
+                    let line = self.lines.of(value);
+                    let expected = "`edits`, `hosts`, `summary` or `refused`";
+                    self.error(line, about, format_args!("unknown field `{field}`, expected {expected}"));
+                }
+            }
+        }
+        for host in hosts {
+            let alone = SiteRules::default().with_hosts(vec![host]);
+            if let Err(error @ InvalidSite::Host(_)) = check_site(name, &alone) {
+                self.error(line, about, error);
+            }
+        }
+        if let Err(error) = check_site(name, &SiteRules::default()) {
+            self.error(line, about, error);
+        } else if let Some(doubt) = doubt::of_name(name) {
+            self.warn(line, about, doubt);
+        }
+        let mut read = Vec::new();
+        for (index, raw) in edits.into_iter().enumerate() {
+            let about = About { edit: Some(index), ..about };
+            if let Some(edit) = self.read::<Edit>(raw, about) {
+                read.push((index, self.lines.of(raw), edit));
+            }
+        }
+        self.edits(name, line, &read);
+        for (at, (index, line, edit)) in read.iter().enumerate() {
+            let about = About { edit: Some(*index), ..about };
+            for doubt in doubt::of_edit(edit) {
+                self.warn(*line, about, doubt);
+            }
+            for (other, _, earlier) in &read[..at] {
+                if let Some(doubt) = doubt::of_pair(*other, earlier, edit) {
+                    self.warn(*line, about, doubt);
+                }
+            }
+        }
+    }
+
+    fn refused(&mut self, list: &'a RawValue, about: About<'_>) {
+        for raw in self.list(list, about) {
+            self.read::<RefusedEdit>(raw, about);
+        }
+    }
+
+    fn list(&mut self, list: &'a RawValue, about: About<'_>) -> Vec<&'a RawValue> {
+        serde_json::from_str(list.get()).unwrap_or_else(|error| {
+            self.malformed(self.lines.of(list), about, &error);
+            Vec::new()
+        })
+    }
+
+    /// What is wrong with the edits of a site, one after the other: an edit that is refused is left out before the others are looked at
+    /// again.
+    fn edits(&mut self, name: &str, site_line: usize, read: &[(usize, usize, Edit)]) {
+        let about = About { site: Some(name), edit: None };
+        let mut left: Vec<&(usize, usize, Edit)> = read.iter().collect();
+        for _ in 0..MAX_SET_ERRORS {
+            let edits = left.iter().map(|(_, _, edit)| edit.clone()).collect();
+            let checked = SiteRules::new(SiteSummary::default(), edits);
+            let error = match checked.and_then(|rules| check_site(name, &rules)) {
+                // The name was checked before.
+                Ok(()) | Err(InvalidSite::Name(_)) => return,
+                Err(error) => error,
+            };
+            let index_of = |at: usize| left.get(at).map_or(at, |(index, _, _)| *index);
+            let at = match &error {
+                InvalidSite::Edit { index, .. } => *index,
+                InvalidSite::Cycle { indexes } => indexes.first().copied().unwrap_or_default(),
+                _ => {
+                    self.error(site_line, about, error);
+                    return;
+                }
+            };
+            let Some(&&(index, line, _)) = left.get(at) else { return };
+            let about = About { edit: Some(index), ..about };
+            match error {
+                InvalidSite::Edit { source: InvalidEdit::NeverMade { by, spot }, .. } => {
+                    self.error(line, about, InvalidEdit::NeverMade { by: index_of(by), spot });
+                }
+                InvalidSite::Edit { source, .. } => self.error(line, about, source),
+                InvalidSite::Cycle { indexes } => {
+                    let indexes = indexes.into_iter().map(index_of).collect();
+                    self.error(line, about, InvalidSite::Cycle { indexes });
+                }
+                _ => return,
+            }
+            left.remove(at);
+        }
+        self.error(site_line, about, "there may be more errors of this kind; correct those first");
+    }
+}
+
+/// An error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text += &format!(": {error}");
+        source = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,254 @@
+/*!
+Two rule sets in, one out: the sites of both, and for a site that both have the edits of both.
+
+Edits are the same if they say the same. Of such an edit the evidence of more URLs is taken, and the decisions and verdicts of both: off wins over
+applied, pinned over off. Edits of two sets may not be able to stand together, or hold on different hosts; such a site is a conflict, unless the
+caller prefers one of the sets.
+*/
+
+use super::keep::place;
+use super::{Edit, Evidence, InvalidSite, Outcome, Promise, RuleSet, SiteRules, SiteSummary};
+
+/// Which of two sets counts for a site on which they cannot be united.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prefer {
+    /// The first.
+    First,
+    /// The second.
+    Second,
+}
+
+/// What came of merging.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Merged {
+    /// The sites of both, less those with a conflict.
+    pub rules: RuleSet,
+    /// Edits about which the two decided differently, in the order of sites.
+    pub decided: Vec<DecidedTwice>,
+    /// Sites on which they cannot be united.
+    pub conflicts: Vec<MergeConflict>,
+}
+
+/// An edit that is off in one set and not in the other.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DecidedTwice {
+    /// Its site.
+    pub site: Box<str>,
+    /// As it is now.
+    pub edit: Edit,
+}
+
+/// A site on which two sets cannot be united.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MergeConflict {
+    /// The site.
+    pub site: Box<str>,
+    /// The edits of both, to which indexes of `cause` refer.
+    pub edits: Vec<Edit>,
+    /// Why they are refused; `None` if they hold on different hosts.
+    pub cause: Option<InvalidSite>,
+}
+
+impl RuleSet {
+    /// The sites and edits of both sets. A site on which they cannot be united is that of the preferred set, with decisions of both.
+    pub fn merge(&self, other: &Self, prefer: Option<Prefer>) -> Merged {
+        let method = if self.method == other.method || other.method.is_empty() {
+            self.method.clone()
+        } else if self.method.is_empty() {
+            other.method.clone()
+        } else {
+            format!("{}, {}", self.method, other.method).into()
+        };
+        let mut merged =
+            Merged { rules: Self { method, ..self.clone() }, decided: Vec::new(), conflicts: Vec::new() };
+        for (name, second) in other.sites() {
+            let Some(first) = self.site(name) else {
+                merged.rules.sites.insert(name.into(), second.clone());
+                continue;
+            };
+            let (edits, decided) = united(first.edits(), second.edits());
+            let site = match unite(first, second, edits.clone()) {
+                Ok(site) => Some(site),
+                Err(cause) => {
+                    let preferred = prefer.and_then(|prefer| preferred(first, second, prefer));
+                    if preferred.is_none() {
+                        merged.conflicts.push(MergeConflict { site: name.into(), edits, cause });
+                    }
+                    preferred
+                }
+            };
+            match site {
+                Some(site) => {
+                    let still_there = |edit: &Edit| site.edits().iter().any(|known| known.says_same(edit));
+                    let decided = decided.into_iter().filter(still_there);
+                    merged.decided.extend(decided.map(|edit| DecidedTwice { site: name.into(), edit }));
+                    merged.rules.sites.insert(name.into(), site);
+                }
+                None => drop(merged.rules.sites.remove(name)),
+            }
+        }
+        merged
+    }
+}
+
+/// The edits of both lists, those of the first in their places, and those of them that were decided differently. An edit that a list
+/// has twice is there twice.
+fn united(first: &[Edit], second: &[Edit]) -> (Vec<Edit>, Vec<Edit>) {
+    let mut edits = first.to_vec();
+    let mut is_met = vec![false; first.len()];
+    let (mut added, mut decided) = (Vec::new(), Vec::new());
+    for edit in second {
+        let same = (0..first.len()).find(|&at| !is_met[at] && first[at].says_same(edit));
+        let Some(at) = same else {
+            added.push(edit.clone());
+            continue;
+        };
+        is_met[at] = true;
+        edits[at] = both(&first[at], edit);
+        if first[at].off.is_some() != edit.off.is_some() {
+            decided.push(edits[at].clone());
+        }
+    }
+    added.into_iter().for_each(|edit| place(&mut edits, edit));
+    (edits, decided)
+}
+
+/// One edit of two that say the same.
+fn both(first: &Edit, second: &Edit) -> Edit {
+    let known = |edit: &Edit| (edit.evidence.urls, edit.evidence.groups);
+    let mut edit = if known(second) > known(first) { second.clone() } else { first.clone() };
+    edit.pinned = first.pinned.clone().or_else(|| second.pinned.clone());
+    edit.off = first.off.clone().or_else(|| second.off.clone());
+    let vouched = |edit: &Edit| edit.pinned.is_some() && edit.off.is_none();
+    if vouched(first) || vouched(second) {
+        edit.off = None;
+    }
+    let refuted = [first, second].into_iter().find(|edit| edit.evidence.is_refuted());
+    let verdict = |edit: &Edit| edit.evidence.verdict.clone().filter(|it| it.outcome != Outcome::Unknown);
+    edit.evidence.verdict = match refuted {
+        Some(refuted) => refuted.evidence.verdict.clone(),
+        None => verdict(first).or_else(|| verdict(second)).or(edit.evidence.verdict),
+    };
+    edit
+}
+
+fn unite(first: &SiteRules, second: &SiteRules, edits: Vec<Edit>) -> Result<SiteRules, Option<InvalidSite>> {
+    let hosts = match (first.is_empty(), second.is_empty()) {
+        (true, _) => second.hosts(),
+        (_, true) => first.hosts(),
+        _ if first.hosts() == second.hosts() => first.hosts(),
+        _ => return Err(None),
+    };
+    let mut refused = first.refused().to_vec();
+    for edit in second.refused() {
+        if !refused.iter().any(|known| known.when == edit.when && known.change == edit.change) {
+            refused.push(edit.clone());
+        }
+    }
+    refused.retain(|refused| {
+        let refused = refused.to_edit(Evidence::default());
+        !edits.iter().any(|edit| edit.says_same(&refused))
+    });
+    let rules = SiteRules::new(summary(first, second), edits).map_err(Some)?;
+    Ok(rules.with_refused(refused).with_hosts(hosts.to_vec()))
+}
+
+/// The summary of the larger crawl. What edits of both may lose adds up.
+fn summary(first: &SiteRules, second: &SiteRules) -> SiteSummary {
+    let larger = if second.summary().urls > first.summary().urls { second } else { first };
+    let promise = match (first.summary().promise, second.summary().promise) {
+        (Some(a), Some(b)) => {
+            let pages = a.pages.max(b.pages);
+            Some(Promise { lost: a.lost.saturating_add(b.lost).min(pages), pages })
+        }
+        (promise, None) if second.is_empty() => promise,
+        (None, promise) if first.is_empty() => promise,
+        _ => None,
+    };
+    SiteSummary { promise, ..larger.summary().clone() }
+}
+
+/// The site of one set, with decisions of both about edits that both have. `None` if even these cannot stand together.
+fn preferred(first: &SiteRules, second: &SiteRules, prefer: Prefer) -> Option<SiteRules> {
+    let (chosen, other) = match prefer {
+        Prefer::First => (first, second),
+        Prefer::Second => (second, first),
+    };
+    let decided = chosen.edits().iter().map(|edit| {
+        let same = other.edits().iter().find(|other| other.says_same(edit));
+        same.map_or_else(|| edit.clone(), |other| both(edit, other))
+    });
+    let decided = chosen.clone().with_edits(decided.collect()).ok();
+    decided.or_else(|| Some(chosen.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(site: &str) -> RuleSet {
+        RuleSet::load(format!(r#"{{"version": 2, "sites": {{"a.example": {site}}}}}"#).as_bytes()).unwrap()
+    }
+
+    fn said(merged: &Merged) -> Vec<String> {
+        let site = merged.rules.site("a.example").unwrap();
+        site.edits().iter().map(|edit| format!("{edit}, {}", edit.is_applied())).collect()
+    }
+
+    #[test]
+    fn edits_of_both_are_united() {
+        let first = load(r#"{"edits": [{"change": [{"drop": "q.a"}]}, {"change": [{"drop": "q.b"}]}]}"#);
+        let second = load(r#"{"edits": [{"change": [{"drop": "q.b"}]}, {"change": [{"drop": "q.c"}]}]}"#);
+        let merged = first.merge(&second, None);
+        assert_eq!(
+            said(&merged),
+            ["`a` does not matter, true", "`b` does not matter, true", "`c` does not matter, true"]
+        );
+        assert!(merged.conflicts.is_empty() && merged.decided.is_empty());
+        assert_eq!(first.merge(&first, None).rules, first);
+        let twice =
+            load(r#"{"edits": [{"change": [{"drop": "path_1"}]}, {"change": [{"drop": "path_1"}]}]}"#);
+        assert_eq!(twice.merge(&twice, None).rules, twice);
+        assert_eq!(RuleSet::default().merge(&twice, None).rules, twice);
+        assert_eq!(first.merge(&RuleSet::default(), None).rules, first);
+        assert_eq!(RuleSet::default().merge(&first, None).rules, first);
+    }
+
+    #[test]
+    fn off_wins_over_applied_and_pinned_over_off() {
+        let plain = load(r#"{"edits": [{"change": [{"drop": "q.a"}]}]}"#);
+        let off = load(r#"{"edits": [{"change": [{"drop": "q.a"}], "off": {}}]}"#);
+        let pinned = load(r#"{"edits": [{"change": [{"drop": "q.a"}], "pinned": {}}]}"#);
+        for (first, second, is_applied) in
+            [(&plain, &off, false), (&off, &plain, false), (&off, &pinned, true)]
+        {
+            let merged = first.merge(second, None);
+            assert_eq!(said(&merged), [format!("`a` does not matter, {is_applied}")]);
+            assert_eq!(merged.decided.len(), 1);
+        }
+        assert!(plain.merge(&pinned, None).decided.is_empty());
+    }
+
+    #[test]
+    fn edits_that_cannot_stand_together_are_a_conflict_unless_one_set_is_preferred() {
+        let first = load(r#"{"edits": [{"change": [{"drop": "q.s"}]}]}"#);
+        let second = load(r#"{"edits": [{"when": {"q.s": {"is": "1"}}, "change": [{"drop": "q.t"}]}]}"#);
+        let merged = first.merge(&second, None);
+        assert_eq!(merged.conflicts.len(), 1);
+        assert!(merged.rules.site("a.example").is_none());
+        assert_eq!(first.merge(&second, Some(Prefer::First)).rules, first);
+        assert_eq!(first.merge(&second, Some(Prefer::Second)).rules, second);
+    }
+
+    #[test]
+    fn rules_of_different_hosts_are_a_conflict() {
+        let first = load(r#"{"hosts": ["x.a.example"], "edits": [{"change": [{"drop": "q.s"}]}]}"#);
+        let second = load(r#"{"edits": [{"change": [{"drop": "q.t"}]}]}"#);
+        let merged = first.merge(&second, None);
+        assert_eq!(merged.conflicts[0].cause, None);
+        assert_eq!(first.merge(&second, Some(Prefer::Second)).rules, second);
+    }
+}
