@@ -12,6 +12,7 @@ use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode};
 
 use crate::cmd::compare::CompareArgs;
 use crate::cmd::dedup::DedupArgs;
+use crate::cmd::groups::GroupsArgs;
 use crate::cmd::normalize::NormalizeArgs;
 use crate::cmd::simulate;
 use crate::cmd::validate::ValidateArgs;
@@ -68,6 +69,8 @@ pub(crate) enum Command {
     Seen(SeenArgs),
     /// Bring rules into a form that opens at once, for any number of sites
     Compile(CompileArgs),
+    /// Show which URLs of a crawl rules bring together, and what that saves
+    Groups(GroupsArgs),
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),
     /// Put methods side by side: what they save, lose and cost

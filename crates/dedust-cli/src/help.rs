@@ -11,6 +11,7 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
   dedust normalize rules.json urls.txt --key    # equal keys, equal pages
   dedust normalize rules.json crawl.parquet -o out.parquet   # two columns more
   dedust dedup rules.json urls.txt --seen seen  # URLs of pages not met before
+  dedust groups rules.json crawl.jsonl.gz       # which URLs are taken for one
   dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
 
@@ -210,6 +211,29 @@ With --format json, one object per file, and the set as the last:
   {"type":"file","name":"log-00000005","keys":1203,"fault":"tail","cut_bytes":412}
   {"type":"set","keys":7341235,"keyed":true,"whole":false}
 `fault` is null, "tail", "damaged" or "missing"; `cut_bytes` counts the bytes at the end of a log that are cut off."#;
+
+/// After the help of `groups`.
+pub(crate) const GROUPS: &str = r#"Examples:
+  dedust groups rules.json crawl.warc.gz
+  dedust groups rules.json crawl.jsonl.gz --min-size 10 --all
+  dedust groups rules.json crawl.parquet --format jsonl -o groups.jsonl
+  dedust groups rules.json crawl.cdxj --format csv -o groups.csv
+
+A group is all distinct URLs of one key. Those that save most bytes come first, then those of most URLs, then those met first. `first` is the URL that was met first, which a crawler would fetch; what a group saves are the others, and their bytes where the crawl has sizes. The canonical URL is that of most URLs of the group; of several that as many have it is the shortest, then the first by its bytes. As text, the first 20 groups are shown with 5 URLs each; with --all, and in the other formats, all of them.
+
+A group is joined by the edits without which its URLs would have several keys. Where any one of several edits is enough, all that changed a URL of the group are named. Edits count from 0; `dedust explain` says more about them.
+
+Memory depends on the number of distinct URLs: about 200 bytes for each, of the usual length. A crawl that needs more than --memory is refused.
+
+With --format jsonl, one line per group, then one for all:
+  {"type":"group","key":..,"canonical":..,"canonical_urls":1,"urls":3,
+   "bytes_saved":8192,"safe_duplicates":0,
+   "edits":[{"site":"a.example","index":0,"edit":".."}],
+   "members":[{"url":"..","bytes":4096},..]}
+  {"type":"total","urls":..,"keys":..,"groups":..,"duplicates":..,
+   "safe_duplicates":..,"bytes":..,"bytes_saved":..,"safe_bytes_saved":..,
+   "sizes_unknown":..}
+`safe_duplicates` are URLs that safe normalization alone makes the same as one before them. With --format csv there is one row per URL, with the columns group, urls, url, bytes, first, canonical, key and edits, such as `a.example#0`."#;
 
 /// After the help of `compile`.
 pub(crate) const COMPILE: &str = r#"Examples:

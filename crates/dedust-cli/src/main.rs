@@ -9,6 +9,7 @@ mod args;
 mod cmd;
 mod failure;
 mod help;
+mod joining;
 mod layouts;
 mod line_source;
 mod method;
@@ -90,6 +91,7 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         Command::Compile(args) => cmd::compile::run(&args, printer),
         Command::Dedup(args) => cmd::dedup::run(&args, printer),
         Command::Seen(args) => cmd::seen::run(&args, printer),
+        Command::Groups(args) => cmd::groups::run(&args, printer),
         Command::Evaluate(args) => cmd::evaluate::run(&args, printer),
         Command::Compare(args) => cmd::compare::run(&args, printer),
         Command::Explain(args) => cmd::explain::run(&args, printer),

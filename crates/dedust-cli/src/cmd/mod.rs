@@ -8,6 +8,7 @@ pub(crate) mod compile;
 pub(crate) mod dedup;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
+pub(crate) mod groups;
 pub(crate) mod learn;
 pub(crate) mod normalize;
 pub(crate) mod seen;

@@ -6,12 +6,13 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "learn",
     "normalize",
     "dedup",
     "seen",
     "compile",
+    "groups",
     "evaluate",
     "compare",
     "explain",
@@ -127,6 +128,7 @@ fn long_help_has_examples() {
       dedup      Print only URLs of pages that were not met before
       seen       Check or repair the folder of `dedup --seen`
       compile    Bring rules into a form that opens at once, for any number of sites
+      groups     Show which URLs of a crawl rules bring together, and what that saves
       evaluate   Tell how good rules are on URLs whose pages are known
       compare    Put methods side by side: what they save, lose and cost
       explain    Say which edits change a URL, what they do and why they are trusted

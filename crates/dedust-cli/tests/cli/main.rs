@@ -13,6 +13,7 @@ mod comparing;
 mod compiling;
 mod deduplicating;
 mod every_format;
+mod grouping;
 mod hostile_input;
 mod hostile_output;
 mod hostile_rules;
