@@ -245,10 +245,19 @@ Every command that applies rules takes either form. Compiled rules need no decod
 
 The file is never trusted: each block of it has a checksum, and a command refuses a file with a damaged block before it prints anything. A command that runs keeps the rules that it has read, and warns if the file changes. Replace a file that is in use by renaming a new one, as --force does and `mv` on one disk: a command that starts while `cp` overwrites the file refuses it."#;
 
+/// What `--errors` means.
+pub(crate) const ERRORS: &str = "Show which pages are merged wrongly and which are lost, by the edits that do it, worst first
+
+Of the URLs of one key the first is fetched. Each other page among them is merged wrongly: it is shown with the URL that is
+fetched in its place, with the edits that changed each, and with what the crawl says of both. It is lost if no URL of it is the
+first of any key. A wrong merge is charged to the last edit without which the two URLs would have different keys. Needs memory for
+all URLs of the input and what is known of them.";
+
 /// After the help of `evaluate`.
 pub(crate) const EVALUATE: &str = r#"Examples:
   dedust evaluate rules.json labelled.jsonl.gz
   dedust evaluate rules.json labelled.csv --min-recall 0.999 --max-fpr 0.01
+  dedust evaluate rules.json labelled.jsonl.gz --errors --limit 20
   dedust evaluate --labels truth.jsonl.gz crawl.warc.gz --min-precision 0.97
 
 A crawler that fetches the first URL of each key gets `recall` of all pages, and `precision` of what it fetches are pages it did not have. The other figures:
@@ -269,7 +278,15 @@ With --format json, one line per site, then one each for micro and macro:
    "live":..,"changed":..,"keep_all_f1":..,"url":{"canonical":..,..}}
   {"type":"micro","unlabelled":0,"urls":..,..}
   {"type":"macro","sites":1,"compression":..,..}
-The outer figures are by key, those under "url" by canonical URL.
+The outer figures are by key, those under "url" by canonical URL. With --errors also one line per edit, each followed by its pairs, and one for all:
+  {"type":"edit_errors","site":..,"index":0,"edit":..,"pages_lost":..,
+   "pages_merged":..,"urls_merged":..}
+  {"type":"wrong_merge","key":..,"fetched":{"url":..,"canonical":..,
+   "edits":[0],"title":..,..},"merged":{..},"is_lost":true,
+   "evidence":["the digests differ"]}
+  {"type":"errors","pages_lost":..,"pages_merged":..,"urls_merged":..,
+   "pages_split":..,"keys_too_many":..}
+"index" and "edit" are left out where safe normalization alone is wrong; "pages_split" are pages that have several keys.
 
 With --labels TRUTH no rules are looked at, but which URLs are said to show the same page, by the evidence in LABELLED:
   pair precision  share of the pairs in one cluster that are one page

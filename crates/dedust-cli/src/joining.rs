@@ -52,6 +52,15 @@ impl<'r> JoiningEdits<'r> {
         Some(self.edit(id)?.to_string())
     }
 
+    /// An edit by its site and place: `edit 3 of a.example: what it does`.
+    pub(crate) fn name(&self, id: &EditId) -> String {
+        let EditId { site, index } = id;
+        match self.sentence(id) {
+            Some(sentence) => format!("edit {index} of {site}: {sentence}"),
+            None => format!("edit {index} of {site}"),
+        }
+    }
+
     fn edit(&self, id: &EditId) -> Option<&'r Edit> {
         self.rules?.site(&id.site)?.edits().get(id.index)
     }
@@ -77,6 +86,14 @@ impl<'r> JoiningEdits<'r> {
         }
         joining.sort();
         joining
+    }
+
+    /// The last of the edits that join `urls`, in the order in which they are made. None if safe normalization is enough.
+    pub(crate) fn last_of(&mut self, urls: &[&[u8]]) -> Option<EditId> {
+        let joining = self.of(urls);
+        // URLs are moved to another site before anything else is done to them.
+        let moves = |id: &EditId| self.rules.and_then(|rules| rules.site(&id.site)?.mirror()).is_some();
+        joining.into_iter().max_by_key(|id| (!moves(id), id.index))
     }
 
     /// Those of `urls` that differ after safe normalization.

@@ -144,11 +144,7 @@ impl<'a, W: Write> Writer<'a, W> {
             line("joined by", "safe normalization")?;
         }
         for id in &shown.edits {
-            let text = match self.joining.sentence(id) {
-                Some(sentence) => format!("edit {} of {}: {sentence}", id.index, id.site),
-                None => format!("edit {} of {}", id.index, id.site),
-            };
-            line("joined by", &text)?;
+            line("joined by", &self.joining.name(id))?;
         }
         let limit = if self.args.all { usize::MAX } else { SHOWN_URLS };
         for (at, &number) in shown.members.iter().take(limit).enumerate() {
