@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Parser, Subcommand, ValueEnum};
 use dedust_eval::simulate::{Lies, Phenomena, Profile};
 use dedust_io::NamedColumn;
-use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode};
+use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode, Preference};
 
 use crate::cmd::compare::CompareArgs;
 use crate::cmd::dedup::DedupArgs;
@@ -141,6 +141,9 @@ pub(crate) struct LearnArgs {
     /// Share of a site's pages, from 0 to 1, that one edit of canonfd may lose
     #[arg(long, value_name = "SHARE", default_value_t = 0.005, long_help = help::MAX_LOSS, hide_short_help = true)]
     pub(crate) max_loss: f64,
+    /// The form to write where a site has several: https, http, www or bare; SITE=FORM for one site
+    #[arg(long, value_name = "FORM", value_delimiter = ',', long_help = help::PREFER, hide_short_help = true)]
+    pub(crate) prefer: Vec<Preference>,
     /// Take one site for another that shows the same pages, such as old.example=new.example; may be given again
     #[arg(long, value_name = "SITE=SITE", value_parser = named_mirror, long_help = help::MIRROR, hide_short_help = true)]
     pub(crate) mirror: Vec<(String, String)>,

@@ -74,6 +74,18 @@ needs more proof than one that joins few. No more is asked for than that 2 % of 
 wrong with the votes of any crawl. Families that are known to be right elsewhere, and edits that only write the same in another way,
 have limits of their own (docs/canonfd.md). Edits that are not proven are kept in the rule file, and are not applied.";
 
+/// What `--prefer` means.
+pub(crate) const PREFER: &str = "The form to write where a site has several: https, http, www or bare; SITE=FORM for one site
+
+https  rather than http; so it is without this option
+http   rather than https
+www    www.example.org rather than example.org
+bare   example.org rather than www.example.org
+
+Forms are joined by commas, and the option may be given again: --prefer https,bare --prefer example.org=www. Only canonfd
+chooses. What is merged does not depend on it: the form is written where both were proven to show the same pages, and where the preferred one was
+seen to show at least a tenth of them, and three, so that it can be fetched. Otherwise the other one is kept, and the report says so.";
+
 /// What `--mirror` means.
 pub(crate) const MIRROR: &str = "Take one site for another that shows the same pages, such as old.example=new.example; may be given again
 
@@ -105,6 +117,7 @@ pub(crate) const LEARN: &str = r#"Examples:
   dedust learn crawl.warc.gz index.cdx.gz pages.parquet -o rules.json
   dedust learn access.log --host http://www.example.com -o rules.json
   dedust learn monday.csv tuesday.csv -o rules.json --force
+  dedust learn crawl.jsonl.gz -o rules.json --prefer https,bare
   zcat crawl.gz | dedust learn - -o - --evidence canonical,digest > rules.json
 
 The crawl may hold any number of sites, in any order; each gets its own rules, or is found to show the pages of another (canonfd). The same observations give the same bytes, in any order and on any number of threads. RULES is written when all is done, or not at all.

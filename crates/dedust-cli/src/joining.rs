@@ -173,8 +173,8 @@ mod tests {
 
     fn rules() -> RuleSet {
         let drop = |name: &str| format!(r#"{{"change": [{{"drop": "q.{name}"}}], "fetchable": true}}"#);
-        let scheme = r#"{"when": {"scheme": {"is": "http"}},
-            "change": [{"set": {"key": "scheme", "to": [{"prefix": "https"}]}}], "fetchable": true}"#;
+        let scheme =
+            r#"{"change": [{"map": {"of": "scheme", "values": [{"is": "http", "becomes": "https"}]}}]}"#;
         let edits = [drop("sid"), drop("ref"), scheme.to_owned()].join(",");
         let json = format!(
             r#"{{"version": 2, "sites": {{"a.example": {{"edits": [{edits}]}},

@@ -17,6 +17,7 @@ use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::crawl_store::{MirrorSite, PARTS, StoredCrawl, StoredSite};
 use crate::learner::{CanonFd, LearnSettings, Learner};
+use crate::preference::{Preferences, UnmetPreference};
 use crate::progress::Progress;
 use crate::score::{Score, Tally};
 
@@ -42,6 +43,7 @@ use crate::score::{Score, Tally};
 pub struct Trainer {
     learner: Arc<dyn Learner>,
     settings: LearnSettings,
+    preferences: Preferences,
 }
 
 /// Settings of a [`Trainer`], unchecked.
@@ -49,6 +51,7 @@ pub struct Trainer {
 pub struct TrainerBuilder {
     learner: Arc<dyn Learner>,
     settings: LearnSettings,
+    preferences: Preferences,
 }
 
 /// Settings that make no sense.
@@ -94,6 +97,9 @@ pub struct SiteReport {
     pub saved: usize,
     /// The labelled URLs, scored by their keys.
     pub score: Score,
+    /// Forms that people prefer and that are not written, though edits join them and others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmet: Vec<UnmetPreference>,
 }
 
 /// A learner made rules that do not fit together.
@@ -119,7 +125,11 @@ pub enum TrainStoredError {
 impl Trainer {
     /// Default settings.
     pub fn builder() -> TrainerBuilder {
-        TrainerBuilder { learner: Arc::new(CanonFd), settings: LearnSettings::default() }
+        TrainerBuilder {
+            learner: Arc::new(CanonFd),
+            settings: LearnSettings::default(),
+            preferences: Preferences::default(),
+        }
     }
 
     /// Learns rules for every corpus, several at a time.
@@ -179,7 +189,9 @@ impl Trainer {
         progress: &dyn Progress,
     ) -> Result<(SiteReport, SiteRules), TrainError> {
         let refused = |source| TrainError { site: corpus.site().into(), source };
-        let learned = self.learner.learn(corpus, &self.settings, progress);
+        let settings = LearnSettings { preferred: self.preferences.of(corpus.site()), ..self.settings };
+        let learned = self.learner.learn(corpus, &settings, progress);
+        let unmet = learned.unmet.clone();
         let summary = SiteSummary {
             urls: corpus.len() as u64,
             labelled: corpus.labelled_count() as u64,
@@ -192,7 +204,7 @@ impl Trainer {
         let mut alone = RuleSet::new(self.learner.name());
         alone.insert(corpus.site(), rules.clone()).map_err(refused)?;
         let report = report(corpus, &rules, &Normalizer::compile(&alone));
-        Ok((SiteReport { observations, ..report }, rules))
+        Ok((SiteReport { observations, unmet, ..report }, rules))
     }
 }
 
@@ -254,6 +266,7 @@ fn mirror_report(
         rules: rules.len(),
         saved: mirror.covered as usize,
         score: Tally::default().score(),
+        unmet: Vec::new(),
     };
     Ok((report, rules))
 }
@@ -283,6 +296,7 @@ fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteRe
         rules: rules.len(),
         saved: rows.len() - count_distinct(rows.iter().map(|&(key, _)| key).collect()),
         score: Tally::count(labelled).score(),
+        unmet: Vec::new(),
     }
 }
 
@@ -305,15 +319,21 @@ impl TrainerBuilder {
         Self { settings, ..self }
     }
 
+    /// The forms of URLs to write where a site has several. Default: https, and no preference for hosts.
+    #[must_use]
+    pub fn preferences(self, preferences: Preferences) -> Self {
+        Self { preferences, ..self }
+    }
+
     /// Checks the settings.
     pub fn build(self) -> Result<Trainer, InvalidSettings> {
-        let Self { learner, settings } = self;
+        let Self { learner, settings, preferences } = self;
         if !(0.0..=1.0).contains(&settings.max_false_pair_rate) {
             return Err(InvalidSettings::FalsePairRate(settings.max_false_pair_rate));
         }
         if !(0.0..=1.0).contains(&settings.proof.max_loss) {
             return Err(InvalidSettings::MaxLoss(settings.proof.max_loss));
         }
-        Ok(Trainer { learner, settings })
+        Ok(Trainer { learner, settings, preferences })
     }
 }

@@ -229,6 +229,7 @@ fn print_merge(
         })?);
     }
     let fate = if merge.is_lost { "lost" } else { "merged" };
+    printer.line("")?;
     let mut line = |name: &str, text: &str| printer.line(format_args!("  {name:<9}  {text}"));
     for (name, number, explanation) in [("fetched", merge.fetched, &fetched), (fate, merge.merged, &merged)] {
         line(name, &format!("{}{}", printable(known.url(number)), edits_in_words(&explanation.edits)))?;
@@ -240,7 +241,7 @@ fn print_merge(
     if !evidence.is_empty() {
         line("evidence", &evidence.join("; "))?;
     }
-    Ok(printer.line("")?)
+    Ok(())
 }
 
 fn record<'a>(number: u32, explanation: &Explanation, known: &'a KnownUrls) -> UrlRecord<'a> {

@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 use dedust::rules::{Edit, Evidence, Promise};
-use dedust_learn::{EvidenceKinds, SiteReport, Training};
+use dedust_learn::{EvidenceKinds, Form, Preference, SiteReport, Training, UnmetPreference, UnmetReason};
 use serde::Serialize;
 
 use crate::line_source::name_of;
@@ -18,6 +18,8 @@ use crate::words;
 
 const SHOWN_SITES: usize = 20;
 const SHOWN_RULES: usize = 10;
+/// Preferences that could not be met.
+const SHOWN_UNMET: usize = 5;
 
 /// One line of the report: `{"type":"site",..}` for every site, in the order of their names, then
 /// `{"type":"total",..}`.
@@ -207,6 +209,34 @@ fn in_words(rule: &str, record: String, evidence: &Evidence) -> String {
         text += &format!("\n    e.g. {}\n       = {}", example.url, example.duplicate);
     }
     text
+}
+
+/// Says where a form that was asked for is not written.
+pub(super) fn unmet_preferences(training: &Training, wishes: &[Preference], printer: &mut Printer) {
+    let is_asked_for = |site: &str, form: Form| {
+        let concerns = |wish: &Preference| wish.site.as_deref().is_none_or(|of| of == site);
+        wishes.iter().any(|wish| wish.form == form && concerns(wish))
+    };
+    let unmet = training.sites.iter().flat_map(|report| {
+        let unmet = report.unmet.iter().filter(|unmet| is_asked_for(&report.site, unmet.form));
+        unmet.map(|unmet| (&*report.site, *unmet))
+    });
+    let unmet: Vec<(&str, UnmetPreference)> = unmet.collect();
+    for (site, UnmetPreference { form, reason }) in unmet.iter().take(SHOWN_UNMET) {
+        let reason = match reason {
+            UnmetReason::SeenTooRarely => "too few of its pages were seen so to fetch others so",
+            _ => "with its other edits, other URLs would be merged",
+        };
+        printer.note(format_args!(
+            "{site}: `{}` is not written for `{}`: {reason}",
+            form.name(),
+            form.opposite().name()
+        ));
+    }
+    if unmet.len() > SHOWN_UNMET {
+        let more = counted((unmet.len() - SHOWN_UNMET) as u64, "more site", "more sites");
+        printer.note(format_args!("likewise on {more}"));
+    }
 }
 
 /// Says what is missing where nothing could be learned for lack of evidence.
