@@ -124,11 +124,13 @@ The crawl may hold any number of sites, in any order; each gets its own rules, o
 
 A crawl of any size is read once. What exceeds --memory is put on disk, in the folder RULES.unfinished, together with the rules of sites as they are learned; if the run is interrupted after reading, the same command with --resume goes on from there. Of a site with more than 50,000 URLs a sample is learned from, --sample of its URLs but at least 50,000 and at most --max-sample. URLs that rules may bring together are drawn together, so that duplicates stay in sight, and so do the pages that a wrong rule would confuse.
 
+The report names edits by their places, those that may lose most first. An edit is risky if, with 95 % confidence by all votes on it, it may lose more pages than --max-loss allows for one edit. With --verbose, it also shows what was considered and refused.
+
 With --format json, one line per site, then one for all:
   {"type":"site","site":"a.example","urls":900,"labelled":900,"pages":300,
-   "rules":2,"saved":590,"fpr":0.0}
+   "rules":2,"saved":590,"saved_without_rules":4,"fpr":0.0}
   {"type":"total","sites":1,"urls":900,...}
-`labelled` counts the URLs whose page is known, `pages` their distinct pages, `saved` the URLs that need not be fetched; `fpr` is the share of different pages among the pairs of URLs that get one key."#;
+`labelled` counts the URLs whose page is known, `pages` their distinct pages, `saved` the URLs that need not be fetched, `saved_without_rules` those of them that safe normalization alone saves; `fpr` is the share of different pages among the pairs of URLs that get one key."#;
 
 /// After the help of `cluster`.
 pub(crate) const CLUSTER: &str = r#"Examples:

@@ -95,6 +95,9 @@ pub struct SiteReport {
     pub rules: usize,
     /// URLs that need not be fetched: all URLs less the distinct keys.
     pub saved: usize,
+    /// Those of them that need no rules, since keys have their parameters sorted and no userinfo.
+    #[serde(default)]
+    pub saved_without_rules: usize,
     /// The labelled URLs, scored by their keys.
     pub score: Score,
     /// Forms that people prefer and that are not written, though edits join them and others.
@@ -265,6 +268,7 @@ fn mirror_report(
         pages: 0,
         rules: rules.len(),
         saved: mirror.covered as usize,
+        saved_without_rules: 0,
         score: Tally::default().score(),
         unmet: Vec::new(),
     };
@@ -280,6 +284,12 @@ fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteRe
             (xxh3_128(normalizer.key_with(url, &mut scratch).unwrap_or(url)), corpus.label(row))
         })
         .collect();
+    let no_rules = Normalizer::default();
+    let safe_keys = (0..corpus.len() as u32).map(|row| {
+        let url = corpus.url(row);
+        xxh3_128(no_rules.key_with(url, &mut scratch).unwrap_or(url))
+    });
+    let safe_keys: Vec<u128> = safe_keys.collect();
     let labelled: Vec<(u128, u32)> = rows.iter().filter_map(|&(key, label)| Some((key, label?))).collect();
     let count_distinct = |mut values: Vec<u128>| {
         values.sort_unstable();
@@ -295,6 +305,7 @@ fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteRe
         pages: count_distinct(labelled.iter().map(|&(_, label)| label.into()).collect()),
         rules: rules.len(),
         saved: rows.len() - count_distinct(rows.iter().map(|&(key, _)| key).collect()),
+        saved_without_rules: rows.len() - count_distinct(safe_keys),
         score: Tally::count(labelled).score(),
         unmet: Vec::new(),
     }

@@ -119,7 +119,7 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         ));
     }
     match args.format {
-        ReportFormat::Text => report::text(&training, &args.output, printer),
+        ReportFormat::Text => report::text(&training, args, printer),
         ReportFormat::Json => report::json(&training, printer)?,
     }
     report::unmet_preferences(&training, &args.prefer, printer);

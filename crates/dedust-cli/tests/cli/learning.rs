@@ -290,3 +290,68 @@ fn an_interrupted_run_goes_on_where_it_was() {
     assert_eq!(sandbox.read("rules.json"), sandbox.read("expected.json"));
     assert!(!sandbox.path("rules.json.unfinished").exists());
 }
+
+/// Pages of `a.example`, of which the first so many were also met at each of some starts of URLs.
+fn pages_at(starts: &[(&str, u32)]) -> String {
+    let row = |start: &str, page: u32| {
+        format!("{{\"url\":\"{start}/page/{page}\",\"digest\":\"page {page}\",\"status\":200}}\n")
+    };
+    let of_page = |page: u32| {
+        let starts = starts.iter().filter(move |(_, pages)| page < *pages);
+        starts.map(move |(start, _)| row(start, page)).collect::<String>()
+    };
+    (0..60).map(of_page).collect()
+}
+
+#[test]
+fn the_preferred_form_is_written_where_it_was_seen_often_enough() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", pages_at(&[("http://a.example", 60), ("https://a.example", 30)]));
+    let canonical = |prefer: &[&str]| {
+        let learn = ["learn", "crawl.jsonl", "-o", "rules.json", "--force", "-q"];
+        assert_eq!(sandbox.dedust(&[&learn, prefer].concat()), "exit 0\n");
+        let urls = "http://a.example/page/70\nhttps://a.example/page/71\nhttp://b.example/page/70\n";
+        sandbox.dedust_with(&["normalize", "rules.json"], urls)
+    };
+    assert_snapshot!(canonical(&[]), @"");
+    assert_snapshot!(canonical(&["--prefer", "http"]), @"");
+    assert_eq!(canonical(&["--prefer", "http,b.example=https"]), canonical(&["--prefer", "http"]));
+    assert_eq!(canonical(&["--prefer", "http", "--prefer", "a.example=https"]), canonical(&[]));
+}
+
+#[test]
+fn www_is_written_if_it_is_preferred() {
+    let sandbox = Sandbox::new();
+    let starts = [("http://a.example", 60), ("http://www.a.example", 40)];
+    sandbox.write("crawl.jsonl", pages_at(&starts));
+    let learn = ["learn", "crawl.jsonl", "-o", "rules.json", "--trust-hosts", "--prefer", "www", "-q"];
+    assert_eq!(sandbox.dedust(&learn), "exit 0\n");
+    let urls = "http://a.example/page/70\nhttp://www.a.example/page/71\nhttp://m.a.example/page/72\n";
+    assert_snapshot!(sandbox.dedust_with(&["normalize", "rules.json"], urls), @"");
+    assert_snapshot!(sandbox.dedust_with(&["normalize", "rules.json", "--key"], urls), @"");
+}
+
+#[test]
+fn a_preference_that_is_not_met_is_told() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", pages_at(&[("http://a.example", 60), ("https://a.example", 5)]));
+    assert_snapshot!(sandbox.dedust(&["learn", "crawl.jsonl", "-o", "rules.json", "--prefer", "https"]), @"");
+}
+
+#[test]
+fn preferences_that_make_no_sense_are_refused() {
+    let sandbox = Sandbox::with_rules();
+    let learn =
+        |options: &[&str]| sandbox.dedust(&[&["learn", "crawl.jsonl", "-o", "new.json"], options].concat());
+    assert_snapshot!(learn(&["--prefer", "https,http"]), @"");
+    assert_snapshot!(learn(&["--prefer", "ftp"]), @"");
+    assert_snapshot!(learn(&["--prefer", "https", "--method", "tree-graph"]), @"");
+}
+
+#[test]
+fn what_was_refused_is_shown_on_request_only() {
+    let sandbox = Sandbox::with_rules();
+    let learn = |option: &str| sandbox.dedust(&["learn", "crawl.jsonl", "-o", "new.json", "--force", option]);
+    assert!(!learn("--no-progress").contains("refused"));
+    assert!(learn("--verbose").contains("considered on shop.example and refused:"), "{}", learn("--verbose"));
+}

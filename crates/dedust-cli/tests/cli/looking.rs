@@ -240,3 +240,42 @@ fn an_unknown_site_has_no_tree() {
     hint: expected URLs with a host, such as http://a.example/
     ");
 }
+
+/// Two pages that differ by `sid`, one that is lost for it, and one that is found under two keys.
+const LABELLED: &str = r#"{"url":"http://a.example/p?id=1","page":"one","title":"One","digest":"1"}
+{"url":"http://a.example/p?id=1&sid=7","page":"two","title":"Two","digest":"2"}
+{"url":"http://a.example/p?id=1&sid=8&ref=x","page":"two","title":"Two","digest":"2"}
+{"url":"http://a.example/p?id=1&ref=y","page":"three","title":"One","digest":"3"}
+{"url":"http://a.example/three","page":"three","digest":"3"}
+{"url":"http://a.example/alone","page":"four"}
+"#;
+
+#[test]
+fn wrong_merges_are_charged_to_the_edits_that_make_them() {
+    let sandbox = Sandbox::with_edits();
+    sandbox.write("labelled.jsonl", LABELLED);
+    let text = sandbox.dedust(&["evaluate", "rules.json", "labelled.jsonl", "--errors"]);
+    let errors = text.split_once("\nerrors").map(|(_, errors)| errors.to_owned()).unwrap();
+    assert_snapshot!(errors, @"");
+    let text = sandbox.dedust(&[
+        "evaluate",
+        "rules.json",
+        "labelled.jsonl",
+        "--errors",
+        "--limit",
+        "1",
+        "--format",
+        "json",
+    ]);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("{\"type\":\"m")).skip(3).collect();
+    assert_snapshot!(lines.join("\n"), @"");
+}
+
+#[test]
+fn rules_without_errors_say_so() {
+    let sandbox = Sandbox::with_edits();
+    sandbox.write("labelled.jsonl", "{\"url\":\"http://a.example/p?sid=1\",\"page\":1}\n");
+    let text = sandbox.dedust(&["evaluate", "rules.json", "labelled.jsonl", "--errors"]);
+    assert!(text.contains("errors: 0 pages lost, 0 merged with another, 0 URLs\n"), "{text}");
+    assert_snapshot!(sandbox.dedust(&["evaluate", "rules.json", "labelled.jsonl", "--limit", "1"]), @"");
+}

@@ -3,7 +3,7 @@ Which way round is an edit written that joins two schemes, or `www` and none?
 
 The search decides that `http` and `https` are the same page; which of them stands for both does not matter to it. An edit is
 turned round when people want the other form, that form may be fetched, and the edits of the site still bring together the same
-URLs.
+URLs. Where later edits depend on which way round it is, the edit stays, and the same turned round is made after all others.
 */
 
 use dedust::rules::{AnyValue, Change, Edit, Mapped, SiteSummary, Source, Spot, Test, TokenKey, ValueClass};
@@ -90,12 +90,14 @@ pub(super) fn prefer(mut learned: Learned, turned: Vec<Turned>, corpus: &Corpus)
             continue;
         };
         let before = groups.get_or_insert_with(|| groups_of(&learned, corpus));
-        let mut other = learned.clone();
-        other.edits[index] = edit;
-        if before.is_some() && groups_of(&other, corpus) == *before {
-            learned = other;
-        } else {
-            learned.unmet.push(UnmetPreference { form, reason: UnmetReason::OtherEdits });
+        let mut in_place = learned.clone();
+        in_place.edits[index] = edit.clone();
+        let mut at_the_end = learned.clone();
+        at_the_end.edits.push(edit);
+        let keeps_groups = |other: &Learned| before.is_some() && groups_of(other, corpus) == *before;
+        match [in_place, at_the_end].into_iter().find(keeps_groups) {
+            Some(preferred) => learned = preferred,
+            None => learned.unmet.push(UnmetPreference { form, reason: UnmetReason::OtherEdits }),
         }
     }
     learned

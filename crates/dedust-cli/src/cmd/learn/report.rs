@@ -4,20 +4,26 @@ What learning came to: a table of sites, and the first rules in words.
 
 use std::cmp::Reverse;
 use std::io;
-use std::path::Path;
 
-use dedust::rules::{Edit, Evidence, Promise};
-use dedust_learn::{EvidenceKinds, Form, Preference, SiteReport, Training, UnmetPreference, UnmetReason};
+use dedust::rules::{Edit, Evidence, Promise, SiteRules};
+use dedust_learn::{
+    EvidenceKinds, Form, Preference, SiteReport, Training, UnmetPreference, UnmetReason, failure_bound,
+};
 use serde::Serialize;
 
+use crate::args::LearnArgs;
 use crate::line_source::name_of;
-use crate::number::{count, counted, figure, percent_of};
+use crate::number::{count, counted, figure, percent, percent_of};
 use crate::printer::Printer;
 use crate::table::Table;
 use crate::words;
 
 const SHOWN_SITES: usize = 20;
 const SHOWN_RULES: usize = 10;
+/// Sites with risky edits that are named, and edits of each.
+const SHOWN_RISKS: usize = 3;
+/// Pages that an edit may lose on any site, as `--max-loss` has it.
+const LEAST_LOSS: f64 = 2.0;
 /// Preferences that could not be met.
 const SHOWN_UNMET: usize = 5;
 
@@ -61,6 +67,8 @@ struct Figures {
     rules: u64,
     /// URLs that need not be fetched: all URLs less the distinct keys.
     saved: u64,
+    /// Those of them that need no rules, but safe normalization alone.
+    saved_without_rules: u64,
     /// The share of different pages among the pairs of labelled URLs with one key.
     fpr: f64,
     #[serde(skip)]
@@ -77,6 +85,7 @@ impl Figures {
             pages: report.pages as u64,
             rules: report.rules as u64,
             saved: report.saved as u64,
+            saved_without_rules: report.saved_without_rules as u64,
             fpr: report.score.fpr,
             support_pairs: report.score.support_pairs,
             false_pairs: report.score.false_pairs,
@@ -90,6 +99,7 @@ impl Figures {
             pages: sum.pages + site.pages,
             rules: sum.rules + site.rules,
             saved: sum.saved + site.saved,
+            saved_without_rules: sum.saved_without_rules + site.saved_without_rules,
             fpr: 0.0,
             support_pairs: sum.support_pairs + site.support_pairs,
             false_pairs: sum.false_pairs + site.false_pairs,
@@ -125,7 +135,8 @@ pub(super) fn json(training: &Training, printer: &mut Printer) -> io::Result<()>
 }
 
 /// The report for people.
-pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
+pub(super) fn text(training: &Training, args: &LearnArgs, printer: &mut Printer) {
+    let output = &args.output;
     let mut sites: Vec<&SiteReport> = training.sites.iter().collect();
     sites.sort_by_key(|report| (Reverse(report.saved), Reverse(report.urls)));
     let mut table = Table::new(&["site", "URLs", "duplicates known", "rules", "URLs saved", "share", "fpr"]);
@@ -143,6 +154,14 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
     if sites.len() > SHOWN_SITES {
         let more = (sites.len() - SHOWN_SITES) as u64;
         printer.note(format_args!("and {}", counted(more, "more site", "more sites")));
+    }
+    let total = Figures::total(&training.sites);
+    if total.saved_without_rules > 0 {
+        printer.note(format_args!(
+            "{} of these {} saved by safe normalization alone, without any rule",
+            count(total.saved_without_rules),
+            counted(total.saved, "URL is", "URLs are"),
+        ));
     }
     let mut shown = 0;
     for report in sites {
@@ -174,21 +193,20 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
         }
         let shown_edit = |(index, edit): (usize, &'_ Edit)| {
             let only = if edit.fetchable { "" } else { " (in keys only)" };
-            let trust = edit.evidence.trust.map_or(String::new(), |trust| format!("[{}] ", trust.name()));
+            let risky = if risk(edit, site, args.max_loss).is_some() { ", risky" } else { "" };
+            let trust =
+                edit.evidence.trust.map_or(String::new(), |trust| format!("[{}{risky}] ", trust.name()));
             format!("  edit {index}: {trust}{edit}{only}")
         };
-        let mut rules: Vec<(String, &Evidence)> = site
-            .edits()
-            .iter()
-            .enumerate()
-            .map(|(index, edit)| (shown_edit((index, edit)), &edit.evidence))
-            .collect();
-        rules.sort_by_key(|(_, evidence)| Reverse(evidence.urls));
-        for (rule, evidence) in rules.into_iter().take(SHOWN_RULES - shown) {
+        let mut rules: Vec<(usize, &Edit)> = site.edits().iter().enumerate().collect();
+        rules.sort_by_key(|(_, edit)| Reverse((risk(edit, site, args.max_loss), edit.evidence.urls)));
+        for (index, edit) in rules.into_iter().take(SHOWN_RULES - shown) {
+            let (rule, evidence) = (shown_edit((index, edit)), &edit.evidence);
             let record = if site.mirror().is_some() { words::shared_paths } else { words::record };
             printer.note(in_words(&rule, record(evidence), evidence));
             shown += 1;
         }
+        refused(&report.site, site, printer);
     }
     let all = training.rules.rule_count();
     let target = if output.as_os_str() == "-" { "standard output".to_owned() } else { name_of(output) };
@@ -198,8 +216,69 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
     } else {
         printer.note(format_args!("\n{written} written to {target}"));
     }
+    risks(training, args, printer);
     if training.rules.sites().any(|(_, site)| site.mirror().is_some()) {
         printer.hint("mirrors are applied with --trust-mirrors only");
+    }
+}
+
+/// The pages that an edit may lose, with 95 % confidence by all votes on it, if they are more than `max_loss` allows for one
+/// edit. None for the edits of methods that say nothing of it.
+fn risk(edit: &Edit, site: &SiteRules, max_loss: f64) -> Option<u64> {
+    let Evidence { trust, support_pairs: votes, false_pairs: against, .. } = edit.evidence;
+    let pages = site.summary().promise.filter(|_| trust.is_some())?.pages;
+    let lost = failure_bound(against, votes) * votes as f64;
+    (lost > (max_loss * pages as f64).max(LEAST_LOSS)).then_some(lost.ceil() as u64)
+}
+
+/// Names the edits that may lose most, worst sites first.
+fn risks(training: &Training, args: &LearnArgs, printer: &mut Printer) {
+    let risky_edits = |(name, site): (&str, &SiteRules)| {
+        let edits = site.edits().iter().enumerate();
+        let mut edits: Vec<(u64, usize)> =
+            edits.filter_map(|(index, edit)| Some((risk(edit, site, args.max_loss)?, index))).collect();
+        edits.sort_by_key(|&(lost, index)| (Reverse(lost), index));
+        let pages = site.summary().promise.map_or(0, |promise| promise.pages);
+        Some((name.to_owned(), pages, edits)).filter(|(.., edits)| !edits.is_empty())
+    };
+    let mut sites: Vec<(String, u64, Vec<(u64, usize)>)> =
+        training.rules.sites().filter_map(risky_edits).collect();
+    sites.sort_by_key(|(_, _, edits)| Reverse(edits[0].0));
+    for (name, pages, edits) in sites.iter().take(SHOWN_RISKS) {
+        let named = edits
+            .iter()
+            .take(SHOWN_RISKS)
+            .map(|(lost, index)| format!("edit {index} up to {}", count(*lost)));
+        let named: Vec<String> = named.collect();
+        let more = match edits.len().saturating_sub(SHOWN_RISKS) {
+            0 => String::new(),
+            more => format!("; {} more", count(more as u64)),
+        };
+        printer.warning(format_args!(
+            "{name}: of {}, {} may be lost{more}; one edit should lose no more than {} (--max-loss)",
+            counted(*pages, "page", "pages"),
+            words::list(&named),
+            percent(args.max_loss),
+        ));
+    }
+    if sites.len() > SHOWN_RISKS {
+        let more = counted((sites.len() - SHOWN_RISKS) as u64, "more site", "more sites");
+        printer.warning(format_args!("likewise on {more}"));
+    }
+    if !sites.is_empty() {
+        printer.hint(
+            "see what they merge wrongly with `dedust evaluate RULES CRAWL --errors`; --mode strict asks for more proof",
+        );
+    }
+}
+
+/// What was considered and not believed, for those who ask.
+fn refused(name: &str, site: &SiteRules, printer: &mut Printer) {
+    if !site.refused().is_empty() {
+        printer.detail(format_args!("\nconsidered on {name} and refused:"));
+    }
+    for edit in site.refused().iter().take(SHOWN_RULES) {
+        printer.detail(format_args!("  {edit}\n    {}", words::refused(edit).join("; ")));
     }
 }
 
