@@ -283,7 +283,7 @@ pub(crate) struct EvaluateArgs {
     /// Show what was learned of this site, and what was refused and why
     #[arg(long, value_name = "SITE", conflicts_with = "labels")]
     pub(crate) show: Option<String>,
-    /// Show which pages are merged wrongly and which are lost, by the edits that do it, worst first
+    /// Show pages that are merged wrongly or lost, by the edits that do it
     #[arg(long, conflicts_with = "labels", long_help = help::ERRORS)]
     pub(crate) errors: bool,
     /// Pairs of URLs to show of each edit with --errors

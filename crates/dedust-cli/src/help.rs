@@ -124,7 +124,7 @@ The crawl may hold any number of sites, in any order; each gets its own rules, o
 
 A crawl of any size is read once. What exceeds --memory is put on disk, in the folder RULES.unfinished, together with the rules of sites as they are learned; if the run is interrupted after reading, the same command with --resume goes on from there. Of a site with more than 50,000 URLs a sample is learned from, --sample of its URLs but at least 50,000 and at most --max-sample. URLs that rules may bring together are drawn together, so that duplicates stay in sight, and so do the pages that a wrong rule would confuse.
 
-The report names edits by their places, those that may lose most first. An edit is risky if, with 95 % confidence by all votes on it, it may lose more pages than --max-loss allows for one edit. With --verbose, it also shows what was considered and refused.
+The report names edits by their places, those that may lose most first. An edit is risky if URLs speak against it and, with 95 % confidence by all votes on it, it may lose more pages than --max-loss allows for one edit, and more than two. With --verbose, it also shows what was considered and refused.
 
 With --format json, one line per site, then one for all:
   {"type":"site","site":"a.example","urls":900,"labelled":900,"pages":300,
@@ -261,7 +261,7 @@ Every command that applies rules takes either form. Compiled rules need no decod
 The file is never trusted: each block of it has a checksum, and a command refuses a file with a damaged block before it prints anything. A command that runs keeps the rules that it has read, and warns if the file changes. Replace a file that is in use by renaming a new one, as --force does and `mv` on one disk: a command that starts while `cp` overwrites the file refuses it."#;
 
 /// What `--errors` means.
-pub(crate) const ERRORS: &str = "Show which pages are merged wrongly and which are lost, by the edits that do it, worst first
+pub(crate) const ERRORS: &str = "Show pages that are merged wrongly or lost, by the edits that do it
 
 Of the URLs of one key the first is fetched. Each other page among them is merged wrongly: it is shown with the URL that is
 fetched in its place, with the edits that changed each, and with what the crawl says of both. It is lost if no URL of it is the

@@ -164,7 +164,7 @@ pub(super) fn text(training: &Training, args: &LearnArgs, printer: &mut Printer)
         ));
     }
     let mut shown = 0;
-    for report in sites {
+    for report in &sites {
         let Some(site) = training.rules.site(&report.site).filter(|site| !site.is_empty()) else { continue };
         if shown == SHOWN_RULES {
             break;
@@ -206,7 +206,11 @@ pub(super) fn text(training: &Training, args: &LearnArgs, printer: &mut Printer)
             printer.note(in_words(&rule, record(evidence), evidence));
             shown += 1;
         }
-        refused(&report.site, site, printer);
+    }
+    for report in sites.iter().take(SHOWN_SITES) {
+        if let Some(site) = training.rules.site(&report.site) {
+            refused(&report.site, site, printer);
+        }
     }
     let all = training.rules.rule_count();
     let target = if output.as_os_str() == "-" { "standard output".to_owned() } else { name_of(output) };
@@ -222,13 +226,13 @@ pub(super) fn text(training: &Training, args: &LearnArgs, printer: &mut Printer)
     }
 }
 
-/// The pages that an edit may lose, with 95 % confidence by all votes on it, if they are more than `max_loss` allows for one
-/// edit. None for the edits of methods that say nothing of it.
+/// The pages that an edit may lose, with 95 % confidence by all votes on it, if some are against it and the pages are more than
+/// `max_loss` allows for one edit. None for the edits of methods that say nothing of it.
 fn risk(edit: &Edit, site: &SiteRules, max_loss: f64) -> Option<u64> {
     let Evidence { trust, support_pairs: votes, false_pairs: against, .. } = edit.evidence;
     let pages = site.summary().promise.filter(|_| trust.is_some())?.pages;
     let lost = failure_bound(against, votes) * votes as f64;
-    (lost > (max_loss * pages as f64).max(LEAST_LOSS)).then_some(lost.ceil() as u64)
+    (against > 0 && lost > (max_loss * pages as f64).max(LEAST_LOSS)).then_some(lost.ceil() as u64)
 }
 
 /// Names the edits that may lose most, worst sites first.
@@ -302,15 +306,12 @@ pub(super) fn unmet_preferences(training: &Training, wishes: &[Preference], prin
     });
     let unmet: Vec<(&str, UnmetPreference)> = unmet.collect();
     for (site, UnmetPreference { form, reason }) in unmet.iter().take(SHOWN_UNMET) {
+        let (wanted, kept) = (form.name(), form.opposite().name());
         let reason = match reason {
-            UnmetReason::SeenTooRarely => "too few of its pages were seen so to fetch others so",
-            _ => "with its other edits, other URLs would be merged",
+            UnmetReason::SeenTooRarely => "too few pages were seen in it for others to be fetched so",
+            _ => "with the other edits of the site, other URLs would be merged",
         };
-        printer.note(format_args!(
-            "{site}: `{}` is not written for `{}`: {reason}",
-            form.name(),
-            form.opposite().name()
-        ));
+        printer.note(format_args!("{site}: `{kept}` is kept where `{wanted}` is preferred: {reason}"));
     }
     if unmet.len() > SHOWN_UNMET {
         let more = counted((unmet.len() - SHOWN_UNMET) as u64, "more site", "more sites");
