@@ -235,35 +235,50 @@ fn risk(edit: &Edit, site: &SiteRules, max_loss: f64) -> Option<u64> {
     (against > 0 && lost > (max_loss * pages as f64).max(LEAST_LOSS)).then_some(lost.ceil() as u64)
 }
 
+/// A site with risky edits.
+struct RiskySite<'a> {
+    name: &'a str,
+    pages: u64,
+    /// The pages that each may lose, and its place; those that may lose most first.
+    edits: Vec<(u64, usize)>,
+}
+
+impl<'a> RiskySite<'a> {
+    fn new(name: &'a str, site: &SiteRules, max_loss: f64) -> Option<Self> {
+        let edits = site.edits().iter().enumerate();
+        let edits = edits.filter_map(|(index, edit)| Some((risk(edit, site, max_loss)?, index)));
+        let mut edits: Vec<(u64, usize)> = edits.collect();
+        edits.sort_by_key(|&(lost, index)| (Reverse(lost), index));
+        let pages = site.summary().promise?.pages;
+        Some(Self { name, pages, edits }).filter(|site| !site.edits.is_empty())
+    }
+
+    fn in_words(&self, max_loss: f64) -> String {
+        let named = self.edits.iter().take(SHOWN_RISKS);
+        let named: Vec<String> =
+            named.map(|(lost, index)| format!("edit {index} up to {}", count(*lost))).collect();
+        let more = match self.edits.len().saturating_sub(SHOWN_RISKS) {
+            0 => String::new(),
+            more => format!(" (and {} less)", counted(more as u64, "other", "others")),
+        };
+        format!(
+            "{}: risky edits may lose many of {}: {}{more}; one edit should lose no more than {} (--max-loss)",
+            self.name,
+            counted(self.pages, "page", "pages"),
+            words::list(&named),
+            percent(max_loss),
+        )
+    }
+}
+
 /// Names the edits that may lose most, worst sites first.
 fn risks(training: &Training, args: &LearnArgs, printer: &mut Printer) {
-    let risky_edits = |(name, site): (&str, &SiteRules)| {
-        let edits = site.edits().iter().enumerate();
-        let mut edits: Vec<(u64, usize)> =
-            edits.filter_map(|(index, edit)| Some((risk(edit, site, args.max_loss)?, index))).collect();
-        edits.sort_by_key(|&(lost, index)| (Reverse(lost), index));
-        let pages = site.summary().promise.map_or(0, |promise| promise.pages);
-        Some((name.to_owned(), pages, edits)).filter(|(.., edits)| !edits.is_empty())
-    };
-    let mut sites: Vec<(String, u64, Vec<(u64, usize)>)> =
-        training.rules.sites().filter_map(risky_edits).collect();
-    sites.sort_by_key(|(_, _, edits)| Reverse(edits[0].0));
-    for (name, pages, edits) in sites.iter().take(SHOWN_RISKS) {
-        let named = edits
-            .iter()
-            .take(SHOWN_RISKS)
-            .map(|(lost, index)| format!("edit {index} up to {}", count(*lost)));
-        let named: Vec<String> = named.collect();
-        let more = match edits.len().saturating_sub(SHOWN_RISKS) {
-            0 => String::new(),
-            more => format!("; {} more", count(more as u64)),
-        };
-        printer.warning(format_args!(
-            "{name}: of {}, {} may be lost{more}; one edit should lose no more than {} (--max-loss)",
-            counted(*pages, "page", "pages"),
-            words::list(&named),
-            percent(args.max_loss),
-        ));
+    let sites = training.rules.sites();
+    let mut sites: Vec<RiskySite<'_>> =
+        sites.filter_map(|(name, site)| RiskySite::new(name, site, args.max_loss)).collect();
+    sites.sort_by_key(|site| Reverse(site.edits[0].0));
+    for site in sites.iter().take(SHOWN_RISKS) {
+        printer.warning(site.in_words(args.max_loss));
     }
     if sites.len() > SHOWN_RISKS {
         let more = counted((sites.len() - SHOWN_RISKS) as u64, "more site", "more sites");
