@@ -9,10 +9,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Parser, Subcommand, ValueEnum};
 use dedust_eval::simulate::{Lies, Phenomena, Profile};
 use dedust_io::NamedColumn;
-use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode};
+use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode, Preference};
 
 use crate::cmd::compare::CompareArgs;
 use crate::cmd::dedup::DedupArgs;
+use crate::cmd::groups::GroupsArgs;
 use crate::cmd::normalize::NormalizeArgs;
 use crate::cmd::rules::RulesArgs;
 use crate::cmd::simulate;
@@ -117,6 +118,8 @@ pub(crate) enum Command {
     Rules(RulesArgs),
     /// Bring rules into a form that opens at once, for any number of sites
     Compile(CompileArgs),
+    /// Show which URLs of a crawl rules bring together, and what that saves
+    Groups(GroupsArgs),
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),
     /// Put methods side by side: what they save, lose and cost
@@ -202,6 +205,9 @@ pub(crate) struct LearnArgs {
     /// Share of a site's pages, from 0 to 1, that one edit of canonfd may lose
     #[arg(long, value_name = "SHARE", default_value_t = 0.005, long_help = help::MAX_LOSS, hide_short_help = true)]
     pub(crate) max_loss: f64,
+    /// The form to write where a site has several: https, http, www or bare; SITE=FORM for one site
+    #[arg(long, value_name = "FORM", value_delimiter = ',', long_help = help::PREFER, hide_short_help = true)]
+    pub(crate) prefer: Vec<Preference>,
     /// Take one site for another that shows the same pages, such as old.example=new.example; may be given again
     #[arg(long, value_name = "SITE=SITE", value_parser = named_mirror, long_help = help::MIRROR, hide_short_help = true)]
     pub(crate) mirror: Vec<(String, String)>,
@@ -344,6 +350,12 @@ pub(crate) struct EvaluateArgs {
     /// Show what was learned of this site, and what was refused and why
     #[arg(long, value_name = "SITE", conflicts_with = "labels")]
     pub(crate) show: Option<String>,
+    /// Show pages that are merged wrongly or lost, by the edits that do it
+    #[arg(long, conflicts_with = "labels", long_help = help::ERRORS)]
+    pub(crate) errors: bool,
+    /// Pairs of URLs to show of each edit with --errors
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "errors", hide_short_help = true)]
+    pub(crate) limit: usize,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,

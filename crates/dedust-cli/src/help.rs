@@ -11,6 +11,7 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
   dedust normalize rules.json urls.txt --key    # equal keys, equal pages
   dedust normalize rules.json crawl.parquet -o out.parquet   # two columns more
   dedust dedup rules.json urls.txt --seen seen  # URLs of pages not met before
+  dedust groups rules.json crawl.jsonl.gz       # which URLs are taken for one
   dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
 
@@ -73,6 +74,18 @@ needs more proof than one that joins few. No more is asked for than that 2 % of 
 wrong with the votes of any crawl. Families that are known to be right elsewhere, and edits that only write the same in another way,
 have limits of their own (docs/canonfd.md). Edits that are not proven are kept in the rule file, and are not applied.";
 
+/// What `--prefer` means.
+pub(crate) const PREFER: &str = "The form to write where a site has several: https, http, www or bare; SITE=FORM for one site
+
+https  rather than http; so it is without this option
+http   rather than https
+www    www.example.org rather than example.org
+bare   example.org rather than www.example.org
+
+Forms are joined by commas, and the option may be given again: --prefer https,bare --prefer example.org=www. Only canonfd
+chooses. What is merged does not depend on it: the form is written where both were proven to show the same pages, and where the preferred one was
+seen to show at least a tenth of them, and three, so that it can be fetched. Otherwise the other one is kept, and the report says so.";
+
 /// What `--mirror` means.
 pub(crate) const MIRROR: &str = "Take one site for another that shows the same pages, such as old.example=new.example; may be given again
 
@@ -104,17 +117,20 @@ pub(crate) const LEARN: &str = r#"Examples:
   dedust learn crawl.warc.gz index.cdx.gz pages.parquet -o rules.json
   dedust learn access.log --host http://www.example.com -o rules.json
   dedust learn monday.csv tuesday.csv -o rules.json --force
+  dedust learn crawl.jsonl.gz -o rules.json --prefer https,bare
   zcat crawl.gz | dedust learn - -o - --evidence canonical,digest > rules.json
 
 The crawl may hold any number of sites, in any order; each gets its own rules, or is found to show the pages of another (canonfd). The same observations give the same bytes, in any order and on any number of threads. RULES is written when all is done, or not at all.
 
 A crawl of any size is read once. What exceeds --memory is put on disk, in the folder RULES.unfinished, together with the rules of sites as they are learned; if the run is interrupted after reading, the same command with --resume goes on from there. Of a site with more than 50,000 URLs a sample is learned from, --sample of its URLs but at least 50,000 and at most --max-sample. URLs that rules may bring together are drawn together, so that duplicates stay in sight, and so do the pages that a wrong rule would confuse.
 
+The report names edits by their places, those that may lose most first. An edit is risky if URLs speak against it and, with 95 % confidence by all votes on it, it may lose more pages than --max-loss allows for one edit, and more than two. With --verbose, it also shows what was considered and refused.
+
 With --format json, one line per site, then one for all:
   {"type":"site","site":"a.example","urls":900,"labelled":900,"pages":300,
-   "rules":2,"saved":590,"fpr":0.0}
+   "rules":2,"saved":590,"saved_without_rules":4,"fpr":0.0}
   {"type":"total","sites":1,"urls":900,...}
-`labelled` counts the URLs whose page is known, `pages` their distinct pages, `saved` the URLs that need not be fetched; `fpr` is the share of different pages among the pairs of URLs that get one key."#;
+`labelled` counts the URLs whose page is known, `pages` their distinct pages, `saved` the URLs that need not be fetched, `saved_without_rules` those of them that safe normalization alone saves; `fpr` is the share of different pages among the pairs of URLs that get one key."#;
 
 /// After the help of `cluster`.
 pub(crate) const CLUSTER: &str = r#"Examples:
@@ -251,6 +267,28 @@ With --format json, `list` prints one object per edit, then one for all:
    "failed_groups":0,"failure_bound":0.1391}
   {"type":"total","edits":1,"applied":1,"off":0,"pinned":0}
 and `show` one object per edit, in which "edit" is as in the rule file."#;
+/// After the help of `groups`.
+pub(crate) const GROUPS: &str = r#"Examples:
+  dedust groups rules.json crawl.warc.gz
+  dedust groups rules.json crawl.jsonl.gz --min-size 10 --all
+  dedust groups rules.json crawl.parquet --format jsonl -o groups.jsonl
+  dedust groups rules.json crawl.cdxj --format csv -o groups.csv
+
+A group is all distinct URLs of one key. Those that save most bytes come first, then those of most URLs, then those met first. `first` is the URL that was met first, which a crawler would fetch; what a group saves are the others, and their bytes where the crawl has sizes. The canonical URL is that of most URLs of the group; of several that as many have it is the shortest, then the first by its bytes. As text, the first 20 groups are shown with 5 URLs each; with --all, and in the other formats, all of them.
+
+A group is joined by the edits without which its URLs would have several keys. Where any one of several edits is enough, all that changed a URL of the group are named. Edits count from 0; `dedust explain` says more about them.
+
+Memory depends on the number of distinct URLs: about 200 bytes for each, of the usual length. A crawl that needs more than --memory is refused.
+
+With --format jsonl, one line per group, then one for all:
+  {"type":"group","key":..,"canonical":..,"canonical_urls":1,"urls":3,
+   "bytes_saved":8192,"safe_duplicates":0,
+   "edits":[{"site":"a.example","index":0,"edit":".."}],
+   "members":[{"url":"..","bytes":4096},..]}
+  {"type":"total","urls":..,"keys":..,"groups":..,"duplicates":..,
+   "safe_duplicates":..,"bytes":..,"bytes_saved":..,"safe_bytes_saved":..,
+   "sizes_unknown":..}
+`safe_duplicates` are URLs that safe normalization alone makes the same as one before them. With --format csv there is one row per URL, with the columns group, urls, url, bytes, first, canonical, key and edits, such as `a.example#0`."#;
 
 /// After the help of `compile`.
 pub(crate) const COMPILE: &str = r#"Examples:
@@ -262,10 +300,19 @@ Every command that applies rules takes either form. Compiled rules need no decod
 
 The file is never trusted: each block of it has a checksum, and a command refuses a file with a damaged block before it prints anything. A command that runs keeps the rules that it has read, and warns if the file changes. Replace a file that is in use by renaming a new one, as --force does and `mv` on one disk: a command that starts while `cp` overwrites the file refuses it."#;
 
+/// What `--errors` means.
+pub(crate) const ERRORS: &str = "Show pages that are merged wrongly or lost, by the edits that do it
+
+Of the URLs of one key the first is fetched. Each other page among them is merged wrongly: it is shown with the URL that is
+fetched in its place, with the edits that changed each, and with what the crawl says of both. It is lost if no URL of it is the
+first of any key. A wrong merge is charged to the last edit without which the two URLs would have different keys. Needs memory for
+all URLs of the input and what is known of them.";
+
 /// After the help of `evaluate`.
 pub(crate) const EVALUATE: &str = r#"Examples:
   dedust evaluate rules.json labelled.jsonl.gz
   dedust evaluate rules.json labelled.csv --min-recall 0.999 --max-fpr 0.01
+  dedust evaluate rules.json labelled.jsonl.gz --errors --limit 20
   dedust evaluate --labels truth.jsonl.gz crawl.warc.gz --min-precision 0.97
 
 A crawler that fetches the first URL of each key gets `recall` of all pages, and `precision` of what it fetches are pages it did not have. The other figures:
@@ -286,7 +333,15 @@ With --format json, one line per site, then one each for micro and macro:
    "live":..,"changed":..,"keep_all_f1":..,"url":{"canonical":..,..}}
   {"type":"micro","unlabelled":0,"urls":..,..}
   {"type":"macro","sites":1,"compression":..,..}
-The outer figures are by key, those under "url" by canonical URL.
+The outer figures are by key, those under "url" by canonical URL. With --errors also one line per edit, each followed by its pairs, and one for all:
+  {"type":"edit_errors","site":..,"index":0,"edit":..,"pages_lost":..,
+   "pages_merged":..,"urls_merged":..}
+  {"type":"wrong_merge","key":..,"fetched":{"url":..,"canonical":..,
+   "edits":[0],"title":..,..},"merged":{..},"is_lost":true,
+   "evidence":["the digests differ"]}
+  {"type":"errors","pages_lost":..,"pages_merged":..,"urls_merged":..,
+   "pages_split":..,"keys_too_many":..}
+"index" and "edit" are left out where safe normalization alone is wrong; "pages_split" are pages that have several keys.
 
 With --labels TRUTH no rules are looked at, but which URLs are said to show the same page, by the evidence in LABELLED:
   pair precision  share of the pairs in one cluster that are one page

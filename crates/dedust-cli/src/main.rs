@@ -11,6 +11,7 @@ mod cmd;
 mod failure;
 mod help;
 mod interrupt;
+mod joining;
 mod layouts;
 mod line_source;
 mod method;
@@ -104,6 +105,7 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         Command::Dedup(args) => cmd::dedup::run(&args, printer),
         Command::Rules(args) => cmd::rules::run(&args, printer),
         Command::Seen(args) => cmd::seen::run(&args, printer),
+        Command::Groups(args) => cmd::groups::run(&args, printer),
         Command::Evaluate(args) => cmd::evaluate::run(&args, printer),
         Command::Compare(args) => cmd::compare::run(&args, printer),
         Command::Explain(args) => cmd::explain::run(&args, printer),

@@ -22,12 +22,37 @@ use crate::pages::{Pages, Seen};
 use crate::printer::Printer;
 use crate::progress::Reading;
 
+/// Why a row is not used.
+pub(crate) enum RowError {
+    /// Its URL is none: it is counted, and reading goes on.
+    Url(ParseUrlError),
+    /// Nothing more can be taken: reading ends.
+    Stop(anyhow::Error),
+}
+
+impl From<RowError> for anyhow::Error {
+    fn from(error: RowError) -> Self {
+        match error {
+            RowError::Url(error) => error.into(),
+            RowError::Stop(error) => error,
+        }
+    }
+}
+
+impl From<ParseUrlError> for RowError {
+    fn from(error: ParseUrlError) -> Self {
+        Self::Url(error)
+    }
+}
+
 /// Messages shown of each kind; the others are counted.
 pub(crate) const SHOWN: usize = 5;
 
 /// Rows of all inputs, and what was wrong with some.
 #[derive(Default)]
 struct Intake {
+    /// Whether the pages of archives are not looked into.
+    skips_pages: bool,
     pages: Pages,
     url: ParsedUrl,
     rows: RowCounts,
@@ -64,10 +89,31 @@ pub(crate) fn read_all(
     printer: &mut Printer,
     mut observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
 ) -> anyhow::Result<()> {
+    let observe = |seen: &Seen| observe(seen).map_err(RowError::Url);
+    read_into(Intake::default(), inputs, args, printer, observe)
+}
+
+/// Like [`read_all`], in the order of the rows and without a look into the pages of archives: for commands that need no more
+/// than URLs and sizes. `observe` may end the reading.
+pub(crate) fn read_rows(
+    inputs: &[PathBuf],
+    args: &ReadArgs,
+    printer: &mut Printer,
+    observe: impl FnMut(&Seen) -> Result<(), RowError>,
+) -> anyhow::Result<()> {
+    read_into(Intake { skips_pages: true, ..Intake::default() }, inputs, args, printer, observe)
+}
+
+fn read_into(
+    mut intake: Intake,
+    inputs: &[PathBuf],
+    args: &ReadArgs,
+    printer: &mut Printer,
+    mut observe: impl FnMut(&Seen) -> Result<(), RowError>,
+) -> anyhow::Result<()> {
     let inputs = dedust_io::expand(inputs)?;
-    let mut intake = Intake::default();
     let mut reading = Reading::new(printer, &inputs);
-    let read = inputs.iter().try_for_each(|input| {
+    let read = inputs.iter().try_for_each(|input| -> anyhow::Result<()> {
         let input = open(input, args)?;
         reading.open(input.name());
         let mut reader = input.observations()?;
@@ -80,7 +126,8 @@ pub(crate) fn read_all(
         };
         intake.records += reader.records().as_ref().map_or(0, RecordCounts::total);
         intake.layouts.note(&reader);
-        read.and_then(|()| Ok(rows.check(reader.name(), reader.format())?))
+        read?;
+        Ok(rows.check(reader.name(), reader.format())?)
     });
     let read = read.and_then(|()| Ok(intake.pages.finish(&mut observe)?));
     drop(reading);
@@ -102,7 +149,7 @@ impl Intake {
         &mut self,
         reader: &mut Reader,
         reading: &mut Reading,
-        observe: &mut impl FnMut(&Seen) -> Result<(), ParseUrlError>,
+        observe: &mut impl FnMut(&Seen) -> Result<(), RowError>,
     ) -> anyhow::Result<()> {
         let mut seen = Seen::default();
         while let Some(row) = reader.read(&mut seen.observation)? {
@@ -123,16 +170,19 @@ impl Intake {
                 self.rows.bad_bodies += 1;
                 remember(&mut self.bad_bodies, || bad);
             }
-            let outcome = match reader.take_document().filter(|_| Pages::wants(&seen)) {
+            let document = reader.take_document().filter(|_| !self.skips_pages && Pages::wants(&seen));
+            let outcome = match document {
                 Some(document) => self
                     .url
                     .parse_from(seen.url())
+                    .map_err(RowError::Url)
                     .and_then(|()| self.pages.push(std::mem::take(&mut seen), document, &mut *observe)),
                 None => observe(&seen),
             };
             match outcome {
                 Ok(()) => self.rows.good += 1,
-                Err(error) => {
+                Err(RowError::Stop(error)) => return Err(error),
+                Err(RowError::Url(error)) => {
                     self.rows.bad += 1;
                     remember(&mut self.bad_urls, || {
                         let (file, location) = (reader.name(), seen.location());

@@ -181,8 +181,19 @@ impl Write for Sink {
     }
 }
 
+/// A URL as text: bytes that are no text are percent-encoded, which does not change what it means.
+pub(crate) fn printable(url: &[u8]) -> String {
+    match std::str::from_utf8(url) {
+        Ok(text) => text.to_owned(),
+        Err(_) => url
+            .iter()
+            .map(|&byte| if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+            .collect(),
+    }
+}
+
 /// A text whose control characters are escaped, except for line breaks and tabs.
-struct Escaped<T>(T);
+pub(crate) struct Escaped<T>(pub(crate) T);
 
 impl<T: Display> Display for Escaped<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -37,6 +37,15 @@ struct Row {
     canonical: u128,
 }
 
+/// A URL that was observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EvaluatedUrl {
+    /// A hash of its key.
+    pub key: u128,
+    /// The number of the page that it shows, if that is known.
+    pub page: Option<u32>,
+}
+
 /// Scores of one set of URLs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scores {
@@ -81,8 +90,9 @@ impl<'n> Evaluator<'n> {
         }
     }
 
-    /// Adds one URL with what is known of it. Bytes that are no URL stand for themselves.
-    pub fn observe(&mut self, url: &[u8], clues: &Clues<'_>) {
+    /// Adds one URL with what is known of it, and says which it is of the distinct URLs, from 0. Bytes that are no URL stand for
+    /// themselves.
+    pub fn observe(&mut self, url: &[u8], clues: &Clues<'_>) -> u32 {
         let next = self.rows.len() as u32;
         let hash = xxh3_128(url);
         let row = *self.row_by_url.entry(hash).or_insert(next);
@@ -94,7 +104,7 @@ impl<'n> Evaluator<'n> {
             self.labels.observe(row, url, clues);
         }
         if row < next {
-            return;
+            return row;
         }
         let site = if is_url { site_of(self.url.host()) } else { b"" };
         let site = match self.site_ids.get(site) {
@@ -109,10 +119,16 @@ impl<'n> Evaluator<'n> {
         let key = self.normalizer.key_with(url, &mut self.scratch).map_or(hash, xxh3_128);
         let canonical = self.normalizer.normalize_with(url, &mut self.scratch).map_or(hash, xxh3_128);
         self.rows.push(Row { site, url: hash, key, canonical });
+        row
     }
 
     /// The scores of everything observed.
     pub fn finish(self) -> Evaluation {
+        self.finish_with_urls().0
+    }
+
+    /// The scores of everything observed, and the distinct URLs in the order in which they came.
+    pub fn finish_with_urls(self) -> (Evaluation, Vec<EvaluatedUrl>) {
         let Self { labels, row_by_url, rows, site_ids, sites, .. } = self;
         let labels = labels.finish(rows.len());
         let labelled: Vec<(Row, u32)> =
@@ -128,12 +144,14 @@ impl<'n> Evaluator<'n> {
             .map(|&id| (sites[id as usize].clone(), scores(&by_site[id as usize], label_of_url)))
             .collect();
         let keys: Vec<Score> = sites.iter().map(|(_, scores)| scores.key).collect();
-        Evaluation {
+        let urls = rows.iter().zip(labels.iter()).map(|(row, page)| EvaluatedUrl { key: row.key, page });
+        let evaluation = Evaluation {
             micro: scores(&labelled, label_of_url),
             macro_average: MacroAverage::of(&keys),
             unlabelled: rows.len() - labelled.len(),
             sites,
-        }
+        };
+        (evaluation, urls.collect())
     }
 }
 

@@ -15,7 +15,7 @@ mod evaluate;
 pub mod metrics;
 pub mod simulate;
 
-pub use evaluate::{Evaluation, Evaluator, Scores};
+pub use evaluate::{EvaluatedUrl, Evaluation, Evaluator, Scores};
 
 /// Every error of this crate.
 pub mod errors {

@@ -14,6 +14,7 @@ use dedust::support::{Rule, never_made};
 
 use crate::canonfd::{Mode, Proof, learn_canonfd};
 use crate::corpus::Corpus;
+use crate::preference::{PreferredForms, UnmetPreference};
 use crate::progress::Progress;
 
 /// A way to learn rules.
@@ -65,7 +66,7 @@ impl Learner for CanonFd {
     }
 
     fn learn(&self, corpus: &Corpus, settings: &LearnSettings, _: &dyn Progress) -> Learned {
-        learn_canonfd(corpus, settings.proof, settings.max_false_pair_rate)
+        learn_canonfd(corpus, settings)
     }
 
     fn leaves_out_mirrors(&self) -> bool {
@@ -81,11 +82,13 @@ pub struct LearnSettings {
     pub max_false_pair_rate: f64,
     /// How much proof [`CanonFd`] asks for.
     pub proof: Proof,
+    /// The forms that [`CanonFd`] writes where it may choose. A [`Trainer`](crate::Trainer) sets them for each site.
+    pub preferred: PreferredForms,
 }
 
 impl Default for LearnSettings {
     fn default() -> Self {
-        Self { max_false_pair_rate: 0.05, proof: Proof::default() }
+        Self { max_false_pair_rate: 0.05, proof: Proof::default(), preferred: PreferredForms::default() }
     }
 }
 
@@ -126,6 +129,8 @@ pub struct Learned {
     pub refused: Vec<RefusedEdit>,
     /// What the rules are expected to lose at most, if the learner says so.
     pub promise: Option<Promise>,
+    /// Forms that people prefer and that are not written, though edits join them and others.
+    pub unmet: Vec<UnmetPreference>,
     /// Candidates before any check.
     pub raw_rules: usize,
     /// Candidates that merged few enough different pages.

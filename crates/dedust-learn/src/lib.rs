@@ -32,6 +32,7 @@ mod link_targets;
 mod minhash;
 mod pair_counts;
 mod pair_number;
+mod preference;
 mod progress;
 mod rows;
 mod rule_evidence;
@@ -54,6 +55,7 @@ pub use label::{Clues, LabelBuilder, Labels, MainClues};
 pub use learner::{CanonFd, LearnSettings, Learned, Learner};
 pub use link_targets::LinkTargets;
 pub use minhash::{SKETCH_VALUES, Sketch};
+pub use preference::{Form, Preference, Preferences, PreferredForms, UnmetPreference, UnmetReason};
 pub use progress::Progress;
 pub use score::{Score, Tally, score};
 pub use trainer::{SiteReport, Trainer, TrainerBuilder, Training};
@@ -61,6 +63,7 @@ pub use trainer::{SiteReport, Trainer, TrainerBuilder, Training};
 /// Every error of this crate.
 pub mod errors {
     pub use crate::evidence::ParseEvidenceError;
+    pub use crate::preference::PreferenceError;
     pub use crate::trainer::{InvalidSettings, TrainError, TrainStoredError};
 }
 

@@ -45,6 +45,8 @@ pub(crate) const THRESHOLDS: Thresholds = Thresholds {
         max_other_values: 30,
         enough_votes: 300,
         max_refused: 20,
+        max_examples: 1000,
+        max_duplicates_of_example: 16,
     },
     work: Work { work_per_byte: 60, min_work: 100_000, work_at_once: 16 },
     vote: Vote { max_votes_of_group: 4, max_contradictions: 3, max_rows_of_label: 64, likely_wrong: 0.6 },
@@ -157,6 +159,10 @@ pub(crate) struct Search {
     pub(crate) enough_votes: u64,
     /// Refused edits that are remembered: of those that have too few votes, and of the others.
     pub(crate) max_refused: usize,
+    /// Groups of an edit that are looked at for examples.
+    pub(crate) max_examples: usize,
+    /// Duplicates of a URL of which the one is taken that differs least from it.
+    pub(crate) max_duplicates_of_example: usize,
 }
 
 /// How much work is done for a site.

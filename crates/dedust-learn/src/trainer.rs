@@ -17,6 +17,7 @@ use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::crawl_store::{MirrorSite, PARTS, StoredCrawl, StoredSite};
 use crate::learner::{CanonFd, LearnSettings, Learner};
+use crate::preference::{Preferences, UnmetPreference};
 use crate::progress::Progress;
 use crate::score::{Score, Tally};
 
@@ -42,6 +43,7 @@ use crate::score::{Score, Tally};
 pub struct Trainer {
     learner: Arc<dyn Learner>,
     settings: LearnSettings,
+    preferences: Preferences,
 }
 
 /// Settings of a [`Trainer`], unchecked.
@@ -49,6 +51,7 @@ pub struct Trainer {
 pub struct TrainerBuilder {
     learner: Arc<dyn Learner>,
     settings: LearnSettings,
+    preferences: Preferences,
 }
 
 /// Settings that make no sense.
@@ -92,8 +95,14 @@ pub struct SiteReport {
     pub rules: usize,
     /// URLs that need not be fetched: all URLs less the distinct keys.
     pub saved: usize,
+    /// Those of them that need no rules, since keys have their parameters sorted and no userinfo.
+    #[serde(default)]
+    pub saved_without_rules: usize,
     /// The labelled URLs, scored by their keys.
     pub score: Score,
+    /// Forms that people prefer and that are not written, though edits join them and others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmet: Vec<UnmetPreference>,
 }
 
 /// A training that came to nothing.
@@ -128,7 +137,11 @@ pub enum TrainStoredError {
 impl Trainer {
     /// Default settings.
     pub fn builder() -> TrainerBuilder {
-        TrainerBuilder { learner: Arc::new(CanonFd), settings: LearnSettings::default() }
+        TrainerBuilder {
+            learner: Arc::new(CanonFd),
+            settings: LearnSettings::default(),
+            preferences: Preferences::default(),
+        }
     }
 
     /// Learns rules for every corpus, several at a time.
@@ -191,7 +204,9 @@ impl Trainer {
             return Err(TrainError::Cancelled);
         }
         let refused = |source| TrainError::Refused { site: corpus.site().into(), source };
-        let learned = self.learner.learn(corpus, &self.settings, progress);
+        let settings = LearnSettings { preferred: self.preferences.of(corpus.site()), ..self.settings };
+        let learned = self.learner.learn(corpus, &settings, progress);
+        let unmet = learned.unmet.clone();
         let summary = SiteSummary {
             urls: corpus.len() as u64,
             labelled: corpus.labelled_count() as u64,
@@ -204,7 +219,7 @@ impl Trainer {
         let mut alone = RuleSet::new(self.learner.name());
         alone.insert(corpus.site(), rules.clone()).map_err(refused)?;
         let report = report(corpus, &rules, &Normalizer::compile(&alone));
-        Ok((SiteReport { observations, ..report }, rules))
+        Ok((SiteReport { observations, unmet, ..report }, rules))
     }
 }
 
@@ -265,7 +280,9 @@ fn mirror_report(
         pages: 0,
         rules: rules.len(),
         saved: mirror.covered as usize,
+        saved_without_rules: 0,
         score: Tally::default().score(),
+        unmet: Vec::new(),
     };
     Ok((report, rules))
 }
@@ -279,6 +296,12 @@ fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteRe
             (xxh3_128(normalizer.key_with(url, &mut scratch).unwrap_or(url)), corpus.label(row))
         })
         .collect();
+    let no_rules = Normalizer::default();
+    let safe_keys = (0..corpus.len() as u32).map(|row| {
+        let url = corpus.url(row);
+        xxh3_128(no_rules.key_with(url, &mut scratch).unwrap_or(url))
+    });
+    let safe_keys: Vec<u128> = safe_keys.collect();
     let labelled: Vec<(u128, u32)> = rows.iter().filter_map(|&(key, label)| Some((key, label?))).collect();
     let count_distinct = |mut values: Vec<u128>| {
         values.sort_unstable();
@@ -294,7 +317,9 @@ fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteRe
         pages: count_distinct(labelled.iter().map(|&(_, label)| label.into()).collect()),
         rules: rules.len(),
         saved: rows.len() - count_distinct(rows.iter().map(|&(key, _)| key).collect()),
+        saved_without_rules: rows.len() - count_distinct(safe_keys),
         score: Tally::count(labelled).score(),
+        unmet: Vec::new(),
     }
 }
 
@@ -317,15 +342,21 @@ impl TrainerBuilder {
         Self { settings, ..self }
     }
 
+    /// The forms of URLs to write where a site has several. Default: https, and no preference for hosts.
+    #[must_use]
+    pub fn preferences(self, preferences: Preferences) -> Self {
+        Self { preferences, ..self }
+    }
+
     /// Checks the settings.
     pub fn build(self) -> Result<Trainer, InvalidSettings> {
-        let Self { learner, settings } = self;
+        let Self { learner, settings, preferences } = self;
         if !(0.0..=1.0).contains(&settings.max_false_pair_rate) {
             return Err(InvalidSettings::FalsePairRate(settings.max_false_pair_rate));
         }
         if !(0.0..=1.0).contains(&settings.proof.max_loss) {
             return Err(InvalidSettings::MaxLoss(settings.proof.max_loss));
         }
-        Ok(Trainer { learner, settings })
+        Ok(Trainer { learner, settings, preferences })
     }
 }

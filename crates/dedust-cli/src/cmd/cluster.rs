@@ -18,7 +18,7 @@ use crate::failure::Refusal;
 use crate::interrupt;
 use crate::observe::{clues_of, read_all};
 use crate::pages::Seen;
-use crate::printer::Printer;
+use crate::printer::{Printer, printable};
 
 /// What is written of a row besides its label, in this order; values that are not known are left out.
 #[derive(Serialize)]
@@ -127,17 +127,6 @@ impl Rows {
             }
         }
         Ok(())
-    }
-}
-
-/// A URL as text: bytes that are no text are percent-encoded, which does not change what it means.
-fn printable(url: &[u8]) -> String {
-    match std::str::from_utf8(url) {
-        Ok(text) => text.to_owned(),
-        Err(_) => url
-            .iter()
-            .map(|&byte| if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-            .collect(),
     }
 }
 

@@ -2,6 +2,7 @@
 `dedust evaluate`: rules and URLs whose pages are known in, figures out.
 */
 
+mod errors;
 mod labels;
 mod promises;
 mod show;
@@ -14,11 +15,13 @@ use dedust_eval::metrics::{MacroAverage, Score};
 use dedust_eval::{Evaluation, Evaluator, Scores};
 use serde::Serialize;
 
-use self::promises::Promises;
+use self::errors::KnownUrls;
+use self::promises::{Opened, Promises};
 
 use crate::ExitStatus;
 use crate::args::{EvaluateArgs, ReportFormat};
 use crate::failure::Refusal;
+use crate::joining::JoiningEdits;
 use crate::number::{count, counted, figure};
 use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
@@ -120,16 +123,20 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
     }
     let from_stdin = args.inputs.iter().any(|input| input.as_os_str() == "-");
     let mut watch = Watch::new(&args.rules);
-    let (normalizer, promises) = promises::open(&args.rules, from_stdin)?;
+    let Opened { normalizer, promises, rules } = promises::open(&args.rules, from_stdin)?;
     let normalizer = rule_file::trusted(normalizer, &args.rules, &args.trust, printer);
     let mut evaluator = Evaluator::new(&normalizer, args.evidence);
     let mut url = ParsedUrl::default();
+    let mut known = KnownUrls::default();
     read_all(&args.inputs, &args.read, printer, |observation| {
         url.parse_from(observation.url())?;
-        evaluator.observe(observation.url(), &clues_of(observation));
+        let number = evaluator.observe(observation.url(), &clues_of(observation));
+        if args.errors {
+            known.push(number, observation);
+        }
         Ok(())
     })?;
-    let evaluation = evaluator.finish();
+    let (evaluation, urls) = evaluator.finish_with_urls();
     watch.look(printer);
     if evaluation.sites.is_empty() {
         return Err(Refusal::new(
@@ -148,6 +155,10 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
             promises.print(&evaluation, printer)?;
         }
         ReportFormat::Json => print_json(&evaluation, &promises, printer)?,
+    }
+    if args.errors {
+        let joining = JoiningEdits::new(&normalizer, rules.as_ref());
+        errors::print(&urls, &known, &normalizer, joining, args, printer)?;
     }
     if let Some(site) = &args.show {
         show::site(&args.rules, site, args.format, printer)?;

@@ -11,7 +11,9 @@ use std::time::Instant;
 
 use anyhow::Context as _;
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::{CrawlStore, LearnSettings, Learner as _, SampleSize, StoredCrawl, Trainer, Training};
+use dedust_learn::{
+    CanonFd, CrawlStore, LearnSettings, Learner as _, Preferences, SampleSize, StoredCrawl, Trainer, Training,
+};
 
 use self::unfinished::Unfinished;
 use crate::ExitStatus;
@@ -48,9 +50,18 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
     #[cfg(feature = "seq2seq")]
     let learner = if args.method == Method::Seq2Seq { translator.clone() } else { learner };
     let finds_mirrors = learner.leaves_out_mirrors() && !args.no_mirrors;
+    if !args.prefer.is_empty() && args.method.name() != CanonFd.name() {
+        return Err(Refusal::new(
+            format!("--prefer says which form {} writes, and is not for {}", CanonFd.name(), args.method),
+            "leave out --prefer, or --method",
+        )
+        .into());
+    }
+    let preferences = Preferences::new(args.prefer.iter().cloned()).context("--prefer cannot be met")?;
     let trainer = Trainer::builder()
         .learner(learner)
         .settings(settings)
+        .preferences(preferences)
         .build()
         .context("--max-fpr is out of range")?;
     let sample = SampleSize::new(args.sample, args.max_sample)
@@ -92,12 +103,13 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         ));
     }
     match args.format {
-        ReportFormat::Text => report::text(&training, &args.output, printer),
+        ReportFormat::Text => report::text(&training, args, printer),
         ReportFormat::Json => report::json(&training, printer)?,
     }
     if let (Some(kept), Some(path)) = (kept, &args.keep) {
         keep::report(&kept, path, printer);
     }
+    report::unmet_preferences(&training, &args.prefer, printer);
     report::missing_evidence(&training, args.evidence, printer);
     Ok(ExitStatus::Success)
 }

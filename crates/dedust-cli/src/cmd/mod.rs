@@ -9,6 +9,7 @@ pub(crate) mod completions;
 pub(crate) mod dedup;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
+pub(crate) mod groups;
 pub(crate) mod learn;
 pub(crate) mod man;
 pub(crate) mod normalize;

@@ -6,13 +6,14 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "learn",
     "normalize",
     "dedup",
     "seen",
     "rules",
     "compile",
+    "groups",
     "evaluate",
     "compare",
     "explain",

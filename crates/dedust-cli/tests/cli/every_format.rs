@@ -71,6 +71,7 @@ fn every_format_is_normalized_deduplicated_and_explained() {
             let new = run(&["dedup", "rules.json", name, "--format", "text"]);
             assert_eq!(new.trim_end(), URL, "{name}");
             assert!(run(&["explain", "rules.json", name]).contains(KEY), "{name}");
+            assert!(run(&["groups", "rules.json", name, "--min-size", "1"]).contains(KEY), "{name}");
             assert!(
                 run(&["cluster", name, "-o", "-"]).contains(&format!("{{\"url\":\"{URL}\",\"cluster\"")),
                 "{name}"

@@ -54,8 +54,8 @@ fn the_report_for_programs_goes_to_stdout() {
     assert_snapshot!(sandbox.dedust(&run), @r#"
     exit 0
     --- stdout
-    {"type":"site","site":"shop.example","urls":120,"labelled":120,"pages":40,"rules":1,"saved":80,"fpr":0.0,"promise":{"lost":2,"pages":40}}
-    {"type":"total","sites":1,"urls":120,"labelled":120,"pages":40,"rules":1,"saved":80,"fpr":0.0}
+    {"type":"site","site":"shop.example","urls":120,"labelled":120,"pages":40,"rules":1,"saved":80,"saved_without_rules":0,"fpr":0.0,"promise":{"lost":2,"pages":40}}
+    {"type":"total","sites":1,"urls":120,"labelled":120,"pages":40,"rules":1,"saved":80,"saved_without_rules":0,"fpr":0.0}
     "#);
 }
 
@@ -316,4 +316,133 @@ fn an_interrupted_run_leaves_nothing_behind() {
     ");
     drop(stdin);
     assert_eq!(sandbox.names(), Vec::<String>::new());
+}
+
+/// Pages of `a.example`, of which the first so many were also met at each of some starts of URLs.
+fn pages_at(starts: &[(&str, u32)]) -> String {
+    let row = |start: &str, page: u32| {
+        format!("{{\"url\":\"{start}/page/{page}\",\"digest\":\"page {page}\",\"status\":200}}\n")
+    };
+    let of_page = |page: u32| {
+        let starts = starts.iter().filter(move |(_, pages)| page < *pages);
+        starts.map(move |(start, _)| row(start, page)).collect::<String>()
+    };
+    (0..60).map(of_page).collect()
+}
+
+#[test]
+fn the_preferred_form_is_written_where_it_was_seen_often_enough() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", pages_at(&[("http://a.example", 60), ("https://a.example", 30)]));
+    let canonical = |prefer: &[&str]| {
+        let learn = ["learn", "crawl.jsonl", "-o", "rules.json", "--force", "-q"];
+        assert_eq!(sandbox.dedust(&[&learn, prefer].concat()), "exit 0\n");
+        let urls = "http://a.example/page/70\nhttps://a.example/page/71\nhttp://b.example/page/70\n";
+        sandbox.dedust_with(&["normalize", "rules.json"], urls)
+    };
+    assert_snapshot!(canonical(&[]), @r"
+    exit 0
+    --- stdout
+    https://a.example/page/70
+    https://a.example/page/71
+    http://b.example/page/70
+    ");
+    assert_snapshot!(canonical(&["--prefer", "http"]), @r"
+    exit 0
+    --- stdout
+    http://a.example/page/70
+    http://a.example/page/71
+    http://b.example/page/70
+    ");
+    assert_eq!(canonical(&["--prefer", "http,b.example=https"]), canonical(&["--prefer", "http"]));
+    assert_eq!(canonical(&["--prefer", "http", "--prefer", "a.example=https"]), canonical(&[]));
+}
+
+#[test]
+fn www_is_written_if_it_is_preferred() {
+    let sandbox = Sandbox::new();
+    let starts = [("http://a.example", 60), ("http://www.a.example", 40)];
+    sandbox.write("crawl.jsonl", pages_at(&starts));
+    let learn = ["learn", "crawl.jsonl", "-o", "rules.json", "--trust-hosts", "--prefer", "www", "-q"];
+    assert_eq!(sandbox.dedust(&learn), "exit 0\n");
+    let urls = "http://a.example/page/70\nhttp://www.a.example/page/71\nhttp://m.a.example/page/72\n";
+    assert_snapshot!(sandbox.dedust_with(&["normalize", "rules.json"], urls), @r"
+    exit 0
+    --- stdout
+    http://www.a.example/page/70
+    http://www.a.example/page/71
+    http://m.a.example/page/72
+    ");
+    assert_snapshot!(sandbox.dedust_with(&["normalize", "rules.json", "--key"], urls), @r"
+    exit 0
+    --- stdout
+    http://www.a.example/page/70
+    http://www.a.example/page/71
+    http://m.a.example/page/72
+    ");
+}
+
+#[test]
+fn a_preference_that_is_not_met_is_told() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", pages_at(&[("http://a.example", 60), ("https://a.example", 5)]));
+    assert_snapshot!(sandbox.dedust(&["learn", "crawl.jsonl", "-o", "rules.json", "--prefer", "https"]), @r"
+    exit 0
+    --- stderr
+    site       URLs  duplicates known  rules  URLs saved  share     fpr
+    a.example    65                 5      1           5  7.7 %  0.0000
+
+    a.example: at most 1 of 60 pages are expected to be merged wrongly, 95 % confidence
+
+    edits of a.example, made one after the other; bounds are by groups held out, at 95 %:
+      edit 0: [likely] `https` is the same as `http`
+        5 URLs covered, 0 of 2 groups failed: at most 77.6 % wrong
+        e.g. https://a.example/page/0
+           = http://a.example/page/0
+
+    1 rule written to rules.json
+    a.example: `http` is kept where `https` is preferred: too few pages were seen in it for others to be fetched so
+    ");
+}
+
+#[test]
+fn preferences_that_make_no_sense_are_refused() {
+    let sandbox = Sandbox::with_rules();
+    let learn =
+        |options: &[&str]| sandbox.dedust(&[&["learn", "crawl.jsonl", "-o", "new.json"], options].concat());
+    assert_snapshot!(learn(&["--prefer", "https,http"]), @r"
+    exit 2
+    --- stderr
+    error: --prefer cannot be met
+      cause: `https` and `http` exclude each other
+    ");
+    assert_snapshot!(learn(&["--prefer", "ftp"]), @r"
+    exit 2
+    --- stderr
+    error: invalid value 'ftp' for '--prefer <FORM>': `ftp` is no form, expected https, http, www or bare, or SITE=FORM such as example.org=www
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(learn(&["--prefer", "https", "--method", "tree-graph"]), @r"
+    exit 2
+    --- stderr
+    error: --prefer says which form canonfd writes, and is not for tree-graph
+    hint: leave out --prefer, or --method
+    ");
+}
+
+#[test]
+fn what_was_refused_is_shown_on_request_only() {
+    let sandbox = Sandbox::new();
+    // The language matters to all pages but a few.
+    let row = |page: u32, language: &str| {
+        let text = if page < 5 { "" } else { language };
+        format!("{{\"url\":\"http://a.example/{page}?lang={language}\",\"digest\":\"{page}{text}\"}}\n")
+    };
+    let rows: String = (0..40).flat_map(|page| ["de", "en"].map(|language| row(page, language))).collect();
+    sandbox.write("crawl.jsonl", rows);
+    let learn = |option: &str| sandbox.dedust(&["learn", "crawl.jsonl", "-o", "new.json", "--force", option]);
+    assert!(!learn("--no-progress").contains("refused"));
+    let text = learn("--verbose");
+    assert!(text.contains("considered on a.example and refused:"), "{text}");
 }

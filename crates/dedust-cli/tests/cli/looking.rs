@@ -240,3 +240,78 @@ fn an_unknown_site_has_no_tree() {
     hint: expected URLs with a host, such as http://a.example/
     ");
 }
+
+/// Two pages that differ by `sid`, one that is lost for it, and one that is found under two keys.
+const LABELLED: &str = r#"{"url":"http://a.example/p?id=1","page":"one","title":"One","digest":"1"}
+{"url":"http://a.example/p?id=1&sid=7","page":"two","title":"Two","digest":"2"}
+{"url":"http://a.example/p?id=1&sid=8&ref=x","page":"two","title":"Two","digest":"2"}
+{"url":"http://a.example/p?id=1&ref=y","page":"three","title":"One","digest":"3"}
+{"url":"http://a.example/three","page":"three","digest":"3"}
+{"url":"http://a.example/alone","page":"four"}
+"#;
+
+#[test]
+fn wrong_merges_are_charged_to_the_edits_that_make_them() {
+    let sandbox = Sandbox::with_edits();
+    sandbox.write("labelled.jsonl", LABELLED);
+    let text = sandbox.dedust(&["evaluate", "rules.json", "labelled.jsonl", "--errors"]);
+    let errors = text.split_once("\nerrors").map(|(_, errors)| errors.to_owned()).unwrap();
+    assert_snapshot!(errors, @r"
+    : 1 page lost, 2 merged with another, 3 URLs
+    missed: 1 page still with several keys, 1 key too many
+
+    edit 1 of a.example: `sid` does not matter
+      1 page lost, 1 merged with another, 2 URLs
+
+      fetched    http://a.example/p?id=1  (no edit)
+      lost       http://a.example/p?id=1&sid=7  (edit 1)
+      canonical  http://a.example/p?id=1
+      evidence   the digests differ; labels `one` and `two`; titles `One` and `Two`
+
+    edit 0 of a.example: `ref` does not matter
+      0 pages lost, 1 merged with another, 1 URL
+
+      fetched    http://a.example/p?id=1  (no edit)
+      merged     http://a.example/p?id=1&ref=y  (edit 0)
+      canonical  http://a.example/p?id=1
+                 http://a.example/p?id=1&ref=y
+      evidence   the digests differ; labels `one` and `three`; the titles are the same
+    ");
+    let text = sandbox.dedust(&[
+        "evaluate",
+        "rules.json",
+        "labelled.jsonl",
+        "--errors",
+        "--limit",
+        "1",
+        "--format",
+        "json",
+    ]);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("{\"type\":\"m")).skip(3).collect();
+    assert_snapshot!(lines.join("\n"), @r#"
+    {"type":"edit_errors","site":"a.example","index":1,"edit":"`sid` does not matter","pages_lost":1,"pages_merged":1,"urls_merged":2}
+    {"type":"wrong_merge","key":"http://a.example/p?id=1","fetched":{"url":"http://a.example/p?id=1","canonical":"http://a.example/p?id=1","edits":[],"cluster":"one","title":"One","digest":"1"},"merged":{"url":"http://a.example/p?id=1&sid=7","canonical":"http://a.example/p?id=1","edits":[1],"cluster":"two","title":"Two","digest":"2"},"is_lost":true,"evidence":["the digests differ","labels `one` and `two`","titles `One` and `Two`"]}
+    {"type":"edit_errors","site":"a.example","index":0,"edit":"`ref` does not matter","pages_lost":0,"pages_merged":1,"urls_merged":1}
+    {"type":"wrong_merge","key":"http://a.example/p?id=1","fetched":{"url":"http://a.example/p?id=1","canonical":"http://a.example/p?id=1","edits":[],"cluster":"one","title":"One","digest":"1"},"merged":{"url":"http://a.example/p?id=1&ref=y","canonical":"http://a.example/p?id=1&ref=y","edits":[0],"cluster":"three","title":"One","digest":"3"},"is_lost":false,"evidence":["the digests differ","labels `one` and `three`","the titles are the same"]}
+    {"type":"errors","pages_lost":1,"pages_merged":2,"urls_merged":3,"pages_split":1,"keys_too_many":1}
+    "#);
+}
+
+#[test]
+fn rules_without_errors_say_so() {
+    let sandbox = Sandbox::with_edits();
+    sandbox.write("labelled.jsonl", "{\"url\":\"http://a.example/p?sid=1\",\"page\":1}\n");
+    let text = sandbox.dedust(&["evaluate", "rules.json", "labelled.jsonl", "--errors"]);
+    assert!(text.contains("errors: 0 pages lost, 0 merged with another, 0 URLs\n"), "{text}");
+    assert_snapshot!(sandbox.dedust(&["evaluate", "rules.json", "labelled.jsonl", "--limit", "1"]), @r"
+    exit 2
+    --- stderr
+    error: the following required arguments were not provided:
+      --errors
+
+    Usage: dedust evaluate [OPTIONS] <RULES> <LABELLED>...
+           dedust evaluate [OPTIONS] --labels <TRUTH> <LABELLED>...
+
+    For more information, try '--help'.
+    ");
+}

@@ -14,6 +14,7 @@ mod compiling;
 mod deciding;
 mod deduplicating;
 mod every_format;
+mod grouping;
 mod hostile_input;
 mod hostile_output;
 mod hostile_rules;

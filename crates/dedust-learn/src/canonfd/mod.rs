@@ -12,6 +12,7 @@ mod accept;
 mod differ;
 mod draft;
 mod families;
+mod prefer;
 mod refine;
 mod scope;
 mod search;
@@ -30,31 +31,39 @@ use std::borrow::Cow;
 
 use dedust::rules::Promise;
 
+use self::prefer::{Turned, prefer};
 use crate::corpus::Corpus;
-use crate::learner::Learned;
+use crate::learner::{LearnSettings, Learned};
 
 /// Learns edits for one site. In [`Mode::Paper`], edits with a larger share of votes against them than
-/// `max_false_rate` are refused.
-pub(crate) fn learn_canonfd(corpus: &Corpus, proof: Proof, max_false_rate: f64) -> Learned {
+/// `max_false_pair_rate` are refused.
+pub(crate) fn learn_canonfd(corpus: &Corpus, settings: &LearnSettings) -> Learned {
     // One URL has nothing to be joined to.
     if corpus.len() < 2 {
         let promise = Some(Promise { lost: 0, pages: corpus.page_count() as u64 });
         return Learned { promise, ..Learned::default() };
     }
+    let original = corpus;
     let (corpus, separator) = match separator::split(corpus) {
         Some((corpus, edit)) => (Cow::Owned(corpus), Some(edit)),
         None => (Cow::Borrowed(corpus), None),
     };
-    let mut search = search::Search::new(&corpus, proof, max_false_rate);
+    let LearnSettings { max_false_pair_rate, proof, preferred } = *settings;
+    let mut search = search::Search::new(&corpus, proof, max_false_pair_rate).preferring(preferred);
     search.run();
     // Where it brings nothing together, it is of use to others only.
     let separator = separator.filter(|edit| edit.evidence.groups > 0 || !search.edits.is_empty());
-    Learned {
+    let before = usize::from(separator.is_some());
+    let turned = search.turned.iter().map(|turned| Turned { index: before + turned.index, ..turned.clone() });
+    let turned = turned.collect();
+    let learned = Learned {
         raw_rules: search.tried,
         qualified_rules: search.accepted.len(),
         refused: write::write_refused(&search),
         promise: Some(search.promise()),
         hosts: if search.holds_everywhere { Vec::new() } else { search.hosts },
         edits: separator.into_iter().chain(search.edits).collect(),
-    }
+        unmet: Vec::new(),
+    };
+    prefer(learned, turned, original)
 }

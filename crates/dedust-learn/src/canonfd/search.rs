@@ -10,18 +10,20 @@ Finds edits that do not change which page is meant, each judged in the light of 
 use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
 
-use dedust::rules::{Change, Edit, Promise, Spot, Test, TokenKey, Value};
+use dedust::rules::{Change, Edit, Promise, Spot, Test, TokenKey, Trust, Value};
 use foldhash::{HashMap, HashSet};
 
 use super::accept::{Harm, Noise, Proof, Refusal, Standard};
 use super::draft::{Draft, nothing_for};
 use super::families::{Family, Prior, is_volatile};
+use super::prefer::{Turned, turned, written};
 use super::scope::hosts_seen;
 use super::table::Table;
 use super::vote::{Ballot, Group, SlightVotes, Tally, Votes, count, joined};
 use super::work::max_work;
 use super::write::write_edit;
 use crate::corpus::Corpus;
+use crate::preference::PreferredForms;
 use crate::thresholds::THRESHOLDS;
 
 /// Of a normal distribution, 95 % is below so many standard deviations above the mean.
@@ -79,6 +81,9 @@ pub(super) struct Search<'c> {
     /// Edits that were believed, in the order in which they were made, and as they are written.
     pub(super) accepted: Vec<Judged>,
     pub(super) edits: Vec<Edit>,
+    /// The forms that are wanted, and the edits that would write them in place of others.
+    preferred: PreferredForms,
+    pub(super) turned: Vec<Turned>,
     /// Mean and variance of the pages that they are expected to lose.
     loss: (f64, f64),
     /// Edits that were not, as they were last judged.
@@ -114,6 +119,8 @@ impl<'c> Search<'c> {
             },
             accepted: Vec::new(),
             edits: Vec::new(),
+            preferred: PreferredForms::default(),
+            turned: Vec::new(),
             loss: (0.0, 0.0),
             refused: HashMap::default(),
             tried: 0,
@@ -122,6 +129,11 @@ impl<'c> Search<'c> {
             holds_everywhere: true,
             votes: Mutex::default(),
         }
+    }
+
+    /// Likewise, with an eye to these forms.
+    pub(super) fn preferring(self, preferred: PreferredForms) -> Self {
+        Self { preferred, ..self }
     }
 
     pub(super) fn run(&mut self) {
@@ -222,7 +234,9 @@ impl<'c> Search<'c> {
                 let (trust, (mean, variance)) = (case.trust(), case.loss());
                 self.loss = (self.loss.0 + mean, self.loss.1 + variance);
                 self.holds_everywhere &= self.holds_on_all_hosts(&again.candidate);
-                self.edits.push(write_edit(&self.table, &again, &moves, &self.noise, trust));
+                let edit = write_edit(&self.table, &again, &moves, &self.noise, trust);
+                self.turned.extend(self.turn(&again, &edit));
+                self.edits.push(edit);
                 self.table.apply(&again.candidate.draft, &moves);
                 self.votes = Mutex::default();
                 self.refused.remove(&again.candidate.draft);
@@ -230,6 +244,22 @@ impl<'c> Search<'c> {
             }
         }
         self.accepted.len() > before
+    }
+
+    /// The edit that is written next, turned round, if it then writes a form that is wanted.
+    fn turn(&self, judged: &Judged, edit: &Edit) -> Option<Turned> {
+        let index = self.edits.len();
+        let Some((form, draft)) = turned(&judged.candidate.draft, self.preferred) else {
+            let form = written(&judged.candidate.draft, self.preferred).filter(|_| !edit.fetchable)?;
+            return Some(Turned { index, form, edit: None });
+        };
+        // No work that counts: what is wanted must not decide what is learned.
+        let (moves, _) = self.table.moves_and_work(&draft);
+        let candidate = Candidate { draft, ..judged.candidate.clone() };
+        let judged = Judged { candidate, ..judged.clone() };
+        let trust = edit.evidence.trust.unwrap_or(Trust::Likely);
+        let edit = write_edit(&self.table, &judged, &moves, &self.noise, trust);
+        Some(Turned { index, form, edit: Some(edit).filter(|edit| edit.fetchable) })
     }
 
     /// Whether a value counts as none of a key of which another value does so already. A key has one default: if it has

@@ -11,6 +11,7 @@ use super::draft::Draft;
 use super::search::{Judged, Search};
 use super::table::Table;
 use super::vote::by_place;
+use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::pair_counts::PairCounts;
 use crate::rule_evidence::{is_fetchable, rule_evidence};
@@ -77,11 +78,21 @@ pub(super) fn write_edit(
         let stands = table.at(group[0].0).find(is_duplicate);
         seen += u64::from(stands.is_some());
         let duplicate = stands.or_else(|| group[1..].iter().map(|&(_, other)| other).find(is_duplicate));
-        if let Some(duplicate) = duplicate {
-            kinds = kinds | corpus.kinds(row) | corpus.kinds(duplicate);
-            examples.push((row, duplicate));
+        let Some(duplicate) = duplicate else { continue };
+        kinds = kinds | corpus.kinds(row) | corpus.kinds(duplicate);
+        if examples.len() < THRESHOLDS.search.max_examples {
+            // What edits before this one have brought together shows nothing of it.
+            let was_apart = |other: &u32| table.place(*other) != table.place(row);
+            let others = table.at(group[0].0).chain(group[1..].iter().map(|&(_, other)| other));
+            let others = others.filter(|other| is_duplicate(other) && was_apart(other));
+            let others = others.take(THRESHOLDS.search.max_duplicates_of_example);
+            let nearest = others.min_by_key(|&other| difference(corpus, row, other));
+            examples.extend(nearest.map(|other| (row, other)));
         }
     }
+    // Those that differ by the edit alone, if there are any.
+    let least = examples.iter().map(|&(row, other)| difference(corpus, row, other)).min();
+    examples.retain(|&(row, other)| Some(difference(corpus, row, other)) == least);
     let counts = PairCounts {
         support: tally.all.into(),
         same: (tally.all - tally.against).into(),
@@ -98,6 +109,16 @@ pub(super) fn write_edit(
         },
         ..Edit::default()
     }
+}
+
+/// How many parts one of two URLs has and the other has not. Of very many, nobody counts.
+fn difference(corpus: &Corpus, a: u32, b: u32) -> usize {
+    let (ours, theirs) = (corpus.pairs(a), corpus.pairs(b));
+    if ours.len().max(theirs.len()) > 64 {
+        return usize::MAX;
+    }
+    let missing = |pairs: &[u32], others: &[u32]| pairs.iter().filter(|pair| !others.contains(pair)).count();
+    missing(ours, theirs) + missing(theirs, ours)
 }
 
 /// Whether every value of the new form is known.

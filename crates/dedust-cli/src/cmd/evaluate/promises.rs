@@ -19,11 +19,23 @@ use crate::table::Table;
 #[derive(Default)]
 pub(super) struct Promises(BTreeMap<Box<str>, Promise>);
 
+/// Rules to be evaluated.
+pub(super) struct Opened {
+    pub(super) normalizer: Normalizer,
+    pub(super) promises: Promises,
+    /// `None` if they are compiled.
+    pub(super) rules: Option<RuleSet>,
+}
+
 /// Opens the rules at `path`, with what they promise.
-pub(super) fn open(path: &Path, urls_on_stdin: bool) -> anyhow::Result<(Normalizer, Promises)> {
+pub(super) fn open(path: &Path, urls_on_stdin: bool) -> anyhow::Result<Opened> {
     Ok(match rule_file::open(path, urls_on_stdin)? {
-        Rules::Plain(rules) => (Normalizer::compile(&rules), Promises::of_rules(&rules)),
-        Rules::Compiled(normalizer) => (normalizer, Promises::default()),
+        Rules::Plain(rules) => Opened {
+            normalizer: Normalizer::compile(&rules),
+            promises: Promises::of_rules(&rules),
+            rules: Some(rules),
+        },
+        Rules::Compiled(normalizer) => Opened { normalizer, promises: Promises::default(), rules: None },
     })
 }
 

@@ -4,20 +4,28 @@ What learning came to: a table of sites, and the first rules in words.
 
 use std::cmp::Reverse;
 use std::io;
-use std::path::Path;
 
-use dedust::rules::{Edit, Evidence, Promise};
-use dedust_learn::{EvidenceKinds, SiteReport, Training};
+use dedust::rules::{Edit, Evidence, Promise, SiteRules};
+use dedust_learn::{
+    EvidenceKinds, Form, Preference, SiteReport, Training, UnmetPreference, UnmetReason, failure_bound,
+};
 use serde::Serialize;
 
+use crate::args::LearnArgs;
 use crate::line_source::name_of;
-use crate::number::{count, counted, figure, percent_of};
+use crate::number::{count, counted, figure, percent, percent_of};
 use crate::printer::Printer;
 use crate::table::Table;
 use crate::words;
 
 const SHOWN_SITES: usize = 20;
 const SHOWN_RULES: usize = 10;
+/// Sites with risky edits that are named, and edits of each.
+const SHOWN_RISKS: usize = 3;
+/// Pages that an edit may lose on any site, as `--max-loss` has it.
+const LEAST_LOSS: f64 = 2.0;
+/// Preferences that could not be met.
+const SHOWN_UNMET: usize = 5;
 
 /// One line of the report: `{"type":"site",..}` for every site, in the order of their names, then
 /// `{"type":"total",..}`.
@@ -59,6 +67,8 @@ struct Figures {
     rules: u64,
     /// URLs that need not be fetched: all URLs less the distinct keys.
     saved: u64,
+    /// Those of them that need no rules, but safe normalization alone.
+    saved_without_rules: u64,
     /// The share of different pages among the pairs of labelled URLs with one key.
     fpr: f64,
     #[serde(skip)]
@@ -75,6 +85,7 @@ impl Figures {
             pages: report.pages as u64,
             rules: report.rules as u64,
             saved: report.saved as u64,
+            saved_without_rules: report.saved_without_rules as u64,
             fpr: report.score.fpr,
             support_pairs: report.score.support_pairs,
             false_pairs: report.score.false_pairs,
@@ -88,6 +99,7 @@ impl Figures {
             pages: sum.pages + site.pages,
             rules: sum.rules + site.rules,
             saved: sum.saved + site.saved,
+            saved_without_rules: sum.saved_without_rules + site.saved_without_rules,
             fpr: 0.0,
             support_pairs: sum.support_pairs + site.support_pairs,
             false_pairs: sum.false_pairs + site.false_pairs,
@@ -123,7 +135,8 @@ pub(super) fn json(training: &Training, printer: &mut Printer) -> io::Result<()>
 }
 
 /// The report for people.
-pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
+pub(super) fn text(training: &Training, args: &LearnArgs, printer: &mut Printer) {
+    let output = &args.output;
     let mut sites: Vec<&SiteReport> = training.sites.iter().collect();
     sites.sort_by_key(|report| (Reverse(report.saved), Reverse(report.urls)));
     let mut table = Table::new(&["site", "URLs", "duplicates known", "rules", "URLs saved", "share", "fpr"]);
@@ -142,8 +155,16 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
         let more = (sites.len() - SHOWN_SITES) as u64;
         printer.note(format_args!("and {}", counted(more, "more site", "more sites")));
     }
+    let total = Figures::total(&training.sites);
+    if total.saved_without_rules > 0 {
+        printer.note(format_args!(
+            "{} of these {} saved by safe normalization alone, without any rule",
+            count(total.saved_without_rules),
+            counted(total.saved, "URL is", "URLs are"),
+        ));
+    }
     let mut shown = 0;
-    for report in sites {
+    for report in &sites {
         let Some(site) = training.rules.site(&report.site).filter(|site| !site.is_empty()) else { continue };
         if shown == SHOWN_RULES {
             break;
@@ -172,7 +193,9 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
         }
         let shown_edit = |(index, edit): (usize, &'_ Edit)| {
             let only = if edit.fetchable { "" } else { " (in keys only)" };
-            let trust = edit.evidence.trust.map_or(String::new(), |trust| format!("[{}] ", trust.name()));
+            let risky = if risk(edit, site, args.max_loss).is_some() { ", risky" } else { "" };
+            let trust =
+                edit.evidence.trust.map_or(String::new(), |trust| format!("[{}{risky}] ", trust.name()));
             let state = match (&edit.off, &edit.pinned) {
                 (Some(_), _) => "[off] ",
                 (None, Some(_)) => "[pinned] ",
@@ -181,17 +204,18 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
             };
             format!("  edit {index}: {trust}{state}{edit}{only}")
         };
-        let mut rules: Vec<(String, &Evidence)> = site
-            .edits()
-            .iter()
-            .enumerate()
-            .map(|(index, edit)| (shown_edit((index, edit)), &edit.evidence))
-            .collect();
-        rules.sort_by_key(|(_, evidence)| Reverse(evidence.urls));
-        for (rule, evidence) in rules.into_iter().take(SHOWN_RULES - shown) {
+        let mut rules: Vec<(usize, &Edit)> = site.edits().iter().enumerate().collect();
+        rules.sort_by_key(|(_, edit)| Reverse((risk(edit, site, args.max_loss), edit.evidence.urls)));
+        for (index, edit) in rules.into_iter().take(SHOWN_RULES - shown) {
+            let (rule, evidence) = (shown_edit((index, edit)), &edit.evidence);
             let record = if site.mirror().is_some() { words::shared_paths } else { words::record };
             printer.note(in_words(&rule, record(evidence), evidence));
             shown += 1;
+        }
+    }
+    for report in sites.iter().take(SHOWN_SITES) {
+        if let Some(site) = training.rules.site(&report.site) {
+            refused(&report.site, site, printer);
         }
     }
     let all = training.rules.rule_count();
@@ -202,8 +226,84 @@ pub(super) fn text(training: &Training, output: &Path, printer: &mut Printer) {
     } else {
         printer.note(format_args!("\n{written} written to {target}"));
     }
+    risks(training, args, printer);
     if training.rules.sites().any(|(_, site)| site.mirror().is_some()) {
         printer.hint("mirrors are applied with --trust-mirrors only");
+    }
+}
+
+/// The pages that an edit may lose, with 95 % confidence by all votes on it, if some are against it and the pages are more than
+/// `max_loss` allows for one edit. None for the edits of methods that say nothing of it.
+fn risk(edit: &Edit, site: &SiteRules, max_loss: f64) -> Option<u64> {
+    let Evidence { trust, support_pairs: votes, false_pairs: against, .. } = edit.evidence;
+    let pages = site.summary().promise.filter(|_| trust.is_some())?.pages;
+    let lost = failure_bound(against, votes) * votes as f64;
+    (against > 0 && lost > (max_loss * pages as f64).max(LEAST_LOSS)).then_some(lost.ceil() as u64)
+}
+
+/// A site with risky edits.
+struct RiskySite<'a> {
+    name: &'a str,
+    pages: u64,
+    /// The pages that each may lose, and its place; those that may lose most first.
+    edits: Vec<(u64, usize)>,
+}
+
+impl<'a> RiskySite<'a> {
+    fn new(name: &'a str, site: &SiteRules, max_loss: f64) -> Option<Self> {
+        let edits = site.edits().iter().enumerate();
+        let edits = edits.filter_map(|(index, edit)| Some((risk(edit, site, max_loss)?, index)));
+        let mut edits: Vec<(u64, usize)> = edits.collect();
+        edits.sort_by_key(|&(lost, index)| (Reverse(lost), index));
+        let pages = site.summary().promise?.pages;
+        Some(Self { name, pages, edits }).filter(|site| !site.edits.is_empty())
+    }
+
+    fn in_words(&self, max_loss: f64) -> String {
+        let named = self.edits.iter().take(SHOWN_RISKS);
+        let named: Vec<String> =
+            named.map(|(lost, index)| format!("edit {index} up to {}", count(*lost))).collect();
+        let more = match self.edits.len().saturating_sub(SHOWN_RISKS) {
+            0 => String::new(),
+            more => format!(" (and {} less)", counted(more as u64, "other", "others")),
+        };
+        format!(
+            "{}: risky edits may lose many of {}: {}{more}; one edit should lose no more than {} (--max-loss)",
+            self.name,
+            counted(self.pages, "page", "pages"),
+            words::list(&named),
+            percent(max_loss),
+        )
+    }
+}
+
+/// Names the edits that may lose most, worst sites first.
+fn risks(training: &Training, args: &LearnArgs, printer: &mut Printer) {
+    let sites = training.rules.sites();
+    let mut sites: Vec<RiskySite<'_>> =
+        sites.filter_map(|(name, site)| RiskySite::new(name, site, args.max_loss)).collect();
+    sites.sort_by_key(|site| Reverse(site.edits[0].0));
+    for site in sites.iter().take(SHOWN_RISKS) {
+        printer.warning(site.in_words(args.max_loss));
+    }
+    if sites.len() > SHOWN_RISKS {
+        let more = counted((sites.len() - SHOWN_RISKS) as u64, "more site", "more sites");
+        printer.warning(format_args!("likewise on {more}"));
+    }
+    if !sites.is_empty() {
+        printer.hint(
+            "see what they merge wrongly with `dedust evaluate RULES CRAWL --errors`; --mode strict asks for more proof",
+        );
+    }
+}
+
+/// What was considered and not believed, for those who ask.
+fn refused(name: &str, site: &SiteRules, printer: &mut Printer) {
+    if !site.refused().is_empty() {
+        printer.detail(format_args!("\nconsidered on {name} and refused:"));
+    }
+    for edit in site.refused().iter().take(SHOWN_RULES) {
+        printer.detail(format_args!("  {edit}\n    {}", words::refused(edit).join("; ")));
     }
 }
 
@@ -213,6 +313,31 @@ fn in_words(rule: &str, record: String, evidence: &Evidence) -> String {
         text += &format!("\n    e.g. {}\n       = {}", example.url, example.duplicate);
     }
     text
+}
+
+/// Says where a form that was asked for is not written.
+pub(super) fn unmet_preferences(training: &Training, wishes: &[Preference], printer: &mut Printer) {
+    let is_asked_for = |site: &str, form: Form| {
+        let concerns = |wish: &Preference| wish.site.as_deref().is_none_or(|of| of == site);
+        wishes.iter().any(|wish| wish.form == form && concerns(wish))
+    };
+    let unmet = training.sites.iter().flat_map(|report| {
+        let unmet = report.unmet.iter().filter(|unmet| is_asked_for(&report.site, unmet.form));
+        unmet.map(|unmet| (&*report.site, *unmet))
+    });
+    let unmet: Vec<(&str, UnmetPreference)> = unmet.collect();
+    for (site, UnmetPreference { form, reason }) in unmet.iter().take(SHOWN_UNMET) {
+        let (wanted, kept) = (form.name(), form.opposite().name());
+        let reason = match reason {
+            UnmetReason::SeenTooRarely => "too few pages were seen in it for others to be fetched so",
+            _ => "with the other edits of the site, other URLs would be merged",
+        };
+        printer.note(format_args!("{site}: `{kept}` is kept where `{wanted}` is preferred: {reason}"));
+    }
+    if unmet.len() > SHOWN_UNMET {
+        let more = counted((unmet.len() - SHOWN_UNMET) as u64, "more site", "more sites");
+        printer.note(format_args!("likewise on {more}"));
+    }
 }
 
 /// Says what is missing where nothing could be learned for lack of evidence.

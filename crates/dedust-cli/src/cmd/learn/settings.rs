@@ -39,6 +39,7 @@ impl Settings {
             read: ReadArgs { host, column },
             mode,
             max_loss,
+            prefer,
             mirror,
             no_mirrors,
             trust_hosts,
@@ -54,6 +55,7 @@ impl Settings {
         } = args;
         let variant = variant.as_ref().and_then(|variant| variant.to_possible_value());
         let mirrors: Vec<String> = mirror.iter().map(|(from, to)| format!("{from}={to}")).collect();
+        let wishes: Vec<String> = prefer.iter().map(ToString::to_string).collect();
         let columns: Vec<String> = column.iter().map(ToString::to_string).collect();
         let given = |is_given: &bool| if *is_given { "given" } else { NOT_GIVEN };
         let options = [
@@ -64,6 +66,7 @@ impl Settings {
             ("--column", if columns.is_empty() { NOT_GIVEN.into() } else { columns.join(", ") }),
             ("--mode", mode.name().into()),
             ("--max-loss", max_loss.to_string()),
+            ("--prefer", if wishes.is_empty() { NOT_GIVEN.into() } else { wishes.join(",") }),
             ("--mirror", if mirrors.is_empty() { NOT_GIVEN.into() } else { mirrors.join(", ") }),
             ("--no-mirrors", given(no_mirrors).into()),
             ("--trust-hosts", given(trust_hosts).into()),
@@ -137,6 +140,7 @@ mod tests {
             (&["--host", "http://a.example"], "its --host was not given, and now is http://a.example"),
             (&["--mode", "strict"], "its --mode was balanced, and now is strict"),
             (&["--max-loss", "0.1"], "its --max-loss was 0.005, and now is 0.1"),
+            (&["--prefer", "http,bare"], "its --prefer was not given, and now is http,bare"),
             (
                 &["--mirror", "a.example=b.example"],
                 "its --mirror was not given, and now is a.example=b.example",

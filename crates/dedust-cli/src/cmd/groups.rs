@@ -1,0 +1,67 @@
+/*!
+`dedust groups`: rules and a crawl in, the groups of URLs that the rules take for one page out.
+
+A group is all URLs of one key. Its canonical URL is that of most of its URLs; of several that as many have, the shortest, then
+the first in the order of bytes. What a group saves are the URLs after the first that was met, which a crawler would fetch.
+*/
+
+mod args;
+mod store;
+mod write;
+
+use dedust::{Normalizer, RuleSet};
+use dedust_io::{OutputFile, WriteError};
+
+pub(crate) use self::args::GroupsArgs;
+use self::store::{NotKept, UrlStore};
+use self::write::Writer;
+use crate::ExitStatus;
+use crate::failure::Refusal;
+use crate::joining::JoiningEdits;
+use crate::number::count;
+use crate::observe::{RowError, read_rows};
+use crate::printer::Printer;
+use crate::rule_file::{self, Rules, Watch};
+
+/// Finds groups and writes them.
+pub(crate) fn run(args: &GroupsArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    let from_stdin = args.inputs.iter().any(|input| input.as_os_str() == "-");
+    let mut watch = Watch::new(&args.rules);
+    let (rules, normalizer): (Option<RuleSet>, Normalizer) = match rule_file::open(&args.rules, from_stdin)? {
+        Rules::Plain(rules) => {
+            let normalizer = Normalizer::compile(&rules);
+            (Some(rules), normalizer)
+        }
+        Rules::Compiled(normalizer) => (None, normalizer),
+    };
+    let normalizer = rule_file::trusted(normalizer, &args.rules, &args.trust, printer);
+    // Before the work, which may be long: a target that cannot be written is known now.
+    let mut output = OutputFile::create(&args.output, args.force)?;
+    let mut store = UrlStore::new(&normalizer, args.memory as usize * 1_000_000);
+    read_rows(&args.inputs, &args.read, printer, |seen| {
+        store.push(seen.url(), seen.size()).map_err(|error| match error {
+            NotKept::BadUrl(error) => RowError::Url(error),
+            NotKept::Full => RowError::Stop(too_large(args.memory)),
+        })
+    })?;
+    watch.look(printer);
+    let groups = store.groups(args.min_size);
+    let joining = JoiningEdits::new(&normalizer, rules.as_ref());
+    let mut writer = Writer::new(args, &store, &normalizer, joining, &mut output);
+    let written = writer.write(&groups);
+    written.map_err(|source| WriteError::Write { path: args.output.clone(), source })?;
+    output.commit()?;
+    if args.format == args::GroupsFormat::Csv || args.output.as_os_str() != "-" {
+        printer.note(write::summary(&groups.totals));
+    }
+    Ok(ExitStatus::Success)
+}
+
+fn too_large(memory: u32) -> anyhow::Error {
+    Refusal::new(
+        format!("the URLs of this crawl do not fit into {} MB", count(u64::from(memory))),
+        "allow more with --memory MB, or name fewer files at a time: URLs of different sites are never in one group, \
+         mirrors aside",
+    )
+    .into()
+}

@@ -1,0 +1,56 @@
+/*!
+Options of `dedust groups`.
+*/
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use crate::args::{ReadArgs, TrustArgs};
+use crate::help;
+
+/// Options of `groups`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::GROUPS)]
+pub(crate) struct GroupsArgs {
+    /// Rules from `dedust learn`
+    pub(crate) rules: PathBuf,
+    /// Files or folders with URLs, of any format that `learn` reads; `-` is standard input
+    #[arg(required = true, value_name = "CRAWL", long_help = help::URLS)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Where the groups go; `-` is standard output
+    #[arg(short, long, value_name = "OUT", default_value = "-")]
+    pub(crate) output: PathBuf,
+    /// What is written
+    #[arg(long, value_enum, default_value_t = GroupsFormat::Text)]
+    pub(crate) format: GroupsFormat,
+    /// Leave out groups of fewer URLs
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) min_size: u64,
+    /// Show all groups and all their URLs as text too, not the first 20 and 5
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Memory, in MB, for the URLs; a crawl that needs more is refused
+    #[arg(long, value_name = "MB", default_value_t = 2000, hide_short_help = true)]
+    pub(crate) memory: u32,
+    /// Overwrite OUT if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// How inputs are read.
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// How far the rules are trusted.
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+}
+
+/// What `groups` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GroupsFormat {
+    /// For people
+    Text,
+    /// JSON Lines, one object per group
+    Jsonl,
+    /// One row per URL
+    Csv,
+}

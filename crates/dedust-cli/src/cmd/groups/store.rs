@@ -1,0 +1,232 @@
+/*!
+What is kept of a crawl while its groups are found: every distinct URL once, with its size and the hash of its key.
+
+Keys are not kept, since they can be made again. Memory is bounded: a URL for which there is no room is refused.
+*/
+
+use std::cmp::Reverse;
+
+use dedust::errors::ParseUrlError;
+use dedust::{Normalizer, Scratch};
+use foldhash::{HashMap, HashSet};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+const BLOCK_BYTES: usize = 1 << 20;
+
+/// Distinct URLs in the order in which they were met.
+pub(super) struct UrlStore<'n> {
+    normalizer: &'n Normalizer,
+    no_rules: Normalizer,
+    scratch: Scratch,
+    max_bytes: usize,
+    /// The texts of URLs. A block is never moved, so that memory does not double when one more is needed.
+    blocks: Vec<Vec<u8>>,
+    block_bytes: usize,
+    urls: Vec<StoredUrl>,
+    number_by_url: HashMap<u128, u32>,
+    group_by_key: HashMap<u128, u32>,
+}
+
+struct StoredUrl {
+    block: u32,
+    start: u32,
+    length: u32,
+    group: u32,
+    /// A hash of the key that it has without rules.
+    safe: u64,
+    size: Option<u64>,
+}
+
+/// Why a URL is not kept.
+pub(super) enum NotKept {
+    BadUrl(ParseUrlError),
+    /// There is no room for one more.
+    Full,
+}
+
+/// The groups of a crawl.
+pub(super) struct Groups {
+    /// The numbers of all URLs, those of a group next to each other, in the order in which they were met.
+    members: Vec<u32>,
+    /// Those that save most first.
+    pub(super) list: Vec<Group>,
+    pub(super) totals: Totals,
+}
+
+/// URLs of one key.
+pub(super) struct Group {
+    start: u32,
+    end: u32,
+    /// The sizes, where known, of all but the first, which is the one to be fetched.
+    pub(super) saved_bytes: u64,
+    /// Those of the URLs that safe normalization makes the same as one before them, and their sizes.
+    pub(super) safe_duplicates: u64,
+    pub(super) safe_bytes: u64,
+}
+
+/// All groups, those of one URL too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) urls: u64,
+    pub(super) keys: u64,
+    /// Keys of several URLs.
+    pub(super) groups: u64,
+    pub(super) bytes: u64,
+    pub(super) saved_bytes: u64,
+    pub(super) safe_duplicates: u64,
+    pub(super) safe_bytes: u64,
+    /// URLs whose size is known.
+    pub(super) sized: u64,
+}
+
+impl Totals {
+    /// URLs that need not be fetched.
+    pub(super) fn duplicates(&self) -> u64 {
+        self.urls - self.keys
+    }
+
+    fn add(&mut self, group: &Group, sizes: impl Iterator<Item = Option<u64>>) {
+        self.urls += u64::from(group.end - group.start);
+        self.groups += u64::from(group.end - group.start > 1);
+        for size in sizes.flatten() {
+            self.sized += 1;
+            self.bytes = self.bytes.saturating_add(size);
+        }
+        self.saved_bytes = self.saved_bytes.saturating_add(group.saved_bytes);
+        self.safe_duplicates += group.safe_duplicates;
+        self.safe_bytes = self.safe_bytes.saturating_add(group.safe_bytes);
+    }
+}
+
+impl<'n> UrlStore<'n> {
+    /// A store that takes about `max_bytes` of memory at most.
+    pub(super) fn new(normalizer: &'n Normalizer, max_bytes: usize) -> Self {
+        Self {
+            normalizer,
+            no_rules: Normalizer::default(),
+            scratch: Scratch::default(),
+            max_bytes,
+            blocks: Vec::new(),
+            block_bytes: 0,
+            urls: Vec::new(),
+            number_by_url: HashMap::default(),
+            group_by_key: HashMap::default(),
+        }
+    }
+
+    /// Keeps a URL, unless it was met before; of several sizes it keeps the first.
+    pub(super) fn push(&mut self, url: &[u8], size: Option<u64>) -> Result<(), NotKept> {
+        let next = self.urls.len() as u32;
+        if let Some(&number) = self.number_by_url.get(&xxh3_128(url)) {
+            let known = &mut self.urls[number as usize].size;
+            *known = known.or(size);
+            return Ok(());
+        }
+        let key = self.normalizer.key_with(url, &mut self.scratch).map_err(NotKept::BadUrl)?;
+        let key = xxh3_128(key);
+        let safe = self.no_rules.key_with(url, &mut self.scratch).map_err(NotKept::BadUrl)?;
+        let safe = xxh3_64(safe);
+        if self.memory() + url.len() > self.max_bytes || next == u32::MAX {
+            return Err(NotKept::Full);
+        }
+        let groups = self.group_by_key.len() as u32;
+        let group = *self.group_by_key.entry(key).or_insert(groups);
+        self.number_by_url.insert(xxh3_128(url), next);
+        let (block, start) = self.keep_text(url);
+        self.urls.push(StoredUrl { block, start, length: url.len() as u32, group, safe, size });
+        Ok(())
+    }
+
+    fn keep_text(&mut self, url: &[u8]) -> (u32, u32) {
+        let has_room = |block: &Vec<u8>| block.capacity() - block.len() >= url.len();
+        if !self.blocks.last().is_some_and(has_room) {
+            let block = Vec::with_capacity(BLOCK_BYTES.max(url.len()));
+            self.block_bytes += block.capacity();
+            self.blocks.push(block);
+        }
+        let at = self.blocks.len() - 1;
+        let block = &mut self.blocks[at];
+        let start = block.len();
+        block.extend_from_slice(url);
+        (at as u32, start as u32)
+    }
+
+    fn memory(&self) -> usize {
+        // An entry of a map with a byte for itself and an eighth of room to spare; what the groups will take.
+        let entry = (size_of::<(u128, u32)>() + 1) * 8 / 7;
+        self.block_bytes
+            + self.urls.capacity() * (size_of::<StoredUrl>() + size_of::<u32>())
+            + (self.number_by_url.capacity() + self.group_by_key.capacity()) * entry
+            + self.group_by_key.len() * (size_of::<u32>() + size_of::<Group>())
+    }
+
+    /// The text of a URL.
+    pub(super) fn url(&self, number: u32) -> &[u8] {
+        let StoredUrl { block, start, length, .. } = self.urls[number as usize];
+        &self.blocks[block as usize][start as usize..][..length as usize]
+    }
+
+    /// What a fetch of it took.
+    pub(super) fn size(&self, number: u32) -> Option<u64> {
+        self.urls[number as usize].size
+    }
+
+    /// The groups of at least `min_size` URLs, those that save most first: by bytes, by URLs, and then as they were met.
+    pub(super) fn groups(&self, min_size: u64) -> Groups {
+        let mut ends = vec![0_u32; self.group_by_key.len()];
+        for url in &self.urls {
+            ends[url.group as usize] += 1;
+        }
+        let mut start = 0;
+        for end in &mut ends {
+            (*end, start) = (start, start + *end);
+        }
+        let mut members = vec![0_u32; self.urls.len()];
+        for (number, url) in self.urls.iter().enumerate() {
+            let end = &mut ends[url.group as usize];
+            members[*end as usize] = number as u32;
+            *end += 1;
+        }
+        let mut totals = Totals { keys: ends.len() as u64, ..Totals::default() };
+        let mut list = Vec::new();
+        let mut start = 0;
+        for end in ends {
+            let group = self.group(start, end, &members);
+            start = end;
+            let size = u64::from(end - group.start);
+            totals.add(&group, members_of(&group, &members).iter().map(|&number| self.size(number)));
+            if size >= min_size {
+                list.push(group);
+            }
+        }
+        list.sort_by_key(|group| Reverse((group.saved_bytes, group.end - group.start)));
+        Groups { members, list, totals }
+    }
+
+    fn group(&self, start: u32, end: u32, members: &[u32]) -> Group {
+        let mut group = Group { start, end, saved_bytes: 0, safe_duplicates: 0, safe_bytes: 0 };
+        let mut safe_forms: HashSet<u64> = HashSet::default();
+        for (at, &number) in members_of(&group, members).iter().enumerate() {
+            let size = self.size(number).unwrap_or(0);
+            if at > 0 {
+                group.saved_bytes = group.saved_bytes.saturating_add(size);
+            }
+            if !safe_forms.insert(self.urls[number as usize].safe) {
+                group.safe_duplicates += 1;
+                group.safe_bytes = group.safe_bytes.saturating_add(size);
+            }
+        }
+        group
+    }
+}
+
+impl Groups {
+    /// The numbers of the URLs of a group, in the order in which they were met.
+    pub(super) fn members(&self, group: &Group) -> &[u32] {
+        members_of(group, &self.members)
+    }
+}
+
+fn members_of<'m>(group: &Group, members: &'m [u32]) -> &'m [u32] {
+    &members[group.start as usize..group.end as usize]
+}
