@@ -1,53 +1,26 @@
 /*!
-Reads the observations of all inputs and passes them on, keeping count of what could not be used.
-
-A row or URL that cannot be used is shown, counted and left out; an input with more of them than others is an error,
-as is one that cannot be read to its end.
+The one way in for all commands: opens inputs of any format, and tells people what was read and what was left out.
 */
 
-use std::fmt::Display;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use dedust::ParsedUrl;
 use dedust::errors::ParseUrlError;
-use dedust_io::{Format, Input, Preset, ReadError, Reader, RecordCounts, RowCounts};
+pub(crate) use dedust_crawl::SHOWN;
+use dedust_crawl::{ReadCrawlError, ReadReport, Seen, Watch};
+use dedust_io::{Format, Input, Preset, ReadError, RowCounts};
 use dedust_learn::Clues;
 
 use crate::args::ReadArgs;
 use crate::failure::Refusal;
-use crate::layouts::Layouts;
+use crate::layouts;
 use crate::number::{count, counted};
-use crate::pages::{Pages, Seen};
 use crate::printer::Printer;
 use crate::progress::Reading;
 
-/// Messages shown of each kind; the others are counted.
-pub(crate) const SHOWN: usize = 5;
-
-/// Rows of all inputs, and what was wrong with some.
-#[derive(Default)]
-struct Intake {
-    pages: Pages,
-    url: ParsedUrl,
-    rows: RowCounts,
-    bad_rows: Vec<String>,
-    bad_urls: Vec<String>,
-    bad_columns: Vec<String>,
-    bad_bodies: Vec<String>,
-    /// Records of archives, pages or not.
-    records: u64,
-    layouts: Layouts,
-    /// Rows that tell of a redirect.
-    redirects: u64,
-}
-
-/// Opens an input, whatever its format. The one way in for all commands.
+/// Opens an input, whatever its format.
 pub(crate) fn open(path: &Path, args: &ReadArgs) -> Result<Input, ReadError> {
-    let mut input = dedust_io::open(path)?;
-    if let Some(host) = &args.host {
-        input = input.with_host(host);
-    }
-    input.with_columns(&args.column)
+    dedust_crawl::open(path, args.host.as_deref(), &args.column)
 }
 
 /// Reads all inputs, in order, and reports what was left out. Inputs may be files, folders, patterns and lists.
@@ -58,125 +31,66 @@ pub(crate) fn read_all(
     inputs: &[PathBuf],
     args: &ReadArgs,
     printer: &mut Printer,
-    mut observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
+    observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
 ) -> anyhow::Result<()> {
     let inputs = dedust_io::expand(inputs)?;
-    let mut intake = Intake::default();
     let mut reading = Reading::new(printer, &inputs);
-    let read = inputs.iter().try_for_each(|input| {
-        let input = open(input, args)?;
-        reading.open(input.name());
-        let mut reader = input.observations()?;
-        let before = intake.rows;
-        let read = intake.read(&mut reader, &mut reading, &mut observe);
-        let rows = RowCounts {
-            good: intake.rows.good - before.good,
-            bad: intake.rows.bad - before.bad,
-            ..RowCounts::default()
-        };
-        intake.records += reader.records().as_ref().map_or(0, RecordCounts::total);
-        intake.layouts.note(&reader);
-        read.and_then(|()| rows.check(reader.name(), reader.format()))
-    });
-    let read = read.map_err(anyhow::Error::from).and_then(|()| Ok(intake.pages.finish(&mut observe)?));
+    let opened = inputs.iter().map(|input| open(input, args));
+    let (report, read) = dedust_crawl::read_all(opened, &mut reading, observe);
     drop(reading);
-    intake.report(printer);
-    read?;
-    if intake.rows.good == 0 {
-        let names: Vec<String> = inputs.iter().map(|path| crate::line_source::name_of(path)).collect();
-        return Err(Refusal::new(
-            format!("no URLs in {}", names.join(", ")),
+    print(&report, printer);
+    read.map_err(|error| match error {
+        ReadCrawlError::Read(error) => error.into(),
+        ReadCrawlError::Url(error) => error.into(),
+        error @ ReadCrawlError::NoUrls { .. } => Refusal::new(
+            error.to_string(),
             format!("expected {}, or {}", Format::JsonLines.expected(), Format::UrlList.expected()),
         )
-        .into());
-    }
-    Ok(())
+        .into(),
+        error => error.into(),
+    })
 }
 
-impl Intake {
-    fn read(
-        &mut self,
-        reader: &mut Reader,
-        reading: &mut Reading,
-        observe: &mut impl FnMut(&Seen) -> Result<(), ParseUrlError>,
-    ) -> Result<(), ReadError> {
-        let mut seen = Seen::default();
-        while let Some(row) = reader.read(&mut seen.observation)? {
-            reading.row();
-            seen.place = self.rows.good + self.rows.bad;
-            if let Err(bad) = row {
-                self.rows.bad += 1;
-                remember(&mut self.bad_rows, || bad);
-                continue;
-            }
-            self.redirects += u64::from(seen.redirect().is_some());
-            for bad in seen.bad_columns() {
-                self.rows.bad_columns += 1;
-                remember(&mut self.bad_columns, || bad);
-            }
-            if let Some(bad) = seen.bad_body() {
-                self.rows.bad_bodies += 1;
-                remember(&mut self.bad_bodies, || bad);
-            }
-            let outcome = match reader.take_document().filter(|_| Pages::wants(&seen)) {
-                Some(document) => self
-                    .url
-                    .parse_from(seen.url())
-                    .and_then(|()| self.pages.push(std::mem::take(&mut seen), document, &mut *observe)),
-                None => observe(&seen),
-            };
-            match outcome {
-                Ok(()) => self.rows.good += 1,
-                Err(error) => {
-                    self.rows.bad += 1;
-                    remember(&mut self.bad_urls, || {
-                        let (file, location) = (reader.name(), seen.location());
-                        let url = dedust_io::shorten(seen.url());
-                        format!("{file}{location}: {error}, row skipped: {url}")
-                    });
-                }
-            }
-        }
-        Ok(())
+impl Watch for Reading {
+    fn open(&mut self, name: &str) {
+        self.next_input(name);
     }
 
-    fn report(&self, printer: &mut Printer) {
-        self.layouts.report(printer);
-        if self.layouts.has(Preset::CommonCrawl) && self.redirects == 0 {
-            printer.warning(
-                "no redirects in this index of Common Crawl: they are in its subset `crawldiagnostics`, which is read \
-                 together with `warc` if both are named",
-            );
-        }
-        let messages =
-            self.bad_rows.iter().chain(&self.bad_urls).chain(&self.bad_columns).chain(&self.bad_bodies);
-        for message in messages {
-            printer.warning(message);
-        }
-        let RowCounts { good, bad, bad_columns, bad_bodies } = self.rows;
-        if bad > 0 {
-            let rows = counted(good + bad, "row", "rows");
-            printer.warning(format_args!("{} of {rows} skipped", count(bad)));
-        }
-        if bad_columns > 0 {
-            let values = counted(bad_columns, "column value", "column values");
-            printer.warning(format_args!("{values} ignored, their rows are kept"));
-        }
-        if bad_bodies > 0 {
-            let pages = counted(bad_bodies, "page", "pages");
-            printer.warning(format_args!("{pages} read in part, their rows are kept"));
-        }
-        if self.records > 0 {
-            printer.detail(format_args!("{} in archives", counted(self.records, "record", "records")));
-        }
-        printer.detail(format_args!("read {}", counted(good, "URL", "URLs")));
+    fn row(&mut self) -> ControlFlow<()> {
+        self.count_row();
+        ControlFlow::Continue(())
     }
 }
 
-fn remember<M: Display>(messages: &mut Vec<String>, message: impl FnOnce() -> M) {
-    if messages.len() < SHOWN {
-        messages.push(message().to_string());
+/// Says what was read and what was left out.
+fn print(report: &ReadReport, printer: &mut Printer) {
+    layouts::report(&report.layouts, printer);
+    if report.layouts.has(Preset::CommonCrawl) && report.redirects == 0 {
+        printer.warning(
+            "no redirects in this index of Common Crawl: they are in its subset `crawldiagnostics`, which is read \
+             together with `warc` if both are named",
+        );
     }
+    for message in &report.messages {
+        printer.warning(message);
+    }
+    let RowCounts { good, bad, bad_columns, bad_bodies } = report.rows;
+    if bad > 0 {
+        let rows = counted(good + bad, "row", "rows");
+        printer.warning(format_args!("{} of {rows} skipped", count(bad)));
+    }
+    if bad_columns > 0 {
+        let values = counted(bad_columns, "column value", "column values");
+        printer.warning(format_args!("{values} ignored, their rows are kept"));
+    }
+    if bad_bodies > 0 {
+        let pages = counted(bad_bodies, "page", "pages");
+        printer.warning(format_args!("{pages} read in part, their rows are kept"));
+    }
+    if report.records > 0 {
+        printer.detail(format_args!("{} in archives", counted(report.records, "record", "records")));
+    }
+    printer.detail(format_args!("read {}", counted(good, "URL", "URLs")));
 }
 
 /// What a row tells of its page.

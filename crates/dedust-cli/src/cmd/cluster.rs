@@ -7,44 +7,16 @@ mod report;
 use std::io::{self, Write};
 
 use dedust::ParsedUrl;
+use dedust_crawl::Seen;
 use dedust_io::{OutputFile, WriteError};
 use dedust_learn::{Clusterer, Clusters, EvidenceKinds};
-use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::ExitStatus;
 use crate::args::{ClusterArgs, ReportFormat};
 use crate::failure::Refusal;
 use crate::observe::{clues_of, read_all};
-use crate::pages::Seen;
 use crate::printer::Printer;
-
-/// What is written of a row besides its label, in this order; values that are not known are left out.
-#[derive(Serialize)]
-struct Facts<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mime: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    canonical: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    redirect: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    size: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text_digest: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    main_digest: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    simhash: Option<String>,
-}
 
 /// The rows, in the order in which they came, as they will be written.
 #[derive(Default)]
@@ -71,24 +43,9 @@ struct Row {
 impl Rows {
     fn push(&mut self, seen: &Seen, url: u32, path: u64) -> io::Result<()> {
         let start = self.text.len();
-        serde_json::to_writer(&mut self.text, &printable(seen.url()))?;
+        seen.write_url(&mut self.text)?;
         let facts = self.text.len();
-        serde_json::to_writer(
-            &mut self.text,
-            &Facts {
-                status: seen.status(),
-                mime: seen.mime(),
-                time: seen.time(),
-                title: seen.title(),
-                canonical: seen.canonical().map(printable),
-                redirect: seen.redirect().map(printable),
-                size: seen.size(),
-                digest: seen.digest(),
-                text_digest: seen.text_digest(),
-                main_digest: seen.main_digest(),
-                simhash: seen.simhash().map(|simhash| format!("{simhash:016x}")),
-            },
-        )?;
+        seen.write_facts(&mut self.text)?;
         let is_page = seen.status().is_none_or(|status| (200..300).contains(&status));
         self.rows.push(Row { place: seen.place(), url, start, facts, end: self.text.len(), path, is_page });
         Ok(())
@@ -126,17 +83,6 @@ impl Rows {
             }
         }
         Ok(())
-    }
-}
-
-/// A URL as text: bytes that are no text are percent-encoded, which does not change what it means.
-fn printable(url: &[u8]) -> String {
-    match std::str::from_utf8(url) {
-        Ok(text) => text.to_owned(),
-        Err(_) => url
-            .iter()
-            .map(|&byte| if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-            .collect(),
     }
 }
 

@@ -14,6 +14,7 @@ use std::io::{self, IsTerminal as _};
 
 use anyhow::Context as _;
 use dedust::Normalizer;
+use dedust_crawl::Layouts;
 use dedust_io::{Format, Input, Location};
 use dedust_seen::{Durability, SeenSet, SeenStats};
 use rayon::prelude::*;
@@ -25,7 +26,7 @@ use self::piece::{KeyMaker, Piece, Tally};
 use super::normalize::{cut, refuse_if};
 use super::seen::warn_of_format_1;
 use crate::ExitStatus;
-use crate::layouts::Layouts;
+use crate::layouts;
 use crate::line_source::{Batch, Batches};
 use crate::number::{count, counted, percent_of};
 use crate::observe;
@@ -116,7 +117,7 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
         }
     }
     let Filter { seen, layouts, .. } = filter;
-    layouts.report(printer);
+    layouts::report(&layouts, printer);
     if args.stats {
         print_stats(&all, &seen.stats(), args, printer)?;
     }
