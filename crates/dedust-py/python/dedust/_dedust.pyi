@@ -83,7 +83,7 @@ class Normalizer:
         self, urls: ArrowArray | ArrowStream, *, errors: _Errors = "keep", threads: int | None = 1
     ) -> Column: ...
     @overload
-    def normalize_many(
+    def normalize_many(  # pyright: ignore[reportOverlappingOverload]
         self, urls: Iterable[_Url], *, errors: Literal["keep", "raise"] = "keep", threads: int | None = 1
     ) -> list[_Url]: ...
     @overload
@@ -95,7 +95,7 @@ class Normalizer:
         self, urls: ArrowArray | ArrowStream, *, errors: _Errors = "keep", threads: int | None = 1
     ) -> Column: ...
     @overload
-    def key_many(
+    def key_many(  # pyright: ignore[reportOverlappingOverload]
         self, urls: Iterable[_Url], *, errors: Literal["keep", "raise"] = "keep", threads: int | None = 1
     ) -> list[_Url]: ...
     @overload
@@ -107,7 +107,7 @@ class Normalizer:
         self, urls: ArrowArray | ArrowStream, *, errors: _Errors = "keep", threads: int | None = 1
     ) -> Column: ...
     @overload
-    def key128_many(
+    def key128_many(  # pyright: ignore[reportOverlappingOverload]
         self, urls: Iterable[str | bytes], *, errors: Literal["keep", "raise"] = "keep", threads: int | None = 1
     ) -> list[bytes]: ...
     @overload

@@ -98,8 +98,7 @@ class DupeFilter(BaseDupeFilter):
             logger.log(level, "%s %s: a URL with the key %s was met before%s%s", verb, url, key, why, more)
 
     def inc(self, name: str) -> None:
-        if self.crawler.stats is not None:
-            self.crawler.stats.inc_value(name)
+        self.crawler.stats.inc_value(name)
 
     def open(self) -> Any:
         return self.inner.open()
@@ -165,8 +164,7 @@ class SeenDupeFilter(BaseDupeFilter):
             more = "" if self.logs_all else " - no more will be shown (see DUPEFILTER_DEBUG)"
             logger.debug("Filtered duplicate request: %s%s", request, more, extra={"spider": spider})
         self.has_logged = True
-        if self.crawler.stats is not None:
-            self.crawler.stats.inc_value("dupefilter/filtered", spider=spider)
+        self.crawler.stats.inc_value("dupefilter/filtered")
 
 
 def open_set(settings: BaseSettings, name: str) -> dedust.SeenSet:

@@ -50,7 +50,7 @@ class Observer:
             except dedust.ParseUrlError as error:
                 logger.debug("Not observed: %s", error)
             else:
-                if is_written and self.crawler.stats is not None:
+                if is_written:
                     self.crawler.stats.inc_value("dedust/observations")
         return response
 

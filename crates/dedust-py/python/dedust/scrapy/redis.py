@@ -3,12 +3,15 @@
 The one that comes with scrapy-redis hashes URLs itself, and would not know of rules.
 """
 
+# scrapy-redis has no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from scrapy.http import Request
-from scrapy_redis.dupefilter import RFPDupeFilter
+from scrapy_redis.dupefilter import RFPDupeFilter  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
     from scrapy import Spider
