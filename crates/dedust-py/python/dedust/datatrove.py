@@ -35,6 +35,7 @@ class DocumentKey:
     def __init__(self, rules: dedust.RuleSet | Path, *, trust_mirrors: bool = False) -> None:
         self.url_normalizer = UrlNormalizer(rules, trust_mirrors=trust_mirrors)
 
-    def __call__(self, document: Any) -> str:
+    def __call__(self, document: Any) -> bytes:
         url = document.metadata.get("url")
-        return self.url_normalizer(url) if isinstance(url, str) else f"id {document.id}"
+        key = self.url_normalizer(url) if isinstance(url, str) else f"id {document.id}"
+        return key.encode("utf-8", "surrogatepass")
