@@ -69,11 +69,11 @@ pub(crate) fn export_array<'py>(
 pub(crate) fn export_stream<'py>(
     py: Python<'py>,
     of: &DataType,
-    chunks: &[ArrayRef],
+    chunks: Vec<ArrayRef>,
 ) -> PyResult<Bound<'py, PyCapsule>> {
     let stream = ExportedStream {
         field: Field::new("", of.clone(), true),
-        chunks: chunks.to_vec().into_iter(),
+        chunks: chunks.into_iter(),
         last_error: None,
     };
     let stream: *mut c_void = Box::into_raw(Box::new(stream)).cast();

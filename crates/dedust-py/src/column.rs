@@ -5,6 +5,8 @@ Texts are bytes here. A column comes out as the type that it came in as: `string
 of bytes.
 */
 
+use std::ops::Range;
+
 use arrow_array::cast::AsArray as _;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, FixedSizeBinaryArray, LargeBinaryArray, LargeStringArray,
@@ -192,29 +194,31 @@ impl Column {
         Self { of, chunks }
     }
 
-    fn value<'py>(
+    /// The values of some rows of a chunk, as Python has them.
+    fn values<'py>(
         &self,
         py: Python<'py>,
         chunk: &ArrayRef,
-        row: usize,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        if chunk.is_null(row) {
-            return Ok(None);
+        rows: Range<usize>,
+        mut each: impl FnMut(Option<Bound<'py, PyAny>>) -> PyResult<()>,
+    ) -> PyResult<()> {
+        let is_text = matches!(self.of, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+        let texts = Texts::of(chunk).ok();
+        for row in rows {
+            let value = match (&texts, &self.of) {
+                _ if chunk.is_null(row) => None,
+                (Some(texts), _) if is_text => {
+                    texts.get(row).map(|bytes| PyString::new(py, &String::from_utf8_lossy(bytes)).into_any())
+                }
+                (Some(texts), _) => texts.get(row).map(|bytes| PyBytes::new(py, bytes).into_any()),
+                (None, DataType::Boolean) => {
+                    Some(PyBool::new(py, chunk.as_boolean().value(row)).to_owned().into_any())
+                }
+                (None, _) => Some(PyBytes::new(py, chunk.as_fixed_size_binary().value(row)).into_any()),
+            };
+            each(value)?;
         }
-        if self.of == DataType::Boolean {
-            return Ok(Some(PyBool::new(py, chunk.as_boolean().value(row)).to_owned().into_any()));
-        }
-        if let DataType::FixedSizeBinary(_) = self.of {
-            return Ok(Some(PyBytes::new(py, chunk.as_fixed_size_binary().value(row)).into_any()));
-        }
-        let texts = Texts::of(chunk)?;
-        let Some(bytes) = texts.get(row) else { return Ok(None) };
-        Ok(Some(match self.of {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
-                PyString::new(py, &String::from_utf8_lossy(bytes)).into_any()
-            }
-            _ => PyBytes::new(py, bytes).into_any(),
-        }))
+        Ok(())
     }
 }
 
@@ -233,7 +237,12 @@ impl Column {
         };
         for chunk in &self.chunks {
             if row < chunk.len() {
-                return self.value(py, chunk, row);
+                let mut value = None;
+                self.values(py, chunk, row..row + 1, |found| {
+                    value = found;
+                    Ok(())
+                })?;
+                return Ok(value);
             }
             row -= chunk.len();
         }
@@ -244,9 +253,7 @@ impl Column {
     fn to_pylist<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);
         for chunk in &self.chunks {
-            for row in 0..chunk.len() {
-                list.append(self.value(py, chunk, row)?)?;
-            }
+            self.values(py, chunk, 0..chunk.len(), |value| list.append(value))?;
         }
         Ok(list)
     }
@@ -310,7 +317,7 @@ impl Column {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        arrow::export_stream(py, &self.of, &self.chunks)
+        arrow::export_stream(py, &self.of, self.chunks.clone())
     }
 }
 

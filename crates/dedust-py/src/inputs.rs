@@ -48,7 +48,7 @@ impl ReadOptions {
 /// One input.
 pub(crate) enum Source {
     Path(PathBuf),
-    Table(Table),
+    Table(Box<Table>),
 }
 
 /// The inputs that were given: one, or a list.
@@ -74,12 +74,12 @@ fn source(input: &Bound<'_, PyAny>) -> PyResult<Source> {
     if input.hasattr("__arrow_c_stream__")? {
         let reader = arrow::import_stream(input)?;
         let of = reader.field().data_type().clone();
-        return Table::new(&of, Batches::Stream(reader)).map(Source::Table);
+        return Table::new(&of, Batches::Stream(reader)).map(|table| Source::Table(Box::new(table)));
     }
     if input.hasattr("__arrow_c_array__")? {
         let array = arrow::import_array(input)?;
         let of = array.data_type().clone();
-        return Table::new(&of, Batches::One(Some(array))).map(Source::Table);
+        return Table::new(&of, Batches::One(Some(array))).map(|table| Source::Table(Box::new(table)));
     }
     Err(PyTypeError::new_err(format!(
         "expected the path of a file, or a table with a column \"url\", not {}",

@@ -8,6 +8,7 @@ compressed in frames that are written whole, so that a file whose writer was kil
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -30,7 +31,23 @@ const FRAME_BYTES: usize = 256 << 10;
 pub(crate) struct ObservationWriter {
     path: PathBuf,
     /// None once it is closed.
-    state: Mutex<Option<State>>,
+    state: Mutex<Option<ManuallyDrop<State>>>,
+    process: u32,
+}
+
+impl Drop for ObservationWriter {
+    fn drop(&mut self) {
+        // The thread that reads pages is not there in a forked child, and the rows are its parent's.
+        if self.process != std::process::id() {
+            return;
+        }
+        if let Ok(state) = self.state.get_mut()
+            && let Some(state) = state.take()
+        {
+            // Whoever wants to know of failures closes the writer.
+            let _ = ManuallyDrop::into_inner(state).finish();
+        }
+    }
 }
 
 struct State {
@@ -141,7 +158,8 @@ impl ObservationWriter {
             OpenOptions::new().append(true).create(true).open(&path).map_err(|error| failed(&error))?;
         let pool = ThreadPoolBuilder::new().num_threads(1).build().map_err(|error| failed(&error))?;
         let rows = Rows { file, form, text: Vec::new(), count: 0 };
-        Ok(Self { path, state: Mutex::new(Some(State { pages: Pages::default(), rows, pool })) })
+        let state = State { pages: Pages::default(), rows, pool };
+        Ok(Self { path, state: Mutex::new(Some(ManuallyDrop::new(state))), process: std::process::id() })
     }
 
     /// Adds what was seen of a URL. Headers are `Name: value` lines; without a body there is no page.
@@ -179,13 +197,14 @@ impl ObservationWriter {
     /// Writes all that is left, and closes the file.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let is_open = self.state.lock().is_ok_and(|state| state.is_some());
-        if is_open {
-            self.with(py, State::finish)?;
+        if !is_open || self.process != std::process::id() {
+            return Ok(());
         }
+        let finished = self.with(py, State::finish);
         if let Ok(mut state) = self.state.lock() {
-            *state = None;
+            drop(state.take().map(ManuallyDrop::into_inner));
         }
-        Ok(())
+        finished
     }
 
     /// How many rows were written.
@@ -215,6 +234,10 @@ impl ObservationWriter {
         py: Python<'_>,
         work: impl FnOnce(&mut State) -> io::Result<T> + Send,
     ) -> PyResult<T> {
+        if self.process != std::process::id() {
+            let text = format!("{} was opened before the process was forked", self.path.display());
+            return Err(WriteError::new_err(text));
+        }
         py.detach(|| {
             let mut state = self.state.lock().map_err(|_| WriteError::new_err("the writer is broken"))?;
             let Some(state) = &mut *state else {

@@ -126,7 +126,7 @@ def test_duplicates_are_filtered_and_counted(site: Site, rules: Path) -> None:
     assert result.pages == [f"{site.url}{path}" for path in ("/", "/a?sid=1", "/b?x=1", "/b?x=2")]
     assert result.stats["dedust/duplicates"] == result.stats["dedust/duplicates/127.0.0.1"] == 2
     assert result.stats["dupefilter/filtered"] == 3, "/a?sid=2 is there twice, which Scrapy knows by itself"
-    assert "Filtered http" in result.log and "was met before" in result.log
+    assert "Filtered http" in result.log and "was met before since `sid` does not matter" in result.log
     assert "2 of 6 requests (33.3 %) were duplicates by the learned rules, and not made: 127.0.0.1 2" in result.log
 
 

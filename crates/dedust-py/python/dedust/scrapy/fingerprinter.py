@@ -88,7 +88,11 @@ def load_rules(settings: BaseSettings) -> dedust.Normalizer:
         raise ValueError("DEDUST_RULES is not set, expected the path of a rule file")
     trust_mirrors = settings.getbool("DEDUST_TRUST_MIRRORS")
     if not Path(path).is_dir():
-        return dedust.Normalizer(path, trust_mirrors=trust_mirrors)
+        try:
+            # Plain rules say in words what they do.
+            return dedust.Normalizer(dedust.RuleSet.load(path), trust_mirrors=trust_mirrors)
+        except dedust.LoadRulesError:
+            return dedust.Normalizer(path, trust_mirrors=trust_mirrors)
     files = sorted(file for file in Path(path).iterdir() if ".json" in file.suffixes)
     if not files:
         raise FileNotFoundError(f"there is no rule file (*.json) in the folder {path} of DEDUST_RULES")
