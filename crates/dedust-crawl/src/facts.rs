@@ -43,7 +43,11 @@ impl Seen {
 
     /// Writes what is known besides the URL and its cluster, as a JSON object.
     pub fn write_facts(&self, out: impl Write) -> io::Result<()> {
-        let facts = Facts {
+        Ok(serde_json::to_writer(out, &self.facts())?)
+    }
+
+    fn facts(&self) -> Facts<'_> {
+        Facts {
             status: self.status(),
             mime: self.mime(),
             time: self.time(),
@@ -55,16 +59,14 @@ impl Seen {
             text_digest: self.text_digest(),
             main_digest: self.main_digest(),
             simhash: self.simhash().map(|simhash| format!("{simhash:016x}")),
-        };
-        Ok(serde_json::to_writer(out, &facts)?)
+        }
     }
 
-    /// Writes all that is known besides the cluster, as one line of JSON.
+    /// Writes all that readers have columns for, besides the cluster, as one line of JSON.
     pub fn write_line(&self, mut out: impl Write) -> io::Result<()> {
         out.write_all(b"{\"url\":")?;
         self.write_url(&mut out)?;
-        let mut facts = Vec::new();
-        self.write_facts(&mut facts)?;
+        let facts = serde_json::to_vec(&Facts { main_digest: None, ..self.facts() })?;
         if facts != b"{}" {
             out.write_all(b",")?;
         }

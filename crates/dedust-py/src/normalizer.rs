@@ -218,8 +218,11 @@ impl PyNormalizer {
     }
 
     fn __repr__(&self) -> String {
-        let (rules, sites) = (self.normalizer.rule_count(), self.normalizer.site_count());
-        format!("<dedust.Normalizer with {rules} rules of {sites} sites>")
+        let rules = counted(self.normalizer.rule_count(), "rule", "rules");
+        format!(
+            "<dedust.Normalizer with {rules} of {}>",
+            counted(self.normalizer.site_count(), "site", "sites")
+        )
     }
 
     /// The compiled rules as bytes.

@@ -15,6 +15,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use crate::errors::{LoadRulesError, WriteError, cannot_use, message};
 use crate::html;
 use crate::normalizer::PyNormalizer;
+use crate::text::counted;
 
 /// Sites and edits that a notebook shows.
 const SHOWN: usize = 50;
@@ -139,7 +140,8 @@ impl PyRuleSet {
     }
 
     fn __repr__(&self) -> String {
-        format!("<dedust.RuleSet of {} sites with {} edits>", self.__len__(), self.rule_count())
+        let sites = counted(self.__len__() as u64, "site", "sites");
+        format!("<dedust.RuleSet of {sites} with {}>", counted(self.rule_count() as u64, "edit", "edits"))
     }
 
     fn _repr_html_(&self) -> String {

@@ -31,6 +31,7 @@ def test_a_page_says_what_pages_of_archives_say(tmp_path: Path) -> None:
     assert (page["status"], page["mime"], page["size"]) == (200, "text/html", len(PAGE))
     assert (page["title"], page["canonical"]) == ("A page", "http://a.example/canonical")
     assert {"digest", "text_digest", "simhash"} <= page.keys()
+    assert "main_digest" not in page, "no reader has a column for it"
     assert found["http://a.example/old"]["redirect"] == "http://a.example/1"
     assert "digest" not in found["http://a.example/2"], "the page of an error speaks of the error"
 
