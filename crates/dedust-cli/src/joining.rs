@@ -17,7 +17,7 @@ const KEPT: usize = 1024;
 
 /// An edit of a rule file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct EditId {
+pub(crate) struct EditPlace {
     /// The site that it belongs to.
     pub(crate) site: Box<str>,
     /// Its place in the site's list, from 0.
@@ -30,7 +30,7 @@ pub(crate) struct JoiningEdits<'r> {
     /// `None` if the rules are compiled.
     rules: Option<&'r RuleSet>,
     /// Rules of the site of an edit without that edit; `None` if the others cannot stand alone.
-    without: HashMap<EditId, Option<Normalizer>>,
+    without: HashMap<EditPlace, Option<Normalizer>>,
     no_rules: Normalizer,
     scratch: Scratch,
 }
@@ -48,38 +48,38 @@ impl<'r> JoiningEdits<'r> {
     }
 
     /// What an edit does, in words; `None` if the rules are compiled.
-    pub(crate) fn sentence(&self, id: &EditId) -> Option<String> {
-        Some(self.edit(id)?.to_string())
+    pub(crate) fn sentence(&self, place: &EditPlace) -> Option<String> {
+        Some(self.edit(place)?.to_string())
     }
 
     /// An edit by its site and place: `edit 3 of a.example: what it does`.
-    pub(crate) fn name(&self, id: &EditId) -> String {
-        let EditId { site, index } = id;
-        match self.sentence(id) {
+    pub(crate) fn name(&self, place: &EditPlace) -> String {
+        let EditPlace { site, index } = place;
+        match self.sentence(place) {
             Some(sentence) => format!("edit {index} of {site}: {sentence}"),
             None => format!("edit {index} of {site}"),
         }
     }
 
-    fn edit(&self, id: &EditId) -> Option<&'r Edit> {
-        self.rules?.site(&id.site)?.edits().get(id.index)
+    fn edit(&self, place: &EditPlace) -> Option<&'r Edit> {
+        self.rules?.site(&place.site)?.edits().get(place.index)
     }
 
     /// The edits that join `urls`, by site and place. None if safe normalization is enough.
-    pub(crate) fn of(&mut self, urls: &[&[u8]]) -> Vec<EditId> {
+    pub(crate) fn of(&mut self, urls: &[&[u8]]) -> Vec<EditPlace> {
         let explanations: Vec<Explanation> =
             self.distinct(urls).into_iter().filter_map(|url| self.normalizer.explain(url).ok()).collect();
         if explanations.len() < 2 {
             return Vec::new();
         }
         let moves: BTreeSet<Option<&str>> = explanations.iter().map(|one| one.mirror.as_deref()).collect();
-        let mut joining: Vec<EditId> = Vec::new();
+        let mut joining: Vec<EditPlace> = Vec::new();
         if moves.len() > 1 {
-            joining.extend(moves.iter().flatten().map(|site| EditId { site: (*site).into(), index: 0 }));
+            joining.extend(moves.iter().flatten().map(|site| EditPlace { site: (*site).into(), index: 0 }));
         }
-        let made: BTreeSet<EditId> = explanations.iter().flat_map(made_by).collect();
+        let made: BTreeSet<EditPlace> = explanations.iter().flat_map(made_by).collect();
         if made.len() > 1 && self.rules.is_some() {
-            joining.extend(made.iter().filter(|id| self.is_missed(id, &explanations)).cloned());
+            joining.extend(made.iter().filter(|place| self.is_missed(place, &explanations)).cloned());
         }
         if joining.is_empty() {
             joining.extend(made);
@@ -89,11 +89,12 @@ impl<'r> JoiningEdits<'r> {
     }
 
     /// The last of the edits that join `urls`, in the order in which they are made. None if safe normalization is enough.
-    pub(crate) fn last_of(&mut self, urls: &[&[u8]]) -> Option<EditId> {
+    pub(crate) fn last_of(&mut self, urls: &[&[u8]]) -> Option<EditPlace> {
         let joining = self.of(urls);
         // URLs are moved to another site before anything else is done to them.
-        let moves = |id: &EditId| self.rules.and_then(|rules| rules.site(&id.site)?.mirror()).is_some();
-        joining.into_iter().max_by_key(|id| (!moves(id), id.index))
+        let moves =
+            |place: &EditPlace| self.rules.and_then(|rules| rules.site(&place.site)?.mirror()).is_some();
+        joining.into_iter().max_by_key(|place| (!moves(place), place.index))
     }
 
     /// Those of `urls` that differ after safe normalization.
@@ -107,20 +108,20 @@ impl<'r> JoiningEdits<'r> {
     }
 
     /// Whether the URLs have several keys without this edit.
-    fn is_missed(&mut self, id: &EditId, explanations: &[Explanation]) -> bool {
+    fn is_missed(&mut self, place: &EditPlace, explanations: &[Explanation]) -> bool {
         if self.without.len() >= KEPT {
             self.without.clear();
         }
         let moved: BTreeSet<&str> = explanations.iter().filter_map(|one| one.mirror.as_deref()).collect();
         let with_mirrors;
         let normalizer = if moved.is_empty() {
-            if !self.without.contains_key(id) {
-                let normalizer = self.leave_out(id, &moved);
-                self.without.insert(id.clone(), normalizer);
+            if !self.without.contains_key(place) {
+                let normalizer = self.leave_out(place, &moved);
+                self.without.insert(place.clone(), normalizer);
             }
-            self.without.get(id).and_then(Option::as_ref)
+            self.without.get(place).and_then(Option::as_ref)
         } else {
-            with_mirrors = self.leave_out(id, &moved);
+            with_mirrors = self.leave_out(place, &moved);
             with_mirrors.as_ref()
         };
         let Some(normalizer) = normalizer else { return false };
@@ -138,14 +139,14 @@ impl<'r> JoiningEdits<'r> {
     }
 
     /// The rules of the edit's site without it, and with mirrors that lead there.
-    fn leave_out(&self, id: &EditId, mirrors: &BTreeSet<&str>) -> Option<Normalizer> {
+    fn leave_out(&self, place: &EditPlace, mirrors: &BTreeSet<&str>) -> Option<Normalizer> {
         let rules = self.rules?;
-        let site = rules.site(&id.site)?;
+        let site = rules.site(&place.site)?;
         let mut edits = site.edits().to_vec();
-        edits.remove(id.index);
+        edits.remove(place.index);
         let others = SiteRules::new(SiteSummary::default(), edits).ok()?.with_hosts(site.hosts().to_vec());
         let mut set = RuleSet::new("");
-        set.insert(&id.site, others).ok()?;
+        set.insert(&place.site, others).ok()?;
         for name in mirrors {
             let mut next: Box<str> = (*name).into();
             while let Some(mirror) = rules.site(&next).filter(|_| set.site(&next).is_none()) {
@@ -161,10 +162,10 @@ impl<'r> JoiningEdits<'r> {
 }
 
 /// The edits that changed a URL.
-fn made_by(explanation: &Explanation) -> impl Iterator<Item = EditId> + '_ {
+fn made_by(explanation: &Explanation) -> impl Iterator<Item = EditPlace> + '_ {
     let site = explanation.site.as_deref();
     let edits = explanation.edits.iter();
-    edits.filter_map(move |&index| Some(EditId { site: site?.into(), index }))
+    edits.filter_map(move |&index| Some(EditPlace { site: site?.into(), index }))
 }
 
 #[cfg(test)]
@@ -191,7 +192,7 @@ mod tests {
         assert_eq!(keys.len(), 1, "{keys:?}");
         let urls: Vec<&[u8]> = urls.iter().map(|url| url.as_bytes()).collect();
         let found = JoiningEdits::new(&normalizer, Some(&rules)).of(&urls);
-        found.into_iter().map(|id| (id.site.into(), id.index)).collect()
+        found.into_iter().map(|place| (place.site.into(), place.index)).collect()
     }
 
     #[test]

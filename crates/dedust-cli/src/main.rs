@@ -17,7 +17,6 @@ mod line_source;
 mod method;
 mod number;
 mod observe;
-mod pages;
 mod printer;
 mod progress;
 mod read_ahead;

@@ -181,17 +181,6 @@ impl Write for Sink {
     }
 }
 
-/// A URL as text: bytes that are no text are percent-encoded, which does not change what it means.
-pub(crate) fn printable(url: &[u8]) -> String {
-    match std::str::from_utf8(url) {
-        Ok(text) => text.to_owned(),
-        Err(_) => url
-            .iter()
-            .map(|&byte| if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-            .collect(),
-    }
-}
-
 /// A text whose control characters are escaped, except for line breaks and tabs.
 pub(crate) struct Escaped<T>(pub(crate) T);
 

@@ -73,14 +73,14 @@ impl Reading {
     }
 
     /// Names the input being read. The one before it is done.
-    pub(crate) fn open(&mut self, name: &str) {
+    pub(crate) fn next_input(&mut self, name: &str) {
         self.bar.inc(self.size);
         self.size = self.sizes.pop().unwrap_or_default();
         self.bar.set_message(name.to_owned());
     }
 
     /// Counts a row.
-    pub(crate) fn row(&mut self) {
+    pub(crate) fn count_row(&mut self) {
         self.rows += 1;
         if self.rows.is_multiple_of(ROWS_AT_ONCE) && !self.bar.is_hidden() {
             let rate = self.rows as f64 / self.started.elapsed().as_secs_f64().max(0.001);

@@ -142,6 +142,12 @@ impl Normalizer {
         Image::open(path.as_ref()).map(|image| Self { image, ..Self::default() })
     }
 
+    /// Reads and checks the bytes that [`Normalizer::save`] wrote, to hand rules from one process to another.
+    pub fn from_bytes(compiled: &[u8]) -> Result<Self, OpenRulesError> {
+        let image = Image::read(io::Cursor::new(compiled), compiled.len() as u64)?;
+        Ok(Self { image, ..Self::default() })
+    }
+
     /// The same rules without mirrors: URLs of a mirror are left alone, as no rules of its own are known. All other rules
     /// stay within their site. [Saved](Normalizer::save) rules have their mirrors again.
     #[must_use]

@@ -7,9 +7,9 @@ mod report;
 use std::io::{self, Write};
 
 use dedust::ParsedUrl;
+use dedust_crawl::Seen;
 use dedust_io::{OutputFile, WriteError};
 use dedust_learn::{Clusterer, Clusters, EvidenceKinds};
-use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::ExitStatus;
@@ -17,35 +17,7 @@ use crate::args::{ClusterArgs, ReportFormat};
 use crate::failure::Refusal;
 use crate::interrupt;
 use crate::observe::{clues_of, read_all};
-use crate::pages::Seen;
-use crate::printer::{Printer, printable};
-
-/// What is written of a row besides its label, in this order; values that are not known are left out.
-#[derive(Serialize)]
-struct Facts<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mime: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    canonical: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    redirect: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    size: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text_digest: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    main_digest: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    simhash: Option<String>,
-}
+use crate::printer::Printer;
 
 /// The rows, in the order in which they came, as they will be written.
 #[derive(Default)]
@@ -72,24 +44,9 @@ struct Row {
 impl Rows {
     fn push(&mut self, seen: &Seen, url: u32, path: u64) -> io::Result<()> {
         let start = self.text.len();
-        serde_json::to_writer(&mut self.text, &printable(seen.url()))?;
+        seen.write_url(&mut self.text)?;
         let facts = self.text.len();
-        serde_json::to_writer(
-            &mut self.text,
-            &Facts {
-                status: seen.status(),
-                mime: seen.mime(),
-                time: seen.time(),
-                title: seen.title(),
-                canonical: seen.canonical().map(printable),
-                redirect: seen.redirect().map(printable),
-                size: seen.size(),
-                digest: seen.digest(),
-                text_digest: seen.text_digest(),
-                main_digest: seen.main_digest(),
-                simhash: seen.simhash().map(|simhash| format!("{simhash:016x}")),
-            },
-        )?;
+        seen.write_facts(&mut self.text)?;
         let is_page = seen.status().is_none_or(|status| (200..300).contains(&status));
         self.rows.push(Row { place: seen.place(), url, start, facts, end: self.text.len(), path, is_page });
         Ok(())

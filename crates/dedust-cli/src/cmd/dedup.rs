@@ -16,6 +16,7 @@ use std::io::{self, IsTerminal as _};
 
 use anyhow::Context as _;
 use dedust::Normalizer;
+use dedust_crawl::Layouts;
 use dedust_io::{Format, Input, Location, OutputFile};
 use dedust_seen::{SeenSet, SeenStats};
 use rayon::prelude::*;
@@ -28,7 +29,7 @@ use self::shadow::Shadow;
 use super::normalize::{cut, refuse_if};
 use crate::ExitStatus;
 use crate::interrupt::{self, Interrupted};
-use crate::layouts::Layouts;
+use crate::layouts;
 use crate::line_source::{Batch, Batches};
 use crate::number::{count, counted, percent_of};
 use crate::observe;
@@ -134,7 +135,7 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
         }
     }
     let Filter { seen, shadow, layouts, .. } = filter;
-    layouts.report(printer);
+    layouts::report(&layouts, printer);
     if let Some(shadow) = shadow {
         shadow.report(args.format, printer)?;
     }

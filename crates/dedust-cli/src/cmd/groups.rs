@@ -38,12 +38,20 @@ pub(crate) fn run(args: &GroupsArgs, printer: &mut Printer) -> anyhow::Result<Ex
     // Before the work, which may be long: a target that cannot be written is known now.
     let mut output = OutputFile::create(&args.output, args.force)?;
     let mut store = UrlStore::new(&normalizer, args.memory as usize * 1_000_000);
-    read_rows(&args.inputs, &args.read, printer, |seen| {
+    let mut is_full = false;
+    let read = read_rows(&args.inputs, &args.read, printer, |seen| {
         store.push(seen.url(), seen.size()).map_err(|error| match error {
             NotKept::BadUrl(error) => RowError::Url(error),
-            NotKept::Full => RowError::Stop(too_large(args.memory)),
+            NotKept::Full => {
+                is_full = true;
+                RowError::Stop
+            }
         })
-    })?;
+    });
+    if is_full {
+        return Err(too_large(args.memory));
+    }
+    read?;
     watch.look(printer);
     let groups = store.groups(args.min_size);
     let joining = JoiningEdits::new(&normalizer, rules.as_ref());

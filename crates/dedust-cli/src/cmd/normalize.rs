@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use dedust::Normalizer;
+use dedust_crawl::Layouts;
 use dedust_io::{Format, Input, Location, OutputFile};
 use rayon::prelude::*;
 
@@ -24,7 +25,7 @@ use self::worker::{Output, Tally, Worker};
 use crate::ExitStatus;
 use crate::failure::Refusal;
 use crate::interrupt;
-use crate::layouts::Layouts;
+use crate::layouts;
 use crate::line_source::{Batch, Batches};
 use crate::number::{count, counted};
 use crate::observe;
@@ -79,7 +80,7 @@ pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result
         changed: 0,
     };
     let done = job.run(output.as_mut(), printer);
-    job.layouts.report(printer);
+    layouts::report(&job.layouts, printer);
     done?;
     if let Some(output) = output {
         output.commit()?;

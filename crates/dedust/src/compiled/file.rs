@@ -17,7 +17,7 @@ match its checksums and is refused; a block has 32 bits of checksum, so that a c
 */
 
 use std::fs::File;
-use std::io::{self, Read, Seek as _, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -90,10 +90,15 @@ pub fn is_compiled(start: &[u8]) -> bool {
 impl Image {
     /// Reads and checks a file of compiled rules.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenRulesError> {
-        let mut file = File::open(path).map_err(OpenRulesError::Read)?;
+        let file = File::open(path).map_err(OpenRulesError::Read)?;
         let found = file.metadata().map_err(OpenRulesError::Read)?.len();
+        Self::read(file, found)
+    }
+
+    /// Reads and checks compiled rules of `found` bytes.
+    pub(crate) fn read(mut file: impl Read + Seek, found: u64) -> Result<Self, OpenRulesError> {
         let mut header = Vec::with_capacity(HEADER_BYTES);
-        (&file).take(HEADER_BYTES as u64).read_to_end(&mut header).map_err(OpenRulesError::Read)?;
+        (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut header).map_err(OpenRulesError::Read)?;
         let Header { body_len, sums_hash, facts } = Header::read(&header, found)?;
         let mut sums = Vec::new();
         file.seek(SeekFrom::Start((HEADER_BYTES + body_len) as u64))

@@ -10,15 +10,15 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use dedust::{Explanation, Normalizer};
+use dedust_crawl::{Seen, printable};
 use dedust_eval::EvaluatedUrl;
 use foldhash::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::args::{EvaluateArgs, ReportFormat};
-use crate::joining::{EditId, JoiningEdits};
+use crate::joining::{EditPlace, JoiningEdits};
 use crate::number::counted;
-use crate::pages::Seen;
-use crate::printer::{Printer, printable};
+use crate::printer::Printer;
 use crate::words;
 
 /// One line of `--format json`.
@@ -162,7 +162,7 @@ pub(super) fn print(
     args: &EvaluateArgs,
     printer: &mut Printer,
 ) -> anyhow::Result<()> {
-    let mut charges: BTreeMap<Option<EditId>, Charges> = BTreeMap::new();
+    let mut charges: BTreeMap<Option<EditPlace>, Charges> = BTreeMap::new();
     let mut all = Counts::default();
     for merge in wrong_merges(urls) {
         let edit = joining.last_of(&[known.url(merge.fetched), known.url(merge.merged)]);
@@ -171,7 +171,7 @@ pub(super) fn print(
         charged.merges.push(merge);
         all.add(&merge);
     }
-    let mut charges: Vec<(Option<EditId>, Charges)> = charges.into_iter().collect();
+    let mut charges: Vec<(Option<EditPlace>, Charges)> = charges.into_iter().collect();
     charges.sort_by_key(|(_, Charges { counts, .. })| {
         Reverse((counts.pages_lost, counts.pages_merged, counts.urls_merged))
     });

@@ -6,14 +6,15 @@ use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use dedust::{Normalizer, Scratch};
+use dedust_crawl::printable;
 use foldhash::HashMap;
 use serde::Serialize;
 
 use super::args::{GroupsArgs, GroupsFormat};
 use super::store::{Group, Groups, Totals, UrlStore};
-use crate::joining::{EditId, JoiningEdits};
+use crate::joining::{EditPlace, JoiningEdits};
 use crate::number::{count, counted, percent_of};
-use crate::printer::{Escaped, printable};
+use crate::printer::Escaped;
 use crate::table::Table;
 
 /// Groups and URLs of each that are shown as text.
@@ -78,7 +79,7 @@ struct Shown<'g> {
     /// How many canonical URLs its URLs have.
     canonical_urls: usize,
     members: &'g [u32],
-    edits: Vec<EditId>,
+    edits: Vec<EditPlace>,
 }
 
 /// Writes groups.

@@ -10,13 +10,16 @@ for how long depends on the input alone, not on threads.
 use std::mem;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::time::Duration;
 
+use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, site_of};
 use dedust_io::{Column, Document, Observation};
-use dedust_learn::{Clues, MainClues};
+use dedust_learn::{Clues, CrawlStore, MainClues};
 use dedust_pages::{Furniture, Page, PageSource, SiteSample, Sketch};
 use foldhash::HashMap;
+use rayon::Yield;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -40,7 +43,7 @@ const MIN_BODY_BYTES: usize = 64;
 
 /// One row, with what its page says.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub struct Seen {
     pub(crate) observation: Observation,
     pub(crate) place: u64,
     main: Option<Box<Main>>,
@@ -62,13 +65,23 @@ impl Deref for Seen {
 }
 
 impl Seen {
+    /// A row of which this is known, without its page.
+    pub fn new(observation: Observation) -> Self {
+        Self { observation, ..Self::default() }
+    }
+
+    /// Hands the row to a store of observations.
+    pub fn observe_in(&self, store: &mut CrawlStore) -> Result<(), ParseUrlError> {
+        store.observe(self.url(), &self.clues(), self.time().map(str::as_bytes))
+    }
+
     /// The number of rows read before it: rows of archives do not come in the order in which they were read.
-    pub(crate) fn place(&self) -> u64 {
+    pub fn place(&self) -> u64 {
         self.place
     }
 
     /// What the row tells of its page.
-    pub(crate) fn clues(&self) -> Clues<'_> {
+    pub fn clues(&self) -> Clues<'_> {
         let main = self.main.as_ref();
         Clues {
             cluster: self.cluster().map(str::as_bytes),
@@ -89,7 +102,7 @@ impl Seen {
     }
 
     /// The hash of the main text, as hexadecimal digits.
-    pub(crate) fn main_digest(&self) -> Option<String> {
+    pub fn main_digest(&self) -> Option<String> {
         self.main.as_ref().map(|main| hex(&main.digest))
     }
 
@@ -135,7 +148,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// Rows on their way from the archive to the learner.
 #[derive(Default)]
-pub(crate) struct Pages {
+pub struct Pages {
     site_ids: HashMap<Box<[u8]>, usize>,
     sites: Vec<Site>,
     waiting_bytes: usize,
@@ -180,12 +193,12 @@ enum Outcome {
 
 impl Pages {
     /// Whether a row's document has anything to say. Error pages speak of the error.
-    pub(crate) fn wants(observation: &Observation) -> bool {
+    pub fn wants(observation: &Observation) -> bool {
         observation.status().is_none_or(|status| (200..300).contains(&status))
     }
 
     /// Takes a row with its document, whose URL is one; gives rows that are complete to `ready`.
-    pub(crate) fn push<E>(
+    pub fn push<E>(
         &mut self,
         seen: Seen,
         document: Document,
@@ -205,7 +218,7 @@ impl Pages {
     }
 
     /// Gives all rows that are left to `ready`.
-    pub(crate) fn finish<E>(&mut self, mut ready: impl FnMut(&Seen) -> Result<(), E>) -> Result<(), E> {
+    pub fn finish<E>(&mut self, mut ready: impl FnMut(&Seen) -> Result<(), E>) -> Result<(), E> {
         self.turn(&mut ready)?;
         self.turn(&mut ready)?;
         for site in 0..self.sites.len() {
@@ -241,7 +254,7 @@ impl Pages {
             });
             self.reading = Some(receiver);
         }
-        for outcome in before.and_then(|before| before.recv().ok()).unwrap_or_default() {
+        for outcome in before.map(wait_for).unwrap_or_default() {
             match outcome {
                 Outcome::Done(seen) => ready(&seen)?,
                 Outcome::Half { mut seen, page, site } => match &mut self.sites[site] {
@@ -291,6 +304,26 @@ impl Pages {
             })
             .collect();
         complete.iter().try_for_each(ready)
+    }
+}
+
+/// Waits for a batch that is being read. A thread of the pool that reads it must not sleep meanwhile: it may be the only one.
+fn wait_for(batch: Receiver<Vec<Outcome>>) -> Vec<Outcome> {
+    loop {
+        match batch.try_recv() {
+            Ok(outcomes) => return outcomes,
+            Err(TryRecvError::Disconnected) => return Vec::new(),
+            Err(TryRecvError::Empty) => {}
+        }
+        match rayon::yield_now() {
+            Some(Yield::Executed) => {}
+            Some(Yield::Idle) => {
+                if let Ok(outcomes) = batch.recv_timeout(Duration::from_millis(1)) {
+                    return outcomes;
+                }
+            }
+            None => return batch.recv().unwrap_or_default(),
+        }
     }
 }
 

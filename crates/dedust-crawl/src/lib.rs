@@ -1,0 +1,40 @@
+/*!
+Reads crawls of any format: inputs in, rows with all that is known of their pages out.
+
+`dedust-io` reads rows, `dedust-pages` reads pages, and `dedust-learn` learns from clues; none knows the others. This crate is
+what all programs need between them:
+
+1. [`read_all`] reads inputs one after the other, keeps count of what cannot be used, and hands out [`Seen`] rows.
+2. [`Pages`] adds what the pages of archives say, which takes a sample of their site to know.
+3. [`ReadReport`] says what was read as what, and what was left out.
+
+```
+use dedust_crawl::read_all;
+use dedust_io::Input;
+use dedust_learn::{CrawlStore, EvidenceKinds, SampleSize, Trainer};
+
+let rows: String = (0..80)
+    .map(|row| format!("{{\"url\":\"http://a.example/p?id={}&sid={row}\",\"digest\":\"{}\"}}\n", row / 2, row / 2))
+    .collect();
+let mut store = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::new(0.2, 100_000).ok_or("no share")?);
+let input = Input::from_read("crawl.jsonl", std::io::Cursor::new(rows));
+let (report, read) = read_all([input], &mut (), |seen| seen.observe_in(&mut store));
+read?;
+assert_eq!(report.rows.good, 80);
+let training = Trainer::builder().build()?.train_stored(&store.finish()?, &())?;
+assert_eq!(training.rules.rule_count(), 1);
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+
+Prints nothing: whoever reads is told by [`Watch`] how far it has come, and can end it.
+*/
+
+mod facts;
+mod layouts;
+mod pages;
+mod read;
+
+pub use facts::printable;
+pub use layouts::{FoundLayout, Layouts};
+pub use pages::{Pages, Seen};
+pub use read::{ReadCrawlError, ReadReport, RowError, SHOWN, Watch, open, prepare, read_all, read_rows};

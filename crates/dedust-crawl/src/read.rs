@@ -1,0 +1,243 @@
+/*!
+Reads the observations of all inputs and passes them on, keeping count of what could not be used.
+
+A row or URL that cannot be used is counted and left out; an input with more of them than others is an error, as is one that
+cannot be read to its end.
+*/
+
+use std::fmt::Display;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use dedust::ParsedUrl;
+use dedust::errors::ParseUrlError;
+use dedust_io::{Input, NamedColumn, ReadError, Reader, RecordCounts, RowCounts};
+
+use crate::layouts::Layouts;
+use crate::pages::{Pages, Seen};
+
+/// Messages kept of each kind; the others are counted.
+pub const SHOWN: usize = 5;
+
+/// Told about the reading as it goes on.
+pub trait Watch {
+    /// An input of this name was opened; the one before it is done.
+    fn open(&mut self, name: &str) {
+        let _ = name;
+    }
+
+    /// A row was read, and whether to go on.
+    fn row(&mut self) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Says nothing, and reads all.
+impl Watch for () {}
+
+/// What was read, and what was wrong with some of it.
+#[derive(Clone, Debug, Default)]
+pub struct ReadReport {
+    /// Rows of all inputs.
+    pub rows: RowCounts,
+    /// The first things that were wrong, with file and line: rows, URLs, values of columns, bodies of pages.
+    pub messages: Vec<String>,
+    /// Records of archives, pages or not.
+    pub records: u64,
+    /// Rows that tell of a redirect.
+    pub redirects: u64,
+    /// How the inputs were read.
+    pub layouts: Layouts,
+}
+
+/// Why a crawl could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadCrawlError {
+    /// An input cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A page was not taken whose URL is none.
+    #[error(transparent)]
+    Url(#[from] ParseUrlError),
+    /// There is not one URL in all inputs.
+    #[error("no URLs in {}", names.join(", "))]
+    NoUrls {
+        /// The inputs.
+        names: Vec<String>,
+    },
+    /// [`Watch::row`] or [`RowError::Stop`] said so.
+    #[error("reading was ended before all was read")]
+    Ended,
+}
+
+/// Why a row is not used.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum RowError {
+    /// Its URL is none: it is counted, and reading goes on.
+    Url(ParseUrlError),
+    /// Nothing more can be taken: reading ends.
+    Stop,
+}
+
+impl From<ParseUrlError> for RowError {
+    fn from(error: ParseUrlError) -> Self {
+        Self::Url(error)
+    }
+}
+
+impl From<RowError> for ReadCrawlError {
+    fn from(error: RowError) -> Self {
+        match error {
+            RowError::Url(error) => Self::Url(error),
+            RowError::Stop => Self::Ended,
+        }
+    }
+}
+
+/// Rows of all inputs, and what was wrong with some.
+#[derive(Default)]
+struct Intake {
+    /// Whether the pages of archives are not looked into.
+    skips_pages: bool,
+    pages: Pages,
+    url: ParsedUrl,
+    report: ReadReport,
+    bad_rows: Vec<String>,
+    bad_urls: Vec<String>,
+    bad_columns: Vec<String>,
+    bad_bodies: Vec<String>,
+}
+
+/// Opens an input, whatever its format. `host` is that of access logs, `columns` names columns that have other names.
+pub fn open(path: &Path, host: Option<&str>, columns: &[NamedColumn]) -> Result<Input, ReadError> {
+    prepare(dedust_io::open(path)?, host, columns)
+}
+
+/// Says of an opened input what its bytes do not: see [`open`].
+pub fn prepare(mut input: Input, host: Option<&str>, columns: &[NamedColumn]) -> Result<Input, ReadError> {
+    if let Some(host) = host {
+        input = input.with_host(host);
+    }
+    input.with_columns(columns)
+}
+
+/// Reads all inputs, in order, and reports what was left out, also where reading fails.
+///
+/// `observe` is given every usable row, and says whether its URL is one. Rows of archives come when what repeats on their site
+/// is known: after, not among, the others.
+pub fn read_all(
+    inputs: impl IntoIterator<Item = Result<Input, ReadError>>,
+    watch: &mut dyn Watch,
+    mut observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
+) -> (ReadReport, Result<(), ReadCrawlError>) {
+    read_into(Intake::default(), inputs, watch, |seen| observe(seen).map_err(RowError::Url))
+}
+
+/// Like [`read_all`], in the order of the rows and without a look into the pages of archives: for those who need no more than
+/// URLs and sizes. `observe` may end the reading.
+pub fn read_rows(
+    inputs: impl IntoIterator<Item = Result<Input, ReadError>>,
+    watch: &mut dyn Watch,
+    observe: impl FnMut(&Seen) -> Result<(), RowError>,
+) -> (ReadReport, Result<(), ReadCrawlError>) {
+    read_into(Intake { skips_pages: true, ..Intake::default() }, inputs, watch, observe)
+}
+
+fn read_into(
+    mut intake: Intake,
+    inputs: impl IntoIterator<Item = Result<Input, ReadError>>,
+    watch: &mut dyn Watch,
+    mut observe: impl FnMut(&Seen) -> Result<(), RowError>,
+) -> (ReadReport, Result<(), ReadCrawlError>) {
+    let mut names = Vec::new();
+    let read = inputs.into_iter().try_for_each(|input| {
+        let input = input?;
+        watch.open(input.name());
+        names.push(input.name().to_owned());
+        let mut reader = input.observations()?;
+        let before = intake.report.rows;
+        let read = intake.read(&mut reader, watch, &mut observe);
+        let rows = RowCounts {
+            good: intake.report.rows.good - before.good,
+            bad: intake.report.rows.bad - before.bad,
+            ..RowCounts::default()
+        };
+        intake.report.records += reader.records().as_ref().map_or(0, RecordCounts::total);
+        intake.report.layouts.note(&reader);
+        read.and_then(|()| Ok(rows.check(reader.name(), reader.format())?))
+    });
+    let read = read.and_then(|()| Ok(intake.pages.finish(&mut observe)?));
+    let report = intake.finish();
+    let read = match read {
+        Ok(()) if report.rows.good == 0 => Err(ReadCrawlError::NoUrls { names }),
+        read => read,
+    };
+    (report, read)
+}
+
+impl Intake {
+    fn read(
+        &mut self,
+        reader: &mut Reader,
+        watch: &mut dyn Watch,
+        observe: &mut impl FnMut(&Seen) -> Result<(), RowError>,
+    ) -> Result<(), ReadCrawlError> {
+        let mut seen = Seen::default();
+        while let Some(row) = reader.read(&mut seen.observation)? {
+            if watch.row().is_break() {
+                return Err(ReadCrawlError::Ended);
+            }
+            seen.place = self.report.rows.good + self.report.rows.bad;
+            if let Err(bad) = row {
+                self.report.rows.bad += 1;
+                remember(&mut self.bad_rows, || bad);
+                continue;
+            }
+            self.report.redirects += u64::from(seen.redirect().is_some());
+            for bad in seen.bad_columns() {
+                self.report.rows.bad_columns += 1;
+                remember(&mut self.bad_columns, || bad);
+            }
+            if let Some(bad) = seen.bad_body() {
+                self.report.rows.bad_bodies += 1;
+                remember(&mut self.bad_bodies, || bad);
+            }
+            let document = reader.take_document().filter(|_| !self.skips_pages && Pages::wants(&seen));
+            let outcome = match document {
+                Some(document) => self
+                    .url
+                    .parse_from(seen.url())
+                    .map_err(RowError::Url)
+                    .and_then(|()| self.pages.push(std::mem::take(&mut seen), document, &mut *observe)),
+                None => observe(&seen),
+            };
+            match outcome {
+                Ok(()) => self.report.rows.good += 1,
+                Err(RowError::Stop) => return Err(ReadCrawlError::Ended),
+                Err(RowError::Url(error)) => {
+                    self.report.rows.bad += 1;
+                    remember(&mut self.bad_urls, || {
+                        let (file, location) = (reader.name(), seen.location());
+                        let url = dedust_io::shorten(seen.url());
+                        format!("{file}{location}: {error}, row skipped: {url}")
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> ReadReport {
+        let Self { mut report, bad_rows, bad_urls, bad_columns, bad_bodies, .. } = self;
+        report.messages = [bad_rows, bad_urls, bad_columns, bad_bodies].concat();
+        report
+    }
+}
+
+fn remember<M: Display>(messages: &mut Vec<String>, message: impl FnOnce() -> M) {
+    if messages.len() < SHOWN {
+        messages.push(message().to_string());
+    }
+}

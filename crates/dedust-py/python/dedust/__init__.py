@@ -1,0 +1,110 @@
+"""Learns from a crawl how each website spells its URLs, and rewrites every URL of a page to one form.
+
+>>> import dedust
+>>> rules = dedust.RuleSet.from_json('''{"version": 2, "sites": {"example.org": {"edits": [
+...     {"change": [{"drop": "q.sid"}], "fetchable": true}]}}}''')
+>>> normalizer = dedust.Normalizer(rules)
+>>> normalizer.normalize("http://example.org/view?sid=9&id=1")
+'http://example.org/view?id=1'
+>>> normalizer.key_many(["http://example.org/view?id=1&sid=3", None])
+['http://example.org/view?id=1', None]
+
+`learn` makes rules of crawls. What may be wrong with the input is told by `logging`, under the name "dedust".
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from dedust._dedust import (
+    VERSION as __version__,
+    Clusters,
+    Column,
+    DedustError,
+    Evaluation,
+    Explanation,
+    LoadRulesError,
+    Normalizer,
+    ObservationWriter,
+    ParseUrlError,
+    ReadError,
+    RuleSet,
+    SeenError,
+    SeenSet,
+    TrainError,
+    Trainer,
+    Training,
+    WriteError,
+    cluster,
+    evaluate,
+    site_of,
+)
+from dedust._types import Inputs
+
+__all__ = [
+    "Clusters",
+    "Column",
+    "DedustError",
+    "Evaluation",
+    "Explanation",
+    "LoadRulesError",
+    "Normalizer",
+    "ObservationWriter",
+    "ParseUrlError",
+    "ReadError",
+    "RuleSet",
+    "SeenError",
+    "SeenSet",
+    "TrainError",
+    "Trainer",
+    "Training",
+    "WriteError",
+    "__version__",
+    "cluster",
+    "evaluate",
+    "learn",
+    "site_of",
+]
+
+
+def learn(
+    inputs: Inputs,
+    *,
+    method: str = "canonfd",
+    evidence: str = "auto",
+    mode: Literal["strict", "balanced", "paper"] = "balanced",
+    max_loss: float = 0.005,
+    max_fpr: float = 0.05,
+    mirrors: Mapping[str, str] | None = None,
+    find_mirrors: bool = True,
+    trust_hosts: bool = False,
+    sample: float = 0.2,
+    max_sample: int = 100_000,
+    memory: int = 256,
+    host: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    threads: int | None = None,
+    progress: Callable[[str, int, int | None], object] | None = None,
+) -> Training:
+    """Learns rules from crawls: the paths of files of any format, tables with a column "url", or a list of both.
+
+    The options are those of the command `dedust learn`, and the rules the same to the byte. `columns` says which column is
+    which where names do not tell: {"digest": "content_md5"}. `progress` is called now and then with the stage ("reading" or
+    "learning"), what is done of it, and what there is to do, if that is known.
+    """
+    trainer = Trainer(
+        method=method,
+        evidence=evidence,
+        mode=mode,
+        max_loss=max_loss,
+        max_fpr=max_fpr,
+        mirrors=None if mirrors is None else dict(mirrors),
+        find_mirrors=find_mirrors,
+        trust_hosts=trust_hosts,
+        sample=sample,
+        max_sample=max_sample,
+        memory=memory,
+        host=host,
+        columns=None if columns is None else dict(columns),
+        threads=threads,
+    )
+    return trainer.train(inputs, progress=progress)

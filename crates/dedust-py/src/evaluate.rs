@@ -1,0 +1,174 @@
+/*!
+`evaluate`: rules and URLs whose pages are known in, figures out.
+*/
+
+use std::sync::Mutex;
+
+use dedust::ParsedUrl;
+use dedust_crawl::{ReadReport, read_all};
+use dedust_eval::metrics::MacroAverage;
+use dedust_eval::{Evaluator, Scores};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::batch::thread_count;
+use crate::errors::{DedustError, ReadError, message};
+use crate::html;
+use crate::inputs::{self, ReadOptions};
+use crate::learn::{evidence_kinds, to_python};
+use crate::normalizer::PyNormalizer;
+use crate::work;
+
+/// How good rules are on URLs whose pages are known.
+#[pyclass(frozen, name = "Evaluation", module = "dedust")]
+pub(crate) struct PyEvaluation {
+    evaluation: dedust_eval::Evaluation,
+}
+
+/// Scores a normalizer on paths and tables of URLs whose pages are known.
+#[pyfunction]
+#[pyo3(signature = (normalizer, inputs, *, evidence="auto", host=None, columns=None, threads=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "they are named")]
+pub(crate) fn evaluate(
+    py: Python<'_>,
+    normalizer: &Bound<'_, PyNormalizer>,
+    inputs: &Bound<'_, PyAny>,
+    evidence: &str,
+    host: Option<String>,
+    columns: Option<Bound<'_, PyDict>>,
+    threads: Option<usize>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyEvaluation> {
+    let (kinds, options) = (evidence_kinds(evidence)?, ReadOptions::new(host, columns.as_ref())?);
+    let (sources, threads) = (inputs::sources(inputs)?, thread_count(threads)?);
+    let normalizer = normalizer.get().inner();
+    let report = Mutex::new(ReadReport::default());
+    let outcome = work::run(py, threads, progress, |work| {
+        let opened = inputs::open(sources, &options).map_err(|error| ReadError::new_err(message(&error)))?;
+        let mut evaluator = Evaluator::new(normalizer, kinds);
+        let mut url = ParsedUrl::default();
+        let opened = opened.into_iter().map(|open| open());
+        let (found, read) = read_all(opened, &mut work.reading(), |seen| {
+            url.parse_from(seen.url())?;
+            evaluator.observe(seen.url(), &seen.clues());
+            Ok(())
+        });
+        if let Ok(mut report) = report.lock() {
+            *report = found;
+        }
+        read.map_err(|error| inputs::unreadable(&error))?;
+        Ok(evaluator.finish())
+    });
+    if let Ok(report) = report.into_inner() {
+        inputs::log(py, &report)?;
+    }
+    let evaluation = outcome?;
+    if evaluation.sites.is_empty() {
+        return Err(DedustError::new_err(format!(
+            "the pages of all {} URLs are unknown, so there is nothing to compare with; the input needs a `cluster` or `page` \
+             column, or other evidence: canonical, redirect, digest, text_digest, or simhash with title",
+            evaluation.unlabelled
+        )));
+    }
+    Ok(PyEvaluation { evaluation })
+}
+
+#[pymethods]
+impl PyEvaluation {
+    /// Figures by site, as `dedust evaluate --format json` has them.
+    #[getter]
+    fn sites<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let sites = PyDict::new(py);
+        for (site, scores) in &self.evaluation.sites {
+            sites.set_item(&**site, figures(py, scores)?)?;
+        }
+        Ok(sites)
+    }
+
+    /// Figures of all URLs pooled.
+    #[getter]
+    fn micro<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        figures(py, &self.evaluation.micro)
+    }
+
+    /// The mean over sites, by keys. `dup_reduction` is None where no site has duplicates.
+    #[getter]
+    fn macro_average<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let MacroAverage {
+            sites,
+            sites_without_duplicates,
+            compression,
+            achievable,
+            dup_reduction,
+            fpr,
+            precision,
+            recall,
+            f1,
+            pair_precision,
+            pair_recall,
+            pair_f1,
+        } = self.evaluation.macro_average;
+        let figures = PyDict::new(py);
+        figures.set_item("sites", sites)?;
+        figures.set_item("sites_without_duplicates", sites_without_duplicates)?;
+        figures.set_item("dup_reduction", dup_reduction)?;
+        for (name, value) in [
+            ("compression", compression),
+            ("achievable", achievable),
+            ("fpr", fpr),
+            ("precision", precision),
+            ("recall", recall),
+            ("f1", f1),
+            ("pair_precision", pair_precision),
+            ("pair_recall", pair_recall),
+            ("pair_f1", pair_f1),
+        ] {
+            figures.set_item(name, value)?;
+        }
+        Ok(figures)
+    }
+
+    /// URLs left out because their page is not known.
+    #[getter]
+    fn unlabelled(&self) -> usize {
+        self.evaluation.unlabelled
+    }
+
+    fn __repr__(&self) -> String {
+        let key = &self.evaluation.micro.key;
+        format!(
+            "<dedust.Evaluation of {} URLs on {} sites: precision {:.4}, recall {:.4}, F1 {:.4}>",
+            key.urls,
+            self.evaluation.sites.len(),
+            key.precision,
+            key.recall,
+            key.f1
+        )
+    }
+
+    fn _repr_html_(&self) -> String {
+        let row = |name: &str, scores: &Scores| {
+            let key = &scores.key;
+            let figures = [key.compression, key.fpr, key.precision, key.recall, key.f1];
+            let mut cells = vec![name.to_owned(), key.urls.to_string(), key.pages.to_string()];
+            cells.extend(figures.iter().map(|figure| format!("{figure:.4}")));
+            cells
+        };
+        let sites = self.evaluation.sites.iter().map(|(site, scores)| row(site, scores));
+        let rows = sites.chain([row("all URLs", &self.evaluation.micro)]);
+        html::table(&["site", "URLs", "pages", "compression", "fpr", "precision", "recall", "F1"], rows)
+    }
+}
+
+/// Figures by key, and under `url` by canonical URL.
+fn figures<'py>(py: Python<'py>, scores: &Scores) -> PyResult<Bound<'py, PyAny>> {
+    let figures = to_python(py, &scores.key)?;
+    figures.set_item("dup_reduction", scores.key.dup_reduction_or_one())?;
+    figures.set_item("live", scores.live)?;
+    figures.set_item("changed", scores.changed)?;
+    figures.set_item("keep_all_f1", scores.keep_all.f1)?;
+    let url = to_python(py, &scores.url)?;
+    url.set_item("dup_reduction", scores.url.dup_reduction_or_one())?;
+    figures.set_item("url", url)?;
+    Ok(figures)
+}

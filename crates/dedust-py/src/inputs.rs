@@ -1,0 +1,222 @@
+/*!
+What is learned from: paths of files of any format, and tables that are in memory.
+
+A table goes the same way as a file does: as an Arrow stream, of which the reader knows the columns by their names. Python is not
+asked for it by a thread that holds the interpreter.
+*/
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::ffi_stream::ArrayStreamReader;
+use arrow_array::{ArrayReader as _, ArrayRef, RecordBatch};
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, DataType, Schema};
+use dedust_crawl::{ReadCrawlError, ReadReport};
+use dedust_io::{Input, NamedColumn, Preset, RowCounts};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+
+use crate::arrow;
+use crate::errors::{ReadError, message, warn};
+use crate::text::type_name;
+
+/// How inputs are read.
+#[derive(Clone, Default)]
+pub(crate) struct ReadOptions {
+    pub(crate) host: Option<String>,
+    pub(crate) columns: Vec<NamedColumn>,
+}
+
+impl ReadOptions {
+    /// Columns by our names, each with the name that it has in the inputs.
+    pub(crate) fn new(host: Option<String>, columns: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut named = Vec::new();
+        for (column, name) in columns.into_iter().flat_map(|columns| columns.iter()) {
+            let text = format!("{}={}", column.extract::<String>()?, name.extract::<String>()?);
+            let column = text.parse::<NamedColumn>();
+            named.push(
+                column.map_err(|error| PyValueError::new_err(format!("columns: {}", message(&error))))?,
+            );
+        }
+        Ok(Self { host, columns: named })
+    }
+}
+
+/// One input.
+pub(crate) enum Source {
+    Path(PathBuf),
+    Table(Box<Table>),
+}
+
+/// The inputs that were given: one, or a list.
+pub(crate) fn sources(inputs: &Bound<'_, PyAny>) -> PyResult<Vec<Source>> {
+    let mut sources = Vec::new();
+    if inputs.is_instance_of::<PyList>() || inputs.is_instance_of::<PyTuple>() {
+        for input in inputs.try_iter()? {
+            sources.push(source(&input?)?);
+        }
+    } else {
+        sources.push(source(inputs)?);
+    }
+    if sources.is_empty() {
+        return Err(PyValueError::new_err("no inputs; name at least one file or give a table"));
+    }
+    Ok(sources)
+}
+
+fn source(input: &Bound<'_, PyAny>) -> PyResult<Source> {
+    if let Ok(path) = input.extract::<PathBuf>() {
+        return Ok(Source::Path(path));
+    }
+    if input.hasattr("__arrow_c_stream__")? {
+        let reader = arrow::import_stream(input)?;
+        let of = reader.field().data_type().clone();
+        return Table::new(&of, Batches::Stream(reader)).map(|table| Source::Table(Box::new(table)));
+    }
+    if input.hasattr("__arrow_c_array__")? {
+        let array = arrow::import_array(input)?;
+        let of = array.data_type().clone();
+        return Table::new(&of, Batches::One(Some(array))).map(|table| Source::Table(Box::new(table)));
+    }
+    Err(PyTypeError::new_err(format!(
+        "expected the path of a file, or a table with a column \"url\", not {}",
+        type_name(input)
+    )))
+}
+
+/// Opens inputs one after the other. Paths may be folders, patterns and lists.
+pub(crate) fn open(
+    sources: Vec<Source>,
+    options: &ReadOptions,
+) -> Result<Vec<Opening<'_>>, dedust_io::ReadError> {
+    let mut opened: Vec<Opening<'_>> = Vec::new();
+    for (index, source) in sources.into_iter().enumerate() {
+        match source {
+            Source::Path(path) => {
+                for path in dedust_io::expand(&[path])? {
+                    opened.push(Box::new(move || {
+                        dedust_crawl::open(&path, options.host.as_deref(), &options.columns)
+                    }));
+                }
+            }
+            Source::Table(table) => opened.push(Box::new(move || {
+                let name = format!("table {}", index + 1);
+                Input::from_read(&name, table)?.with_columns(&options.columns)
+            })),
+        }
+    }
+    Ok(opened)
+}
+
+/// An input that is opened when its turn comes.
+pub(crate) type Opening<'o> = Box<dyn FnOnce() -> Result<Input, dedust_io::ReadError> + Send + 'o>;
+
+/// A table as the bytes of an Arrow stream.
+pub(crate) struct Table {
+    batches: Batches,
+    writer: Option<StreamWriter<Vec<u8>>>,
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+enum Batches {
+    One(Option<ArrayRef>),
+    Stream(ArrayStreamReader),
+}
+
+impl Iterator for Batches {
+    type Item = Result<ArrayRef, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::One(array) => array.take().map(Ok),
+            Self::Stream(reader) => reader.next(),
+        }
+    }
+}
+
+impl Table {
+    fn new(of: &DataType, batches: Batches) -> PyResult<Self> {
+        let DataType::Struct(fields) = of else {
+            return Err(PyTypeError::new_err(format!(
+                "expected a table with a column \"url\" and others that tell of the pages, not a column of type {of}"
+            )));
+        };
+        let writer = StreamWriter::try_new(Vec::new(), &Schema::new(fields.clone()));
+        let writer = writer.map_err(|error| arrow::not_usable(&error))?;
+        Ok(Self { batches, writer: Some(writer), bytes: Vec::new(), taken: 0 })
+    }
+
+    /// Makes the next bytes; there are none at the end.
+    fn refill(&mut self) -> Result<(), ArrowError> {
+        self.taken = 0;
+        self.bytes.clear();
+        match (self.batches.next(), &mut self.writer) {
+            (Some(array), Some(writer)) => {
+                writer.write(&RecordBatch::from(array?.as_struct()))?;
+                std::mem::swap(writer.get_mut(), &mut self.bytes);
+            }
+            _ => {
+                if let Some(mut writer) = self.writer.take() {
+                    writer.finish()?;
+                    self.bytes = std::mem::take(writer.get_mut());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Read for Table {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.taken == self.bytes.len() && self.writer.is_some() {
+            self.refill().map_err(io::Error::other)?;
+        }
+        let rest = &self.bytes[self.taken..];
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.taken += count;
+        Ok(count)
+    }
+}
+
+/// Says what was left out, by Python's `logging`.
+pub(crate) fn log(py: Python<'_>, report: &ReadReport) -> PyResult<()> {
+    let RowCounts { good, bad, bad_columns, bad_bodies } = report.rows;
+    for found in report.layouts.found() {
+        for (column, unused) in &found.layout.unused_evidence {
+            let name = &found.name;
+            warn(
+                py,
+                &format!(
+                    "the column \"{unused}\" of {name} looks like `{column}` and was not used; if it is, add \
+                     columns={{\"{column}\": \"{unused}\"}}"
+                ),
+            )?;
+        }
+    }
+    if report.layouts.has(Preset::CommonCrawl) && report.redirects == 0 {
+        warn(py, "no redirects in this index of Common Crawl: they are in its subset `crawldiagnostics`")?;
+    }
+    for message in &report.messages {
+        warn(py, message)?;
+    }
+    for (count, what) in [
+        (bad, "rows skipped"),
+        (bad_columns, "values of columns ignored"),
+        (bad_bodies, "pages read in part"),
+    ] {
+        if count > 0 {
+            warn(py, &format!("{count} {what}, of {} rows", good + bad))?;
+        }
+    }
+    Ok(())
+}
+
+/// An exception for inputs that cannot be read.
+pub(crate) fn unreadable(error: &ReadCrawlError) -> PyErr {
+    ReadError::new_err(message(error))
+}

@@ -1,0 +1,202 @@
+/*!
+`SeenSet`: which keys were seen, on disk, across runs.
+
+Background threads and the lock on the folder belong to the process that opened the set. In a forked child they are not
+there, so a set refuses to be used in one.
+*/
+
+use std::mem::ManuallyDrop;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use arrow_array::BooleanArray;
+use arrow_schema::DataType;
+use dedust_seen::{Durability, SeenKey, SeenSet};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use rayon::ThreadPoolBuilder;
+
+use crate::arrow;
+use crate::column::{Column, Texts};
+use crate::errors::{SeenError, message};
+use crate::text::GivenUrl;
+
+/// Keys that are looked up on this thread: more would start a pool that does not survive a fork.
+const BATCH_KEYS: usize = 2048;
+
+/// Remembers keys, on disk if it is given a folder. One process at a time may have it open.
+///
+/// >>> import dedust
+/// >>> with dedust.SeenSet() as seen:
+/// ...     seen.insert("http://example.org/"), seen.insert("http://example.org/")
+/// (True, False)
+#[pyclass(frozen, name = "SeenSet", module = "dedust")]
+pub(crate) struct PySeenSet {
+    /// None once it is closed.
+    set: Mutex<Option<ManuallyDrop<SeenSet>>>,
+    process: u32,
+}
+
+impl PySeenSet {
+    fn with<T>(&self, work: impl FnOnce(&mut SeenSet) -> Result<T, dedust_seen::SeenError>) -> PyResult<T> {
+        if self.process != std::process::id() {
+            return Err(SeenError::new_err(
+                "this set was opened before the process was forked; open one after that, in a folder of its own",
+            ));
+        }
+        let mut set = self.set.lock().map_err(|_| SeenError::new_err("the set is broken; open it again"))?;
+        match &mut *set {
+            Some(set) => work(set).map_err(|error| SeenError::new_err(message(&error))),
+            None => Err(SeenError::new_err("the set is closed; open it again")),
+        }
+    }
+
+    fn take(&self) -> Option<SeenSet> {
+        let set = self.set.lock().ok()?.take()?;
+        Some(ManuallyDrop::into_inner(set))
+    }
+}
+
+impl Drop for PySeenSet {
+    fn drop(&mut self) {
+        // Threads that are not there cannot be waited for.
+        if self.process == std::process::id() {
+            drop(self.take());
+        }
+    }
+}
+
+#[pymethods]
+impl PySeenSet {
+    /// Opens the set in a folder, which is made if it is not there; without one, the set is in memory.
+    ///
+    /// Answers outlive the process, also if it is killed; with durability="power" a loss of power too, which is slower.
+    #[new]
+    #[pyo3(signature = (folder=None, *, durability="process"))]
+    fn new(py: Python<'_>, folder: Option<PathBuf>, durability: &str) -> PyResult<Self> {
+        let durability = match durability {
+            "process" => Durability::Process,
+            "power" => Durability::Power,
+            other => {
+                let text = format!("durability=\"{other}\", expected \"process\" or \"power\"");
+                return Err(PyValueError::new_err(text));
+            }
+        };
+        let pool = ThreadPoolBuilder::new().num_threads(1).build();
+        let pool = pool.map_err(|error| SeenError::new_err(error.to_string()))?;
+        let set = py.detach(|| match folder {
+            Some(folder) => pool.install(|| SeenSet::options().durability(durability).open(folder)),
+            None => SeenSet::in_memory(),
+        });
+        let set = set.map_err(|error| SeenError::new_err(message(&error)))?;
+        Ok(Self { set: Mutex::new(Some(ManuallyDrop::new(set))), process: std::process::id() })
+    }
+
+    /// Whether a key is new. It is not from now on.
+    fn insert(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let bytes = GivenUrl::of(key)?.bytes()?;
+        py.detach(|| self.with(|set| set.insert(set.hasher().hash(bytes))))
+    }
+
+    /// Says of each key whether it is new: a list in, a list out; an Arrow column in, a Column out. Null is never new.
+    fn insert_many<'py>(&self, py: Python<'py>, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let hasher = self.with(|set| Ok(set.hasher()))?;
+        let mut hashes: Vec<Option<SeenKey>> = Vec::new();
+        let is_array = keys.hasattr("__arrow_c_array__")?;
+        if !is_array && !keys.hasattr("__arrow_c_stream__")? {
+            for key in keys.try_iter()? {
+                let key = key?;
+                hashes.push(match key.is_none() {
+                    true => None,
+                    false => Some(hasher.hash(GivenUrl::of(&key)?.bytes()?)),
+                });
+            }
+            return Ok(PyList::new(py, self.insert_hashes(py, &hashes)?)?.into_any());
+        }
+        let chunks = match is_array {
+            true => vec![arrow::import_array(keys)?],
+            false => {
+                let chunks = arrow::import_stream(keys)?.collect::<Result<Vec<_>, _>>();
+                chunks.map_err(|error| arrow::not_usable(&error))?
+            }
+        };
+        for chunk in &chunks {
+            let texts = Texts::of(chunk)?;
+            hashes.extend((0..texts.len()).map(|row| texts.get(row).map(|key| hasher.hash(key))));
+        }
+        let is_new = BooleanArray::from(self.insert_hashes(py, &hashes)?);
+        Ok(Bound::new(py, Column::new(DataType::Boolean, vec![arrow::shared(is_new)]))?.into_any())
+    }
+
+    /// Waits until all keys are on the disk itself.
+    fn sync(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.with(SeenSet::sync))
+    }
+
+    /// Closes the set. One that is closed already stays so.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.process != std::process::id() {
+            return Ok(());
+        }
+        let closed = py.detach(|| self.take().map_or(Ok(()), SeenSet::close));
+        closed.map_err(|error| SeenError::new_err(message(&error)))
+    }
+
+    /// How many keys there are.
+    fn __len__(&self) -> PyResult<usize> {
+        self.with(|set| Ok(set.stats().keys as usize))
+    }
+
+    /// What the set holds, and what answering took.
+    #[getter]
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = self.with(|set| Ok(set.stats()))?;
+        let figures = PyDict::new(py);
+        for (name, number) in [
+            ("keys", stats.keys),
+            ("recent_keys", stats.recent_keys),
+            ("runs", stats.runs),
+            ("disk_bytes", stats.disk_bytes),
+            ("index_bytes", stats.index_bytes),
+            ("lookups", stats.lookups),
+            ("new_keys", stats.new_keys),
+        ] {
+            figures.set_item(name, number)?;
+        }
+        figures.set_item("unanswered_keys", stats.unanswered_keys)?;
+        Ok(figures)
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        _kind: &Bound<'_, PyAny>,
+        _value: &Bound<'_, PyAny>,
+        _traceback: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        self.close(py)
+    }
+}
+
+impl PySeenSet {
+    fn insert_hashes(&self, py: Python<'_>, hashes: &[Option<SeenKey>]) -> PyResult<Vec<bool>> {
+        let mut answers = Vec::with_capacity(hashes.len());
+        let mut is_new = Vec::new();
+        let mut keys = Vec::with_capacity(BATCH_KEYS);
+        for batch in hashes.chunks(BATCH_KEYS) {
+            keys.clear();
+            keys.extend(batch.iter().flatten());
+            py.detach(|| self.with(|set| set.insert_batch(&keys, &mut is_new)))?;
+            let mut known = is_new.iter();
+            answers
+                .extend(batch.iter().map(|key| key.is_some() && known.next().is_some_and(|is_new| *is_new)));
+            py.check_signals()?;
+        }
+        Ok(answers)
+    }
+}

@@ -1,0 +1,50 @@
+"""What tests share: rules, sample crawls and the command line to compare with."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import dedust
+
+ROOT = Path(__file__).resolve().parents[3]
+SAMPLE = ROOT / "testdata" / "sample"
+
+RULES = """{"version": 2, "method": "by hand", "sites": {"example.org": {"edits": [
+    {"change": [{"drop": "q.sid"}], "fetchable": true},
+    {"change": [{"forget": "q.page"}]}
+]}}}"""
+
+
+@pytest.fixture
+def rules() -> dedust.RuleSet:
+    return dedust.RuleSet.from_json(RULES)
+
+
+@pytest.fixture
+def normalizer(rules: dedust.RuleSet) -> dedust.Normalizer:
+    return dedust.Normalizer(rules)
+
+
+@pytest.fixture(scope="session")
+def blog() -> Path:
+    return SAMPLE / "blog.jsonl.gz"
+
+
+@pytest.fixture(scope="session")
+def blog_rules(blog: Path) -> dedust.RuleSet:
+    return dedust.learn(blog).rules
+
+
+@pytest.fixture(scope="session")
+def command() -> str:
+    """The command `dedust`, as `.ci/python` builds it."""
+    command = os.environ.get("DEDUST_COMMAND")
+    if not command:
+        pytest.skip("the variable DEDUST_COMMAND names no `dedust` command to compare with")
+    return command
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([str(argument) for argument in arguments], check=True, capture_output=True)

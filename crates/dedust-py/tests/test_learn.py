@@ -1,0 +1,186 @@
+"""Crawls in, rules out: from files and from tables, the same as the command line."""
+
+import gzip
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dedust
+from conftest import SAMPLE, run
+
+pa = pytest.importorskip("pyarrow")
+
+
+def crawl(pages: int = 40) -> list[dict[str, Any]]:
+    return [
+        {"url": f"http://shop.example/view?id={page}&sid={page * 7919 + visit}", "status": 200, "digest": f"{page:032x}"}
+        for page in range(pages)
+        for visit in (1, 2)
+    ]
+
+
+def test_rules_are_learned_from_a_file_a_list_of_files_and_tables(tmp_path: Path) -> None:
+    rows = crawl()
+    path = tmp_path / "crawl.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    expected = dedust.learn(path).rules.to_json()
+    assert "sid" in expected
+    table = pa.Table.from_pylist(rows)
+    halves = [table[:40], table[40:].to_batches()[0]]
+    for inputs in (str(path), [path], table, halves, table.to_reader()):
+        assert dedust.learn(inputs).rules.to_json() == expected
+    pl = pytest.importorskip("polars")
+    assert dedust.learn(pl.DataFrame(rows)).rules.to_json() == expected
+
+
+def test_learned_rules_are_those_of_the_command_line(command: str, blog: Path, tmp_path: Path) -> None:
+    for options, arguments in [
+        ({}, []),
+        ({"mode": "strict", "max_loss": 0.001}, ["--mode", "strict", "--max-loss", "0.001"]),
+        ({"method": "tree-graph", "evidence": "digest"}, ["--method", "tree-graph", "--evidence", "digest"]),
+    ]:
+        path = tmp_path / "rules.json"
+        run(command, "learn", blog, "-o", path, "--force", "-q", *arguments)
+        for threads in (1, 2):
+            learned = dedust.learn(blog, threads=threads, **options).rules  # type: ignore[arg-type]
+            assert learned.to_json() == path.read_text()
+    assert dedust.RuleSet.load(path) == learned
+
+
+def test_urls_become_what_the_command_line_makes_of_them(
+    command: str, blog_rules: dedust.RuleSet, tmp_path: Path
+) -> None:
+    path, urls = tmp_path / "rules.json", tmp_path / "urls.txt"
+    blog_rules.save(path)
+    with gzip.open(SAMPLE / "blog-unseen.jsonl.gz", "rt") as lines:
+        texts = [json.loads(line)["url"] for line in lines]
+    urls.write_text("".join(url + "\n" for url in texts))
+    normalizer = dedust.Normalizer(path)
+    for method, arguments in ((normalizer.normalize_many, []), (normalizer.key_many, ["--key"])):
+        expected = run(command, "normalize", path, urls, "-q", *arguments).stdout.decode().splitlines()
+        assert method(texts) == expected
+        assert method(pa.array(texts), threads=2).to_pylist() == expected
+    assert expected != texts
+
+
+def test_figures_are_those_of_the_command_line(command: str, blog_rules: dedust.RuleSet, tmp_path: Path) -> None:
+    path, unseen = tmp_path / "rules.json", SAMPLE / "blog-unseen.jsonl.gz"
+    blog_rules.save(path)
+    lines = run(command, "evaluate", path, unseen, "--format", "json", "-q").stdout.splitlines()
+    records = [json.loads(line) for line in lines]
+    evaluation = dedust.evaluate(blog_rules.compile(), unseen)
+    site, micro, average = records
+    assert evaluation.micro["f1"] == micro["f1"] > 0.5
+    assert evaluation.micro["url"]["f1"] == micro["url"]["f1"]
+    assert evaluation.sites[site["site"]]["recall"] == site["recall"]
+    assert evaluation.macro_average["f1"] == average["f1"]
+    assert evaluation.unlabelled == micro["unlabelled"]
+    assert site["site"] in evaluation._repr_html_()
+
+
+def test_clusters_are_those_of_the_command_line(command: str, blog: Path, tmp_path: Path) -> None:
+    path = tmp_path / "labelled.jsonl"
+    run(command, "cluster", blog, "-o", path, "-q")
+    expected = [(row["url"], row["cluster"]) for row in map(json.loads, path.read_text().splitlines())]
+    clusters = dedust.cluster(blog)
+    assert clusters.to_pylist() == expected
+    table = pa.table(clusters)
+    assert table.column_names == ["url", "cluster", "evidence"]
+    assert list(zip(*(table[name].to_pylist() for name in ("url", "cluster")), strict=True)) == expected
+
+
+def test_the_report_says_what_is_saved(blog: Path) -> None:
+    training = dedust.learn(blog)
+    (site,) = training.report
+    assert 0 < site["saved"] < site["urls"]
+    assert site["site"] in training._repr_html_()
+    assert training.rules.sites == [site["site"]]
+
+
+def test_columns_of_other_names_can_be_named(caplog: pytest.LogCaptureFixture) -> None:
+    rows = [{"url": row["url"], "md5_of_it": row["digest"]} for row in crawl()]
+    assert dedust.learn(pa.Table.from_pylist(rows)).rules.rule_count == 0
+    assert "nothing was learned" in caplog.text
+    assert dedust.learn(pa.Table.from_pylist(rows), columns={"digest": "md5_of_it"}).rules.rule_count == 1
+    with pytest.raises(ValueError, match="columns: .*hash"):
+        dedust.learn(pa.Table.from_pylist(rows), columns={"hash": "md5_of_it"})
+
+
+def test_progress_is_told(blog: Path) -> None:
+    told: list[tuple[str, int, int | None]] = []
+    dedust.learn([blog] * 20, progress=lambda *step: told.append(step))
+    stage, done, total = told[-1]
+    assert (stage, done) == ("learning", total)
+    assert all(kind in ("reading", "learning") for kind, _, _ in told)
+
+
+def test_an_exception_of_progress_ends_the_work(blog: Path) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        dedust.learn([blog] * 50, progress=fail)
+
+
+def test_control_c_ends_learning(blog: Path) -> None:
+    started = time.monotonic()
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        dedust.learn([blog] * 20_000)
+    timer.cancel()
+    assert time.monotonic() - started < 60
+
+
+def test_bad_rows_are_logged_with_file_and_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "crawl.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in crawl()) + '{"uri": 1}\n{"url": "x"}\n')
+    dedust.learn(path)
+    assert f'{path}:81: no "url" column, row skipped' in caplog.text
+    assert f"{path}:82: no scheme" in caplog.text
+    assert "2 rows skipped, of 82 rows" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("inputs", "error", "message"),
+    [
+        ("missing.jsonl", dedust.ReadError, "missing.jsonl"),
+        (7, TypeError, "expected the path of a file, or a table"),
+        ([], ValueError, "no inputs"),
+        (pa.array(["http://a.example/"]), TypeError, "not a column of type Utf8"),
+        (pa.table({"n": [1]}), dedust.ReadError, "url"),
+        (pa.table({"url": pa.array([], pa.string())}), dedust.ReadError, "no URLs in table 1"),
+    ],
+)
+def test_what_cannot_be_read_is_named(inputs: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        dedust.learn(inputs)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "magic"}, "magic"),
+        ({"mode": "bold"}, 'mode="bold", expected one of strict, balanced, paper'),
+        ({"evidence": "hearsay"}, "evidence: .*hearsay"),
+        ({"sample": 2.0}, "sample=2, max_sample=100000, expected a share from 0 to 1"),
+        ({"max_loss": -1.0}, "must be from 0 to 1, not -1"),
+        ({"threads": 0}, "threads=0"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        dedust.learn(pa.Table.from_pylist(crawl()), **options)
+
+
+def test_learning_works_in_a_forked_child(blog: Path, blog_rules: dedust.RuleSet) -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if dedust.learn(blog).rules == blog_rules else 1)
+    assert os.waitpid(child, 0)[1] == 0
