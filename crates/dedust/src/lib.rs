@@ -85,7 +85,7 @@ pub mod rules {
 pub mod support {
     pub use crate::edit_program::{EditList, UrlParts};
     pub use crate::rule::{
-        Mirror, OtherParams, Pattern, Rewrite, Rule, ValuePattern, find_cycle, never_made,
+        EditIndex, Mirror, OtherParams, Pattern, Rewrite, Rule, ValuePattern, find_cycle, never_made,
     };
     pub use crate::url::{
         RawKey, RawValue, Separators, extension, first_segment, has_subdomains, visit_tokens, write_moved,

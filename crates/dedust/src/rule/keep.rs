@@ -6,9 +6,7 @@ learned again are added: those that are off stay off, pinned ones are applied. W
 one stays and the learned one is left out. Nothing else of the earlier rules is kept.
 */
 
-use foldhash::HashMap;
-
-use super::{Decision, Edit, EditId, Evidence, InvalidEdit, InvalidSite, RefusedEdit, RuleSet, SiteRules};
+use super::{Decision, Edit, EditIndex, Evidence, InvalidEdit, InvalidSite, RuleSet, SiteRules};
 
 /// What was kept of earlier rules, and what that took.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,7 +75,9 @@ impl SiteKeeper<'_> {
             (true, true) => self.common_hosts(learned.hosts(), &mut edits),
         };
         let mut refused = learned.refused().to_vec();
-        refused.retain(|refused| !is_decided_among(&edits, refused));
+        let decided: Vec<Edit> = edits.iter().filter(|edit| is_decided(edit)).cloned().collect();
+        let index = EditIndex::new(&decided);
+        refused.retain(|refused| index.places_of(&decided, &refused.to_edit(Evidence::default())).is_empty());
         let rules = self.settle(learned, edits).with_refused(refused);
         // A mirror is one on all hosts.
         let hosts = if rules.mirror().is_some() { Vec::new() } else { hosts };
@@ -86,21 +86,14 @@ impl SiteKeeper<'_> {
 
     /// Copies decisions and verdicts to edits that say the same, and returns decided ones that were not learned again.
     fn mark(&mut self, edits: &mut [Edit]) -> Vec<Edit> {
-        let mut places: HashMap<EditId, Vec<usize>> = HashMap::default();
-        for (place, edit) in edits.iter().enumerate() {
-            places.entry(edit.id()).or_default().push(place);
-        }
+        let index = EditIndex::new(edits);
         let mut added = Vec::new();
         for before in self.before.edits() {
             self.kept.off += u64::from(before.off.is_some());
             self.kept.pinned += u64::from(before.pinned.is_some());
-            let mut is_learned = false;
-            for &place in places.get(&before.id()).into_iter().flatten() {
+            let places = index.places_of(edits, before);
+            for &place in &places {
                 let edit = &mut edits[place];
-                if !edit.says_same(before) {
-                    continue;
-                }
-                is_learned = true;
                 // A list may have an edit twice. What was decided about one is decided about both.
                 edit.off = before.off.clone().or(edit.off.take());
                 edit.pinned = before.pinned.clone().or(edit.pinned.take());
@@ -110,7 +103,7 @@ impl SiteKeeper<'_> {
                     self.kept.verdicts += 1;
                 }
             }
-            if !is_learned && is_decided(before) {
+            if places.is_empty() && is_decided(before) {
                 added.push(before.clone());
             }
         }
@@ -208,11 +201,6 @@ fn is_decided(edit: &Edit) -> bool {
 /// Whether an edit is applied though nobody vouches for it.
 fn is_free(edit: &Edit) -> bool {
     edit.is_applied() && edit.pinned.is_none()
-}
-
-fn is_decided_among(edits: &[Edit], refused: &RefusedEdit) -> bool {
-    let edit = refused.to_edit(Evidence::default());
-    edits.iter().any(|known| is_decided(known) && known.says_same(&edit))
 }
 
 /// Adds an edit to a list, where edits of its kind may stand.

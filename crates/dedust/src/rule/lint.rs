@@ -20,6 +20,9 @@ use super::{Edit, FORMAT_VERSION, InvalidEdit, InvalidSite, RefusedEdit, RuleSet
 /// Errors of the edits of one site that are looked for: each takes another look at all of them.
 const MAX_SET_ERRORS: usize = 100;
 
+/// Edits before one that it is compared with, so that a long file takes no longer than others.
+const MAX_PAIRS: usize = 1000;
+
 /// Something that is wrong with a rule file, or may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -219,7 +222,7 @@ impl<'a> Linter<'a> {
             for doubt in doubt::of_edit(edit) {
                 self.warn(*line, about, doubt);
             }
-            for (other, _, earlier) in &read[..at] {
+            for (other, _, earlier) in read[..at].iter().rev().take(MAX_PAIRS) {
                 if let Some(doubt) = doubt::of_pair(*other, earlier, edit) {
                     self.warn(*line, about, doubt);
                 }

@@ -7,7 +7,7 @@ caller prefers one of the sets.
 */
 
 use super::keep::place;
-use super::{Edit, Evidence, InvalidSite, Outcome, Promise, RuleSet, SiteRules, SiteSummary};
+use super::{Edit, EditIndex, Evidence, InvalidSite, Outcome, Promise, RuleSet, SiteRules, SiteSummary};
 
 /// Which of two sets counts for a site on which they cannot be united.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,10 +98,11 @@ impl RuleSet {
 /// has twice is there twice.
 fn united(first: &[Edit], second: &[Edit]) -> (Vec<Edit>, Vec<Edit>) {
     let mut edits = first.to_vec();
+    let index = EditIndex::new(first);
     let mut is_met = vec![false; first.len()];
     let (mut added, mut decided) = (Vec::new(), Vec::new());
     for edit in second {
-        let same = (0..first.len()).find(|&at| !is_met[at] && first[at].says_same(edit));
+        let same = index.places_of(first, edit).into_iter().find(|&at| !is_met[at]);
         let Some(at) = same else {
             added.push(edit.clone());
             continue;
@@ -148,10 +149,8 @@ fn unite(first: &SiteRules, second: &SiteRules, edits: Vec<Edit>) -> Result<Site
             refused.push(edit.clone());
         }
     }
-    refused.retain(|refused| {
-        let refused = refused.to_edit(Evidence::default());
-        !edits.iter().any(|edit| edit.says_same(&refused))
-    });
+    let index = EditIndex::new(&edits);
+    refused.retain(|refused| index.places_of(&edits, &refused.to_edit(Evidence::default())).is_empty());
     let rules = SiteRules::new(summary(first, second), edits).map_err(Some)?;
     Ok(rules.with_refused(refused).with_hosts(hosts.to_vec()))
 }
@@ -177,8 +176,9 @@ fn preferred(first: &SiteRules, second: &SiteRules, prefer: Prefer) -> Option<Si
         Prefer::First => (first, second),
         Prefer::Second => (second, first),
     };
+    let index = EditIndex::new(other.edits());
     let decided = chosen.edits().iter().map(|edit| {
-        let same = other.edits().iter().find(|other| other.says_same(edit));
+        let same = index.places_of(other.edits(), edit).first().map(|&place| &other.edits()[place]);
         same.map_or_else(|| edit.clone(), |other| both(edit, other))
     });
     let decided = chosen.clone().with_edits(decided.collect()).ok();

@@ -9,6 +9,7 @@ use std::io;
 
 use dedust::errors::ParseUrlError;
 use dedust::rules::{Edit, SiteRules};
+use dedust::support::EditIndex;
 use dedust::{Normalizer, ParsedUrl, RuleSet, site_of};
 use dedust_io::Observation;
 use serde::Serialize;
@@ -126,9 +127,10 @@ fn differences<'a>(site: &'a str, before: &SiteRules, after: &SiteRules) -> Vec<
     let mut places = Vec::new();
     // A list may have an edit twice.
     let mut is_met = vec![false; after.len()];
+    let index = EditIndex::new(after.edits());
     for edit in before.edits() {
-        let same = |&place: &usize| !is_met[place] && after.edits()[place].says_same(edit);
-        let Some(place) = (0..after.len()).find(same) else {
+        let same = index.places_of(after.edits(), edit).into_iter().find(|&place| !is_met[place]);
+        let Some(place) = same else {
             records.push(record(edit, Some(edit), None));
             continue;
         };
