@@ -35,7 +35,7 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_name = "RULES", long_help = help::SHADOW)]
     pub(crate) shadow: Option<PathBuf>,
     /// URLs with other schemes are left out: names joined by commas, or `any`
-    #[arg(long, value_name = "SCHEMES", default_value = "http,https")]
+    #[arg(long, value_name = "SCHEMES", default_value = "http,https", hide_short_help = true)]
     pub(crate) schemes: Schemes,
     /// What is written
     #[arg(long, value_enum, default_value_t = DedupFormat::Same)]
@@ -44,7 +44,7 @@ pub(crate) struct DedupArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite FILE if it exists
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = "output", hide_short_help = true)]
     pub(crate) force: bool,
     /// How inputs are read.
     #[command(flatten)]
