@@ -123,7 +123,7 @@ fn a_bucket_is_read_as_a_folder_is() {
         assert!(fs::read(folder.path().join("remote.json")).unwrap() == local, "{inputs}");
     }
 
-    // A table: a column is read by ranges.
+    // A table.
     succeed(folder.path(), &["normalize", "local.json", "crawl/part=1.jsonl", "-o", "with-keys.jsonl"], &[]);
     let with_keys = fs::read(folder.path().join("with-keys.jsonl")).unwrap();
     let written =
@@ -141,7 +141,7 @@ fn a_bucket_is_read_as_a_folder_is() {
     }
 }
 
-/// A web server with one file, of which it sends what is asked for; `None` breaks the connection in the middle.
+/// A web server with one file, of which it sends what is asked for, or half of it where that is not allowed.
 fn serve(
     file: Vec<u8>,
     allow: impl Fn(usize, &Range<usize>) -> bool + Send + 'static,
@@ -203,6 +203,23 @@ fn a_file_of_the_web_is_read_by_ranges() {
     assert!(local == remote);
     let asked = asked.lock().unwrap();
     assert!(asked.len() > 2 && asked.iter().all(|range| range.len() <= 4 << 20), "{asked:?}");
+}
+
+/// Parquet is read from its end, so that it cannot be read as a stream.
+#[test]
+fn a_table_of_the_web_comes_out_as_one_on_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/rows.parquet")).unwrap();
+    fs::write(folder.path().join("rows.parquet"), &table).unwrap();
+    fs::write(folder.path().join("rules.json"), r#"{"version": 2, "sites": {}}"#).unwrap();
+    let (address, _) = serve(table, |_, _| true);
+    let url = format!("http://{address}/rows.parquet");
+    for (input, output) in [("rows.parquet", "local.parquet"), (url.as_str(), "remote.parquet")] {
+        succeed(folder.path(), &["normalize", "rules.json", input, "-o", output], &[]);
+    }
+    let [local, remote] =
+        ["local.parquet", "remote.parquet"].map(|name| fs::read(folder.path().join(name)).unwrap());
+    assert!(local == remote && !local.is_empty());
 }
 
 #[test]
