@@ -356,3 +356,38 @@ impl Job {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is written of the pages of a site, in the order in which they are ready.
+    fn lines() -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut ready = |seen: &Seen| {
+            let mut line = Vec::new();
+            seen.write_line(&mut line).map(|()| lines.push(String::from_utf8_lossy(&line).into_owned()))
+        };
+        let mut pages = Pages::default();
+        for number in 0..600 {
+            let mut observation = Observation::new();
+            observation.set_text(Column::Url, &format!("http://a.example/{number}")).unwrap();
+            let text = format!("<nav>Menu</nav><p>{}", format!("Words of page {number} alone. ").repeat(9));
+            let document = Document::new("Content-Type: text/html", text);
+            pages.push(Seen::new(observation), document, &mut ready).unwrap();
+        }
+        pages.finish(&mut ready).unwrap();
+        lines
+    }
+
+    #[test]
+    fn pages_are_read_by_the_thread_that_waits_for_them_if_it_is_the_only_one() {
+        let expected = lines();
+        assert_eq!(expected.len(), 600);
+        assert!(expected[0].contains("\"simhash\""), "{}", expected[0]);
+        for threads in [1, 2] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            assert_eq!(pool.install(lines), expected);
+        }
+    }
+}

@@ -18,13 +18,17 @@ use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arrow;
-use crate::column::{Column, Texts, Written, check_type, push_null_key};
+use crate::column::{Column, Texts, Written, check_type};
 use crate::errors;
 use crate::text::{GivenUrl, shorten, type_name};
 
 /// Rows of a wave, for each thread.
 const WAVE_ROWS: usize = 1 << 16;
+/// Rows of a list that are copied at a time, if there is one thread: no more than the nearest memory holds.
+const LIST_ROWS: usize = 1 << 11;
 const MAX_THREADS: usize = 1024;
+/// Rows that are worth a thread.
+const MIN_ROWS: usize = 256;
 
 /// What is made of each URL.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,6 +80,13 @@ pub(crate) struct Batch<'a> {
     pub(crate) wanted: Wanted,
     pub(crate) on_error: OnError,
     pub(crate) threads: usize,
+}
+
+/// What a thread works with, from wave to wave.
+#[derive(Default)]
+struct Worker {
+    scratch: Scratch,
+    written: Written,
 }
 
 /// A row that is no URL, where that is an error.
@@ -145,47 +156,66 @@ impl Batch<'_> {
         rows_before: usize,
     ) -> PyResult<ArrayRef> {
         let texts = Texts::of(array)?;
-        let written = self.write(py, texts.len(), &|row| texts.get(row), rows_before)?;
+        let mut written = Written::with_capacity(texts.len(), texts.bytes());
+        self.write(py, texts.len(), &|row| texts.get(row), rows_before, &mut self.workers(), &mut written)?;
         written.into_array(of)
+    }
+
+    fn workers(&self) -> Vec<Worker> {
+        (0..self.threads).map(|_| Worker::default()).collect()
     }
 
     /// A list has texts and bytes, which are copied, since Python may not be asked for them later.
     fn list<'py>(&self, rows: Bound<'py, PyIterator>) -> PyResult<Bound<'py, PyAny>> {
         let py = rows.py();
+        let wave_rows = if self.threads == 1 { LIST_ROWS } else { WAVE_ROWS * self.threads };
+        let (mut texts, mut written) = (Written::default(), Written::default());
         let mut given: Vec<Option<Bound<'py, PyAny>>> = Vec::new();
-        let mut texts = Written::default();
-        for (row, url) in rows.enumerate() {
-            let url = url?;
-            if url.is_none() {
-                texts.push_null();
-                given.push(None);
-                continue;
-            }
-            match GivenUrl::of(&url).map_err(|error| at_row(py, row, &error))?.bytes() {
-                Ok(bytes) => texts.push(bytes),
-                // What is no text is no URL.
-                Err(error) if self.on_error == OnError::Raise => return Err(at_row(py, row, &error)),
-                Err(_) => texts.push(b""),
-            }
-            given.push(Some(url));
-        }
-        let written = self.write(py, texts.len(), &|row| texts.get(row), 0)?;
+        let mut workers = self.workers();
+        let mut rows = rows.enumerate().peekable();
         let results = PyList::empty(py);
-        for (row, url) in given.iter().enumerate() {
-            let (Some(url), Some(bytes)) = (url, written.get(row)) else {
-                results.append(py.None())?;
-                continue;
-            };
-            if self.wanted == Wanted::Key128 {
-                results.append(PyBytes::new(py, bytes))?;
-            } else if bytes.is_empty() {
-                // Only what was no URL is empty; it stays as it was given.
-                results.append(url)?;
-            } else {
-                results.append(GivenUrl::of(url)?.result(bytes)?)?;
+        while let Some((first, _)) = rows.peek() {
+            let first = *first;
+            texts.clear();
+            written.clear();
+            given.clear();
+            for (row, url) in rows.by_ref().take(wave_rows) {
+                given.push(self.take(py, row, url?, &mut texts)?);
+            }
+            self.write(py, given.len(), &|row| texts.get(row), first, &mut workers, &mut written)?;
+            for (row, url) in given.iter().enumerate() {
+                match (url, written.get(row)) {
+                    (Some(_), Some(bytes)) if self.wanted == Wanted::Key128 => {
+                        results.append(PyBytes::new(py, bytes))?;
+                    }
+                    // Only what was no URL is empty; it stays as it was given.
+                    (Some(url), Some(b"")) => results.append(url)?,
+                    (Some(url), Some(bytes)) => results.append(GivenUrl::of(url)?.result(bytes)?)?,
+                    _ => results.append(py.None())?,
+                }
             }
         }
         Ok(results.into_any())
+    }
+
+    /// Copies the text of a row of a list. What is no text is no URL.
+    fn take<'py>(
+        &self,
+        py: Python<'py>,
+        row: usize,
+        url: Bound<'py, PyAny>,
+        texts: &mut Written,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if url.is_none() {
+            texts.push_null();
+            return Ok(None);
+        }
+        match GivenUrl::of(&url).map_err(|error| at_row(py, row, &error))?.bytes() {
+            Ok(bytes) => texts.push(bytes),
+            Err(error) if self.on_error == OnError::Raise => return Err(at_row(py, row, &error)),
+            Err(_) => texts.push(b""),
+        }
+        Ok(Some(url))
     }
 
     fn write<'u>(
@@ -194,13 +224,13 @@ impl Batch<'_> {
         rows: usize,
         url: &(dyn Fn(usize) -> Option<&'u [u8]> + Sync),
         rows_before: usize,
-    ) -> PyResult<Written> {
-        let mut all = Written::default();
-        let mut scratches = vec![Scratch::default(); self.threads];
+        workers: &mut [Worker],
+        all: &mut Written,
+    ) -> PyResult<()> {
         let mut start = 0;
         while start < rows {
             let end = rows.min(start + WAVE_ROWS * self.threads);
-            let wave = py.detach(|| self.wave(start..end, url, &mut scratches, &mut all));
+            let wave = py.detach(|| self.wave(start..end, url, workers, all));
             if let Err(BadUrl { row, error }) = wave {
                 let shown = shorten(url(row).unwrap_or_default());
                 return Err(errors::ParseUrlError::new_err(format!(
@@ -211,43 +241,37 @@ impl Batch<'_> {
             py.check_signals()?;
             start = end;
         }
-        Ok(all)
+        Ok(())
     }
 
     fn wave<'u>(
         &self,
         rows: Range<usize>,
         url: &(dyn Fn(usize) -> Option<&'u [u8]> + Sync),
-        scratches: &mut [Scratch],
+        workers: &mut [Worker],
         all: &mut Written,
     ) -> Result<(), BadUrl> {
-        let share = rows.len().div_ceil(scratches.len());
-        if let [scratch] = scratches {
-            return self.piece(rows, url, scratch, all);
+        let share = rows.len().div_ceil(workers.len());
+        if workers.len() == 1 || share < MIN_ROWS {
+            return self.piece(rows, url, &mut workers[0].scratch, all);
         }
-        if share < 256 {
-            return self.piece(rows, url, &mut scratches[0], all);
-        }
-        let pieces = thread::scope(|scope| {
-            let threads: Vec<_> = scratches
+        thread::scope(|scope| {
+            let threads: Vec<_> = workers
                 .iter_mut()
                 .enumerate()
-                .map(|(index, scratch)| {
+                .map(|(index, Worker { scratch, written })| {
                     let start = rows.end.min(rows.start + index * share);
                     let rows = start..rows.end.min(start + share);
-                    scope.spawn(move || {
-                        let mut written = Written::default();
-                        self.piece(rows, url, scratch, &mut written).map(|()| written)
-                    })
+                    written.clear();
+                    scope.spawn(move || self.piece(rows, url, scratch, written))
                 })
                 .collect();
-            let joined = threads.into_iter().map(|thread| match thread.join() {
+            threads.into_iter().try_for_each(|thread| match thread.join() {
                 Ok(piece) => piece,
                 Err(panic) => std::panic::resume_unwind(panic),
-            });
-            joined.collect::<Result<Vec<Written>, BadUrl>>()
+            })
         })?;
-        pieces.into_iter().for_each(|piece| all.append(piece));
+        workers.iter().for_each(|worker| all.append(&worker.written));
         Ok(())
     }
 
@@ -262,7 +286,7 @@ impl Batch<'_> {
         let first = out.len();
         let mut bad = None;
         let is_hash = self.wanted == Wanted::Key128;
-        let null = if is_hash { push_null_key } else { Written::push_null };
+        let null = if is_hash { Written::push_null_key } else { Written::push_null };
         // Rows that are null are not handed over, so they are caught up with.
         let catch_up = |out: &mut Written| {
             while rows.start + (out.len() - first) < rows.end

@@ -49,6 +49,15 @@ impl Texts {
         }
     }
 
+    /// About how many bytes they are.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Small(array) => (array.value_offsets()[array.len()] - array.value_offsets()[0]) as usize,
+            Self::Large(array) => (array.value_offsets()[array.len()] - array.value_offsets()[0]) as usize,
+            Self::View(array) => array.total_buffer_bytes_used(),
+        }
+    }
+
     /// The text of a row; nothing for null.
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
@@ -82,20 +91,33 @@ fn wrong_type(found: &DataType) -> PyErr {
     })
 }
 
-/// Texts that go out: one after the other, with where each ends, and which are not null.
-#[derive(Default)]
+/// Texts that go out: one after the other, with where each begins and ends, and which are not null.
 pub(crate) struct Written {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) ends: Vec<usize>,
+    bytes: Vec<u8>,
+    /// As Arrow has them: one more than there are texts.
+    offsets: Vec<i64>,
     /// Empty until there is a null.
     valid: Vec<bool>,
 }
 
+impl Default for Written {
+    fn default() -> Self {
+        Self { bytes: Vec::new(), offsets: vec![0], valid: Vec::new() }
+    }
+}
+
 impl Written {
+    /// With room for so many texts, of so many bytes in all.
+    pub(crate) fn with_capacity(texts: usize, bytes: usize) -> Self {
+        let mut offsets = Vec::with_capacity(texts + 1);
+        offsets.push(0);
+        Self { bytes: Vec::with_capacity(bytes), offsets, valid: Vec::new() }
+    }
+
     #[inline]
     pub(crate) fn push(&mut self, text: &[u8]) {
         self.bytes.extend_from_slice(text);
-        self.ends.push(self.bytes.len());
+        self.offsets.push(self.bytes.len() as i64);
         if !self.valid.is_empty() {
             self.valid.push(true);
         }
@@ -103,38 +125,47 @@ impl Written {
 
     pub(crate) fn push_null(&mut self) {
         if self.valid.is_empty() {
-            self.valid.resize(self.ends.len(), true);
+            self.valid.resize(self.len(), true);
         }
-        self.ends.push(self.bytes.len());
+        self.offsets.push(self.bytes.len() as i64);
         self.valid.push(false);
     }
 
+    /// A null among values of 16 bytes, which takes as much room as they do.
+    pub(crate) fn push_null_key(&mut self) {
+        self.bytes.extend_from_slice(&[0; 16]);
+        self.push_null();
+    }
+
     pub(crate) fn len(&self) -> usize {
-        self.ends.len()
+        self.offsets.len() - 1
+    }
+
+    /// Forgets all texts, keeping the memory.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.offsets.truncate(1);
+        self.valid.clear();
     }
 
     /// The text of a row; nothing for null.
     pub(crate) fn get(&self, row: usize) -> Option<&[u8]> {
-        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
-        self.valid.get(row).is_none_or(|valid| *valid).then(|| &self.bytes[start..self.ends[row]])
+        let (start, end) = (self.offsets[row] as usize, self.offsets[row + 1] as usize);
+        self.valid.get(row).is_none_or(|valid| *valid).then(|| &self.bytes[start..end])
     }
 
     /// Puts the texts of another behind these.
-    pub(crate) fn append(&mut self, other: Self) {
-        if self.ends.is_empty() {
-            *self = other;
-            return;
-        }
+    pub(crate) fn append(&mut self, other: &Self) {
         if !self.valid.is_empty() || !other.valid.is_empty() {
             self.valid.resize(self.len(), true);
             match other.valid.is_empty() {
                 true => self.valid.resize(self.len() + other.len(), true),
-                false => self.valid.extend(other.valid),
+                false => self.valid.extend_from_slice(&other.valid),
             }
         }
-        let start = self.bytes.len();
-        self.bytes.extend(other.bytes);
-        self.ends.extend(other.ends.into_iter().map(|end| start + end));
+        let start = self.bytes.len() as i64;
+        self.bytes.extend_from_slice(&other.bytes);
+        self.offsets.extend(other.offsets[1..].iter().map(|end| start + end));
     }
 
     /// As an array of this type.
@@ -152,13 +183,14 @@ impl Written {
             ));
         }
         if is_small {
-            let offsets = offsets::<i32>(&self.ends, |end| end as i32);
+            let offsets: Vec<i32> = self.offsets.iter().map(|&offset| offset as i32).collect();
+            let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
             return Ok(match of {
                 DataType::Utf8 => arrow::shared(StringArray::try_new(offsets, bytes, nulls).map_err(failed)?),
                 _ => arrow::shared(BinaryArray::try_new(offsets, bytes, nulls).map_err(failed)?),
             });
         }
-        let offsets = offsets::<i64>(&self.ends, |end| end as i64);
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
         if matches!(of, DataType::LargeBinary | DataType::BinaryView) {
             let array = LargeBinaryArray::try_new(offsets, bytes, nulls).map_err(failed)?;
             return Ok(match of {
@@ -172,14 +204,6 @@ impl Written {
             _ => arrow::shared(StringViewArray::from(&array)),
         })
     }
-}
-
-fn offsets<O: arrow_buffer::ArrowNativeType + arrow_array::OffsetSizeTrait>(
-    ends: &[usize],
-    of: impl Fn(usize) -> O,
-) -> OffsetBuffer<O> {
-    let offsets: Vec<O> = std::iter::once(0).chain(ends.iter().copied()).map(of).collect();
-    OffsetBuffer::new(ScalarBuffer::from(offsets))
 }
 
 /// A column of texts. pyarrow, Polars, DuckDB and pandas take it as it is, without copies.
@@ -295,7 +319,7 @@ impl Column {
             if let DataType::FixedSizeBinary(_) = self.of {
                 let chunk = chunk.as_fixed_size_binary();
                 (0..chunk.len()).for_each(|row| match chunk.is_null(row) {
-                    true => push_null_key(&mut all),
+                    true => all.push_null_key(),
                     false => all.push(chunk.value(row)),
                 });
                 continue;
@@ -319,10 +343,4 @@ impl Column {
         drop(requested_schema);
         arrow::export_stream(py, &self.of, self.chunks.clone())
     }
-}
-
-/// A null among values of 16 bytes, which takes as much room as they do.
-pub(crate) fn push_null_key(out: &mut Written) {
-    out.bytes.extend_from_slice(&[0; 16]);
-    out.push_null();
 }

@@ -4,6 +4,7 @@ The exceptions of the package: one class for each kind of error, all below `Dedu
 
 use std::error::Error;
 use std::fmt::Display;
+use std::path::Path;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
@@ -31,6 +32,11 @@ pub(crate) fn message(error: &dyn Error) -> String {
 /// Rules at `name` that cannot be used.
 pub(crate) fn cannot_use(name: impl Display, error: &dyn Error) -> PyErr {
     LoadRulesError::new_err(format!("cannot use the rules in {name}: {}", message(error)))
+}
+
+/// Rules that are not there.
+pub(crate) fn no_file(path: &Path) -> PyErr {
+    LoadRulesError::new_err(format!("there is no rule file {}; check the name", path.display()))
 }
 
 /// Says something by Python's `logging`, under the name `dedust`.

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch, is_compiled};
-use pyo3::exceptions::{PyFileNotFoundError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::batch::{Batch, OnError, Wanted, thread_count};
-use crate::errors::{LoadRulesError, cannot_use, message, warn};
+use crate::errors::{LoadRulesError, cannot_use, message, no_file, warn};
 use crate::explanation::Explanation;
 use crate::rule_set::{PyRuleSet, save};
 use crate::text::{GivenUrl, counted, no_url, type_name};
@@ -260,9 +260,7 @@ pub(crate) fn site_of(url: &Bound<'_, PyAny>) -> PyResult<String> {
 fn open(path: &Path) -> PyResult<Normalizer> {
     let unusable = |error: &dyn std::error::Error| cannot_use(path.display(), error);
     let mut file = File::open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => {
-            PyFileNotFoundError::new_err(format!("there is no rule file {}", path.display()))
-        }
+        std::io::ErrorKind::NotFound => no_file(path),
         _ => unusable(&error),
     })?;
     let mut start = Vec::new();

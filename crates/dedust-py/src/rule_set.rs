@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use dedust::RuleSet;
 use dedust_io::OutputFile;
-use pyo3::exceptions::{PyFileNotFoundError, PyKeyError};
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-use crate::errors::{LoadRulesError, WriteError, cannot_use, message};
+use crate::errors::{LoadRulesError, WriteError, cannot_use, message, no_file};
 use crate::html;
 use crate::normalizer::PyNormalizer;
 use crate::text::counted;
@@ -58,7 +58,7 @@ impl PyRuleSet {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         if !path.exists() {
-            return Err(PyFileNotFoundError::new_err(format!("there is no rule file {}", path.display())));
+            return Err(no_file(&path));
         }
         py.detach(|| {
             let text = dedust_io::open_text(&path).map_err(|error| cannot_use(path.display(), &error))?;

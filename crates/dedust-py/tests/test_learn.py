@@ -95,6 +95,29 @@ def test_clusters_are_those_of_the_command_line(command: str, blog: Path, tmp_pa
     assert list(zip(*(table[name].to_pylist() for name in ("url", "cluster")), strict=True)) == expected
 
 
+def archive(path: Path) -> None:
+    """A web archive of pages that can be seen under two URLs each."""
+    with gzip.open(path, "wb") as out:
+        for number in range(120):
+            page = f"<title>Page {number // 2}</title><p>" + f"Words of page number {number // 2} alone. " * 10
+            http = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<nav>Menu</nav>{page}".encode()
+            head = (
+                f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/p?id={number // 2}&sid={number}\r\n"
+                f"WARC-Date: 2026-11-16T12:00:00Z\r\nWARC-Record-ID: <urn:uuid:{number}>\r\n"
+                f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(http)}\r\n\r\n"
+            )
+            out.write(head.encode() + http + b"\r\n\r\n")
+
+
+def test_pages_of_archives_are_read_as_the_command_line_reads_them(command: str, tmp_path: Path) -> None:
+    path, rules = tmp_path / "crawl.warc.gz", tmp_path / "rules.json"
+    archive(path)
+    run(command, "learn", path, "-o", rules, "-q")
+    for threads in (1, 2, 3):
+        assert dedust.learn(path, threads=threads).rules.to_json() == rules.read_text()
+    assert dedust.RuleSet.load(rules).rule_count == 1
+
+
 def test_the_report_says_what_is_saved(blog: Path) -> None:
     training = dedust.learn(blog)
     (site,) = training.report

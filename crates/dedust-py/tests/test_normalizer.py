@@ -89,8 +89,9 @@ def test_mirrors_need_trust(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_rule_files_that_cannot_be_used_are_refused_with_the_reason(tmp_path: Path) -> None:
     path = tmp_path / "rules.json"
-    with pytest.raises(FileNotFoundError):
-        dedust.Normalizer(path)
+    for load in (dedust.Normalizer, dedust.RuleSet.load):
+        with pytest.raises(dedust.LoadRulesError, match="there is no rule file .*rules.json; check the name"):
+            load(path)
     for text, reason in [
         (b'{"version": 99, "sites": {}}', "format version 99, this build reads up to 2"),
         (b"http://example.org/\n", "not a rule file"),

@@ -237,6 +237,35 @@ def test_without_settings_the_addon_says_what_it_needs() -> None:
     assert "set DEDUST_RULES to a rule file, DEDUST_OBSERVATIONS to a file to be written" in process.stderr
 
 
+def test_fingerprints_are_those_of_keys_where_rules_have_a_say() -> None:
+    from scrapy import Request
+    from scrapy.utils.request import RequestFingerprinter as Plain
+
+    from dedust.scrapy import RequestFingerprinter
+
+    plain = Plain()
+    normalizer = dedust.Normalizer(dedust.RuleSet.from_json(RULES))
+    ours = RequestFingerprinter(normalizer, "filter", plain)
+    shadow = RequestFingerprinter(normalizer, "shadow", plain)
+    one, same = "http://127.0.0.1/a?sid=1", "http://127.0.0.1/a?sid=2"
+    for options in ({}, {"method": "HEAD"}, {"body": b"x"}):
+        assert ours.fingerprint(Request(one, **options)) == ours.fingerprint(Request(same, **options))
+        assert shadow.fingerprint(Request(one, **options)) == plain.fingerprint(Request(one, **options))
+    assert ours.fingerprint(Request(one)) != ours.fingerprint(Request(one, method="HEAD"))
+    assert ours.fingerprint(Request(one)) != ours.fingerprint(Request(one, body=b"x"))
+    for options in (
+        {"method": "POST"},
+        {"meta": {"dedust": False}},
+        {"meta": {"verbatim_url": True}},
+        {"meta": {"redirect_urls": ["http://127.0.0.1/a/?sid=7"]}},
+    ):
+        assert ours.fingerprint(Request(one, **options)) == plain.fingerprint(Request(one, **options))
+    for url in ("data:,text?sid=1", "http://other.example/a?sid=1"):
+        assert ours.fingerprint(Request(url)) == plain.fingerprint(Request(url))
+    elsewhere = Request(one, meta={"redirect_urls": ["http://127.0.0.1/other", "no URL"]})
+    assert ours.fingerprint(elsewhere) == ours.fingerprint(Request(same))
+
+
 def test_a_folder_of_rule_files_is_one_set_of_rules(site: Site, tmp_path: Path) -> None:
     folder = tmp_path / "rules"
     folder.mkdir()

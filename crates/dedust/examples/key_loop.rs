@@ -1,16 +1,16 @@
 /*!
-How long does a loop over URLs take, with nothing around it? For comparison with callers in other languages.
+How much CPU time does a loop over URLs take, with nothing around it? For comparison with callers in other languages.
 
     cargo run --release -p dedust --example key_loop -- RULES URLS
 
-`RULES` is a rule file, `URLS` a list of URLs that fits into memory. Prints nanoseconds for each key.
+`RULES` is a rule file, `URLS` a list of URLs that fits into memory. Prints nanoseconds of CPU time for each key.
 */
 
 use std::error::Error;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::time::Instant;
 
+use cpu_time::ProcessTime;
 use dedust::{Normalizer, Scratch};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let text = fs::read(urls)?;
     let urls: Vec<&[u8]> = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
     let mut scratch = Scratch::default();
-    let started = Instant::now();
+    let started = ProcessTime::now();
     let mut keys = Vec::new();
     normalizer.each_key(urls.iter().copied(), &mut scratch, |url, key| {
         keys.extend_from_slice(key.unwrap_or(url));

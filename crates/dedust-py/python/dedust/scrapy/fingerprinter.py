@@ -95,7 +95,7 @@ def load_rules(settings: BaseSettings) -> dedust.Normalizer:
             return dedust.Normalizer(path, trust_mirrors=trust_mirrors)
     files = sorted(file for file in Path(path).iterdir() if ".json" in file.suffixes)
     if not files:
-        raise FileNotFoundError(f"there is no rule file (*.json) in the folder {path} of DEDUST_RULES")
+        raise dedust.LoadRulesError(f"there is no rule file (*.json) in the folder {path} of DEDUST_RULES")
     rules = dedust.RuleSet.load(files[0])
     for file in files[1:]:
         rules = rules.joined(dedust.RuleSet.load(file))
