@@ -3,13 +3,14 @@
 */
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+use dedust::RuleSet;
 use dedust_baselines::Method;
 use dedust_crawl::{ReadReport, read_all};
 use dedust_learn::{
-    CrawlStore, EvidenceKinds, LearnSettings, Learner as _, Mode, PARTS, Progress as _, SampleSize,
-    StoredCrawl, Trainer, Training,
+    CrawlStore, EvidenceKinds, LearnSettings, Learner as _, Mode, PARTS, Preference, Preferences,
+    Progress as _, SampleSize, StoredCrawl, Trainer, Training,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -31,6 +32,8 @@ const SHOWN_SITES: usize = 50;
 pub(crate) struct PyTrainer {
     trainer: Trainer,
     method: Method,
+    /// Rules whose decisions and verdicts stay.
+    keep: Option<Arc<RuleSet>>,
     evidence: EvidenceKinds,
     sample: SampleSize,
     finds_mirrors: bool,
@@ -45,8 +48,8 @@ impl PyTrainer {
     #[new]
     #[pyo3(signature = (
         *, method="canonfd", evidence="auto", mode="balanced", max_loss=0.005, max_fpr=0.05, mirrors=None,
-        find_mirrors=true, trust_hosts=false, sample=0.2, max_sample=100_000, memory=256, host=None, columns=None,
-        threads=None
+        find_mirrors=true, trust_hosts=false, prefer=None, keep=None, sample=0.2, max_sample=100_000, memory=256,
+        host=None, columns=None, threads=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named, as on the command line")]
     fn new(
@@ -58,6 +61,8 @@ impl PyTrainer {
         mirrors: Option<Bound<'_, PyDict>>,
         find_mirrors: bool,
         trust_hosts: bool,
+        prefer: Option<Vec<String>>,
+        keep: Option<Bound<'_, PyRuleSet>>,
         sample: f64,
         max_sample: u64,
         memory: usize,
@@ -76,14 +81,19 @@ impl PyTrainer {
             .with_mode(mode)
             .with_max_loss(max_loss)
             .with_trusted_hosts(trust_hosts);
+        let wishes = prefer.unwrap_or_default();
+        let wishes = wishes.iter().map(|wish| wish.parse()).collect::<Result<Vec<Preference>, _>>();
+        let preferences = wishes.and_then(Preferences::new).map_err(|error| wrong(&error))?;
         let mirrors = mirrors.iter().flat_map(|mirrors| mirrors.iter());
         Ok(Self {
             trainer: Trainer::builder()
                 .learner(method)
                 .settings(settings)
+                .preferences(preferences)
                 .build()
                 .map_err(|error| wrong(&error))?,
             method,
+            keep: keep.map(|rules| rules.get().inner().clone()),
             evidence: evidence_kinds(evidence)?,
             sample: SampleSize::new(sample, max_sample).filter(|_| max_sample > 0).ok_or_else(|| {
                 PyValueError::new_err(format!(
@@ -120,7 +130,10 @@ impl PyTrainer {
         if let Ok(report) = report.into_inner() {
             inputs::log(py, &report)?;
         }
-        let training = outcome?;
+        let mut training = outcome?;
+        if let Some(earlier) = &self.keep {
+            keep(py, &mut training.rules, earlier)?;
+        }
         if training.sites.iter().all(|site| site.labelled == 0 && site.mirror_of.is_none()) {
             warn(
                 py,
@@ -130,6 +143,14 @@ impl PyTrainer {
         }
         Ok(PyTraining { rules: Py::new(py, PyRuleSet::new(training.rules.clone()))?, training })
     }
+}
+
+/// Keeps what was decided about earlier rules, and names the edits that gave way.
+fn keep(py: Python<'_>, rules: &mut RuleSet, earlier: &RuleSet) -> PyResult<()> {
+    for displaced in rules.keep(earlier).displaced {
+        warn(py, &format!("an edit of {} gave way to a pinned one: {}", displaced.site, displaced.edit))?;
+    }
+    Ok(())
 }
 
 impl PyTrainer {

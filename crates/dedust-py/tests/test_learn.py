@@ -69,6 +69,27 @@ def test_urls_become_what_the_command_line_makes_of_them(
     assert expected != texts
 
 
+def test_the_preferred_form_is_written(command: str, blog: Path, tmp_path: Path) -> None:
+    url = "https://blog.example.net/2023/01/spl/"
+    assert dedust.learn(blog).rules.compile().normalize(url.replace("https", "http")) == url
+    training = dedust.learn(blog, prefer=["http"])
+    assert training.rules.compile().normalize(url) == url.replace("https", "http")
+    run(command, "learn", blog, "-o", tmp_path / "rules.json", "--prefer", "http")
+    assert training.rules.to_json() == (tmp_path / "rules.json").read_text()
+    with pytest.raises(ValueError, match="ftp"):
+        dedust.learn(blog, prefer=["ftp"])
+
+
+def test_decisions_survive_learning_again(command: str, blog: Path, tmp_path: Path) -> None:
+    path = tmp_path / "rules.json"
+    dedust.learn(blog).rules.save(path)
+    run(command, "rules", "off", path, "example.net", "--all", "--why", "a trial")
+    url = "https://blog.example.net/2023/01/spl/?replytocom=3"
+    rules = dedust.learn(blog, keep=dedust.RuleSet.load(path)).rules
+    assert rules.compile().normalize(url) == url
+    assert "a trial" in rules.to_json()
+
+
 def test_figures_are_those_of_the_command_line(command: str, blog_rules: dedust.RuleSet, tmp_path: Path) -> None:
     path, unseen = tmp_path / "rules.json", SAMPLE / "blog-unseen.jsonl.gz"
     blog_rules.save(path)

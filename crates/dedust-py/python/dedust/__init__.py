@@ -12,7 +12,7 @@
 `learn` makes rules of crawls. What may be wrong with the input is told by `logging`, under the name "dedust".
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
 
 from dedust._dedust import (
@@ -77,6 +77,8 @@ def learn(
     mirrors: Mapping[str, str] | None = None,
     find_mirrors: bool = True,
     trust_hosts: bool = False,
+    prefer: Iterable[str] | None = None,
+    keep: RuleSet | None = None,
     sample: float = 0.2,
     max_sample: int = 100_000,
     memory: int = 256,
@@ -88,7 +90,8 @@ def learn(
     """Learns rules from crawls: the paths of files of any format, tables with a column "url", or a list of both.
 
     The options are those of the command `dedust learn`, and the rules the same to the byte. `columns` says which column is
-    which where names do not tell: {"digest": "content_md5"}. `progress` is called now and then with the stage ("reading" or
+    which where names do not tell: {"digest": "content_md5"}. `prefer` names forms: ["https", "example.org=www"]. `keep` are
+    earlier rules, of which edits that are off or pinned stay so. `progress` is called now and then with the stage ("reading" or
     "learning"), what is done of it, and what there is to do, if that is known.
     """
     trainer = Trainer(
@@ -100,6 +103,8 @@ def learn(
         mirrors=None if mirrors is None else dict(mirrors),
         find_mirrors=find_mirrors,
         trust_hosts=trust_hosts,
+        prefer=None if prefer is None else list(prefer),
+        keep=keep,
         sample=sample,
         max_sample=max_sample,
         memory=memory,

@@ -198,6 +198,8 @@ class Trainer:
         mirrors: dict[str, str] | None = None,
         find_mirrors: bool = True,
         trust_hosts: bool = False,
+        prefer: list[str] | None = None,
+        keep: RuleSet | None = None,
         sample: float = 0.2,
         max_sample: int = 100_000,
         memory: int = 256,
