@@ -128,9 +128,10 @@ The report names edits by their places, those that may lose most first. An edit 
 
 With --format json, one line per site, then one for all:
   {"type":"site","site":"a.example","urls":900,"labelled":900,"pages":300,
-   "rules":2,"saved":590,"saved_without_rules":4,"fpr":0.0}
+   "rules":2,"saved":590,"saved_without_rules":4,"fpr":0.0,
+   "promise":{"lost":4,"pages":300}}
   {"type":"total","sites":1,"urls":900,...}
-`labelled` counts the URLs whose page is known, `pages` their distinct pages, `saved` the URLs that need not be fetched, `saved_without_rules` those of them that safe normalization alone saves; `fpr` is the share of different pages among the pairs of URLs that get one key."#;
+`labelled` counts the URLs whose page is known, `pages` their distinct pages, `saved` the URLs that need not be fetched, `saved_without_rules` those of them that safe normalization alone saves; `fpr` is the share of different pages among the pairs of URLs that get one key; `promise` how many of the pages are expected to be merged wrongly at most, with 95 % confidence."#;
 
 /// After the help of `cluster`.
 pub(crate) const CLUSTER: &str = r#"Examples:
@@ -283,7 +284,7 @@ Memory depends on the number of distinct URLs: about 200 bytes for each, of the 
 With --format jsonl, one line per group, then one for all:
   {"type":"group","key":..,"canonical":..,"canonical_urls":1,"urls":3,
    "bytes_saved":8192,"safe_duplicates":0,
-   "edits":[{"site":"a.example","index":0,"edit":".."}],
+   "edits":[{"site":"a.example","index":0,"id":"1bcc19fb","edit":".."}],
    "members":[{"url":"..","bytes":4096},..]}
   {"type":"total","urls":..,"keys":..,"groups":..,"duplicates":..,
    "safe_duplicates":..,"bytes":..,"bytes_saved":..,"safe_bytes_saved":..,
@@ -334,14 +335,14 @@ With --format json, one line per site, then one each for micro and macro:
   {"type":"micro","unlabelled":0,"urls":..,..}
   {"type":"macro","sites":1,"compression":..,..}
 The outer figures are by key, those under "url" by canonical URL. With --errors also one line per edit, each followed by its pairs, and one for all:
-  {"type":"edit_errors","site":..,"index":0,"edit":..,"pages_lost":..,
-   "pages_merged":..,"urls_merged":..}
+  {"type":"edit_errors","site":..,"index":0,"id":..,"edit":..,
+   "pages_lost":..,"pages_merged":..,"urls_merged":..}
   {"type":"wrong_merge","key":..,"fetched":{"url":..,"canonical":..,
    "edits":[0],"title":..,..},"merged":{..},"is_lost":true,
    "evidence":["the digests differ"]}
   {"type":"errors","pages_lost":..,"pages_merged":..,"urls_merged":..,
    "pages_split":..,"keys_too_many":..}
-"index" and "edit" are left out where safe normalization alone is wrong; "pages_split" are pages that have several keys.
+"index", "id" and "edit" are left out where safe normalization alone is wrong; "pages_split" are pages that have several keys.
 
 With --labels TRUTH no rules are looked at, but which URLs are said to show the same page, by the evidence in LABELLED:
   pair precision  share of the pairs in one cluster that are one page
@@ -365,7 +366,7 @@ With --format json, one line per URL:
   {"type":"explanation","input":..,"safe":..,"site":..,"site_rules":..,
    "edits":[..],"off":[..],"refused":[..],"key":..,"canonical":..}
   {"type":"error","input":..,"error":..}
-"edits" are those that change the URL or its key, in order: "index", what the "edit" does in words, whether it is "fetchable", and "evidence" as in the rule file. "off" are those that would, had nobody turned them off, and "refused" those that would, had they been believed; all are left out where there are none."#;
+"edits" are those that change the URL or its key, in order: "index", "id", what the "edit" does in words, whether it is "fetchable", and "evidence" as in the rule file. "off" are those that would, had nobody turned them off, and "refused" those that would, had they been believed; all are left out where there are none."#;
 
 /// After the help of `tree`.
 pub(crate) const TREE: &str = r#"Examples:

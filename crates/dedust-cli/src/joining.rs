@@ -52,11 +52,16 @@ impl<'r> JoiningEdits<'r> {
         Some(self.edit(place)?.to_string())
     }
 
-    /// An edit by its site and place: `edit 3 of a.example: what it does`.
+    /// What `dedust rules` calls an edit; `None` if the rules are compiled.
+    pub(crate) fn id(&self, place: &EditPlace) -> Option<String> {
+        Some(self.edit(place)?.id().to_string())
+    }
+
+    /// An edit by its site, place and id: `edit 3 of a.example, 1bcc19fb: what it does`.
     pub(crate) fn name(&self, place: &EditPlace) -> String {
         let EditPlace { site, index } = place;
-        match self.sentence(place) {
-            Some(sentence) => format!("edit {index} of {site}: {sentence}"),
+        match self.edit(place) {
+            Some(edit) => format!("edit {index} of {site}, {}: {edit}", edit.id()),
             None => format!("edit {index} of {site}"),
         }
     }

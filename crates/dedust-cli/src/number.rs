@@ -20,6 +20,15 @@ pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
+/// `412 bytes`, `21.0 kB` or `1,204.6 MB`.
+pub(crate) fn bytes(number: u64) -> String {
+    match number {
+        0..1_000 => counted(number, "byte", "bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", number as f64 / 1e3),
+        _ => format!("{}.{} MB", count(number / 1_000_000), number / 100_000 % 10),
+    }
+}
+
 /// `12.3 %`.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
@@ -43,6 +52,20 @@ mod tests {
     fn thousands_are_separated() {
         for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_204_567, "1,204,567")] {
             assert_eq!(count(number), text);
+        }
+    }
+
+    #[test]
+    fn bytes_are_counted_in_the_unit_that_fits() {
+        for (number, text) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (999, "999 bytes"),
+            (21_040, "21.0 kB"),
+            (1_000_000, "1.0 MB"),
+            (1_204_567_890, "1,204.5 MB"),
+        ] {
+            assert_eq!(bytes(number), text);
         }
     }
 

@@ -6,7 +6,6 @@ test of S3 is skipped, and says so. The web server is in the process of the test
 */
 
 #![cfg(feature = "remote")]
-#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
 
 use std::fs;

@@ -31,7 +31,7 @@ use crate::ExitStatus;
 use crate::interrupt::{self, Interrupted};
 use crate::layouts;
 use crate::line_source::{Batch, Batches};
-use crate::number::{count, counted, percent_of};
+use crate::number::{bytes, count, counted, percent_of};
 use crate::observe;
 use crate::printer::Printer;
 use crate::rule_file::{self, Watch};
@@ -308,12 +308,12 @@ fn print_stats(
     printer.note(format_args!("{} in {place}", counted(seen, "key", "keys")));
     if args.seen.is_some() {
         printer.note(format_args!(
-            "{} in logs, {} in {}; {:.1} MB on disk, {:.1} MB of memory; {}",
+            "{} in logs, {} in {}; {} on disk, {} of memory; {}",
             count(recent),
             count(seen - recent),
             counted(runs, "sorted file", "sorted files"),
-            disk_bytes as f64 / 1e6,
-            index_bytes as f64 / 1e6,
+            bytes(disk_bytes),
+            bytes(index_bytes),
             counted(merges, "merge", "merges"),
         ));
     }

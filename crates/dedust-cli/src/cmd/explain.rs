@@ -2,6 +2,7 @@
 `dedust explain`: what is done to a URL, by which edits, and why these are trusted.
 */
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -71,6 +72,8 @@ enum Record<'a> {
 struct EditRecord<'a> {
     /// Its place in the site's list, from 0.
     index: usize,
+    /// What `dedust rules` calls it.
+    id: String,
     /// What it does, in words.
     edit: String,
     /// Whether what it writes can be fetched.
@@ -87,6 +90,8 @@ struct EditRecord<'a> {
 struct OffRecord<'a> {
     /// Its place in the site's list, from 0.
     index: usize,
+    /// What `dedust rules` calls it.
+    id: String,
     /// What it would do, in words.
     edit: String,
     /// Who decided that, when and why.
@@ -268,6 +273,7 @@ impl<'a> Case<'a> {
                 .iter()
                 .map(|(index, edit)| EditRecord {
                     index: *index,
+                    id: edit.id().to_string(),
                     edit: edit.to_string(),
                     fetchable: edit.fetchable,
                     evidence: &edit.evidence,
@@ -277,7 +283,12 @@ impl<'a> Case<'a> {
             off: self
                 .off
                 .iter()
-                .map(|&(index, edit, off)| OffRecord { index, edit: edit.to_string(), off })
+                .map(|&(index, edit, off)| OffRecord {
+                    index,
+                    id: edit.id().to_string(),
+                    edit: edit.to_string(),
+                    off,
+                })
                 .collect(),
             refused: self.refused.iter().map(|edit| RefusedRecord::new(edit)).collect(),
             compiled_edits: if self.is_compiled { edits } else { &[] },
@@ -311,7 +322,7 @@ impl<'a> Case<'a> {
             line(if edits.len() == 1 { "edit" } else { "edits" }, &without_text(edits))?;
         }
         for (index, edit) in &self.edits {
-            line("edit", &format!("{index} of {}: {edit}", self.site_rules))?;
+            line("edit", &self.named(*index, edit))?;
             for sentence in words::trust(&edit.evidence) {
                 line("", &sentence)?;
             }
@@ -326,7 +337,7 @@ impl<'a> Case<'a> {
             }
         }
         for (index, edit, off) in &self.off {
-            line("off", &format!("{index} of {}: {edit}", self.site_rules))?;
+            line("off", &self.named(*index, edit))?;
             line("", &format!("turned off{off}"))?;
         }
         for refused in &self.refused {
@@ -337,6 +348,11 @@ impl<'a> Case<'a> {
         }
         line("key", &key.to_string())?;
         line("canonical", &canonical.to_string())
+    }
+
+    /// An edit by its place, and by the id that `dedust rules` takes.
+    fn named(&self, index: usize, edit: &Edit) -> String {
+        format!("{index} of {}, {}: {edit}", self.site_rules, edit.id())
     }
 
     fn site_in_words(&self) -> String {
@@ -416,7 +432,10 @@ fn without_text(places: &[usize]) -> String {
 fn refused_for<'a>(explanation: &Explanation, name: &str, site: &'a SiteRules) -> Vec<&'a RefusedEdit> {
     let Some(mut trial) = Trial::new(explanation, name, site) else { return Vec::new() };
     let would_change = |refused: &&RefusedEdit| trial.would_change(&refused.to_edit(Evidence::default()));
-    site.refused().iter().filter(would_change).take(3).collect()
+    // Some differ in what their sentences leave out.
+    let mut said = BTreeSet::new();
+    let is_said_first = |refused: &&RefusedEdit| said.insert(refused.to_string());
+    site.refused().iter().filter(would_change).filter(is_said_first).take(3).collect()
 }
 
 /// Edits that would change the URL, were they not off.

@@ -121,7 +121,7 @@ fn an_edit_that_is_off_is_applied_by_no_command() {
       safe form  http://a.example/p?id=1&sid=2
       site       a.example, 2 edits, 1 of them off
       edits      none concerns it, as no URLs like it were proven to be duplicates; it stays in its safe form
-      off        1 of 2: `sid` does not matter
+      off        1 of 2, 1bcc19fb: `sid` does not matter
                  turned off by anna on 2026-11-16: breaks the search
       key        http://a.example/p?id=1&sid=2
       canonical  http://a.example/p?id=1&sid=2

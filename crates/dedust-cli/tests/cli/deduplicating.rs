@@ -60,7 +60,7 @@ fn what_was_seen_is_remembered_in_a_folder() {
     --- stderr
     1 of 2 URLs new, 50.0 %
     5 keys in seen
-    5 in logs, 0 in 0 sorted files; 0.0 MB on disk, 0.0 MB of memory; 0 merges
+    5 in logs, 0 in 0 sorted files; 168 bytes on disk, 0 bytes of memory; 0 merges
     ");
 }
 
@@ -476,7 +476,7 @@ fn an_interrupted_run_says_what_it_did() {
     --- stderr
     2 of 2 URLs new, 100.0 %
     2 keys in seen
-    2 in logs, 0 in 0 sorted files; 0.0 MB on disk, 0.0 MB of memory; 0 merges
+    2 in logs, 0 in 0 sorted files; 72 bytes on disk, 0 bytes of memory; 0 merges
     error: interrupted
     ");
     drop(stdin);

@@ -27,7 +27,7 @@ fn groups_that_save_most_come_first_with_the_edits_that_join_them() {
       group      3 URLs, 1,600 bytes saved
       canonical  http://a.example/p?id=2&ref=y, chosen of 2
       key        http://a.example/p?id=2
-      joined by  edit 0 of a.example: `ref` does not matter
+      joined by  edit 0 of a.example, e1648699: `ref` does not matter
       first      http://a.example/p?id=2&ref=x
                  http://a.example/p?id=2&ref=y
                  HTTP://A.example:80/p?id=2&ref=y
@@ -35,7 +35,7 @@ fn groups_that_save_most_come_first_with_the_edits_that_join_them() {
       group      2 URLs, 100 bytes saved
       canonical  http://a.example/p?id=1
       key        http://a.example/p?id=1
-      joined by  edit 1 of a.example: `sid` does not matter
+      joined by  edit 1 of a.example, 1bcc19fb: `sid` does not matter
       first      http://a.example/p?id=1&sid=9
                  http://a.example/p?id=1
 
@@ -81,8 +81,8 @@ fn groups_of_one_url_and_of_no_rules_can_be_asked_for() {
     assert_snapshot!(sandbox.dedust(&["groups", "rules.json", "crawl.jsonl", "--format", "jsonl", "--min-size", "1", "-q"]), @r#"
     exit 0
     --- stdout
-    {"type":"group","key":"http://a.example/p?id=2","canonical":"http://a.example/p?id=2&ref=y","canonical_urls":2,"urls":3,"bytes_saved":1600,"safe_duplicates":1,"edits":[{"site":"a.example","index":0,"edit":"`ref` does not matter"}],"members":[{"url":"http://a.example/p?id=2&ref=x","bytes":700},{"url":"http://a.example/p?id=2&ref=y","bytes":800},{"url":"HTTP://A.example:80/p?id=2&ref=y","bytes":800}]}
-    {"type":"group","key":"http://a.example/p?id=1","canonical":"http://a.example/p?id=1","canonical_urls":1,"urls":2,"bytes_saved":100,"safe_duplicates":0,"edits":[{"site":"a.example","index":1,"edit":"`sid` does not matter"}],"members":[{"url":"http://a.example/p?id=1&sid=9","bytes":100},{"url":"http://a.example/p?id=1","bytes":100}]}
+    {"type":"group","key":"http://a.example/p?id=2","canonical":"http://a.example/p?id=2&ref=y","canonical_urls":2,"urls":3,"bytes_saved":1600,"safe_duplicates":1,"edits":[{"site":"a.example","index":0,"id":"e1648699","edit":"`ref` does not matter"}],"members":[{"url":"http://a.example/p?id=2&ref=x","bytes":700},{"url":"http://a.example/p?id=2&ref=y","bytes":800},{"url":"HTTP://A.example:80/p?id=2&ref=y","bytes":800}]}
+    {"type":"group","key":"http://a.example/p?id=1","canonical":"http://a.example/p?id=1","canonical_urls":1,"urls":2,"bytes_saved":100,"safe_duplicates":0,"edits":[{"site":"a.example","index":1,"id":"1bcc19fb","edit":"`sid` does not matter"}],"members":[{"url":"http://a.example/p?id=1&sid=9","bytes":100},{"url":"http://a.example/p?id=1","bytes":100}]}
     {"type":"group","key":"http://a.example/alone","canonical":"http://a.example/alone","canonical_urls":1,"urls":1,"bytes_saved":0,"safe_duplicates":0,"edits":[],"members":[{"url":"http://a.example/alone"}]}
     {"type":"total","urls":6,"keys":3,"groups":2,"duplicates":3,"safe_duplicates":1,"bytes":2500,"bytes_saved":1700,"safe_bytes_saved":800,"sizes_unknown":1}
     "#);

@@ -222,7 +222,7 @@ fn urls_alone_teach_nothing() {
 
     0 rules written to rules.json
     warning: no evidence of duplicates: nothing can be learned from URLs alone
-    hint: add one of the columns cluster (or page), canonical, redirect, digest, text_digest, or simhash with title
+    hint: add one of the columns cluster (or page), canonical, redirect, digest, text_digest, or simhash with title; where only sizes are known, as in an access log, --method dustbuster can learn from them
     ");
 }
 

@@ -116,7 +116,7 @@ fn an_edit_that_holds_is_promoted_and_one_that_does_not_is_refuted() {
     exit 0
     --- stdout
       site       127.0.0.1, 2 edits
-      edit       1 of 2: `ref` does not matter
+      edit       1 of 2, e1648699: `ref` does not matter
                  60 URLs changed in a list of URLs; 0 of 20 groups that were fetched failed: at most 13.9 % wrong with 95 % confidence
                  confirmed by fetching on 2024-05-01: 20 pairs showed the same page, 0 different ones
       refused    `lang` does not matter

@@ -3,7 +3,7 @@ Edits as sentences: on `/viewtopic.php`, `sid` does not matter.
 */
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::{fmt, slice};
 
 use super::edit::{Area, Change, Closed, Count, Edit, PathPart, Replace, Source, Spelling, Spot, Test};
 use super::{AnyValue, Mapped, Mirror, RefusedEdit, Rule, ValueClass};
@@ -21,7 +21,7 @@ impl fmt::Display for Edit {
         if let Some(rule) = Rule::of(self) {
             return write!(f, "`{}` is written `{}`", rule.pattern, rule.rewrite);
         }
-        write_conditions(f, &self.when, self.closed)?;
+        write_conditions(f, &self.when, self.closed, &self.change)?;
         write_changes(f, &self.when, &self.change)?;
         f.write_str(if self.last { "; then no more edits are made" } else { "" })
     }
@@ -29,7 +29,7 @@ impl fmt::Display for Edit {
 
 impl fmt::Display for RefusedEdit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_conditions(f, &self.when, Closed::No)?;
+        write_conditions(f, &self.when, Closed::No, &self.change)?;
         write_changes(f, &self.when, &self.change)
     }
 }
@@ -52,7 +52,12 @@ fn write_changes(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change
 }
 
 /// Where the edit is made: the fixed start of the path first, then everything else.
-fn write_conditions(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, closed: Closed) -> fmt::Result {
+fn write_conditions(
+    f: &mut fmt::Formatter<'_>,
+    when: &BTreeMap<Spot, Test>,
+    closed: Closed,
+    changes: &[Change],
+) -> fmt::Result {
     let segment = |index: usize| when.get(&Spot::Key(TokenKey::PathSegment(index as u16)));
     let fixed: Vec<&Value> = (0..when.len())
         .map_while(|index| match segment(index) {
@@ -69,6 +74,9 @@ fn write_conditions(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, clo
         separator = ", ";
     }
     for (spot, test) in when {
+        if added_label(when, changes, spot).is_some() {
+            continue;
+        }
         if matches!(spot, Spot::Key(TokenKey::PathSegment(index)) if usize::from(*index) < fixed.len()) {
             continue;
         }
@@ -121,6 +129,21 @@ fn write_conditions(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, clo
         separator = ", ";
     }
     f.write_str(if separator.is_empty() { "" } else { ": " })
+}
+
+/// The text of a host label that is added where there is none, as `www` is.
+fn added_label<'c>(when: &BTreeMap<Spot, Test>, changes: &'c [Change], spot: &Spot) -> Option<&'c str> {
+    let Spot::Key(label @ TokenKey::Subdomain(_)) = spot else { return None };
+    if when.get(spot) != Some(&Test::Absent) {
+        return None;
+    }
+    changes.iter().find_map(|change| match change {
+        Change::Set { key, to } if key == label => match &**to {
+            [Source { of: None, prefix, suffix, .. }] if suffix.is_empty() => Some(&**prefix),
+            _ => None,
+        },
+        _ => None,
+    })
 }
 
 /// A place as people call it.
@@ -193,7 +216,11 @@ fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change:
             write!(f, "in {place}, {what}")
         }
         Change::Set { key, to } => {
-            write!(f, "{} is `", Name(&Spot::Key(key.clone())))?;
+            let spot = Spot::Key(key.clone());
+            if let Some(label) = added_label(when, slice::from_ref(change), &spot) {
+                return write!(f, "no `{label}` is the same as `{label}`");
+            }
+            write!(f, "{} is `", Name(&spot))?;
             to.iter().try_for_each(|source| write!(f, "{source}"))?;
             f.write_str("`")
         }
@@ -262,5 +289,28 @@ impl fmt::Display for Source {
             }
         }
         f.write_str(&self.suffix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sentence(edit: &str) -> String {
+        serde_json::from_str::<Edit>(edit).unwrap().to_string()
+    }
+
+    #[test]
+    fn a_host_label_that_is_added_is_said_like_one_that_is_dropped() {
+        let dropped = r#"{"change": [{"map": {"of": "sub_0", "values": [{"is": "www"}]}}]}"#;
+        assert_eq!(sentence(dropped), "`www` is the same as none");
+        let added = r#"{"when": {"sub_0": "absent"}, "change": [{"set": {"key": "sub_0", "to": [{"prefix": "www"}]}}]}"#;
+        assert_eq!(sentence(added), "no `www` is the same as `www`");
+        let read = r#"{"when": {"sub_0": "absent", "q.lang": {"any": "text"}},
+            "change": [{"set": {"key": "sub_0", "to": [{"of": "q.lang"}]}}, {"drop": "q.lang"}]}"#;
+        assert_eq!(
+            sentence(read),
+            "where there is no host label `sub_0`, where there is `lang`: host label `sub_0` is `{q.lang}`"
+        );
     }
 }

@@ -31,6 +31,9 @@ enum Record<'a> {
         site: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
+        /// What `dedust rules` calls it; compiled rules do not say.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
         /// What it does, in words; compiled rules do not say.
         #[serde(skip_serializing_if = "Option::is_none")]
         edit: Option<String>,
@@ -195,6 +198,7 @@ pub(super) fn print(
             ReportFormat::Json => printer.json(&Record::EditErrors {
                 site: edit.as_ref().map(|id| &*id.site),
                 index: edit.as_ref().map(|id| id.index),
+                id: edit.as_ref().and_then(|place| joining.id(place)),
                 edit: edit.as_ref().and_then(|id| joining.sentence(id)),
                 counts,
             })?,

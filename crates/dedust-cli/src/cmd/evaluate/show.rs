@@ -96,7 +96,7 @@ pub(super) fn site(
         }
     }
     if !site.refused().is_empty() {
-        printer.line("\nconsidered and refused, those that most speaks for first:")?;
+        printer.line("\nconsidered and refused, those with most votes for them first:")?;
     }
     for refused in site.refused() {
         printer.line(format_args!("       {refused}"))?;

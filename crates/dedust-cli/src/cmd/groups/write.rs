@@ -59,6 +59,9 @@ enum Record<'a> {
 struct EditRecord<'a> {
     site: &'a str,
     index: usize,
+    /// What `dedust rules` calls it; compiled rules do not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
     /// What it does, in words; compiled rules do not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     edit: Option<String>,
@@ -163,6 +166,7 @@ impl<'a, W: Write> Writer<'a, W> {
             let edits = shown.edits.iter().map(|id| EditRecord {
                 site: &id.site,
                 index: id.index,
+                id: self.joining.id(id),
                 edit: self.joining.sentence(id),
             });
             let members = shown.members.iter().map(|&number| Member {

@@ -349,7 +349,8 @@ pub(super) fn missing_evidence(training: &Training, kinds: EvidenceKinds, printe
     if kinds == EvidenceKinds::AUTO {
         printer.warning("no evidence of duplicates: nothing can be learned from URLs alone");
         printer.hint(
-            "add one of the columns cluster (or page), canonical, redirect, digest, text_digest, or simhash with title",
+            "add one of the columns cluster (or page), canonical, redirect, digest, text_digest, or simhash with title; \
+             where only sizes are known, as in an access log, --method dustbuster can learn from them",
         );
     } else {
         printer.warning(format_args!("no evidence of duplicates of the kinds asked for, {kinds}"));
