@@ -230,10 +230,11 @@ impl CrawlStore {
         }
         let clues = self.links.within(clues);
         let held = &mut part.held;
-        let before = held.len();
+        let before = held.capacity();
         let page = page_hash(self.url.as_bytes(), &clues);
         Record { site, page, url, clues, time }.write(held);
-        self.held_bytes += held.len() - before;
+        // A buffer that grows takes up to twice the bytes that are in it.
+        self.held_bytes += held.capacity() - before;
         self.spill_if_full();
         Ok(())
     }
@@ -286,8 +287,7 @@ impl Spill {
         }
         for (index, (part, file)) in parts.iter_mut().zip(&mut self.files).enumerate() {
             file.write_all(&part.held)?;
-            part.held.clear();
-            part.held.shrink_to(1 << 20);
+            part.held = Vec::new();
             part.file = Some(part_path(&self.folder, index));
         }
         Ok(())
