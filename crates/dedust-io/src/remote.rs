@@ -207,7 +207,7 @@ fn store_error(error: object_store::Error) -> io::Error {
     let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
     while let Some(inner) = cause {
         if inner.is::<rustls::Error>() {
-            return io::Error::new(io::ErrorKind::NotFound, NoCertificates);
+            return io::Error::other(NoCertificates);
         }
         cause = inner.source();
     }
