@@ -233,3 +233,17 @@ fn a_connection_that_breaks_is_told_with_object_and_byte() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
     assert!(asked.lock().unwrap().len() > 2, "it was tried again");
 }
+
+#[test]
+fn without_certificates_the_remedy_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("none.pem"), "").unwrap();
+    let nothing = [("SSL_CERT_FILE", "none.pem"), ("SSL_CERT_DIR", "no-such-folder")];
+    let output =
+        dedust(folder.path(), &["learn", "https://127.0.0.1:9/crawl.jsonl", "-o", "rules.json"], &nothing);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("cannot open https://127.0.0.1:9/crawl.jsonl"), "{message}");
+    assert!(message.contains("apt install ca-certificates"), "{message}");
+    assert!(message.contains("SSL_CERT_FILE"), "{message}");
+}

@@ -7,6 +7,7 @@ while it is read is an error.
 */
 
 use std::collections::{HashMap, VecDeque};
+use std::error::Error;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -44,6 +45,13 @@ const RETRIES: RetryConfig = RetryConfig {
 
 /// How often a range is asked for again whose bytes stopped coming.
 const ATTEMPTS: u32 = 4;
+
+/// There is nothing that servers could be checked against, as in an empty root or an image without certificates.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "no certificates of authorities are installed here, so that no server can be checked; install them (Debian: apt install ca-certificates), or name a file of them with the variable SSL_CERT_FILE"
+)]
+struct NoCertificates;
 
 /// An object of a store.
 struct Object {
@@ -150,14 +158,14 @@ fn locate(text: &str) -> io::Result<(Arc<dyn ObjectStore>, Key, &'static Runtime
                 .with_bucket_name(bucket)
                 .with_retry(RETRIES)
                 .build()
-                .map_err(io_error)?,
+                .map_err(store_error)?,
         ),
         "gs" => Arc::new(
             GoogleCloudStorageBuilder::from_env()
                 .with_bucket_name(bucket)
                 .with_retry(RETRIES)
                 .build()
-                .map_err(io_error)?,
+                .map_err(store_error)?,
         ),
         _ => Arc::new(
             HttpBuilder::new()
@@ -165,7 +173,7 @@ fn locate(text: &str) -> io::Result<(Arc<dyn ObjectStore>, Key, &'static Runtime
                 .with_client_options(ClientOptions::new().with_allow_http(url.scheme() == "http"))
                 .with_retry(RETRIES)
                 .build()
-                .map_err(io_error)?,
+                .map_err(store_error)?,
         ),
     };
     stores.insert(place.to_owned(), store.clone());
@@ -192,6 +200,18 @@ fn io_error(error: object_store::Error) -> io::Error {
         _ => io::ErrorKind::Other,
     };
     io::Error::new(kind, error)
+}
+
+/// Why a store could not be made. Its client reads the certificates of this machine, which is where TLS can fail so early.
+fn store_error(error: object_store::Error) -> io::Error {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
+    while let Some(inner) = cause {
+        if inner.is::<rustls::Error>() {
+            return io::Error::other(NoCertificates);
+        }
+        cause = inner.source();
+    }
+    io_error(error)
 }
 
 impl Object {
