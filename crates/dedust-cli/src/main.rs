@@ -34,6 +34,9 @@ use crate::args::{Args, ColorChoice, Command};
 use crate::interrupt::Interrupted;
 use crate::printer::Printer;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How a command ended, if it could run at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExitStatus {
