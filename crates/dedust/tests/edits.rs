@@ -371,3 +371,16 @@ fn a_value_may_be_any_but_some_or_absent() {
     stays(&any, "/?page=1&sid=1");
     stays(&any, "/?page=x&sid=1");
 }
+
+/// Whoever chooses the value of a parameter must not choose the site of a key.
+#[test]
+fn a_value_that_is_no_label_does_not_become_one() {
+    let by_language = edits(
+        r#"[{"change": [{"set": {"key": "sub_0", "to": [{"of": "q.l"}]}}, {"drop": "q.l"}], "fetchable": true}]"#,
+    );
+    let key = |url: &str| by_language.key(url).unwrap().to_string();
+    assert_eq!(key("http://www.example.org/a?l=de"), "http://de.example.org/a");
+    for value in ["victim.example/", "a/b", "a%2Fb", "a:80", "me@x", "A", "a.b", "", "%C3%BC"] {
+        stays(&by_language, &format!("http://www.example.org/a?l={value}"));
+    }
+}

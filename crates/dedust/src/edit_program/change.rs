@@ -278,6 +278,9 @@ impl<'p> Changing<'_, 'p> {
     }
 
     fn put(&mut self, place: Place, name: &[u8], value: Piece) -> Result<(), CannotChange> {
+        if !may_stand_at(place, self.edited.text(self.url, value)) {
+            return Err(CannotChange);
+        }
         if let Some(old) = self.edited.parts.piece(place)
             && let Some(place_of_value) = self.edited.parts.piece_mut(place)
         {
@@ -385,4 +388,19 @@ fn remove<T>(list: &mut Vec<T>, at: Option<usize>, is_touched: &mut bool) -> boo
     list.remove(at);
     *is_touched = true;
     true
+}
+
+/// Whether a text can be written at a place and stays there. What stands before the path has characters of its own: with any other, a
+/// value of a URL could make it one of another site.
+fn may_stand_at(place: Place, text: &[u8]) -> bool {
+    match place.code {
+        Place::SCHEME => !text.is_empty() && text.iter().all(u8::is_ascii_lowercase),
+        Place::LABEL => {
+            let is_of_label =
+                |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(byte);
+            text == b"*" || !text.is_empty() && text.iter().all(is_of_label)
+        }
+        Place::PORT => (1..=5).contains(&text.len()) && text.iter().all(u8::is_ascii_digit),
+        _ => true,
+    }
 }
