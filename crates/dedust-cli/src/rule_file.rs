@@ -29,6 +29,19 @@ pub(crate) enum Rules {
     Compiled(Normalizer),
 }
 
+impl Rules {
+    /// The rules ready to be applied, and with evidence where they have it.
+    pub(crate) fn compiled(self) -> (Option<RuleSet>, Normalizer) {
+        match self {
+            Self::Plain(rules) => {
+                let normalizer = Normalizer::compile(&rules);
+                (Some(rules), normalizer)
+            }
+            Self::Compiled(normalizer) => (None, normalizer),
+        }
+    }
+}
+
 /// Opens the rules at `path`, or on standard input for `-` unless the URLs are there. Plain ones are checked; gzip and
 /// zstd are fine for them.
 pub(crate) fn open(path: &Path, urls_on_stdin: bool) -> anyhow::Result<Rules> {

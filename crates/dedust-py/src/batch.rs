@@ -12,10 +12,10 @@ use arrow_array::ArrayRef;
 use arrow_schema::DataType;
 use dedust::errors::ParseUrlError;
 use dedust::{Normalizer, Scratch};
+use dedust_seen::KeyHasher;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyList, PyString};
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::arrow;
 use crate::column::{Column, Texts, Written, check_type};
@@ -31,12 +31,12 @@ const MAX_THREADS: usize = 1024;
 const MIN_ROWS: usize = 256;
 
 /// What is made of each URL.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(crate) enum Wanted {
     Canonical,
     Key,
     /// A hash of the key.
-    Key128,
+    Key128(KeyHasher),
 }
 
 /// What is made of a text that is no URL.
@@ -61,6 +61,11 @@ impl OnError {
             ))),
         }
     }
+}
+
+/// 16 bytes that stand for a key, most significant first.
+pub(crate) fn key128(hasher: KeyHasher, key: &[u8]) -> [u8; 16] {
+    hasher.hash(key).to_hash().to_be_bytes()
 }
 
 /// How many threads a call may use.
@@ -128,8 +133,12 @@ impl Batch<'_> {
         }
     }
 
+    fn is_hash(&self) -> bool {
+        matches!(self.wanted, Wanted::Key128(_))
+    }
+
     fn result_type(&self, of: &DataType) -> DataType {
-        if self.wanted == Wanted::Key128 { DataType::FixedSizeBinary(16) } else { of.clone() }
+        if self.is_hash() { DataType::FixedSizeBinary(16) } else { of.clone() }
     }
 
     fn stream<'py>(&self, urls: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -185,7 +194,7 @@ impl Batch<'_> {
             self.write(py, given.len(), &|row| texts.get(row), first, &mut workers, &mut written)?;
             for (row, url) in given.iter().enumerate() {
                 match (url, written.get(row)) {
-                    (Some(_), Some(bytes)) if self.wanted == Wanted::Key128 => {
+                    (Some(_), Some(bytes)) if self.is_hash() => {
                         results.append(PyBytes::new(py, bytes))?;
                     }
                     // Only what was no URL is empty; it stays as it was given.
@@ -285,8 +294,7 @@ impl Batch<'_> {
     ) -> Result<(), BadUrl> {
         let first = out.len();
         let mut bad = None;
-        let is_hash = self.wanted == Wanted::Key128;
-        let null = if is_hash { Written::push_null_key } else { Written::push_null };
+        let null = if self.is_hash() { Written::push_null_key } else { Written::push_null };
         // Rows that are null are not handed over, so they are caught up with.
         let catch_up = |out: &mut Written| {
             while rows.start + (out.len() - first) < rows.end
@@ -297,12 +305,15 @@ impl Batch<'_> {
         };
         let each = |input: &[u8], result: Result<&[u8], ParseUrlError>| {
             catch_up(out);
-            match (result, self.on_error) {
-                (Ok(text), _) if is_hash => out.push(&xxh3_128(text).to_be_bytes()),
+            // With "keep", a text that is no URL stays as it is.
+            let result = result.or_else(|error| match self.on_error {
+                OnError::Keep => Ok(input),
+                on_error => Err((error, on_error)),
+            });
+            match (result, self.wanted) {
+                (Ok(text), Wanted::Key128(hasher)) => out.push(&key128(hasher, text)),
                 (Ok(text), _) => out.push(text),
-                (Err(_), OnError::Keep) if is_hash => out.push(&xxh3_128(input).to_be_bytes()),
-                (Err(_), OnError::Keep) => out.push(input),
-                (Err(error), on_error) => {
+                (Err((error, on_error)), _) => {
                     if on_error == OnError::Raise && bad.is_none() {
                         bad = Some(BadUrl { row: rows.start + (out.len() - first), error });
                     }
@@ -313,7 +324,7 @@ impl Batch<'_> {
         let urls = rows.clone().filter_map(url);
         match self.wanted {
             Wanted::Canonical => self.normalizer.each_canonical(urls, scratch, each),
-            Wanted::Key | Wanted::Key128 => self.normalizer.each_key(urls, scratch, each),
+            Wanted::Key | Wanted::Key128(_) => self.normalizer.each_key(urls, scratch, each),
         }
         catch_up(out);
         bad.map_or(Ok(()), Err)

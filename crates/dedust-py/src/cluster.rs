@@ -2,23 +2,21 @@
 `cluster`: crawls in, which URLs show the same page out, as a table.
 */
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::UInt32Type;
 use arrow_array::{Array as _, LargeStringArray, RecordBatch, RecordBatchIterator, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field, Schema};
-use dedust_crawl::{ReadReport, read_all};
+use dedust_crawl::Seen;
 use dedust_learn::Clusterer;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use crate::arrow;
 use crate::batch::thread_count;
-use crate::errors::{ReadError, message};
-use crate::inputs::{self, ReadOptions};
+use crate::inputs::{Crawl, ReadOptions};
 use crate::learn::evidence_kinds;
-use crate::work;
 
 /// A table of the URLs of a crawl, in their order: `url`, `cluster` and `evidence`. Equal clusters, equal pages; null is
 /// unknown. pyarrow, Polars and pandas take it as it is.
@@ -31,7 +29,6 @@ pub(crate) struct PyClusters {
 #[pyfunction]
 #[pyo3(signature = (inputs, *, evidence="auto", host=None, columns=None, threads=None, progress=None))]
 pub(crate) fn cluster(
-    py: Python<'_>,
     inputs: &Bound<'_, PyAny>,
     evidence: &str,
     host: Option<String>,
@@ -40,44 +37,35 @@ pub(crate) fn cluster(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyClusters> {
     let (kinds, options) = (evidence_kinds(evidence)?, ReadOptions::new(host, columns.as_ref())?);
-    let (sources, threads) = (inputs::sources(inputs)?, thread_count(threads)?);
-    let report = Mutex::new(ReadReport::default());
-    let outcome = work::run(py, threads, progress, |work| {
-        let opened = inputs::open(sources, &options).map_err(|error| ReadError::new_err(message(&error)))?;
-        let mut clusterer = Clusterer::new(kinds);
-        let mut rows: Vec<(u64, u32, String)> = Vec::new();
-        let opened = opened.into_iter().map(|open| open());
-        let (found, read) = read_all(opened, &mut work.reading(), |seen| {
-            let url = clusterer.observe(seen.url(), &seen.clues())?;
-            rows.push((seen.place(), url, String::from_utf8_lossy(seen.url()).into_owned()));
-            Ok(())
-        });
-        if let Ok(mut report) = report.lock() {
-            *report = found;
-        }
-        read.map_err(|error| inputs::unreadable(&error))?;
-        rows.sort_by_key(|(place, ..)| *place);
-        let clusters = clusterer.finish().renumbered(rows.iter().map(|(_, url, _)| *url));
-        let fields = vec![
-            Field::new("url", DataType::LargeUtf8, false),
-            Field::new("cluster", DataType::UInt32, true),
-            Field::new("evidence", DataType::Utf8, true),
-        ];
-        let evidence = rows.iter().map(|(_, url, _)| clusters.kinds_of(*url));
-        let evidence = evidence.map(|kinds| (!kinds.is_empty()).then(|| kinds.to_string()));
-        let evidence: StringArray = evidence.collect();
-        let labels: UInt32Array = rows.iter().map(|(_, url, _)| clusters.cluster_of(*url)).collect();
-        let urls: LargeStringArray = rows.into_iter().map(|(_, _, url)| Some(url)).collect();
-        RecordBatch::try_new(
-            Arc::new(Schema::new(fields)),
-            vec![Arc::new(urls), Arc::new(labels), Arc::new(evidence)],
-        )
-        .map_err(|error| arrow::not_usable(&error))
-    });
-    if let Ok(report) = report.into_inner() {
-        inputs::log(py, &report)?;
-    }
-    Ok(PyClusters { batch: outcome? })
+    let threads = thread_count(threads)?;
+    let rows: Vec<(u64, u32, String)> = Vec::new();
+    let observe = |(clusterer, rows): &mut (Clusterer, Vec<(u64, u32, String)>), seen: &Seen| {
+        let url = clusterer.observe(seen.url(), &seen.clues())?;
+        rows.push((seen.place(), url, String::from_utf8_lossy(seen.url()).into_owned()));
+        Ok(())
+    };
+    let state = (Clusterer::new(kinds), rows);
+    let batch =
+        Crawl { inputs, options, threads, progress }.read_into(state, observe, |(clusterer, mut rows)| {
+            rows.sort_by_key(|(place, ..)| *place);
+            let clusters = clusterer.finish().renumbered(rows.iter().map(|(_, url, _)| *url));
+            let fields = vec![
+                Field::new("url", DataType::LargeUtf8, false),
+                Field::new("cluster", DataType::UInt32, true),
+                Field::new("evidence", DataType::Utf8, true),
+            ];
+            let evidence = rows.iter().map(|(_, url, _)| clusters.kinds_of(*url));
+            let evidence = evidence.map(|kinds| (!kinds.is_empty()).then(|| kinds.to_string()));
+            let evidence: StringArray = evidence.collect();
+            let labels: UInt32Array = rows.iter().map(|(_, url, _)| clusters.cluster_of(*url)).collect();
+            let urls: LargeStringArray = rows.into_iter().map(|(_, _, url)| Some(url)).collect();
+            RecordBatch::try_new(
+                Arc::new(Schema::new(fields)),
+                vec![Arc::new(urls), Arc::new(labels), Arc::new(evidence)],
+            )
+            .map_err(|error| arrow::not_usable(&error))
+        })?;
+    Ok(PyClusters { batch })
 }
 
 #[pymethods]

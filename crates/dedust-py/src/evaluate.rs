@@ -2,22 +2,19 @@
 `evaluate`: rules and URLs whose pages are known in, figures out.
 */
 
-use std::sync::Mutex;
-
 use dedust::ParsedUrl;
-use dedust_crawl::{ReadReport, read_all};
+use dedust_crawl::Seen;
 use dedust_eval::metrics::MacroAverage;
 use dedust_eval::{Evaluator, Scores};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::batch::thread_count;
-use crate::errors::{DedustError, ReadError, message};
+use crate::errors::DedustError;
 use crate::html;
-use crate::inputs::{self, ReadOptions};
+use crate::inputs::{Crawl, ReadOptions};
 use crate::learn::{evidence_kinds, to_python};
 use crate::normalizer::PyNormalizer;
-use crate::work;
 
 /// How good rules are on URLs whose pages are known.
 #[pyclass(frozen, name = "Evaluation", module = "dedust")]
@@ -28,9 +25,7 @@ pub(crate) struct PyEvaluation {
 /// Scores a normalizer on paths and tables of URLs whose pages are known.
 #[pyfunction]
 #[pyo3(signature = (normalizer, inputs, *, evidence="auto", host=None, columns=None, threads=None, progress=None))]
-#[expect(clippy::too_many_arguments, reason = "they are named")]
 pub(crate) fn evaluate(
-    py: Python<'_>,
     normalizer: &Bound<'_, PyNormalizer>,
     inputs: &Bound<'_, PyAny>,
     evidence: &str,
@@ -40,29 +35,16 @@ pub(crate) fn evaluate(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyEvaluation> {
     let (kinds, options) = (evidence_kinds(evidence)?, ReadOptions::new(host, columns.as_ref())?);
-    let (sources, threads) = (inputs::sources(inputs)?, thread_count(threads)?);
+    let threads = thread_count(threads)?;
     let normalizer = normalizer.get().inner();
-    let report = Mutex::new(ReadReport::default());
-    let outcome = work::run(py, threads, progress, |work| {
-        let opened = inputs::open(sources, &options).map_err(|error| ReadError::new_err(message(&error)))?;
-        let mut evaluator = Evaluator::new(normalizer, kinds);
-        let mut url = ParsedUrl::default();
-        let opened = opened.into_iter().map(|open| open());
-        let (found, read) = read_all(opened, &mut work.reading(), |seen| {
-            url.parse_from(seen.url())?;
-            evaluator.observe(seen.url(), &seen.clues());
-            Ok(())
-        });
-        if let Ok(mut report) = report.lock() {
-            *report = found;
-        }
-        read.map_err(|error| inputs::unreadable(&error))?;
-        Ok(evaluator.finish())
-    });
-    if let Ok(report) = report.into_inner() {
-        inputs::log(py, &report)?;
-    }
-    let evaluation = outcome?;
+    let state = (Evaluator::new(normalizer, kinds), ParsedUrl::default());
+    let observe = |(evaluator, url): &mut (Evaluator<'_>, ParsedUrl), seen: &Seen| {
+        url.parse_from(seen.url())?;
+        evaluator.observe(seen.url(), &seen.clues());
+        Ok(())
+    };
+    let finish = |(evaluator, _): (Evaluator<'_>, ParsedUrl)| Ok(evaluator.finish());
+    let evaluation = Crawl { inputs, options, threads, progress }.read_into(state, observe, finish)?;
     if evaluation.sites.is_empty() {
         return Err(DedustError::new_err(format!(
             "the pages of all {} URLs are unknown, so there is nothing to compare with; the input needs a `cluster` or `page` \

@@ -7,13 +7,15 @@ asked for it by a thread that holds the interpreter.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::ffi_stream::ArrayStreamReader;
 use arrow_array::{ArrayReader as _, ArrayRef, RecordBatch};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Schema};
-use dedust_crawl::{ReadCrawlError, ReadReport};
+use dedust::errors::ParseUrlError;
+use dedust_crawl::{ReadCrawlError, ReadReport, Seen, read_all};
 use dedust_io::{Input, NamedColumn, Preset, RowCounts};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -22,6 +24,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use crate::arrow;
 use crate::errors::{ReadError, message, warn};
 use crate::text::type_name;
+use crate::work;
 
 /// How inputs are read.
 #[derive(Clone, Default)]
@@ -109,6 +112,43 @@ pub(crate) fn open(
         }
     }
     Ok(opened)
+}
+
+/// Inputs that are to be read, and how.
+pub(crate) struct Crawl<'a, 'py> {
+    pub(crate) inputs: &'a Bound<'py, PyAny>,
+    pub(crate) options: ReadOptions,
+    pub(crate) threads: usize,
+    pub(crate) progress: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl Crawl<'_, '_> {
+    /// Reads all rows into a state, and makes something of it, without the interpreter. What was left out is logged, also where
+    /// reading fails.
+    pub(crate) fn read_into<S: Send, T: Send>(
+        self,
+        mut state: S,
+        observe: impl Fn(&mut S, &Seen) -> Result<(), ParseUrlError> + Sync,
+        finish: impl FnOnce(S) -> PyResult<T> + Send,
+    ) -> PyResult<T> {
+        let Self { inputs, options, threads, progress } = self;
+        let (py, sources) = (inputs.py(), sources(inputs)?);
+        let report = Mutex::new(ReadReport::default());
+        let outcome = work::run(py, threads, progress, |work| {
+            let opened = open(sources, &options).map_err(|error| ReadError::new_err(message(&error)))?;
+            let opened = opened.into_iter().map(|open| open());
+            let (found, read) = read_all(opened, &mut work.reading(), |seen| observe(&mut state, seen));
+            if let Ok(mut report) = report.lock() {
+                *report = found;
+            }
+            read.map_err(|error| unreadable(&error))?;
+            finish(state)
+        });
+        if let Ok(report) = report.into_inner() {
+            log(py, &report)?;
+        }
+        outcome
+    }
 }
 
 /// An input that is opened when its turn comes.

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch, is_compiled};
-use pyo3::exceptions::PyTypeError;
+use dedust_seen::KeyHasher;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
-use xxhash_rust::xxh3::xxh3_128;
 
-use crate::batch::{Batch, OnError, Wanted, thread_count};
+use crate::batch::{Batch, OnError, Wanted, key128, thread_count};
 use crate::errors::{LoadRulesError, cannot_use, message, no_file, warn};
 use crate::explanation::Explanation;
 use crate::rule_set::{PyRuleSet, save};
@@ -138,13 +138,15 @@ impl PyNormalizer {
         })
     }
 
-    /// 16 bytes that stand for the key: its XXH3 hash, most significant byte first.
+    /// 16 bytes that stand for the key in a store of your own: its SipHash-1-3 with a secret, most significant byte first.
     ///
-    /// The hash has no secret: whoever chooses URLs can make two with the same. Where that matters, use a SeenSet.
-    fn key128<'py>(&self, url: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = GivenUrl::of(url)?.bytes()?;
+    /// The secret is 16 random bytes, such as secrets.token_bytes(16), kept with the store: only hashes with the same one can be
+    /// compared. Whoever knows it can make URLs that are taken for others.
+    #[pyo3(signature = (url, *, secret))]
+    fn key128<'py>(&self, url: &Bound<'py, PyAny>, secret: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let (bytes, hasher) = (GivenUrl::of(url)?.bytes()?, hasher_of(secret)?);
         self.with_scratch(|scratch| match self.normalizer.key_with(bytes, scratch) {
-            Ok(key) => Ok(PyBytes::new(url.py(), &xxh3_128(key).to_be_bytes())),
+            Ok(key) => Ok(PyBytes::new(url.py(), &key128(hasher, key))),
             Err(error) => Err(no_url(bytes, error)),
         })
     }
@@ -174,14 +176,15 @@ impl PyNormalizer {
     }
 
     /// The 16 bytes of key128 for many URLs; see normalize_many. With errors="keep" a text that is no URL is its own key.
-    #[pyo3(signature = (urls, *, errors="keep", threads=1))]
+    #[pyo3(signature = (urls, *, secret, errors="keep", threads=1))]
     fn key128_many<'py>(
         &self,
         urls: &Bound<'py, PyAny>,
+        secret: &[u8],
         errors: &str,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.batch(urls, Wanted::Key128, errors, threads)
+        self.batch(urls, Wanted::Key128(hasher_of(secret)?), errors, threads)
     }
 
     /// What is done to a URL, and by which edits. Edits are said in words if the normalizer was made of a RuleSet.
@@ -270,4 +273,14 @@ fn open(path: &Path) -> PyResult<Normalizer> {
     }
     let text = dedust_io::open_text(path).map_err(|error| unusable(&error))?;
     Normalizer::compile_from(text).map_err(|error| unusable(&error))
+}
+
+fn hasher_of(secret: &[u8]) -> PyResult<KeyHasher> {
+    let secret = secret.try_into().map_err(|_| {
+        PyValueError::new_err(format!(
+            "secret has {} bytes, expected 16, such as secrets.token_bytes(16)",
+            secret.len()
+        ))
+    })?;
+    Ok(KeyHasher::with_secret(secret))
 }

@@ -11,6 +11,9 @@ import dedust
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "testdata" / "sample"
 
+# Of hashes of keys.
+SECRET = b"0123456789abcdef"
+
 RULES = """{"version": 2, "method": "by hand", "sites": {"example.org": {"edits": [
     {"change": [{"drop": "q.sid"}], "fetchable": true},
     {"change": [{"forget": "q.page"}]}

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import dedust
+from conftest import SECRET
 
 
 def test_a_canonical_url_can_be_fetched_and_a_key_forgets(normalizer: dedust.Normalizer) -> None:
@@ -21,10 +22,14 @@ def test_bytes_stay_bytes_whatever_they_are(normalizer: dedust.Normalizer) -> No
 
 def test_key128_is_the_same_for_equal_keys_only(normalizer: dedust.Normalizer) -> None:
     first, same, other = (
-        normalizer.key128(f"http://example.org/view?{query}") for query in ("id=1&sid=1", "sid=2&id=1", "id=2")
+        normalizer.key128(f"http://example.org/view?{query}", secret=SECRET)
+        for query in ("id=1&sid=1", "sid=2&id=1", "id=2")
     )
     assert first == same != other
     assert len(first) == 16
+    assert normalizer.key128("http://example.org/view?id=1", secret=bytes(16)) != first
+    with pytest.raises(ValueError, match="secret has 3 bytes, expected 16"):
+        normalizer.key128("http://example.org/", secret=b"abc")
 
 
 def test_without_rules_only_the_safe_part_is_done() -> None:
@@ -42,7 +47,10 @@ def test_without_rules_only_the_safe_part_is_done() -> None:
     ],
 )
 def test_what_is_no_url_is_named(normalizer: dedust.Normalizer, url: str | bytes, message: str) -> None:
-    for method in (normalizer.normalize, normalizer.key, normalizer.key128, normalizer.explain):
+    def key128(url: str | bytes) -> bytes:
+        return normalizer.key128(url, secret=SECRET)
+
+    for method in (normalizer.normalize, normalizer.key, key128, normalizer.explain):
         with pytest.raises(dedust.ParseUrlError) as raised:
             method(url)  # type: ignore[operator]
         assert message in str(raised.value)

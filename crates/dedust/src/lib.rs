@@ -86,6 +86,7 @@ pub mod support {
     pub use crate::edit_program::{EditList, UrlParts};
     pub use crate::rule::{
         EditIndex, Mirror, OtherParams, Pattern, Rewrite, Rule, ValuePattern, find_cycle, never_made,
+        place_edit,
     };
     pub use crate::url::{
         RawKey, RawValue, Separators, extension, first_segment, has_subdomains, visit_tokens, write_moved,

@@ -17,7 +17,7 @@ use crate::args::{ExplainArgs, ReportFormat};
 use crate::number::{count, counted};
 use crate::observe::read_all;
 use crate::printer::Printer;
-use crate::rule_file::{Rules, Watch};
+use crate::rule_file::Watch;
 use crate::{rule_file, words};
 
 /// One line of `--format json`.
@@ -159,13 +159,7 @@ pub(crate) fn run(args: &ExplainArgs, printer: &mut Printer) -> anyhow::Result<E
     let inputs = inputs_among(&args.urls);
     let from_stdin = args.urls.iter().any(|url| url == "-");
     let mut watch = Watch::new(&args.rules);
-    let (rules, normalizer) = match rule_file::open(&args.rules, from_stdin)? {
-        Rules::Plain(rules) => {
-            let normalizer = Normalizer::compile(&rules);
-            (Some(rules), normalizer)
-        }
-        Rules::Compiled(normalizer) => (None, normalizer),
-    };
+    let (rules, normalizer) = rule_file::open(&args.rules, from_stdin)?.compiled();
     let normalizer = rule_file::trusted(normalizer, &args.rules, &args.trust, printer);
     let is_input = |url: &&String| inputs.iter().any(|input| input.as_os_str() == url.as_str());
     let mut urls: Vec<String> = args.urls.iter().filter(|url| !is_input(url)).cloned().collect();

@@ -9,9 +9,6 @@ mod args;
 mod store;
 mod write;
 
-use dedust::{Normalizer, RuleSet};
-use dedust_io::{OutputFile, WriteError};
-
 pub(crate) use self::args::GroupsArgs;
 use self::store::{NotKept, UrlStore};
 use self::write::Writer;
@@ -21,22 +18,16 @@ use crate::joining::JoiningEdits;
 use crate::number::count;
 use crate::observe::{RowError, read_rows};
 use crate::printer::Printer;
-use crate::rule_file::{self, Rules, Watch};
+use crate::rule_file::{self, Watch};
 
 /// Finds groups and writes them.
 pub(crate) fn run(args: &GroupsArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let from_stdin = args.inputs.iter().any(|input| input.as_os_str() == "-");
     let mut watch = Watch::new(&args.rules);
-    let (rules, normalizer): (Option<RuleSet>, Normalizer) = match rule_file::open(&args.rules, from_stdin)? {
-        Rules::Plain(rules) => {
-            let normalizer = Normalizer::compile(&rules);
-            (Some(rules), normalizer)
-        }
-        Rules::Compiled(normalizer) => (None, normalizer),
-    };
+    let (rules, normalizer) = rule_file::open(&args.rules, from_stdin)?.compiled();
     let normalizer = rule_file::trusted(normalizer, &args.rules, &args.trust, printer);
     // Before the work, which may be long: a target that cannot be written is known now.
-    let mut output = OutputFile::create(&args.output, args.force)?;
+    printer.write_to(&args.output)?;
     let mut store = UrlStore::new(&normalizer, args.memory as usize * 1_000_000);
     let mut is_full = false;
     let read = read_rows(&args.inputs, &args.read, printer, |seen| {
@@ -55,11 +46,8 @@ pub(crate) fn run(args: &GroupsArgs, printer: &mut Printer) -> anyhow::Result<Ex
     watch.look(printer);
     let groups = store.groups(args.min_size);
     let joining = JoiningEdits::new(&normalizer, rules.as_ref());
-    let mut writer = Writer::new(args, &store, &normalizer, joining, &mut output);
-    let written = writer.write(&groups);
-    written.map_err(|source| WriteError::Write { path: args.output.clone(), source })?;
-    output.commit()?;
-    if args.format == args::GroupsFormat::Csv || args.output.as_os_str() != "-" {
+    Writer::new(args, &store, &normalizer, joining, printer.data()).write(&groups)?;
+    if args.format == args::GroupsFormat::Csv || args.output.output.is_some() {
         printer.note(write::summary(&groups.totals));
     }
     Ok(ExitStatus::Success)

@@ -68,7 +68,7 @@ impl SiteKeeper<'_> {
         let added = self.mark(&mut edits);
         let has_pinned = added.iter().any(Edit::is_applied);
         let is_learned = !edits.is_empty();
-        added.into_iter().for_each(|edit| place(&mut edits, edit));
+        added.into_iter().for_each(|edit| place_edit(&mut edits, edit));
         let hosts = match (has_pinned, is_learned) {
             (false, _) => learned.hosts().to_vec(),
             (true, false) => self.before.hosts().to_vec(),
@@ -204,7 +204,7 @@ fn is_free(edit: &Edit) -> bool {
 }
 
 /// Adds an edit to a list, where edits of its kind may stand.
-pub(super) fn place(edits: &mut Vec<Edit>, edit: Edit) {
+pub fn place_edit(edits: &mut Vec<Edit>, edit: Edit) {
     let index = match edit.replaced() {
         // Text is replaced before all else.
         Some(_) => edits.iter().take_while(|edit| edit.replaced().is_some()).count(),

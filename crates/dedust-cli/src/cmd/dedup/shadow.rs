@@ -89,13 +89,7 @@ impl Shadow {
         from_stdin: bool,
         printer: &mut Printer,
     ) -> anyhow::Result<Self> {
-        let (rules, normalizer) = match rule_file::open(path, from_stdin)? {
-            Rules::Plain(rules) => {
-                let normalizer = Normalizer::compile(&rules);
-                (Some(rules), normalizer)
-            }
-            Rules::Compiled(normalizer) => (None, normalizer),
-        };
+        let (rules, normalizer) = rule_file::open(path, from_stdin)?.compiled();
         // What edits the rules in use make too is asked only of rules that can be read twice.
         let in_use = match args.rules.as_os_str() == "-" {
             true => None,

@@ -12,7 +12,7 @@ use dedust_eval::Evaluation;
 
 use crate::number::{count, percent_of};
 use crate::printer::Printer;
-use crate::rule_file::{self, Rules};
+use crate::rule_file;
 use crate::table::Table;
 
 /// The promises of a rule file, by site. Compiled rules have none.
@@ -29,14 +29,9 @@ pub(super) struct Opened {
 
 /// Opens the rules at `path`, with what they promise.
 pub(super) fn open(path: &Path, urls_on_stdin: bool) -> anyhow::Result<Opened> {
-    Ok(match rule_file::open(path, urls_on_stdin)? {
-        Rules::Plain(rules) => Opened {
-            normalizer: Normalizer::compile(&rules),
-            promises: Promises::of_rules(&rules),
-            rules: Some(rules),
-        },
-        Rules::Compiled(normalizer) => Opened { normalizer, promises: Promises::default(), rules: None },
-    })
+    let (rules, normalizer) = rule_file::open(path, urls_on_stdin)?.compiled();
+    let promises = rules.as_ref().map(Promises::of_rules).unwrap_or_default();
+    Ok(Opened { normalizer, promises, rules })
 }
 
 impl Promises {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use crate::args::{ReadArgs, TrustArgs};
+use crate::args::{OutputArgs, ReadArgs, TrustArgs};
 use crate::help;
 
 /// Options of `groups`.
@@ -18,9 +18,9 @@ pub(crate) struct GroupsArgs {
     /// Files or folders with URLs, of any format that `learn` reads; `-` is standard input
     #[arg(required = true, value_name = "CRAWL", long_help = help::URLS)]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Where the groups go; `-` is standard output
-    #[arg(short, long, value_name = "OUT", default_value = "-")]
-    pub(crate) output: PathBuf,
+    /// Where the groups go.
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
     /// What is written
     #[arg(long, value_enum, default_value_t = GroupsFormat::Text)]
     pub(crate) format: GroupsFormat,
@@ -33,9 +33,6 @@ pub(crate) struct GroupsArgs {
     /// Memory, in MB, for the URLs; a crawl that needs more is refused
     #[arg(long, value_name = "MB", default_value_t = 2000, hide_short_help = true)]
     pub(crate) memory: u32,
-    /// Overwrite OUT if it exists
-    #[arg(long)]
-    pub(crate) force: bool,
     /// How inputs are read.
     #[command(flatten)]
     pub(crate) read: ReadArgs,

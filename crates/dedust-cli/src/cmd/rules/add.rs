@@ -7,6 +7,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use dedust::rules::{Change, Edit};
+use dedust::support::place_edit;
 
 use super::args::AddArgs;
 use super::decide::replace_edits;
@@ -48,12 +49,7 @@ pub(super) fn run(args: &AddArgs, printer: &mut Printer) -> anyhow::Result<ExitS
         }
         refused.retain(|refused| !refused.to_edit(Default::default()).says_same(&edit));
         told.push(format!("{} added: {edit}", edit.id()));
-        let place = match edit.replaced() {
-            // Text is replaced before all else.
-            Some(_) => edits.iter().take_while(|edit| edit.replaced().is_some()).count(),
-            None => edits.len(),
-        };
-        edits.insert(place, edit);
+        place_edit(&mut edits, edit);
     }
     rules.insert(&args.site, site.with_refused(refused)).map_err(|error| {
         Refusal::new(error.to_string(), "name the site by its registrable domain, such as example.org")
