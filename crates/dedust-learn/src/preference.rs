@@ -32,7 +32,7 @@ pub enum Form {
 pub struct PreferredForms {
     /// [`Form::Https`] or [`Form::Http`]. Default: https.
     pub scheme: Form,
-    /// [`Form::Www`] or [`Form::Bare`]. Default: neither.
+    /// [`Form::Www`] or [`Form::Bare`]. Default: the one that the redirects and canonical links of the site lead to, if they agree.
     pub host: Option<Form>,
 }
 

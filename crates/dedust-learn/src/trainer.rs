@@ -342,7 +342,8 @@ impl TrainerBuilder {
         Self { settings, ..self }
     }
 
-    /// The forms of URLs to write where a site has several. Default: https, and no preference for hosts.
+    /// The forms of URLs to write where a site has several. Default: https, and `www` as the site itself
+    /// writes it.
     #[must_use]
     pub fn preferences(self, preferences: Preferences) -> Self {
         Self { preferences, ..self }

@@ -48,7 +48,8 @@ pub(crate) fn learn_canonfd(corpus: &Corpus, settings: &LearnSettings) -> Learne
         Some((corpus, edit)) => (Cow::Owned(corpus), Some(edit)),
         None => (Cow::Borrowed(corpus), None),
     };
-    let LearnSettings { max_false_pair_rate, proof, preferred } = *settings;
+    let LearnSettings { max_false_pair_rate, proof, mut preferred } = *settings;
+    preferred.host = preferred.host.or(original.declared_form);
     let mut search = search::Search::new(&corpus, proof, max_false_pair_rate).preferring(preferred);
     search.run();
     // Where it brings nothing together, it is of use to others only.
