@@ -191,7 +191,7 @@ pub(crate) const DEDUP: &str = r#"Examples:
   dedust dedup rules.json /dev/null --seen seen --stats
   dedust dedup rules.json urls.txt --shadow new.json > /dev/null   # what would new.json do?
 
-A URL is printed, as it came, if no URL with its key came before it: in this input or, with --seen, in any that the same folder was used for. Order is kept. Blank lines and lines that are no URLs are left out, and so are URLs of schemes other than http and https (--schemes). Of JSON Lines, CSV, TSV, CDX and CDXJ, whole rows are printed as they came, with the header; of other formats the URLs. Reading a list from a pipe, every line is answered as soon as it is there.
+A URL is printed, as it came, if no URL with its key came before it: in this input or, with --seen, in any that the same folder was used for. Order is kept. Blank lines and lines that are no URLs are left out, and so are URLs of schemes other than http and https (--schemes). Of JSON Lines, CSV, TSV, CDX and CDXJ, whole rows are printed as they came, with the header; of other formats the URLs. A row whose status is that of a redirect or an error hides no page: of such rows, too, one is printed for each key. Reading a list from a pipe, every line is answered as soon as it is there.
 
 With --seen, what was printed is never printed again: the key is written before the URL is, so that nothing is forgotten when the command is killed. URLs that were being printed at that moment count as seen; the next run says how many they may be. Keys depend on the rules: pages whose key another rule file changes are met again. One process at a time may use DIR. It takes 16 bytes of disk and 6.4 bytes of memory for a URL; without --seen the set is in memory alone, in 20 to 40 bytes.
 

@@ -504,3 +504,24 @@ fn the_set_is_locked_before_the_first_line_comes() {
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());
 }
+
+#[test]
+fn a_redirect_or_an_error_does_not_hide_the_page() {
+    let sandbox = Sandbox::with_rules();
+    let rows = "\
+{\"url\":\"http://news.example/story/3?utm_source=mail\",\"status\":301}
+{\"url\":\"http://news.example/story/3?utm_source=feed\",\"status\":301}
+{\"url\":\"http://news.example/story/3\",\"status\":200}
+{\"url\":\"http://news.example/story/3?utm_source=home\",\"status\":200}
+{\"url\":\"http://news.example/story/4\",\"status\":404}
+{\"url\":\"http://news.example/story/4\",\"status\":304}
+";
+    assert_snapshot!(sandbox.dedust_with(&["dedup", "rules.json", "-q"], rows), @r#"
+    exit 0
+    --- stdout
+    {"url":"http://news.example/story/3?utm_source=mail","status":301}
+    {"url":"http://news.example/story/3","status":200}
+    {"url":"http://news.example/story/4","status":404}
+    {"url":"http://news.example/story/4","status":304}
+    "#);
+}

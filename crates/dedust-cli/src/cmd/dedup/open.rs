@@ -12,6 +12,7 @@ use dedust::{Normalizer, Scratch};
 use dedust_seen::{Durability, SeenKey, SeenOptions, SeenSet};
 
 use super::args::DedupArgs;
+use super::piece::{seen_key, shows_page};
 use crate::cmd::seen::warn_of_format_1;
 use crate::failure::Refusal;
 use crate::number::counted;
@@ -86,7 +87,7 @@ fn rekey(
     let mut failed = Ok(());
     read_all(&args.rekey, &args.read, printer, |row| {
         let key = normalizer.key_with(row.url(), &mut scratch)?;
-        filling.keys.push(filling.set.hasher().hash(key));
+        filling.keys.push(seen_key(&filling.set.hasher(), key, shows_page(row)));
         if filling.keys.len() == KEYS_AT_ONCE && failed.is_ok() {
             failed = filling.insert();
         }

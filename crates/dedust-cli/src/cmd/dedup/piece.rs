@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use dedust::{Normalizer, Scratch};
-use dedust_io::Location;
+use dedust_io::{Location, Observation};
 use dedust_seen::{KeyHasher, SeenKey};
 use serde::Serialize;
 
@@ -84,6 +84,17 @@ pub(super) struct KeyMaker<'a> {
     pub(super) shadow: Option<&'a Normalizer>,
 }
 
+/// Whether a row is of a page, as far as is known: not of a redirect or an error.
+pub(super) fn shows_page(row: &Observation) -> bool {
+    row.status().is_none_or(|status| matches!(status, 0 | 200..300 | 304))
+}
+
+/// The key to remember. What shows no page has a key that no URL has, so that it does not hide the page.
+#[inline(always)]
+pub(super) fn seen_key(hasher: &KeyHasher, key: &[u8], shows_page: bool) -> SeenKey {
+    if shows_page { hasher.hash(key) } else { hasher.hash(&[key, b"\n"].concat()) }
+}
+
 impl Piece {
     /// Makes the keys of whole lines.
     pub(super) fn read(&mut self, maker: KeyMaker<'_>, lines: &[u8]) {
@@ -91,7 +102,7 @@ impl Piece {
         let mut start = 0;
         while start < lines.len() {
             let end = memchr::memchr(b'\n', &lines[start..]).map_or(lines.len(), |at| start + at);
-            self.add(maker, url_in(&lines[start..end]), (start as u32, end as u32));
+            self.add(maker, url_in(&lines[start..end]), (start as u32, end as u32), true);
             start = end + 1;
         }
     }
@@ -100,7 +111,8 @@ impl Piece {
     pub(super) fn read_rows(&mut self, maker: KeyMaker<'_>, batch: &RowBatch, rows: Range<usize>) {
         self.clear();
         for row in &batch.rows[rows] {
-            if self.add(maker, &batch.text[row.url.clone()], (row.shown.start as u32, row.shown.end as u32)) {
+            let shown = (row.shown.start as u32, row.shown.end as u32);
+            if self.add(maker, &batch.text[row.url.clone()], shown, row.shows_page) {
                 self.urls.push((row.url.start as u32, row.url.end as u32));
             }
         }
@@ -115,18 +127,19 @@ impl Piece {
 
     /// Makes the key of a URL. `false`: there is none.
     #[inline(always)]
-    fn add(&mut self, maker: KeyMaker<'_>, url: &[u8], place: (u32, u32)) -> bool {
+    fn add(&mut self, maker: KeyMaker<'_>, url: &[u8], place: (u32, u32), shows_page: bool) -> bool {
         let Self { scratch, places, keys, shadow_keys, tally, .. } = self;
         tally.lines += 1;
         match maker.normalizer.key_with(url, scratch) {
             Ok(key) if maker.schemes.contain(key) => {
                 tally.urls += 1;
-                let key = maker.hasher.hash(key);
+                let key = seen_key(maker.hasher, key, shows_page);
                 keys.push(key);
                 places.push(place);
                 if let Some(shadow) = maker.shadow {
                     // What is a URL to one normalizer is one to all.
-                    let shadow_key = shadow.key_with(url, scratch).map(|key| maker.hasher.hash(key));
+                    let shadow_key =
+                        shadow.key_with(url, scratch).map(|key| seen_key(maker.hasher, key, shows_page));
                     shadow_keys.push(shadow_key.unwrap_or(key));
                 }
                 return true;

@@ -9,7 +9,7 @@ use dedust_io::{Input, Location, Observation, RowKind};
 use rayon::prelude::*;
 
 use super::args::DedupFormat;
-use super::piece::{KeyMaker, Piece};
+use super::piece::{KeyMaker, Piece, shows_page};
 use super::{Filter, observe};
 use crate::failure::Refusal;
 use crate::interrupt;
@@ -35,12 +35,16 @@ pub(super) struct Row {
     pub(super) url: Range<usize>,
     /// What is printed.
     pub(super) shown: Range<usize>,
+    /// Whether the URL answered with a page, as far as is known.
+    pub(super) shows_page: bool,
     location: Location,
 }
 
 impl RowBatch {
     /// Adds a row; without a text of its own the URL is printed.
-    fn push(&mut self, url: &[u8], row: Option<&[u8]>, location: Location) {
+    fn push(&mut self, observation: &Observation, row: Option<&[u8]>) {
+        let (url, location) = (observation.url(), observation.location());
+        let shows_page = shows_page(observation);
         let start = self.text.len();
         // Line ends within a URL mean nothing, and would make two of it.
         self.text.extend(url.iter().filter(|byte| !matches!(byte, b'\n' | b'\r')));
@@ -52,7 +56,7 @@ impl RowBatch {
             }
             None => url.clone(),
         };
-        self.rows.push(Row { url, shown, location });
+        self.rows.push(Row { url, shown, shows_page, location });
     }
 }
 
@@ -93,7 +97,7 @@ pub(super) fn filter(
         match reader.read_each(&mut observation) {
             Ok(Some(RowKind::Page)) => {
                 let row = reader.text_of_row().filter(|_| keeps_rows);
-                batch.push(observation.url(), row, observation.location());
+                batch.push(&observation, row);
             }
             Ok(Some(RowKind::Bad(bad))) => {
                 bad_rows += 1;
