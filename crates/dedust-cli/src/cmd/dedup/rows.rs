@@ -44,7 +44,8 @@ impl RowBatch {
     /// Adds a row; without a text of its own the URL is printed.
     fn push(&mut self, observation: &Observation, row: Option<&[u8]>) {
         let (url, location) = (observation.url(), observation.location());
-        let shows_page = shows_page(observation);
+        // A URL that redirects to a page will do where URLs are printed.
+        let shows_page = row.is_none() || shows_page(observation);
         let start = self.text.len();
         // Line ends within a URL mean nothing, and would make two of it.
         self.text.extend(url.iter().filter(|byte| !matches!(byte, b'\n' | b'\r')));
