@@ -16,6 +16,7 @@ use crate::cmd::dedup::DedupArgs;
 use crate::cmd::groups::GroupsArgs;
 use crate::cmd::normalize::NormalizeArgs;
 use crate::cmd::rules::RulesArgs;
+use crate::cmd::seen::SeenArgs;
 use crate::cmd::simulate;
 use crate::cmd::validate::ValidateArgs;
 use crate::help;
@@ -112,7 +113,7 @@ pub(crate) enum Command {
     Normalize(NormalizeArgs),
     /// Print only URLs of pages that were not met before
     Dedup(DedupArgs),
-    /// Check or repair the folder of `dedup --seen`
+    /// Look after the set of `dedup --seen`: check or repair a folder, end sessions on a server
     Seen(SeenArgs),
     /// List, show and decide about the edits of a rule file
     Rules(RulesArgs),
@@ -297,36 +298,6 @@ pub(crate) struct CompileArgs {
     /// Write nothing: read all of a compiled file, exit with 1 if it is damaged
     #[arg(long, conflicts_with_all = ["output", "force"])]
     pub(crate) check: bool,
-}
-
-/// What `seen` does.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = help::SEEN)]
-pub(crate) struct SeenArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub(crate) command: SeenCommand,
-}
-
-/// The verbs of `seen`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum SeenCommand {
-    /// Read all files and say whether they are as they were written; changes nothing
-    Check(SeenFolderArgs),
-    /// Make a damaged folder usable again, and say what was lost
-    Repair(SeenFolderArgs),
-}
-
-/// Options of `seen check` and `seen repair`.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = help::SEEN)]
-pub(crate) struct SeenFolderArgs {
-    /// The folder of `dedup --seen`
-    #[arg(value_name = "DIR")]
-    pub(crate) folder: PathBuf,
-    /// How the result is printed
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
 }
 
 /// Options of `evaluate`.

@@ -147,10 +147,8 @@ fn a_session_whose_process_died_can_be_ended_by_others_or_ends_by_itself() {
     for (name, rules) in [("a", 1), ("a", 2), ("b", 2)] {
         ask(&mut session(name).rules(rules).connect(&address).unwrap(), 0..10_000);
     }
-    let left: i64 = redis::cmd("TTL")
-        .arg(format!("crawl:{:032x}:session:a", 1))
-        .query(&mut client(&redis))
-        .unwrap();
+    let left: i64 =
+        redis::cmd("TTL").arg(format!("crawl:{:032x}:session:a", 1)).query(&mut client(&redis)).unwrap();
     assert!((1..=7 * 24 * 60 * 60).contains(&left), "{left}");
 
     let mut admin = SeenServer::connect(&address).unwrap();
@@ -234,7 +232,14 @@ fn a_server_that_lost_its_memory_gets_the_secret_back() {
     let mut client = client(&redis);
     redis::cmd("FLUSHALL").query::<()>(&mut client).unwrap();
     ask(&mut SeenSet::connect(&address).unwrap(), [1]);
-    redis::cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").arg("SKIPME").arg("yes").query::<()>(&mut client).unwrap();
+    redis::cmd("CLIENT")
+        .arg("KILL")
+        .arg("TYPE")
+        .arg("normal")
+        .arg("SKIPME")
+        .arg("yes")
+        .query::<()>(&mut client)
+        .unwrap();
     let (error, _) = refused(set.insert(set.hasher().hash(b"key")).unwrap_err());
     assert!(matches!(error, ServerError::MadeAnew), "{error}");
 }
@@ -269,7 +274,17 @@ fn what_cannot_be_used_is_refused_without_naming_the_password() {
     expect(&with(":open%20sesame", "foreign"), &shown("foreign"), foreign);
 
     redis::cmd("ACL")
-        .arg(&["SETUSER", "crawler", "on", ">pass", "~crawl:*", "+@read", "+@write", "+@transaction", "+@connection"])
+        .arg(&[
+            "SETUSER",
+            "crawler",
+            "on",
+            ">pass",
+            "~crawl:*",
+            "+@read",
+            "+@write",
+            "+@transaction",
+            "+@connection",
+        ])
         .query::<()>(&mut client)
         .unwrap();
     assert_eq!(ask(&mut SeenSet::connect(&with("crawler:pass", "crawl")).unwrap(), [1, 2]), [false, true]);
@@ -287,8 +302,7 @@ fn what_cannot_be_used_is_refused_without_naming_the_password() {
 fn a_server_that_is_not_there_is_told_at_once_and_one_that_goes_away_is_waited_for() {
     let Some((_folder, mut redis)) = server(&[]) else { return };
     let address = redis.set("crawl");
-    let mut set =
-        SeenSet::options().patience(Duration::from_millis(300)).connect(&address).unwrap();
+    let mut set = SeenSet::options().patience(Duration::from_millis(300)).connect(&address).unwrap();
     assert_eq!(ask(&mut set, [1]), [true]);
     redis.kill();
     let error = set.insert(set.hasher().hash(b"key")).unwrap_err();

@@ -71,7 +71,8 @@ fn spawn(folder: &Path, address: SocketAddr, options: &[String]) -> Option<Child
         command.args(["--port", &port]);
     }
     command.args(options.iter().map(|option| if option == "PORT" { &port } else { option }));
-    let mut server = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let mut server =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let mut log = BufReader::new(server.stdout.take().unwrap());
     let mut text = String::new();
     while !text.contains("Ready to accept connections") {

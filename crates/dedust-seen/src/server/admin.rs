@@ -55,7 +55,8 @@ impl SeenServer {
             let address = Address::parse(address)?;
             let mut link = Link::new(&address, ServerOptions::default().patience)?;
             let name = Names::new(&address.prefix, "").marker();
-            let found = link.run(|connection, _| redis::cmd("GET").arg(&name).query::<Option<Vec<u8>>>(connection))?;
+            let found =
+                link.run(|connection, _| redis::cmd("GET").arg(&name).query::<Option<Vec<u8>>>(connection))?;
             let ttl = Marker::decode(&found.ok_or(ServerError::NoSet)?)?.ttl;
             Ok(Self { shown: address.to_string(), prefix: address.prefix, link, ttl })
         };
@@ -153,7 +154,8 @@ impl SeenServer {
         let mut open = Vec::new();
         for name in members {
             let session = names.session(&name);
-            let keys = self.link.run(|connection, _| redis::cmd("SCARD").arg(&session).query::<u64>(connection))?;
+            let keys =
+                self.link.run(|connection, _| redis::cmd("SCARD").arg(&session).query::<u64>(connection))?;
             if keys > 0 {
                 open.push(OpenSession { name, keys });
             }

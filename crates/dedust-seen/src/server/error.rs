@@ -63,7 +63,9 @@ pub enum ServerError {
     #[error("the server does not answer as Redis does")]
     Malformed,
     /// What is stored at the prefix is no set that this release knows.
-    #[error("what the server has there is no set of seen keys of a format that this release reads: {found:?}")]
+    #[error(
+        "what the server has there is no set of seen keys of a format that this release reads: {found:?}"
+    )]
     Foreign {
         /// The start of it.
         found: String,

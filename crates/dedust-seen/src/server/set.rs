@@ -194,11 +194,7 @@ impl ServerSet {
     }
 
     /// Adds for each key whether it is new.
-    pub(crate) fn insert_batch(
-        &mut self,
-        keys: &[SeenKey],
-        is_new: &mut Vec<bool>,
-    ) -> Result<(), SeenError> {
+    pub(crate) fn insert_batch(&mut self, keys: &[SeenKey], is_new: &mut Vec<bool>) -> Result<(), SeenError> {
         self.figures.lookups += keys.len() as u64;
         for &SeenKey(key) in keys {
             let is_asked = !self.filter.contains(key) && self.in_next.insert(key);
