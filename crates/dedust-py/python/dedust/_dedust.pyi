@@ -1,6 +1,7 @@
 """What the compiled module has. `tests/test_stubs.py` compares this file with it."""
 
 from collections.abc import Iterable, Iterator
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, Literal, TypeVar, overload
 
@@ -171,6 +172,17 @@ class SeenSet:
     def __new__(
         cls, folder: Path | None = None, *, durability: Literal["process", "power"] = "process"
     ) -> SeenSet: ...
+    @staticmethod
+    def connect(
+        address: str,
+        *,
+        normalizer: Normalizer | None = None,
+        session: str | None = None,
+        ttl: timedelta | None = None,
+        patience: timedelta | None = None,
+    ) -> SeenSet: ...
+    def commit(self) -> int: ...
+    def cancel(self) -> int: ...
     def insert(self, key: str | bytes) -> bool: ...
     @overload
     def insert_many(self, keys: ArrowArray | ArrowStream) -> Column: ...
