@@ -81,9 +81,9 @@ impl Names {
         let period = now / length;
         let name = |period: u64| format!("{keys}:{period}");
         // The next one too: the clock of another process may be a little ahead.
-        let found_in = (period.saturating_sub(PERIODS)..=period + 1).rev().map(name).collect();
+        let found_in = (period.saturating_sub(PERIODS)..=period.saturating_add(1)).rev().map(name).collect();
         // After the last period in which it is looked at, even by a clock that is behind.
-        let gone_in = Some(((period + PERIODS + 2) * length).saturating_sub(now));
+        let gone_in = Some(period.saturating_add(PERIODS + 2).saturating_mul(length).saturating_sub(now));
         Places { found_in, added_to: name(period), gone_in, period }
     }
 }
@@ -105,6 +105,15 @@ mod tests {
         // By a clock that is behind by less than a period, also.
         assert!(is_found(written_at - 50));
         assert!(place.gone_in.unwrap() >= ttl * 3 / 2);
+    }
+
+    #[test]
+    fn any_time_can_be_read_from_a_server() {
+        for ttl in [1, 2, 3, u64::MAX] {
+            for now in [0, 1, u64::MAX] {
+                assert!(Names::new("crawl", "v").places(ttl, now).gone_in.is_some());
+            }
+        }
     }
 
     #[test]
