@@ -15,7 +15,7 @@ use dedust_io::Observation;
 use serde::Serialize;
 
 use super::args::DiffArgs;
-use super::state::state;
+use dedust_report::edit_state::state;
 use crate::args::ReportFormat;
 use crate::number::{count, counted};
 use crate::observe::{self, SHOWN};

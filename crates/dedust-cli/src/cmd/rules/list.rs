@@ -8,7 +8,7 @@ use dedust::rules::{Decision, Edit};
 use serde::Serialize;
 
 use super::args::{ListArgs, Sort};
-use super::state::{is_by_hand, state, trust};
+use dedust_report::edit_state::{is_by_hand, state, trust};
 use crate::ExitStatus;
 use crate::args::ReportFormat;
 use crate::number::{count, counted, percent};

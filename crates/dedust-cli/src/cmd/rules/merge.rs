@@ -6,7 +6,7 @@ use dedust::rules::{DecidedTwice, MergeConflict, Prefer};
 use dedust_io::{OutputFile, WriteError};
 
 use super::args::{MergeArgs, PreferredFile};
-use super::state::state;
+use dedust_report::edit_state::state;
 use crate::ExitStatus;
 use crate::failure::Refusal;
 use crate::line_source::name_of;

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::args::ShowArgs;
 use super::select::edits_of;
-use super::state::{state, trust};
+use dedust_report::edit_state::{state, trust};
 use crate::ExitStatus;
 use crate::args::ReportFormat;
 use crate::number::{count, counted};
