@@ -110,7 +110,8 @@ impl PyTrainer {
         })
     }
 
-    /// Learns from paths and tables. `progress` is called with the stage, what is done of it, and what there is to do.
+    /// Learns from paths and tables. `progress` is called with the stage, what is done of it, and what there is to do; True shows
+    /// a bar.
     #[pyo3(signature = (inputs, *, progress=None))]
     fn train(
         &self,
