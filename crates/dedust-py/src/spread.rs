@@ -140,6 +140,12 @@ pub(crate) fn unused_columns(trainer: Py<PyTrainer>, table: &Bound<'_, PyAny>) -
     })
 }
 
+/// The rows and bytes of URLs below which a site need not be named to a plan.
+#[pyfunction]
+pub(crate) fn always_whole(trainer: Py<PyTrainer>) -> (u64, u64) {
+    trainer.get().sample().always_whole()
+}
+
 /// Counts the rows of each site.
 #[pyclass(name = "Census", module = "dedust")]
 pub(crate) struct PyCensus {

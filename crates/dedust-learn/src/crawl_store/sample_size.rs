@@ -38,6 +38,11 @@ impl SampleSize {
         ((rows as f64 * self.share) as u64).clamp(least, self.most).min(rows).min(rows_within(rows, bytes))
     }
 
+    /// The observations and bytes of URLs below which a site is learned from whole.
+    pub fn always_whole(self) -> (u64, u64) {
+        (SMALL_SITE_ROWS.min(self.most), MAX_SITE_BYTES)
+    }
+
     /// Whether some observations of the site are not learned from.
     pub(super) fn leaves_out(self, site: &StoredSite) -> bool {
         self.of(site.rows, site.bytes) < site.rows

@@ -30,13 +30,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa  # type: ignore[import-untyped]
-import pyspark
 from pyspark import SparkFiles, StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from dedust import spread
-from dedust._dedust import Normalizer, RuleSet, SamplePlan, declared_sites, unused_columns
+from dedust._dedust import Normalizer, RuleSet, SamplePlan, always_whole, declared_sites, unused_columns
 
 __all__ = ["ReadCounts", "dedup", "evaluate", "keys", "learn", "normalize", "register"]
 
@@ -229,8 +228,8 @@ def _plan(rows: DataFrame, options: spread.Options, counts: ReadCounts) -> Sampl
     declared = set(declared_sites(sightings))
     named = {name for pair in (options.get("mirrors") or {}).items() for name in pair}
     wanted = F.col("hash").isin(*declared) | F.col("site").isin(*named) if declared or named else F.lit(False)
-    # Sites of fewer rows and bytes are never sampled.
-    small = (F.col("rows") < min(50_000, options["max_sample"])) & (F.col("bytes") < 64 << 20)
+    few_rows, few_bytes = always_whole(trainer)
+    small = (F.col("rows") < few_rows) & (F.col("bytes") < few_bytes)
     found = sites.where(wanted | ~small).select("site", "rows", "bytes").collect()
     counted.unpersist()
     plan = SamplePlan(trainer, [(row["site"], row["rows"], row["bytes"]) for row in found], sightings)
@@ -364,6 +363,7 @@ def _apply(name: str, trust_mirrors: bool, what: str, urls: Any) -> Any:
 
 # Bits of the number of a row in its partition, in `monotonically_increasing_id`.
 _INDEX_BITS = 33
+_INDEX_MASK = (1 << _INDEX_BITS) - 1
 
 
 def _row_id() -> Column:
@@ -372,25 +372,38 @@ def _row_id() -> Column:
 
 def _pack(batches: Iterable[Any]) -> Iterator[Any]:
     """Of the numbers of rows, in order, a bit for each row of their partition."""
-    partition, bits = None, bytearray()
+    import numpy as np
+
+    indexes: list[Any] = []
+    partition: int | None = None
 
     def packed() -> Any:
-        return pa.RecordBatch.from_arrays(
-            [pa.array([partition], pa.int64()), pa.array([bytes(bits)], pa.binary())], names=["partition", "bits"]
-        )
+        found = np.concatenate(indexes)
+        flags = np.zeros(int(found[-1]) + 1, np.uint8)
+        flags[found] = 1
+        bits = np.packbits(flags, bitorder="little").tobytes()
+        columns = [pa.array([partition], pa.int64()), pa.array([bits], pa.binary())]
+        return pa.RecordBatch.from_arrays(columns, names=["partition", "bits"])
 
     for batch in batches:
-        for number in batch.column(0).to_pylist():
-            if number >> _INDEX_BITS != partition:
-                if partition is not None:
-                    yield packed()
-                partition, bits = number >> _INDEX_BITS, bytearray()
-            index = number & ((1 << _INDEX_BITS) - 1)
-            if index // 8 >= len(bits):
-                bits.extend(bytes(index // 8 + 1 - len(bits)))
-            bits[index // 8] |= 1 << index % 8
+        numbers = batch.column(0).to_numpy()
+        partitions = numbers >> _INDEX_BITS
+        for start, end in _runs(partitions):
+            if partitions[start] != partition and partition is not None:
+                yield packed()
+                indexes = []
+            partition = int(partitions[start])
+            indexes.append(numbers[start:end] & _INDEX_MASK)
     if partition is not None:
         yield packed()
+
+
+def _runs(values: Any) -> Iterator[tuple[int, int]]:
+    """Where equal values start and end."""
+    import numpy as np
+
+    ends = [*(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)] if len(values) else []
+    return zip([0, *ends], ends)
 
 
 # Bits of the partition that this process worked on last, by the name of their file.
@@ -398,13 +411,17 @@ _kept: dict[str, tuple[int, bytes]] = {}
 
 
 def _keeps(name: str, ids: Any) -> Any:
-    numbers = ids.to_pylist()
-    kept = []
-    for number in numbers:
-        partition, index = number >> _INDEX_BITS, number & ((1 << _INDEX_BITS) - 1)
-        bits = _bits_of(name, partition)
-        kept.append(index // 8 < len(bits) and bool(bits[index // 8] >> index % 8 & 1))
-    return pa.array(kept, pa.bool_())
+    import numpy as np
+
+    numbers = ids.to_numpy(zero_copy_only=False)
+    kept = np.zeros(len(numbers), bool)
+    for start, end in _runs(numbers >> _INDEX_BITS):
+        bits = np.frombuffer(_bits_of(name, int(numbers[start] >> _INDEX_BITS)), np.uint8)
+        indexes = numbers[start:end] & _INDEX_MASK
+        # Rows behind the last bit are not kept.
+        is_there = indexes // 8 < len(bits)
+        kept[start:end][is_there] = bits[indexes[is_there] // 8] >> (indexes[is_there] % 8).astype(np.uint8) & 1
+    return pa.array(kept)
 
 
 def _bits_of(name: str, partition: int) -> bytes:
