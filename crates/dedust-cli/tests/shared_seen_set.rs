@@ -74,7 +74,10 @@ fn one_process_does_not_print_what_another_has_printed() {
     let Some(sandbox) = Sandbox::start(&[]) else { return };
     let set = sandbox.redis.set("crawl");
     let seen = ["--seen", &set, "--stats", "--format", "json"];
-    let first = sandbox.dedup(&seen, "http://a.example/?id=1&sid=1\nhttp://a.example/?id=1&sid=2\nhttp://b.example/?sid=1\n");
+    let first = sandbox.dedup(
+        &seen,
+        "http://a.example/?id=1&sid=1\nhttp://a.example/?id=1&sid=2\nhttp://b.example/?sid=1\n",
+    );
     assert_eq!(
         first.out,
         "{\"type\":\"url\",\"input\":\"http://a.example/?id=1&sid=1\",\"key\":\"http://a.example/?id=1\"}\n\
@@ -83,7 +86,10 @@ fn one_process_does_not_print_what_another_has_printed() {
          \"unconfirmed\":0,\"reconnects\":0}\n"
     );
     // On b.example nothing is known of `sid`, so another one is another page.
-    let second = sandbox.dedup(&seen[..2], "http://a.example/?id=1&sid=3\nhttp://b.example/?sid=1\nhttp://b.example/?sid=2\n");
+    let second = sandbox.dedup(
+        &seen[..2],
+        "http://a.example/?id=1&sid=3\nhttp://b.example/?sid=1\nhttp://b.example/?sid=2\n",
+    );
     assert_eq!((second.out.as_str(), second.err.as_str()), ("http://b.example/?sid=2\n", ""));
 }
 
@@ -101,10 +107,16 @@ fn sessions_end_by_commit_or_cancel() {
     let listed = sandbox.run(&["seen", "list", &set], "");
     assert!(listed.out.ends_with(": 0 keys, used last\n  session november: 1 key, open\n"), "{}", listed.out);
     let ran = sandbox.run(&["seen", "cancel", &set, "november"], "");
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), &*format!("note: session november cancelled at {set}: 1 key\n")));
+    assert_eq!(
+        (ran.code, ran.err.as_str()),
+        (Some(0), &*format!("note: session november cancelled at {set}: 1 key\n"))
+    );
     assert_eq!(sandbox.dedup(&session, url).out, url);
     let ran = sandbox.run(&["seen", "commit", &set, "november", "--format", "json"], "");
-    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "{\"type\":\"done\",\"verb\":\"commit\",\"keys\":1}\n"));
+    assert_eq!(
+        (ran.code, ran.out.as_str()),
+        (Some(0), "{\"type\":\"done\",\"verb\":\"commit\",\"keys\":1}\n")
+    );
     assert_eq!(sandbox.dedup(&["--seen", &set], url).out, "");
 
     let ran = sandbox.run(&["seen", "commit", &set, "november"], "");
@@ -149,20 +161,35 @@ fn messages_name_the_address_without_its_password_and_the_remedy() {
         assert!(!ran.err.contains("sesam"), "{}", ran.err);
     };
     let with = |password: &str, rest: &str| format!("redis://:{password}@{at}/{rest}");
-    fails(&["--seen", &with("sesam", "crawl")], &[&set, "refuses the user name or password", "redis://:PASSWORD@HOST"]);
+    fails(
+        &["--seen", &with("sesam", "crawl")],
+        &[&set, "refuses the user name or password", "redis://:PASSWORD@HOST"],
+    );
     fails(&["--seen", &set], &[&set, "asks for a password"]);
     fails(&["--seen", &with("sesame", "")], &["has no prefix", "redis://HOST:PORT/PREFIX"]);
     fails(&["--seen", &with("sesame", "0")], &["?db=NUMBER"]);
     fails(&["--seen", &with("sesame", "crawl"), "--sync"], &["--sync is for folders", &set, "appendfsync"]);
     fails(&["--seen", &with("sesame", "crawl"), "--session", "a b"], &["\"a b\" is no name of a session"]);
     fails(&["--seen", "mysql://:sesame@host/crawl"], &["mysql://...@host/crawl", "neither redis nor rediss"]);
-    fails(&["--seen", "folder", "--session", "a"], &["--session is for sets on servers", "redis://HOST/PREFIX"]);
-    fails(&["--seen", "redis://127.0.0.1:1/crawl"], &["redis://127.0.0.1:1/crawl", "no connection", "redis-cli"]);
+    fails(
+        &["--seen", "folder", "--session", "a"],
+        &["--session is for sets on servers", "redis://HOST/PREFIX"],
+    );
+    fails(
+        &["--seen", "redis://127.0.0.1:1/crawl"],
+        &["redis://127.0.0.1:1/crawl", "no connection", "redis-cli"],
+    );
     assert!(!sandbox.folder.path().join("folder").exists());
 
-    let ran = sandbox.run(&["dedup", "rules.json", "--seen", &with("sesame", "crawl"), "--ttl", "1d"], "http://a.example/\n");
+    let ran = sandbox.run(
+        &["dedup", "rules.json", "--seen", &with("sesame", "crawl"), "--ttl", "1d"],
+        "http://a.example/\n",
+    );
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    fails(&["--seen", &with("sesame", "crawl"), "--ttl", "2d"], &["for 86400 s, not for 172800 s", "leave --ttl out"]);
+    fails(
+        &["--seen", &with("sesame", "crawl"), "--ttl", "2d"],
+        &["for 86400 s, not for 172800 s", "leave --ttl out"],
+    );
 }
 
 #[test]
@@ -172,10 +199,40 @@ fn tls_checks_the_server() {
         let made = Command::new("openssl").args(args).current_dir(folder.path()).output();
         made.is_ok_and(|made| made.status.success())
     };
-    let authority = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-days", "2", "-subj", "/CN=test"];
-    let request = ["req", "-newkey", "rsa:2048", "-nodes", "-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=localhost"];
+    let authority = [
+        "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-days", "2",
+        "-subj", "/CN=test",
+    ];
+    let request = [
+        "req",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-keyout",
+        "server.key",
+        "-out",
+        "server.csr",
+        "-subj",
+        "/CN=localhost",
+    ];
     fs::write(folder.path().join("names"), "subjectAltName=DNS:localhost\n").unwrap();
-    let signed = ["x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names", "-out", "server.pem"];
+    let signed = [
+        "x509",
+        "-req",
+        "-in",
+        "server.csr",
+        "-CA",
+        "ca.pem",
+        "-CAkey",
+        "ca.key",
+        "-CAcreateserial",
+        "-days",
+        "2",
+        "-extfile",
+        "names",
+        "-out",
+        "server.pem",
+    ];
     if !(openssl(&authority) && openssl(&request) && openssl(&signed)) {
         skip("openssl makes no certificates");
         return;
@@ -183,8 +240,18 @@ fn tls_checks_the_server() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (certificate, key, ca) = (path("server.pem"), path("server.key"), path("ca.pem"));
     let options = [
-        "--port", "0", "--tls-port", "PORT", "--tls-cert-file", &certificate, "--tls-key-file", &key,
-        "--tls-ca-cert-file", &ca, "--tls-auth-clients", "no",
+        "--port",
+        "0",
+        "--tls-port",
+        "PORT",
+        "--tls-cert-file",
+        &certificate,
+        "--tls-key-file",
+        &key,
+        "--tls-ca-cert-file",
+        &ca,
+        "--tls-auth-clients",
+        "no",
     ];
     let version = Command::new("redis-server").args(["--tls-port", "0", "--version"]).output();
     if version.is_err() {

@@ -18,7 +18,8 @@ const MAX_POINTS: usize = 48;
 /// The curve from safe normalization alone to all edits. Empty without a crawl.
 pub(crate) fn saved_by_best(facts: &SiteFacts<'_>, edits: &[EditReport]) -> Vec<CurvePoint> {
     let (Some(urls), Some(rules)) = (facts.urls, facts.rules) else { return Vec::new() };
-    let mut best: Vec<&EditReport> = edits.iter().filter(|edit| edit.applied && edit.changed > Some(0)).collect();
+    let mut best: Vec<&EditReport> =
+        edits.iter().filter(|edit| edit.applied && edit.changed > Some(0)).collect();
     best.sort_by_key(|edit| (Reverse(edit.saves), Reverse(edit.changed), edit.index));
     let most = (MAX_KEYS / urls.rows.len().max(1)).clamp(2, MAX_POINTS);
     let mut points = Vec::new();

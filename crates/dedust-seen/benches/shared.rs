@@ -116,7 +116,8 @@ fn child(way: &str, address: &str, process: u64, urls: u64) {
         for at in 0..urls {
             let hash = hasher.hash(url(number(process, at, urls)).as_bytes()).to_hash();
             let text = format!("{hash:032x}{:08x}", hash as u32);
-            new += redis::cmd("SADD").arg("spider:dupefilter").arg(text).query::<u64>(&mut connection).unwrap();
+            new +=
+                redis::cmd("SADD").arg("spider:dupefilter").arg(text).query::<u64>(&mut connection).unwrap();
         }
     } else {
         let options = if way == "session" { SeenSet::options().session("crawl") } else { SeenSet::options() };
