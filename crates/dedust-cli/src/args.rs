@@ -11,10 +11,13 @@ use dedust_eval::simulate::{Lies, Phenomena, Profile};
 use dedust_io::NamedColumn;
 use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode, Preference};
 
+use crate::cmd::collect::CollectArgs;
 use crate::cmd::compare::CompareArgs;
 use crate::cmd::dedup::DedupArgs;
 use crate::cmd::groups::GroupsArgs;
+use crate::cmd::learn::PartOf;
 use crate::cmd::normalize::NormalizeArgs;
+use crate::cmd::report::ReportArgs;
 use crate::cmd::rules::RulesArgs;
 use crate::cmd::seen::SeenArgs;
 use crate::cmd::simulate;
@@ -107,6 +110,11 @@ impl From<ColorChoice> for clap::ColorChoice {
 pub(crate) enum Command {
     /// Learn rules for every site of a crawl
     Learn(LearnArgs),
+    /// Learn rules from the parts that `learn --part` has written
+    #[command(after_long_help = help::MERGE)]
+    Merge(LearnArgs),
+    /// Put the rules of many sites, one in each row of a table, into one file
+    Collect(CollectArgs),
     /// Find which URLs of a crawl show the same page
     Cluster(ClusterArgs),
     /// Rewrite URLs to their canonical form; tables get two columns more
@@ -121,6 +129,8 @@ pub(crate) enum Command {
     Compile(CompileArgs),
     /// Show which URLs of a crawl rules bring together, and what that saves
     Groups(GroupsArgs),
+    /// Make a web page of rules and a crawl: what is saved, what is at risk, what is left
+    Report(ReportArgs),
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),
     /// Put methods side by side: what they save, lose and cost
@@ -233,6 +243,9 @@ pub(crate) struct LearnArgs {
     /// Memory, in MB, for URLs being read; with more, they are put on disk beside RULES
     #[arg(long, value_name = "MB", default_value_t = 256, hide_short_help = true)]
     pub(crate) memory: u32,
+    /// Read one of several parts of the inputs, such as 3/8, into the folder RULES; `merge` learns from all of them
+    #[arg(long, value_name = "I/N", long_help = help::PART, hide_short_help = true, conflicts_with_all = ["resume", "keep"])]
+    pub(crate) part: Option<PartOf>,
     /// Keep what was decided about these earlier rules, and verdicts
     #[arg(long, value_name = "RULES", long_help = help::KEEP)]
     pub(crate) keep: Option<PathBuf>,

@@ -12,6 +12,7 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
   dedust normalize rules.json crawl.parquet -o out.parquet   # two columns more
   dedust dedup rules.json urls.txt --seen seen  # URLs of pages not met before
   dedust groups rules.json crawl.jsonl.gz       # which URLs are taken for one
+  dedust report rules.json crawl.jsonl.gz -o report.html   # a page to look at
   dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
 
@@ -307,6 +308,43 @@ With --format jsonl, one line per group, then one for all:
    "safe_duplicates":..,"bytes":..,"bytes_saved":..,"safe_bytes_saved":..,
    "sizes_unknown":..}
 `safe_duplicates` are URLs that safe normalization alone makes the same as one before them. With --format csv there is one row per URL, with the columns group, urls, url, bytes, first, canonical, key and edits, such as `a.example#0`."#;
+
+/// After the help of `report`.
+pub(crate) const REPORT: &str = r#"Examples:
+  dedust report rules.json crawl.warc.gz -o report.html
+  dedust report rules.json crawl.jsonl.gz -o report.html --force
+  dedust report rules.json -o report.html               # the rules alone
+  dedust report rules.bin crawl.parquet -o report.html  # compiled rules
+
+The page is one file that opens from disk and asks the network for nothing. It says what the rules save and risk, and shows each edit with its evidence, its bound and examples; which duplicates are left, and why; the pattern tree of the site; groups of duplicates; and which parameters matter where. Edits can be switched off in it to see what they save, and URLs can be tried: the normalizer is part of the page.
+
+Which pages URLs show is told from the crawl as `dedust learn` does. Without such evidence the page shows what is merged, and not whether that is right. Without a crawl it shows what the rule file says of itself. Of compiled rules no more is known than what they do.
+
+Up to 40 sites are shown in full, the worst first: those with most duplicates left. All others are in the table of sites. Figures hold for all URLs of the crawl; switches and the list of URLs that an edit changes need the URLs in the page, which are left out where they would take more than 2 MB. The page then says which figures are estimates."#;
+
+/// After the help of `collect`.
+pub(crate) const COLLECT: &str = r#"Examples:
+  dedust collect sites.parquet -o rules.bin     # a table of dedust.spark.learn
+  dedust collect rules-*.json -o rules.json     # of `merge --part`
+
+Each row of a table has the rules of one site, in a column `rules`: Parquet, JSON Lines, and Arrow where dedust was built with it. A row without rules is one of a site where learning failed: it is counted. The same sites give the same bytes, in any order."#;
+
+/// What `--part` means.
+pub(crate) const PART: &str = "Read one of several parts of the inputs, such as 3/8, into the folder RULES; `merge` learns from all of them
+
+For crawls that one process should not read alone: give each of N processes, on one machine or on many with a disk in common, the
+same inputs and options and a part of its own. Of all files, part I reads each N-th. Then `dedust merge` learns from all parts; the rules
+are the same as those of one process, unless archives are read, where what repeats on a site is found in each part. With `merge`,
+--part learns a part of the sites, and `dedust collect` puts their rules into one file.";
+
+/// After the help of `merge`.
+pub(crate) const MERGE: &str = r#"Examples, in a batch array of 8 and after it:
+  dedust learn --part $SLURM_ARRAY_TASK_ID/8 crawl/ -o parts/$SLURM_ARRAY_TASK_ID
+  dedust merge parts -o rules.json
+
+Options are those of `learn`, and must be the same as for the parts. The rules are the same as without parts. Where learning takes long, too, let each process learn a part of the sites, and put them together:
+  dedust merge parts --part $SLURM_ARRAY_TASK_ID/8 -o rules-$SLURM_ARRAY_TASK_ID.json
+  dedust collect rules-*.json -o rules.json"#;
 
 /// After the help of `compile`.
 pub(crate) const COMPILE: &str = r#"Examples:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import dedust
+from local_site import Site
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "testdata" / "sample"
@@ -49,6 +50,13 @@ def command() -> str:
     if not command:
         pytest.skip("the variable DEDUST_COMMAND names no `dedust` command to compare with")
     return command
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    site = Site()
+    yield site
+    site.server.shutdown()
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
