@@ -122,20 +122,29 @@ impl<'r> ReportBuilder<'r> {
         let mut rows: Vec<SiteRow> = Vec::new();
         for (site, edits) in known.sites() {
             if !sites.contains_key(site) {
-                rows.push(SiteRow { site: site.into(), mirror_of: mirror_of(edits), figures: figures_of(edits, None) });
+                rows.push(SiteRow {
+                    site: site.into(),
+                    mirror_of: mirror_of(edits),
+                    figures: figures_of(edits, None),
+                });
             }
         }
         for (site, urls) in &sites {
             let edits = known.site(site);
             let crawl = urls.figures();
-            let figures =
-                edits.map_or_else(|| Figures { crawl: Some(crawl), ..Figures::default() }, |edits| figures_of(edits, Some(crawl)));
+            let figures = edits.map_or_else(
+                || Figures { crawl: Some(crawl), ..Figures::default() },
+                |edits| figures_of(edits, Some(crawl)),
+            );
             rows.push(SiteRow { site: site.clone(), mirror_of: edits.and_then(mirror_of), figures });
         }
-        rows.sort_by(|a, b| (Reverse(badness(&a.figures)), &a.site).cmp(&(Reverse(badness(&b.figures)), &b.site)));
+        rows.sort_by(|a, b| {
+            (Reverse(badness(&a.figures)), &a.site).cmp(&(Reverse(badness(&b.figures)), &b.site))
+        });
         let mut total = Figures::default();
         rows.iter().for_each(|row| total.add(&row.figures));
-        let detailed: Vec<&SiteRow> = rows.iter().filter(|row| row.mirror_of.is_none()).take(DETAILED_SITES).collect();
+        let detailed: Vec<&SiteRow> =
+            rows.iter().filter(|row| row.mirror_of.is_none()).take(DETAILED_SITES).collect();
         let details = detailed
             .iter()
             .map(|row| {
@@ -192,7 +201,8 @@ fn sites_of<'s>(
         // Only URLs are kept, so none is refused here.
         let Ok(explanation) = normalizer.explain(store.url(number)) else { continue };
         let site = explanation.site.unwrap_or_else(|| site_of_url(explanation.safe.as_bytes()));
-        let urls = sites.entry(site).or_insert_with(|| SiteUrls { store, rows: Vec::new(), edits: Vec::new() });
+        let urls =
+            sites.entry(site).or_insert_with(|| SiteUrls { store, rows: Vec::new(), edits: Vec::new() });
         let start = urls.edits.len() as u32;
         urls.edits.extend(explanation.edits.iter().map(|&edit| edit as u32));
         urls.rows.push(Row {
@@ -218,7 +228,8 @@ fn mirror_of(rules: &SiteRules) -> Option<Box<str>> {
 
 fn figures_of(rules: &SiteRules, crawl: Option<CrawlFigures>) -> Figures {
     let SiteSummary { urls, labelled, pages, promise, .. } = *rules.summary();
-    let count = |is_so: &dyn Fn(&Edit) -> bool| rules.edits().iter().filter(|edit| is_so(edit)).count() as u64;
+    let count =
+        |is_so: &dyn Fn(&Edit) -> bool| rules.edits().iter().filter(|edit| is_so(edit)).count() as u64;
     let unproven = rules.refused().iter().filter(|refused| refused.missing.is_some()).count() as u64;
     Figures {
         learned_urls: urls,
@@ -269,7 +280,8 @@ impl Figures {
 /// The rules of some sites as a rule file, without evidence; with mirrors if they are applied.
 fn bare_rules<'s>(rules: &'s RuleSet, sites: impl Iterator<Item = &'s str>, with_mirrors: bool) -> String {
     let mut bare = RuleSet::new(rules.method());
-    let mirrors = rules.sites().filter(|(_, rules)| with_mirrors && rules.mirror().is_some()).map(|(site, _)| site);
+    let mirrors =
+        rules.sites().filter(|(_, rules)| with_mirrors && rules.mirror().is_some()).map(|(site, _)| site);
     for site in sites.chain(mirrors.take(LISTED_SITES)) {
         let Some(known) = rules.site(site) else { continue };
         let mut edits = known.edits().to_vec();

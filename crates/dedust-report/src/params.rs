@@ -51,7 +51,8 @@ pub(crate) fn map(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>) -> ParamMap {
         }
         let Some(tokens) = tokenize(&parsed, facts.site) else { continue };
         let section = section(&tokens);
-        let params = tokens.iter().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_) | TokenKey::PathParam(_)));
+        let params =
+            tokens.iter().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_) | TokenKey::PathParam(_)));
         let params: Vec<&(TokenKey, Value)> = params.take(PARAMS_OF_URL).collect();
         let whole = rest(&tokens, None);
         if let Some(page) = row.page {
@@ -105,7 +106,13 @@ fn rest(tokens: &[(TokenKey, Value)], but: Option<&TokenKey>) -> u64 {
 }
 
 /// Whether the key of a URL is the same without a parameter, or with another value of it.
-fn is_ignored(facts: &SiteFacts<'_>, url: &ParsedUrl, key: &TokenKey, row: &Row, scratch: &mut Scratch) -> bool {
+fn is_ignored(
+    facts: &SiteFacts<'_>,
+    url: &ParsedUrl,
+    key: &TokenKey,
+    row: &Row,
+    scratch: &mut Scratch,
+) -> bool {
     let (TokenKey::QueryParam(param) | TokenKey::PathParam(param)) = key else { return false };
     let text = String::from_utf8_lossy(url.as_bytes());
     let separators = if matches!(key, TokenKey::QueryParam(_)) { ['?', '&', ';'] } else { [';', ';', ';'] };
@@ -122,7 +129,10 @@ fn is_ignored(facts: &SiteFacts<'_>, url: &ParsedUrl, key: &TokenKey, row: &Row,
             continue;
         }
         let other = format!("{}{}=dedust{}", &text[..=at], param.name, &behind[end..]);
-        return facts.normalizer.key_with(other.as_bytes(), scratch).is_ok_and(|key| xxh3_128(key) == row.key);
+        return facts
+            .normalizer
+            .key_with(other.as_bytes(), scratch)
+            .is_ok_and(|key| xxh3_128(key) == row.key);
     }
     false
 }

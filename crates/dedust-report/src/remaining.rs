@@ -77,7 +77,8 @@ pub(crate) fn find(facts: &SiteFacts<'_>) -> Vec<Remaining> {
         let more: u64 = kinds[SHOWN..].iter().map(|kind| kind.duplicates).sum();
         kinds.truncate(SHOWN + 1);
         if let Some(last) = kinds.last_mut() {
-            (last.parts, last.reason, last.edit, last.duplicates) = (vec!["other parts".into()], RemainingReason::NoEdit, None, more);
+            (last.parts, last.reason, last.edit, last.duplicates) =
+                (vec!["other parts".into()], RemainingReason::NoEdit, None, more);
         }
     }
     kinds

@@ -67,8 +67,7 @@ impl SiteUrls<'_> {
             }
         }
         figures.keys = urls_by_key.len() as u64;
-        let labelled =
-            self.rows.iter().enumerate().filter_map(|(at, row)| Some((key(at, row), row.page?)));
+        let labelled = self.rows.iter().enumerate().filter_map(|(at, row)| Some((key(at, row), row.page?)));
         let tally = Tally::count(labelled);
         figures.labelled = tally.urls;
         figures.pages = tally.pages;

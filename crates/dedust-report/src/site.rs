@@ -36,9 +36,9 @@ pub(crate) struct SiteFacts<'a> {
 
 /// All there is to show of a site.
 pub(crate) fn detail(facts: &SiteFacts<'_>) -> SiteDetail {
-    let mut edits: Vec<EditReport> = facts
-        .rules
-        .map_or_else(Vec::new, |rules| rules.edits().iter().enumerate().map(|(at, edit)| report(at, edit)).collect());
+    let mut edits: Vec<EditReport> = facts.rules.map_or_else(Vec::new, |rules| {
+        rules.edits().iter().enumerate().map(|(at, edit)| report(at, edit)).collect()
+    });
     if let Some(urls) = facts.urls {
         count_changed(urls, &mut edits);
         count_saved(facts, urls, &mut edits);
@@ -58,8 +58,9 @@ pub(crate) fn detail(facts: &SiteFacts<'_>) -> SiteDetail {
 }
 
 fn report(index: usize, edit: &Edit) -> EditReport {
-    let Evidence { urls, groups, failed_groups, failure_bound, kinds, observed_until, examples, verdict, .. } =
-        &edit.evidence;
+    let Evidence {
+        urls, groups, failed_groups, failure_bound, kinds, observed_until, examples, verdict, ..
+    } = &edit.evidence;
     EditReport {
         index,
         id: edit.id().to_string(),
@@ -150,7 +151,11 @@ fn count_saved(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>, edits: &mut [EditRepo
 }
 
 /// The rules of a site with some of its edits; `None` if these cannot stand alone.
-pub(crate) fn with_edits(site: &str, rules: &SiteRules, is_kept: impl Fn(usize) -> bool) -> Option<Normalizer> {
+pub(crate) fn with_edits(
+    site: &str,
+    rules: &SiteRules,
+    is_kept: impl Fn(usize) -> bool,
+) -> Option<Normalizer> {
     let edits = rules.edits().iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, edit)| edit.clone());
     compiled(site, rules, edits.collect())
 }

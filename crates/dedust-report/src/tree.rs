@@ -48,7 +48,9 @@ pub(crate) fn nodes(corpus: &Corpus, normalizer: &Normalizer) -> Vec<TreeNode> {
 /// The largest nodes. A node is never larger than its parent, so the parents of all are among them.
 fn largest(tree: &PatternTree<'_>) -> HashSet<NodeId> {
     let mut nodes: Vec<NodeId> = (0..tree.nodes().len()).collect();
-    nodes.sort_by_key(|&node| (std::cmp::Reverse(tree.nodes()[node].volume()), tree.nodes()[node].depth(), node));
+    nodes.sort_by_key(|&node| {
+        (std::cmp::Reverse(tree.nodes()[node].volume()), tree.nodes()[node].depth(), node)
+    });
     nodes.into_iter().take(SHOWN_NODES).collect()
 }
 

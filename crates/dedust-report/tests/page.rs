@@ -1,4 +1,7 @@
-//! The page as text: what crawls say must not become markup, and nothing may be asked of the network.
+/*!
+The page as text: what crawls say must not become markup, and nothing may be asked of the network.
+*/
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use dedust::{Normalizer, RuleSet};
 use dedust_learn::Clues;
@@ -20,7 +23,8 @@ fn hostile_report() -> ReportData {
     for (at, text) in HOSTILE.iter().enumerate() {
         for session in 0..2 {
             let url = format!("http://a.example/{text}?id={at}&</script><!--={session}");
-            let clues = Clues { title: Some(text.as_bytes()), digest: Some(text.as_bytes()), ..Clues::default() };
+            let clues =
+                Clues { title: Some(text.as_bytes()), digest: Some(text.as_bytes()), ..Clues::default() };
             builder.observe(url.as_bytes(), &clues).unwrap();
         }
     }
@@ -41,8 +45,12 @@ fn hostile_texts_are_data_and_no_markup() {
     assert!(!json.contains(['<', '>', '&']), "no character of the data means anything to HTML");
     let read: serde_json::Value = serde_json::from_str(json).unwrap();
     assert_eq!(read, serde_json::to_value(&data).unwrap(), "and nothing is lost");
-    let titles: Vec<&str> =
-        read["details"][0]["groups"].as_array().unwrap().iter().filter_map(|group| group["title"].as_str()).collect();
+    let titles: Vec<&str> = read["details"][0]["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|group| group["title"].as_str())
+        .collect();
     assert!(titles.contains(&HOSTILE[0]), "{titles:?}");
     assert_eq!(html.matches("<script").count(), 3, "data, normalizer, module");
     assert_eq!(html.matches("</script>").count(), 3);
@@ -70,13 +78,24 @@ fn texts_are_never_read_as_markup_by_the_script() {
     let assets = live_assets();
     let script = assets.iter().find(|asset| asset.path == "page.js").unwrap();
     let script = std::str::from_utf8(&script.bytes).unwrap();
-    for name in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "DOMParser"] {
+    for name in [
+        "innerHTML",
+        "outerHTML",
+        "insertAdjacentHTML",
+        "document.write",
+        "eval(",
+        "new Function",
+        "DOMParser",
+    ] {
         assert!(!script.contains(name), "{name}");
     }
     assert!(!script.contains("import ") && !script.contains("export "), "all modules are one");
     for address in ["http://", "https://"] {
-        let found: Vec<&str> = script.match_indices(address).map(|(at, _)| &script[at..(at + 30).min(script.len())]).collect();
-        let allowed = |text: &&str| text.starts_with("http://www.w3.org/2000/svg") || text.starts_with("http://\u{2026}");
+        let found: Vec<&str> =
+            script.match_indices(address).map(|(at, _)| &script[at..(at + 30).min(script.len())]).collect();
+        let allowed = |text: &&str| {
+            text.starts_with("http://www.w3.org/2000/svg") || text.starts_with("http://\u{2026}")
+        };
         assert!(found.iter().all(|text| allowed(text)), "{found:?}");
     }
 }
@@ -107,7 +126,9 @@ fn no_name_is_declared_in_two_modules() {
         .lines()
         .filter_map(|line| {
             let line = line.strip_prefix("async ").unwrap_or(line);
-            let rest = ["function ", "const ", "let ", "class "].iter().find_map(|start| line.strip_prefix(start))?;
+            let rest = ["function ", "const ", "let ", "class "]
+                .iter()
+                .find_map(|start| line.strip_prefix(start))?;
             rest.split([' ', '(', '=']).next()
         })
         .collect();

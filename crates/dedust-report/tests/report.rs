@@ -1,4 +1,7 @@
-//! What a report says of a small crawl that can be counted by hand.
+/*!
+What a report says of a small crawl that can be counted by hand.
+*/
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use dedust::{Normalizer, RuleSet};
 use dedust_learn::Clues;
@@ -73,7 +76,11 @@ fn each_edit_is_charged_with_what_would_be_fetched_without_it() {
     let edits = &data.details[0].edits;
     let figures: Vec<_> =
         edits.iter().map(|edit| (edit.changed, edit.saves, edit.saves_bytes, edit.hides)).collect();
-    assert_eq!(figures[0], (Some(3), Some(1), Some(110), Some(0)), "the third URL is a duplicate without rules");
+    assert_eq!(
+        figures[0],
+        (Some(3), Some(1), Some(110), Some(0)),
+        "the third URL is a duplicate without rules"
+    );
     assert_eq!(figures[1], (Some(0), Some(0), Some(0), Some(0)), "it is off");
     assert_eq!(figures[2], (Some(2), Some(1), Some(310), Some(1)), "it hides a page");
     assert_eq!(edits[1].state, "off");
@@ -125,7 +132,11 @@ fn parameters_are_told_by_pairs_that_differ_in_them_alone() {
 fn the_tree_has_all_urls_at_its_root() {
     let data = report(RULES, CRAWL);
     let root = &data.details[0].tree[0];
-    assert_eq!((root.parent, root.urls, root.labelled, root.pages, root.keys), (None, 8, 8, 5, 6), "one URL is safely the same");
+    assert_eq!(
+        (root.parent, root.urls, root.labelled, root.pages, root.keys),
+        (None, 8, 8, 5, 6),
+        "one URL is safely the same"
+    );
     assert!(data.details[0].tree[1..].iter().all(|node| node.parent.is_some() && node.key.is_some()));
 }
 

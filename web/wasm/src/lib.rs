@@ -8,7 +8,10 @@ One page, one thread, one state.
 There is no unsafe code but the attribute by which functions keep their names: buffers are vectors that only this module
 resizes, and what the page writes into them lies between two calls.
 */
-#![expect(unsafe_code, reason = "a page finds functions by their names, which the attribute `no_mangle` keeps")]
+#![expect(
+    unsafe_code,
+    reason = "a page finds functions by their names, which the attribute `no_mangle` keeps"
+)]
 
 mod state;
 
