@@ -98,7 +98,8 @@ pub(crate) fn run<T: Send>(
     let Some(progress) = progress else { return run_and_tell(py, threads, None, work) };
     let Ok(shows_bar) = progress.cast::<PyBool>() else {
         if !progress.is_callable() {
-            let text = format!("progress is of type {}, expected a function, True or None", type_name(progress));
+            let text =
+                format!("progress is of type {}, expected a function, True or None", type_name(progress));
             return Err(PyTypeError::new_err(text));
         }
         return run_and_tell(py, threads, Some(progress), work);

@@ -1,6 +1,7 @@
 """What tests share: rules, sample crawls and the command line to compare with."""
 
 import os
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,3 +61,24 @@ def site() -> Iterator[Site]:
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([str(argument) for argument in arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[str]:
+    """A redis-server on loopback: redis://HOST:PORT."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", str(tmp_path)]
+    try:
+        server = subprocess.Popen(["redis-server", *options], stdout=subprocess.PIPE)
+    except FileNotFoundError:
+        pytest.skip("there is no redis-server")
+    assert server.stdout is not None
+    for line in server.stdout:
+        if b"Ready to accept connections" in line:
+            break
+    yield f"redis://127.0.0.1:{port}"
+    server.kill()
+    server.wait()
+    server.stdout.close()

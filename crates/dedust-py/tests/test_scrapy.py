@@ -292,6 +292,22 @@ def test_the_seen_filter_works_without_rules_and_across_crawls(site: Site, tmp_p
     assert crawl(site.url + "/", **settings).pages == [f"{site.url}/"]
 
 
+def test_the_seen_filter_is_shared_on_a_server(site: Site, rules: Path, redis_server: str) -> None:
+    site.links("/", "/a?sid=1", "/a?sid=2", "/b")
+    site.pages |= {"/a": "page a", "/b": "page b"}
+    settings: dict[str, object] = {
+        "DUPEFILTER_CLASS": "dedust.scrapy.SeenDupeFilter",
+        "DEDUST_SEEN": f"{redis_server}/crawl",
+        "DEDUST_SESSION": "november",
+        "DEDUST_RULES": rules,
+        "DEDUST_MODE": "filter",
+    }
+    assert len(crawl(site.url + "/", **settings).pages) == 3
+    assert crawl(site.url + "/", **settings).pages == [f"{site.url}/"]
+    # Another session sees nothing of one that was not committed.
+    assert len(crawl(site.url + "/", **(settings | {"DEDUST_SESSION": "december"})).pages) == 3
+
+
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[str]:
     pytest.importorskip("scrapy_redis")

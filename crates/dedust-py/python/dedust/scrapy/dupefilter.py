@@ -155,8 +155,9 @@ class DupeFilter(BaseDupeFilter):
 class SeenDupeFilter(BaseDupeFilter):
     """Filters duplicates with bounded memory: 6.4 bytes for a request, and some 150 MB.
 
-    The set is in the folder of the setting DEDUST_SEEN, which may be used by one crawl after another; else in the job directory,
-    where it survives `kill -9`; else in memory.
+    The set is in the folder of the setting DEDUST_SEEN, which may be used by one crawl after another, or on the server that
+    it names as redis://HOST/PREFIX, for many processes at the same time, in the session of DEDUST_SESSION if there is one; else in the
+    job directory, where it survives `kill -9`; else in memory.
     """
 
     def __init__(self, crawler: Crawler, seen: dedust.SeenSet) -> None:
@@ -168,8 +169,16 @@ class SeenDupeFilter(BaseDupeFilter):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SeenDupeFilter:
-        folder = crawler.settings.get("DEDUST_SEEN")
-        seen = dedust.SeenSet(folder) if folder else open_set(crawler.settings, "dedust.seen")
+        place = crawler.settings.get("DEDUST_SEEN")
+        if place and "://" in str(place):
+            fingerprinter = crawler.request_fingerprinter
+            # Without rules, fingerprints do not depend on them.
+            is_by_key = isinstance(fingerprinter, RequestFingerprinter) and fingerprinter.mode == "filter"
+            normalizer: dedust.Normalizer | None = getattr(fingerprinter, "normalizer", None) if is_by_key else None
+            session: str | None = crawler.settings.get("DEDUST_SESSION")
+            seen = dedust.SeenSet.connect(str(place), normalizer=normalizer, session=session)
+        else:
+            seen = dedust.SeenSet(place) if place else open_set(crawler.settings, "dedust.seen")
         return cls(crawler, seen)
 
     def request_seen(self, request: Request) -> bool:
