@@ -61,7 +61,14 @@ fn every_document_is_followed() {
     names.sort();
     assert_eq!(
         names,
-        ["archivist.md", "common-crawl.md", "crawler.md", "data-engineer.md", "researcher.md", "site-owner.md"]
+        [
+            "archivist.md",
+            "common-crawl.md",
+            "crawler.md",
+            "data-engineer.md",
+            "researcher.md",
+            "site-owner.md"
+        ]
     );
 }
 

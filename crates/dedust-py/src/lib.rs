@@ -56,7 +56,8 @@ mod _dedust {
     use crate::site_reducer::PySiteReducer;
     #[pymodule_export]
     use crate::spread::{
-        PyCensus, PySamplePlan, PySampler, Rows, always_whole, declared_sites, merge_sightings, unused_columns,
+        PyCensus, PySamplePlan, PySampler, Rows, always_whole, declared_sites, merge_sightings,
+        unused_columns,
     };
 
     /// The version of the package.
