@@ -121,7 +121,7 @@ pub(crate) enum Command {
     Normalize(NormalizeArgs),
     /// Print only URLs of pages that were not met before
     Dedup(DedupArgs),
-    /// Look after the set of `dedup --seen`: check or repair a folder, end sessions on a server
+    /// Look after the set of `dedup --seen`: check, repair, end sessions
     Seen(SeenArgs),
     /// List, show and decide about the edits of a rule file
     Rules(RulesArgs),

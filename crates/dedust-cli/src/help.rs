@@ -189,7 +189,7 @@ pub(crate) const DEDUP: &str = r#"Examples:
   dedust dedup rules.json index.cdxj > one-capture-per-page.cdxj
   dedust dedup rules.json crawl/ --format text > one-url-per-page.txt
   extract-links | dedust dedup rules.json --seen seen | fetch
-  extract-links | dedust dedup rules.json --seen redis://db.example/crawl | fetch   # on any number of machines
+  extract-links | dedust dedup rules.json --seen redis://db.example/crawl | fetch
   dedust dedup rules.json /dev/null --seen seen --stats
   dedust dedup rules.json urls.txt --shadow new.json > /dev/null   # what would new.json do?
 

@@ -129,7 +129,7 @@ fn long_help_has_examples() {
       cluster      Find which URLs of a crawl show the same page
       normalize    Rewrite URLs to their canonical form; tables get two columns more
       dedup        Print only URLs of pages that were not met before
-      seen         Check or repair the folder of `dedup --seen`
+      seen         Look after the set of `dedup --seen`: check, repair, end sessions
       rules        List, show and decide about the edits of a rule file
       compile      Bring rules into a form that opens at once, for any number of sites
       groups       Show which URLs of a crawl rules bring together, and what that saves
