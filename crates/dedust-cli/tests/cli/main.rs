@@ -24,6 +24,7 @@ mod normalizing;
 mod reading;
 mod reporting;
 mod sandbox;
+mod spreading;
 mod tables;
 mod unproven;
 mod validating;
