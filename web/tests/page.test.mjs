@@ -1,7 +1,7 @@
 // The page in a real browser: what readers do with it, and what hostile crawls try.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { launch, open, report, write } from "./browser.mjs";
+import { dedust, launch, open, report, write } from "./browser.mjs";
 
 const evidence = (failed, groups, bound, examples) => ({
   urls: 40, support_pairs: groups, false_pairs: failed, groups, failed_groups: failed, failure_bound: bound,
@@ -292,8 +292,20 @@ describe("several sites", () => {
   });
 });
 
+test("compiled rules are tried too, though they cannot be taken apart", async () => {
+  write("compiled.json", JSON.stringify(RULES));
+  dedust("compile", "compiled.json", "-o", "compiled.bin", "--force", "-q");
+  dedust("report", "compiled.bin", "one.jsonl", "-o", "compiled.html", "--force", "-q");
+  const { page, wrong } = await open(context, address.replace("one.html", "compiled.html"));
+  assert.match(await text(page, "#groups .found"), /^21 groups$/);
+  await page.fill("#try-url", "http://a.example/p?id=1&sid=9");
+  assert.match(await text(page, ".steps"), /compiled rules do not say what it does/);
+  assert.match(await text(page, "#rules .empty"), /no rules to list/);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
 test("rules alone make a page too", async () => {
-  const { dedust } = await import("./browser.mjs");
   write("alone.json", JSON.stringify(RULES));
   dedust("report", "alone.json", "-o", "alone.html", "--force", "-q");
   const { page, wrong } = await open(context, address.replace("one.html", "alone.html"));

@@ -183,7 +183,7 @@ impl<'r> ReportBuilder<'r> {
             sites: rows,
             more_sites,
             details,
-            rules: bare,
+            rules: if rules.is_some() { bare } else { String::new() },
             compiled: if rules.is_none() { compiled(normalizer) } else { None },
             urls,
         }

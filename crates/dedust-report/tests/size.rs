@@ -37,9 +37,16 @@ fn a_page_of_100_000_urls_has_less_than_3_mb() {
             1 => format!("&utm_source=letter-{}", chance >> 43 & 31),
             _ => String::new(),
         };
-        let url = format!("{scheme}://www.shop.example/catalogue/part-{}/item-{page}.html?view={number}{session}", page % 37);
+        let url = format!(
+            "{scheme}://www.shop.example/catalogue/part-{}/item-{page}.html?view={number}{session}",
+            page % 37
+        );
         let digest = number.to_string();
-        let clues = Clues { digest: Some(digest.as_bytes()), size: Some(20_000 + chance % 30_000), ..Clues::default() };
+        let clues = Clues {
+            digest: Some(digest.as_bytes()),
+            size: Some(20_000 + chance % 30_000),
+            ..Clues::default()
+        };
         builder.observe(url.as_bytes(), &clues).unwrap();
     }
     let data = builder.finish();
