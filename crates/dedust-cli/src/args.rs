@@ -129,7 +129,7 @@ pub(crate) enum Command {
     Compile(CompileArgs),
     /// Show which URLs of a crawl rules bring together, and what that saves
     Groups(GroupsArgs),
-    /// Make a web page of rules and a crawl: what is saved, what is at risk, what is left
+    /// Make a web page of what rules save, risk and leave of a crawl
     Report(ReportArgs),
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),

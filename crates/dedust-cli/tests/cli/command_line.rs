@@ -133,6 +133,7 @@ fn long_help_has_examples() {
       rules        List, show and decide about the edits of a rule file
       compile      Bring rules into a form that opens at once, for any number of sites
       groups       Show which URLs of a crawl rules bring together, and what that saves
+      report       Make a web page of what rules save, risk and leave of a crawl
       evaluate     Tell how good rules are on URLs whose pages are known
       compare      Put methods side by side: what they save, lose and cost
       explain      Say which edits change a URL, what they do and why they are trusted
