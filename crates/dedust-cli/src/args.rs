@@ -16,6 +16,7 @@ use crate::cmd::dedup::DedupArgs;
 use crate::cmd::groups::GroupsArgs;
 use crate::cmd::normalize::NormalizeArgs;
 use crate::cmd::rules::RulesArgs;
+use crate::cmd::serve::ServeArgs;
 use crate::cmd::simulate;
 use crate::cmd::validate::ValidateArgs;
 use crate::help;
@@ -114,6 +115,8 @@ pub(crate) enum Command {
     Dedup(DedupArgs),
     /// Check or repair the folder of `dedup --seen`
     Seen(SeenArgs),
+    /// Answer crawlers in any language, and people, over HTTP
+    Serve(ServeArgs),
     /// List, show and decide about the edits of a rule file
     Rules(RulesArgs),
     /// Bring rules into a form that opens at once, for any number of sites

@@ -15,6 +15,7 @@ pub(crate) mod man;
 pub(crate) mod normalize;
 pub(crate) mod rules;
 pub(crate) mod seen;
+pub(crate) mod serve;
 pub(crate) mod simulate;
 pub(crate) mod tree;
 pub(crate) mod validate;
