@@ -15,6 +15,7 @@ use crate::cmd::compare::CompareArgs;
 use crate::cmd::dedup::DedupArgs;
 use crate::cmd::groups::GroupsArgs;
 use crate::cmd::normalize::NormalizeArgs;
+use crate::cmd::report::ReportArgs;
 use crate::cmd::rules::RulesArgs;
 use crate::cmd::serve::ServeArgs;
 use crate::cmd::simulate;
@@ -123,6 +124,8 @@ pub(crate) enum Command {
     Compile(CompileArgs),
     /// Show which URLs of a crawl rules bring together, and what that saves
     Groups(GroupsArgs),
+    /// Make a web page of rules and a crawl: what is saved, what is at risk, what is left
+    Report(ReportArgs),
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),
     /// Put methods side by side: what they save, lose and cost

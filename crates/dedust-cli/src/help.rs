@@ -12,6 +12,7 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
   dedust normalize rules.json crawl.parquet -o out.parquet   # two columns more
   dedust dedup rules.json urls.txt --seen seen  # URLs of pages not met before
   dedust groups rules.json crawl.jsonl.gz       # which URLs are taken for one
+  dedust report rules.json crawl.jsonl.gz -o report.html   # a page to look at
   dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
 
@@ -309,6 +310,19 @@ With --format jsonl, one line per group, then one for all:
    "safe_duplicates":..,"bytes":..,"bytes_saved":..,"safe_bytes_saved":..,
    "sizes_unknown":..}
 `safe_duplicates` are URLs that safe normalization alone makes the same as one before them. With --format csv there is one row per URL, with the columns group, urls, url, bytes, first, canonical, key and edits, such as `a.example#0`."#;
+
+/// After the help of `report`.
+pub(crate) const REPORT: &str = r#"Examples:
+  dedust report rules.json crawl.warc.gz -o report.html
+  dedust report rules.json crawl.jsonl.gz -o report.html --force
+  dedust report rules.json -o report.html               # the rules alone
+  dedust report rules.bin crawl.parquet -o report.html  # compiled rules
+
+The page is one file that opens from disk and asks the network for nothing. It says what the rules save and risk, and shows each edit with its evidence, its bound and examples; which duplicates are left, and why; the pattern tree of the site; groups of duplicates; and which parameters matter where. Edits can be switched off in it to see what they save, and URLs can be tried: the normalizer is part of the page.
+
+Which pages URLs show is told from the crawl as `dedust learn` does. Without such evidence the page shows what is merged, and not whether that is right. Without a crawl it shows what the rule file says of itself. Of compiled rules no more is known than what they do.
+
+Up to 40 sites are shown in full, the worst first: those with most duplicates left. All others are in the table of sites. Figures hold for all URLs of the crawl; switches and the list of URLs that an edit changes need the URLs in the page, which are left out where they would take more than 2 MB. The page then says which figures are estimates."#;
 
 /// After the help of `compile`.
 pub(crate) const COMPILE: &str = r#"Examples:

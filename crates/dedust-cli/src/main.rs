@@ -11,7 +11,6 @@ mod cmd;
 mod failure;
 mod help;
 mod interrupt;
-mod joining;
 mod layouts;
 mod line_source;
 mod method;
@@ -113,6 +112,7 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         Command::Compare(args) => cmd::compare::run(&args, printer),
         Command::Explain(args) => cmd::explain::run(&args, printer),
         Command::Validate(args) => cmd::validate::run(&args, printer),
+        Command::Report(args) => cmd::report::run(&args, printer),
         Command::Tree(args) => cmd::tree::run(&args, printer),
         Command::Simulate(args) => cmd::simulate::run(&args, printer),
         Command::Man(args) => cmd::man::run(&args, printer),

@@ -7,16 +7,22 @@ of this server. Whoever writes must know the token besides.
 */
 
 use std::net::IpAddr;
+use std::sync::LazyLock;
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
+use dedust_report::page::LIVE_POLICY;
 use subtle::ConstantTimeEq as _;
 
 use crate::problem::Problem;
 
-/// What pages may do: run our own scripts and the normalizer, and speak to this server alone.
-const PAGE_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data:; \
-    connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// What the page may do, and nobody may show it inside of another.
+static PAGE_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
+    let policy = format!("{LIVE_POLICY}; frame-ancestors 'none'");
+    HeaderValue::from_str(&policy).unwrap_or_else(|_| NO_POLICY.clone())
+});
+/// What all other answers may do: nothing.
+static NO_POLICY: HeaderValue = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
 
 /// Whom to answer.
 #[derive(Debug)]
@@ -115,10 +121,10 @@ pub(crate) fn protect(response: &mut Response) {
         .headers()
         .get(header::CONTENT_TYPE)
         .is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
-    let policy = if is_page { PAGE_POLICY } else { "default-src 'none'; frame-ancestors 'none'" };
+    let policy = if is_page { PAGE_POLICY.clone() } else { NO_POLICY.clone() };
     let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, policy),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "no-store"),

@@ -45,6 +45,7 @@ mod live_rules;
 mod metrics;
 mod options;
 mod problem;
+mod report;
 mod routes;
 mod row;
 mod seen;

@@ -6,7 +6,7 @@ used is told once, and the rules before it are kept. What is written goes beside
 */
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use arc_swap::ArcSwap;
 use dedust::{Normalizer, RuleSet};
@@ -75,9 +75,13 @@ impl LiveRules {
         self.current.load_full()
     }
 
-    /// Loads the file if it is another than at the last look. Takes as long as reading it.
+    /// Loads the file if it is another than at the last look, unless somebody reads or writes it right now. Takes as long as reading it.
     pub(crate) fn reload_if_changed(&self) {
-        let mut file = self.lock();
+        let mut file = match self.file.try_lock() {
+            Ok(file) => file,
+            Err(TryLockError::Poisoned(file)) => file.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
         let stamp = FileStamp::of(&self.path);
         if *file != stamp {
             *file = stamp;

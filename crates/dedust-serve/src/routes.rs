@@ -27,12 +27,13 @@ use crate::live_rules::LiveRules;
 use crate::metrics::{self, Metrics};
 use crate::options::Limits;
 use crate::problem::{Problem, json};
+use crate::report::{Report, ReportError, page_files};
 use crate::seen::Seen;
 
 /// The OpenAPI description of the API.
 pub const OPENAPI: &str = include_str!("openapi.json");
 
-/// Every path that is answered.
+/// Every path of the API. The files of the page are beside them.
 pub const ROUTES: &[&str] = &[
     "/v1/normalize",
     "/v1/keys",
@@ -41,6 +42,7 @@ pub const ROUTES: &[&str] = &[
     "/v1/rules/{site}",
     "/v1/rules/{site}/decisions",
     "/v1/learn",
+    "/v1/report",
     "/openapi.json",
     "/metrics",
     "/healthz",
@@ -55,6 +57,7 @@ pub(crate) struct App {
     pub(crate) seen: Option<Seen>,
     pub(crate) guard: Guard,
     pub(crate) learning: Learning,
+    pub(crate) report: Report,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) limits: Limits,
     pub(crate) log: Log,
@@ -65,7 +68,13 @@ type Answer = Result<Response, Problem>;
 
 /// All handlers, behind the guard.
 pub(crate) fn router(app: Arc<App>) -> Router {
-    Router::new()
+    let mut router = Router::new();
+    for file in page_files() {
+        let path = file.path.clone();
+        let file = Arc::new(file);
+        router = router.route(&path, get(async move || file.respond()));
+    }
+    router
         .route("/v1/normalize", post(normalize))
         .route("/v1/keys", post(keys))
         .route("/v1/seen", post(seen))
@@ -73,6 +82,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/rules/{site}", get(site))
         .route("/v1/rules/{site}/decisions", post(decide))
         .route("/v1/learn", get(learn_state).post(learn).delete(cancel))
+        .route("/v1/report", get(report))
         .route("/openapi.json", get(openapi))
         .route("/metrics", get(metrics))
         .route("/healthz", get(healthz))
@@ -87,7 +97,10 @@ async fn admit(State(app): Shared, path: Option<MatchedPath>, request: Request, 
     let started = Instant::now();
     let path = path.as_ref().map_or("", MatchedPath::as_str);
     // Names that are known, so that strangers cannot make new ones.
-    let route = ROUTES.iter().find(|route| **route == path).copied().unwrap_or("other");
+    let route = match path {
+        "" => "other",
+        path => ROUTES.iter().find(|route| **route == path).copied().unwrap_or("page"),
+    };
     let target = format!("{} {}", request.method(), request.uri().path());
     let writes = match route {
         "/v1/seen" => app.guard.guards_seen,
@@ -305,6 +318,18 @@ async fn learn(State(app): Shared) -> Answer {
 async fn cancel(State(app): Shared) -> Response {
     app.learning.cancel();
     json(&app.learning.state())
+}
+
+async fn report(State(app): Shared) -> Answer {
+    let made = app.report.of(app.rules.current()).await;
+    let made = made.map_err(|error| {
+        let status = match error {
+            ReportError::NothingKnown | ReportError::TooLarge => StatusCode::NOT_IMPLEMENTED,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Problem::new(status, error.in_words(), "dedust report with the same files says more")
+    })?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], made).into_response())
 }
 
 async fn openapi() -> Response {

@@ -24,6 +24,7 @@ use crate::learning::Learning;
 use crate::live_rules::LiveRules;
 use crate::metrics::Metrics;
 use crate::options::{Limits, ServeOptions, random_token};
+use crate::report::Report;
 use crate::routes::{App, router};
 use crate::seen::{Seen, SeenThread};
 
@@ -83,6 +84,7 @@ impl Server {
             rules,
             seen,
             guard: Guard::new(&options.hosts, token.clone(), options.public),
+            report: Report::new(options.crawl.clone(), options.trust_mirrors),
             learning: Learning::new(options.crawl, options.log.clone()),
             metrics,
             limits: options.limits,

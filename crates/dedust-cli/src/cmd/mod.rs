@@ -13,6 +13,7 @@ pub(crate) mod groups;
 pub(crate) mod learn;
 pub(crate) mod man;
 pub(crate) mod normalize;
+pub(crate) mod report;
 pub(crate) mod rules;
 pub(crate) mod seen;
 pub(crate) mod serve;

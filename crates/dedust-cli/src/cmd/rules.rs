@@ -11,7 +11,6 @@ mod list;
 mod merge;
 mod select;
 mod show;
-mod state;
 
 use dedust::rules::DecisionVerb;
 

@@ -8,6 +8,7 @@ mod deciding;
 mod described;
 mod hostile;
 mod learning;
+mod page;
 mod reloading;
 mod seen;
 mod service;
