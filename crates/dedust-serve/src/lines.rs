@@ -161,7 +161,7 @@ mod tests {
             let found = lines_of(text.as_bytes(), chunk_bytes, 1 << 16);
             assert_eq!(found[..3], ["a", &start, "b"], "{chunk_bytes}");
             assert_eq!(found[3].len(), MAX_LINE_BYTES);
-            assert_eq!(found[4..], [start.clone()], "{chunk_bytes}");
+            assert_eq!(found[4..], [&*start], "{chunk_bytes}");
         }
     }
 

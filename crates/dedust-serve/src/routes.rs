@@ -257,7 +257,7 @@ async fn decide(State(app): Shared, Path(site): Path<String>, body: Body) -> Ans
     let body = body.map_err(|error| refuse(format!("the body cannot be read: {error}")))?;
     let request: DecisionRequest =
         serde_json::from_slice(&body).map_err(|error| refuse(format!("no decision: {error}")))?;
-    if request.all == !request.ids.is_empty() {
+    if request.all != request.ids.is_empty() {
         return Err(refuse("either `ids` or `all` must say which edits are meant".into()));
     }
     let done = tokio::task::spawn_blocking(move || write_decision(&app, &site, request)).await;

@@ -3,6 +3,7 @@ One file per command, each with `run(args, &mut Printer) -> anyhow::Result<ExitS
 */
 
 pub(crate) mod cluster;
+pub(crate) mod collect;
 pub(crate) mod compare;
 pub(crate) mod compile;
 pub(crate) mod completions;
