@@ -215,6 +215,25 @@ With --shadow, these come before:
   {"type":"shadow","printed":5,"left_out":2,"kept":0}
 `left_out` counts URLs that were printed and would not have been, `kept` those that were not and would have been. `seen` counts the keys of the set, `recent` those in memory and in logs; `runs` are the sorted files with the others, `merges` those of this run, `index_bytes` the memory they take. With a server, `asked`, `unconfirmed` and `reconnects` are there instead: keys that it was asked for, keys whose answer was lost, and connections that were made again."#;
 
+/// After the help of `serve`.
+pub(crate) const SERVE: &str = r#"Examples:
+  dedust serve rules.json                          # http://127.0.0.1:7007/
+  dedust serve rules.json --seen seen              # with /v1/seen
+  dedust serve rules.json crawl.warc.gz            # the page shows the crawl
+  curl --data-binary @urls.txt localhost:7007/v1/keys
+  curl localhost:7007/openapi.json                 # what else there is
+
+POST /v1/normalize, /v1/keys, /v1/seen and /v1/explain take a URL in each line, or JSON in each line with Content-Type: application/x-ndjson, and answer each line by a line. docs/service.md has examples in several languages.
+
+The rule file is loaded again when it changes, or on SIGHUP; a file that cannot be used is told, and the rules before it are kept. SIGTERM and Ctrl-C stop the server when the requests that it has are answered.
+
+Changes (decisions about rules, learning) need the token that is printed at the start, as the header `Authorization: Bearer TOKEN`. Set DEDUST_TOKEN to choose it. The address is printed on standard output, everything else on standard error; -v logs each request."#;
+
+/// What `--public` means.
+pub(crate) const PUBLIC: &str = "Listen also where other machines can connect
+
+Without it only addresses of this machine itself are listened on. With it, whoever can connect can have URLs normalized and read all rules; changes and /v1/seen need the token. Nothing is encrypted: put a proxy with TLS in front. Requests must name the server by an address, by localhost, or by a name that --host gives.";
+
 /// After the help of `seen` and its verbs.
 pub(crate) const SEEN: &str = r#"Examples:
   dedust seen check seen                # after a crash, a full disk, a copy

@@ -130,6 +130,7 @@ fn long_help_has_examples() {
       normalize    Rewrite URLs to their canonical form; tables get two columns more
       dedup        Print only URLs of pages that were not met before
       seen         Look after the set of `dedup --seen`: check, repair, end sessions
+      serve        Answer crawlers in any language, and people, over HTTP
       rules        List, show and decide about the edits of a rule file
       compile      Bring rules into a form that opens at once, for any number of sites
       groups       Show which URLs of a crawl rules bring together, and what that saves

@@ -8,7 +8,7 @@ use dedust::rules::{Edit, Promise, SiteRules};
 use serde::Serialize;
 
 use super::args::ShowArgs;
-use super::select::edits_of;
+use super::select::refusal;
 use crate::ExitStatus;
 use crate::args::ReportFormat;
 use crate::number::{count, counted};
@@ -40,7 +40,7 @@ pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> anyhow::Result<Exit
     let rules = rule_file::load(&args.rules, false)?;
     let site = rule_file::site(&rules, &args.site)?;
     let indexes = match &args.id {
-        Some(id) => edits_of(&args.site, site, id)?,
+        Some(id) => site.edits_with_id(&args.site, id).map_err(|error| refusal(error, &rules))?,
         None => (0..site.len()).collect(),
     };
     if args.format == ReportFormat::Json {
