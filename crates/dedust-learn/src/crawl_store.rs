@@ -118,6 +118,17 @@ struct Spill {
     files: Vec<File>,
 }
 
+/// What a store whose observations are in files knows besides them, so that another process can go on with it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuspendedStore {
+    sites: Vec<StoredSite>,
+    /// The bytes of each file.
+    part_bytes: Vec<u64>,
+    too_long: u64,
+    mirrors: Option<Mirrors>,
+}
+
 /// Observations of any number of sites, complete.
 #[derive(Debug)]
 pub struct StoredCrawl {
@@ -252,6 +263,50 @@ impl CrawlStore {
     /// Whether observations were put on disk.
     pub fn has_spilled(&self) -> bool {
         self.spill.as_ref().is_some_and(|spill| !spill.files.is_empty())
+    }
+
+    /// Puts all observations into the files of [`CrawlStore::spill_to`], for [`CrawlStore::resume`].
+    pub fn suspend(mut self) -> io::Result<SuspendedStore> {
+        let spill = self.spill.as_mut().ok_or_else(|| io::Error::other("the store has no folder"))?;
+        if let Some(error) = self.failure {
+            return Err(error);
+        }
+        spill.write(&mut self.crawl.parts)?;
+        let bytes_on_disk = |file: &File| -> io::Result<u64> {
+            file.sync_all()?;
+            Ok(file.metadata()?.len())
+        };
+        let part_bytes = spill.files.iter().map(bytes_on_disk).collect::<io::Result<_>>()?;
+        let StoredCrawl { sites, too_long, .. } = self.crawl;
+        Ok(SuspendedStore { sites, part_bytes, too_long, mirrors: self.mirrors })
+    }
+
+    /// Goes on with what another store had gathered, whose files are in the folder of this one. What was added to the files after it
+    /// was suspended is cut off.
+    pub fn resume(mut self, suspended: SuspendedStore) -> io::Result<Self> {
+        let spill = self.spill.as_mut().ok_or_else(|| io::Error::other("the store has no folder"))?;
+        let SuspendedStore { sites, part_bytes, too_long, mirrors } = suspended;
+        let paths = (0..PARTS).map(|part| part_path(&spill.folder, part));
+        spill.files = paths
+            .zip(&part_bytes)
+            .map(|(path, &bytes)| {
+                let file = File::options().append(true).open(path)?;
+                if file.metadata()?.len() < bytes {
+                    return Err(damaged());
+                }
+                file.set_len(bytes)?;
+                Ok(file)
+            })
+            .collect::<io::Result<_>>()?;
+        if spill.files.len() != PARTS {
+            return Err(damaged());
+        }
+        self.crawl = StoredCrawl::open(self.crawl.kinds, self.crawl.sample, &spill.folder, sites)?;
+        self.crawl.too_long = too_long;
+        let names = self.crawl.sites.iter().map(|site| site.name.as_bytes().into());
+        self.numbers_by_site = names.zip(0..).collect();
+        self.mirrors = mirrors;
+        Ok(self)
     }
 
     /// All observations, unless the disk failed. Where some are on disk, all are.

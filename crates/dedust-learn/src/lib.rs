@@ -49,7 +49,7 @@ pub use cluster::{Clusterer, Clusters};
 pub use confidence::failure_bound;
 pub use corpus::Corpus;
 pub use crawl::Crawl;
-pub use crawl_store::{CrawlStore, MirrorSite, PARTS, SampleSize, StoredCrawl, StoredSite};
+pub use crawl_store::{CrawlStore, MirrorSite, PARTS, SampleSize, StoredCrawl, StoredSite, SuspendedStore};
 pub use evidence::{EvidenceKind, EvidenceKinds};
 pub use label::{Clues, LabelBuilder, Labels, MainClues};
 pub use learner::{CanonFd, LearnSettings, Learned, Learner};

@@ -45,7 +45,7 @@ pub struct MirrorSite {
 }
 
 /// What was seen under the paths of sites.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Mirrors {
     sightings: HashSet<Sighting>,
     /// Paths are looked at whose hash has this many zeros at its end.
@@ -57,7 +57,7 @@ pub(super) struct Mirrors {
 }
 
 /// What a site has under a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 struct Sighting {
     site: u32,
     path: u64,
@@ -68,7 +68,7 @@ struct Sighting {
     has_www: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 enum Seen {
     /// A page, by the hash of its label.
     Page(u64),
