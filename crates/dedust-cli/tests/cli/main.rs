@@ -23,6 +23,7 @@ mod looking;
 mod normalizing;
 mod reading;
 mod sandbox;
+mod spreading;
 mod tables;
 mod unproven;
 mod validating;

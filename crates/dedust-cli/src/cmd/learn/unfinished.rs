@@ -24,6 +24,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::part::PartOf;
 use super::settings::Settings;
 use crate::args::LearnArgs;
 use crate::failure::Refusal;
@@ -39,6 +40,8 @@ pub(super) struct Unfinished {
     settings: Settings,
     method: Method,
     evidence: EvidenceKinds,
+    /// Of the sites, where not all are learned.
+    part: Option<PartOf>,
     resume: bool,
     /// Whether no other run can find the folder.
     is_temporary: bool,
@@ -111,7 +114,7 @@ impl Unfinished {
         };
         let settings = Settings::of(args);
         let (method, evidence, resume) = (args.method, args.evidence, args.resume);
-        let unfinished = Self { folder, settings, method, evidence, resume, is_temporary };
+        let unfinished = Self { folder, settings, method, evidence, part: args.part, resume, is_temporary };
         let has_left = unfinished.read_path().exists() || unfinished.has_position();
         if !args.resume && !args.force && has_left {
             return Err(Refusal::new(
@@ -247,7 +250,8 @@ impl Unfinished {
         progress: &dyn Progress,
     ) -> anyhow::Result<Training> {
         progress.start(crawl.sites().len(), crawl.rows());
-        let learned = (0..PARTS).into_par_iter().map(|part| self.train_part(trainer, crawl, part, progress));
+        let parts = (0..PARTS).into_par_iter().filter(|part| self.part.is_none_or(|of| of.has(*part)));
+        let learned = parts.map(|part| self.train_part(trainer, crawl, part, progress));
         Ok(Training::of_parts(self.method.name(), learned.collect::<anyhow::Result<_>>()?))
     }
 
