@@ -24,7 +24,7 @@ export function lineChart(width, { label, xLabel, yLabel, series, yMost, marks =
   const height = 250;
   const frame = { left: 52, right: 16, top: 14, bottom: 42 };
   const xMost = Math.max(1, ...series.flatMap((line) => line.points.map(([x]) => x)));
-  const yTicks = ticks(yMost ?? Math.max(1, ...series.flatMap((line) => line.points.map(([, y]) => y))), 4);
+  const yTicks = ticks(yMost ?? Math.max(1, ...series.flatMap((line) => line.points.map(([, y]) => y))), 5);
   const top = yTicks.at(-1);
   const x = (value) => frame.left + (value / xMost) * (width - frame.left - frame.right);
   const y = (value) => height - frame.bottom - (value / top) * (height - frame.top - frame.bottom);
@@ -64,7 +64,7 @@ export function lineChart(width, { label, xLabel, yLabel, series, yMost, marks =
 // What groups said of edits: the share that failed as a dot, and how much it may be, with 95 % confidence, as a whisker.
 export function boundsChart(width, edits) {
   const row = 22;
-  const frame = { left: Math.min(230, width * 0.42), right: 56, top: 20, bottom: 24 };
+  const frame = { left: Math.min(460, width * 0.45), right: 56, top: 20, bottom: 24 };
   const height = frame.top + frame.bottom + edits.length * row;
   const most = Math.max(0.02, ...edits.map((edit) => edit.evidence.bound));
   const steps = ticks(most, Math.max(2, Math.floor((width - frame.left) / 90)));
@@ -72,7 +72,7 @@ export function boundsChart(width, edits) {
   const x = (share) => frame.left + (share / top) * (width - frame.left - frame.right);
   const label = `The bounds of ${edits.length} edits, the riskiest first: ${edits
     .slice(0, 3)
-    .map((edit) => `${edit.sentence}, at most ${percent(edit.evidence.bound, 1)}`)
+    .map((edit) => `${edit.sentence.replaceAll("`", "")}, at most ${percent(edit.evidence.bound, 1)}`)
     .join("; ")}`;
   const room = Math.floor((frame.left - 12) / 6.4);
   const clipped = (text) => (text.length > room ? `${text.slice(0, room - 1)}…` : text);
@@ -91,7 +91,7 @@ export function boundsChart(width, edits) {
         "g",
         {},
         svg("title", {}, `${edit.sentence}: ${count(failed)} of ${count(groups)} groups failed, at most ${percent(bound, 1)} wrong`),
-        svg("text", { class: "tick label", x: frame.left - 10, y: y + 4, "text-anchor": "end" }, clipped(edit.sentence)),
+        svg("text", { class: "tick label", x: frame.left - 10, y: y + 4, "text-anchor": "end" }, clipped(edit.sentence.replaceAll("`", ""))),
         svg("line", { class: "whisker", x1: x(share), x2: x(bound), y1: y, y2: y }),
         svg("line", { class: "whisker", x1: x(bound), x2: x(bound), y1: y - 4, y2: y + 4 }),
         svg("circle", { class: failed > 0 ? "dot warn" : "dot", cx: x(share), cy: y, r: 3.5 }),

@@ -50,6 +50,35 @@ export function difference(first, other) {
   return [runs(a, inA), runs(b, inB)];
 }
 
+// One text after another, with what is gone and what is new.
+export function change(first, other) {
+  const [a, b] = difference(first, other);
+  const out = [];
+  let at = 0;
+  for (const part of b) {
+    if (part.marked) out.push({ text: part.text, kind: "new" });
+    else {
+      // What is the same is told by its text: runs of the two may be cut at other places.
+      let left = part.text;
+      while (left.length > 0 && at < a.length) {
+        if (a[at].marked) {
+          out.push({ text: a[at].text, kind: "gone" });
+          at += 1;
+          continue;
+        }
+        const same = a[at].text.slice(0, left.length);
+        out.push({ text: same, kind: "same" });
+        left = left.slice(same.length);
+        if (same.length === a[at].text.length) at += 1;
+        else a[at] = { text: a[at].text.slice(same.length), marked: false };
+      }
+    }
+  }
+  for (; at < a.length; at += 1) if (a[at].marked) out.push({ text: a[at].text, kind: "gone" });
+  return el("code", { class: "url" }, out.map((part) =>
+    part.kind === "same" ? part.text : el(part.kind === "gone" ? "del" : "mark", {}, part.text)));
+}
+
 export function urlText(parts, className) {
   return el(
     "code",

@@ -1,4 +1,5 @@
 // Numbers and words as people read them.
+import { el } from "./dom.js";
 
 export function count(number) {
   return Math.round(number).toLocaleString("en");
@@ -34,6 +35,11 @@ export function bytes(number) {
 // `a`, `a and b`, `a, b and c`.
 export function listed(items) {
   return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
+}
+
+// A sentence in which what stands between backticks is code.
+export function prose(sentence) {
+  return sentence.split("`").map((text, at) => (at % 2 === 1 ? el("code", {}, text) : text));
 }
 
 // What people decided: ` by anna on 2026-11-16: breaks the search`.

@@ -1,6 +1,6 @@
 // The headline, what is saved, and what is left: for the person who decides.
 import { drawn, el, replace } from "./dom.js";
-import { bytes, count, counted, percent } from "./format.js";
+import { bytes, count, counted, percent, prose } from "./format.js";
 import { lineChart, shares } from "./charts.js";
 import { pair } from "./difference.js";
 
@@ -77,14 +77,20 @@ function tiles(figures, row) {
   if (row.promise) {
     out.push(tile(`≤ ${count(row.promise.lost)}`, "Pages at risk", `of ${count(row.promise.pages)} learned from, with 95 % confidence`, "bad"));
   }
-  return el("dl", { class: "tiles" }, out);
+  // Shares are compared: the crawl may be another than the one that was learned from.
+  const isBroken = row.promise && found.hidden * row.promise.pages > row.promise.lost * figures.pages;
+  return [
+    el("dl", { class: "tiles" }, out),
+    isBroken && el("p", { class: "note broken" }, "More pages are hidden here than the rules promise. Labels of a crawl may tell apart what readers would not: look at the groups of several known pages below."),
+  ];
 }
 
 function bar(figures) {
   const found = conclusions(figures);
-  const parts = found.knowsPages && figures.labelled === figures.urls
+  const parts = found.knowsPages
     ? [
         { name: "Pages", value: figures.covered, className: "is-page" },
+        { name: "Page unknown", value: figures.keys - figures.labelled_keys, className: "is-unknown" },
         { name: "Duplicates left", value: found.left, className: "is-left" },
         { name: "Removed by rules", value: found.byRules, className: "is-removed" },
         { name: "Removed by safe normalization", value: figures.safe_duplicates, className: "is-safe" },
@@ -134,7 +140,7 @@ export function remainingSection(detail) {
               "div",
               {},
               el("p", {}, el("span", { class: `badge ${kind.reason}`, title: why }, name), " ",
-                kind.edit ? kind.edit : ["differ in ", kind.parts.map((part, at) => [at > 0 && ", ", el("code", {}, part)])]),
+                kind.edit ? prose(kind.edit) : ["differ in ", kind.parts.map((part, at) => [at > 0 && ", ", el("code", {}, part)])]),
               pair(kind.example[0], kind.example[1]),
             ),
           );

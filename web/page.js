@@ -10,6 +10,7 @@ import { groupsSection } from "./groups.js";
 import { parametersSection } from "./parameters.js";
 import { trySection } from "./try.js";
 import { sitesSection } from "./sites.js";
+import { serverSection } from "./live.js";
 
 const THEME = "dedust-theme";
 
@@ -88,7 +89,7 @@ function themeButton() {
 
 const SECTIONS = [
   ["overview", "Overview"], ["sites", "Sites"], ["rules", "Rules"], ["left", "Left"], ["tree", "Tree"],
-  ["groups", "Groups"], ["parameters", "Parameters"], ["try", "Try a URL"],
+  ["groups", "Groups"], ["parameters", "Parameters"], ["try", "Try a URL"], ["server", "Change"],
 ];
 
 function header(data, place, choose) {
@@ -138,7 +139,8 @@ async function start() {
         detail && treeSection(whatif, place),
         figures && groupsSection(whatif, place),
         detail && parametersSection(whatif, place),
-        trySection(whatif, () => place));
+        trySection(whatif, () => place),
+        serverSection(data));
       replace(document.getElementById("top"), header(data, place, choose));
       if (several && focus) document.getElementById("site-detail")?.focus();
     };

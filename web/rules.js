@@ -1,6 +1,6 @@
 // The rules of a site: what each saves and risks, why it is trusted, and what if it were off. For the engineer.
 import { drawn, el, paged, replace } from "./dom.js";
-import { bytes, count, counted, decided, listed, percent } from "./format.js";
+import { bytes, count, counted, decided, listed, percent, prose } from "./format.js";
 import { boundsChart, lineChart, whisker } from "./charts.js";
 import { pair } from "./difference.js";
 import { decisionControls } from "./live.js";
@@ -105,7 +105,7 @@ function ruleRow(whatif, place, site, edit, most, bound) {
         if (!isOpen && body.childElementCount === 0) body.append(details(whatif, place, edit, site));
       },
     },
-    edit.sentence,
+    prose(edit.sentence),
   );
   const canSwitch = Boolean(whatif.normalizer) && !whatif.data.compiled;
   const box = el("input", {
@@ -113,7 +113,7 @@ function ruleRow(whatif, place, site, edit, most, bound) {
     role: "switch",
     checked: whatif.isOn(site, edit),
     disabled: !canSwitch,
-    "aria-label": `Apply: ${edit.sentence}`,
+    "aria-label": `Apply: ${edit.sentence.replaceAll("`", "")}`,
     onchange: () => whatif.set(site, edit, box.checked),
   });
   const row = el(
@@ -172,13 +172,14 @@ function curve(detail) {
         marks: points.map((point) => ({ x: point.edits, y: point.saved, text: `${point.edits}: ${name(point)}; ${count(point.saved)} saved` })),
       }),
     ),
-    el("figcaption", { class: "note" }, `The first ${halfway(points)} save half of all that is saved.`),
+    el("figcaption", { class: "note" }, halfway(points)),
   );
 }
 
 function halfway(points) {
   const half = points.at(-1).saved / 2;
-  return counted(Math.max(1, points.find((point) => point.saved >= half)?.edits ?? 1), "edit", "edits");
+  const edits = Math.max(1, points.find((point) => point.saved >= half)?.edits ?? 1);
+  return edits === 1 ? "One edit saves half of all that is saved." : `${count(edits)} edits save half of all that is saved.`;
 }
 
 function bounds(detail) {
@@ -186,7 +187,7 @@ function bounds(detail) {
   if (known.length === 0) return null;
   return el(
     "figure",
-    { class: "panel" },
+    { class: "panel across" },
     el("h3", {}, "How wrong may each rule be?"),
     drawn("chart-box", (width) => boundsChart(width, known.slice(0, BOUNDS_SHOWN))),
     el("figcaption", { class: "note" }, "Dot: share of groups that failed. Whisker: at most so many fail, with 95 % confidence.",
@@ -203,7 +204,7 @@ function refusedTable(detail) {
   return kinds.filter(([, , edits]) => edits.length > 0).map(([name, why, edits]) =>
     el(
       "details",
-      { class: "refused" },
+      { class: "candidates" },
       el("summary", {}, `${name} candidates`, el("span", { class: "soft" }, ` ${count(edits.length)}`)),
       el("p", { class: "note" }, why),
       el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${name} candidates` },
@@ -211,7 +212,7 @@ function refusedTable(detail) {
           el("thead", {}, el("tr", {}, ["Edit", "Votes", "Against", "Missing", "Would join", "Why not"].map((heading, at) =>
             el("th", { scope: "col", class: at > 0 && at < 5 ? "number" : "" }, heading)))),
           el("tbody", {}, edits.map((edit) => el("tr", {},
-            el("td", { class: "prose" }, edit.sentence),
+            el("td", { class: "prose" }, prose(edit.sentence)),
             el("td", { class: "number" }, count(edit.votes)),
             el("td", { class: "number" }, count(edit.against)),
             el("td", { class: "number" }, edit.missing === undefined ? "–" : count(edit.missing)),
@@ -243,7 +244,7 @@ export function rulesSection(whatif, place, charts) {
       : el("p", { class: "empty" }, detail.edits.length > 0 ? "No rule matches." : "This site has no rules: only safe normalization is applied."));
   };
   draw();
-  const hosts = detail.hosts.length > 0 && el("p", { class: "note" }, `They hold on ${listed(detail.hosts.slice(0, 6))}${detail.hosts.length > 6 ? ` and ${detail.hosts.length - 6} more hosts` : ""}.`);
+  const hosts = detail.hosts.length > 0 && el("p", { class: "note hosts" }, `They hold on ${listed(detail.hosts.slice(0, 6))}${detail.hosts.length > 6 ? ` and ${detail.hosts.length - 6} more hosts` : ""}.`);
   return el(
     "section",
     { id: "rules", "aria-labelledby": "rules-title" },

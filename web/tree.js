@@ -5,15 +5,26 @@ import { count, counted, percent } from "./format.js";
 const ROW = 36;
 const LEVELS = 7;
 
-// Nodes with their children, widths and places; a child is as wide as its share of the URLs.
-function arranged(list) {
+// Nodes with their children, widths and places; a child is as wide as its share of the URLs. URLs that lack a part are most URLs, split
+// after split: unless every split is wanted, those that follow stand beside the one that has it.
+function arranged(list, hasAllSplits) {
   const nodes = list.map((node, at) => ({ ...node, at, children: [], depth: 0 }));
-  for (const node of nodes) {
-    if (node.parent === undefined) continue;
-    const parent = nodes[node.parent];
-    node.depth = parent.depth + 1;
-    parent.children.push(node);
+  const isPassedOver = list.map(() => false);
+  if (!hasAllSplits) {
+    const hasChildren = new Set(list.map((node) => node.parent));
+    list.forEach((node, at) => {
+      isPassedOver[at] = node.parent !== undefined && node.value === undefined && hasChildren.has(at);
+    });
   }
+  for (const node of nodes) {
+    if (node.parent === undefined || isPassedOver[node.at]) continue;
+    let at = node.parent;
+    while (isPassedOver[at]) at = list[at].parent;
+    node.parent = at;
+    node.depth = nodes[at].depth + 1;
+    nodes[at].children.push(node);
+  }
+  for (const node of nodes) node.children.sort((a, b) => b.urls - a.urls || a.at - b.at);
   const place = (node, start) => {
     node.start = start;
     let at = start;
@@ -23,13 +34,16 @@ function arranged(list) {
     }
   };
   place(nodes[0], 0);
-  return nodes;
+  return nodes.filter((node) => !isPassedOver[node.at]);
 }
 
 function nameOf(node, site) {
   if (node.key === undefined) return site;
   const key = node.key.replace(/^q\./, "?").replace(/^mp\./, ";");
+  if (key === "tslash") return node.value === undefined ? "no slash at the end" : "slash at the end";
   if (node.value === undefined) return `no ${key}`;
+  if (key === "scheme") return `${node.value}:`;
+  if (key.startsWith("sub_")) return `${node.value}.`;
   return key.startsWith("path_") ? `/${node.value}` : `${key}=${node.value}`;
 }
 
@@ -55,18 +69,26 @@ export function treeSection(whatif, place) {
   if (detail.tree.length === 0) {
     return el("section", { id: "tree", "aria-labelledby": "tree-title" }, title, el("p", { class: "empty" }, "A tree needs the URLs of a crawl."));
   }
-  const nodes = arranged(detail.tree);
+  let nodes = arranged(detail.tree, false);
   let root = nodes[0];
   let current = nodes[0];
+  const byPlace = () => new Map(nodes.map((node) => [node.at, node]));
+  let places = byPlace();
+  const splits = el("input", { type: "checkbox", onchange: () => {
+    nodes = arranged(detail.tree, splits.checked);
+    places = byPlace();
+    [root, current] = [nodes[0], nodes[0]];
+    draw();
+  } });
   const crumbs = el("nav", { class: "crumbs", "aria-label": "Where the tree is zoomed to" });
   const info = el("p", { class: "tree-info", role: "status" });
   const shown = () => nodes.filter((node) => node.depth >= root.depth && node.depth < root.depth + LEVELS && isWithin(node, root));
   const isWithin = (node, ancestor) => {
     let at = node;
-    while (at && at !== ancestor) at = at.parent === undefined ? null : nodes[at.parent];
+    while (at && at !== ancestor) at = parentOf(at);
     return at === ancestor;
   };
-  const parentOf = (node) => (node.parent === undefined ? null : nodes[node.parent]);
+  const parentOf = (node) => (node.parent === undefined ? null : places.get(node.parent));
 
   const zoom = (node, focus = false) => {
     root = node.children.length > 0 ? node : (parentOf(node) ?? node);
@@ -159,6 +181,7 @@ export function treeSection(whatif, place) {
     { id: "tree", "aria-labelledby": "tree-title" },
     title,
     el("p", { class: "lead" }, "How the site builds its URLs: each level splits by the part whose values are most regular. Width is URLs, colour the share of duplicates. Click a part to zoom in; with the keyboard, arrows move, Enter zooms in and Escape out."),
+    el("div", { class: "controls" }, el("label", { class: "check" }, splits, " every split, as the tree was built")),
     el("div", { class: "legend heat" }, el("span", {}, "no duplicates"), [0, 1, 2, 3, 4, 5].map((step) => el("i", { class: `heat-${step}`, "aria-hidden": "true" })), el("span", {}, "mostly duplicates")),
     crumbs,
     box,

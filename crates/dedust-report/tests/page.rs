@@ -1,4 +1,7 @@
-//! The page as text: what crawls say must not become markup, and nothing may be asked of the network.
+/*!
+The page as text: what crawls say must not become markup, and nothing may be asked of the network.
+*/
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use dedust::{Normalizer, RuleSet};
 use dedust_learn::Clues;

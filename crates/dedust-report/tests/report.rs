@@ -1,4 +1,7 @@
-//! What a report says of a small crawl that can be counted by hand.
+/*!
+What a report says of a small crawl that can be counted by hand.
+*/
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use dedust::{Normalizer, RuleSet};
 use dedust_learn::Clues;

@@ -22,7 +22,8 @@ which keys it has and then adds all of them. What a process has heard to be seen
 If a connection breaks, the process does not know whether its last batch was made. It connects again and asks for the number of its last
 batch, which is written in the same transaction. If that batch was not made, it is made now, and answered as if nothing had
 happened. If it was made and only the answer was lost, all keys of it count as new, since none of them may have been handed out: *at least once*. They
-are counted in [`SeenStats::unconfirmed_keys`].
+are counted in [`SeenStats::unconfirmed_keys`]. So do the keys of a batch that failed for good, as when the server does not come back: the failure is told
+by the next call, so that the answers that were given reach whoever asked.
 
 A session is a set beside the others. Two open sessions do not see each other's keys, so that what one of them hides is never
 missing from the other, whatever becomes of the first.

@@ -103,7 +103,8 @@ impl SeenSet {
     /// Says of each key whether it is new, in `is_new`, which is emptied first. A key that is there several times is
     /// new the first time. More than 262,144 keys, or 4,096 on a server, are answered as several batches.
     ///
-    /// After an error the answers are not to be used; the set must be opened again.
+    /// After an error the answers are not to be used; the set must be opened again. Keys for which a server has no answer are new, and the
+    /// next call says why it has none, or [`close`](Self::close).
     pub fn insert_batch(&mut self, keys: &[SeenKey], is_new: &mut Vec<bool>) -> Result<(), SeenError> {
         is_new.clear();
         match &mut self.0 {

@@ -6,7 +6,6 @@ Skipped, and that is said, where there is no `redis-server`.
 #![cfg(all(unix, feature = "redis"))]
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-use std::error::Error as _;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener};
 use std::thread;
@@ -46,6 +45,16 @@ fn refused(error: SeenError) -> (ServerError, String) {
         SeenError::Server { address, source } => (source, address),
         other => panic!("{other}"),
     }
+}
+
+/// What a set that has no answers any more says: the key is new, and the next one is an error.
+fn failure_of(mut set: SeenSet) -> ServerError {
+    let (before, key) = (set.stats().unconfirmed_keys, set.hasher().hash(b"without an answer"));
+    assert!(set.insert(key).unwrap());
+    assert_eq!(set.stats().unconfirmed_keys, before + 1);
+    let (error, _) = refused(set.insert(key).unwrap_err());
+    assert!(matches!(set.insert(key), Err(SeenError::Failed)));
+    error
 }
 
 #[test]
@@ -240,8 +249,7 @@ fn a_server_that_lost_its_memory_gets_the_secret_back() {
         .arg("yes")
         .query::<()>(&mut client)
         .unwrap();
-    let (error, _) = refused(set.insert(set.hasher().hash(b"key")).unwrap_err());
-    assert!(matches!(error, ServerError::MadeAnew), "{error}");
+    assert!(matches!(failure_of(set), ServerError::MadeAnew));
 }
 
 #[test]
@@ -292,8 +300,7 @@ fn what_cannot_be_used_is_refused_without_naming_the_password() {
     assert!(matches!(error, ServerError::NotAllowed { .. }), "{error}");
 
     redis::cmd("CONFIG").arg("SET").arg("maxmemory").arg("1mb").query::<()>(&mut client).unwrap();
-    let (error, _) = refused(set.insert(set.hasher().hash(b"key")).unwrap_err());
-    assert!(matches!(error, ServerError::Full), "{error}");
+    assert!(matches!(failure_of(set), ServerError::Full));
     let error = session("a b").connect(&with(":open%20sesame", "crawl")).unwrap_err();
     assert!(matches!(refused(error).0, ServerError::SessionName { .. }));
 }
@@ -305,8 +312,11 @@ fn a_server_that_is_not_there_is_told_at_once_and_one_that_goes_away_is_waited_f
     let mut set = SeenSet::options().patience(Duration::from_millis(300)).connect(&address).unwrap();
     assert_eq!(ask(&mut set, [1]), [true]);
     redis.kill();
-    let error = set.insert(set.hasher().hash(b"key")).unwrap_err();
-    assert!(error.source().unwrap().to_string().starts_with("the server has not answered for"), "{error}");
+    // All that was asked for in one call is let through, and what is known to be seen is not.
+    let is_new = ask(&mut set, 1..10_000);
+    assert_eq!(is_new.iter().filter(|&&is_new| is_new).count(), 9_998);
+    let (error, _) = refused(set.close().unwrap_err());
+    assert!(error.to_string().starts_with("the server has not answered for"), "{error}");
     let error = SeenSet::connect(&address).unwrap_err();
     assert_eq!(error.to_string(), format!("cannot use the set of seen keys at {address}"));
     let (error, _) = refused(error);

@@ -22,6 +22,7 @@ mod learning;
 mod looking;
 mod normalizing;
 mod reading;
+mod reporting;
 mod sandbox;
 mod spreading;
 mod tables;

@@ -22,7 +22,7 @@ or `keep_url_fragment`, or with user_data["dedust"] = False, is left alone.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Unpack
+from typing import Any
 from urllib.parse import urljoin
 
 from crawlee import Request, RequestOptions
@@ -40,8 +40,9 @@ class UniqueKey:
     """A `transform_request_function` that compares requests by the keys of their URLs."""
 
     def __init__(self, rules: dedust.Normalizer | dedust.RuleSet | Path, *, trust_mirrors: bool = False) -> None:
-        is_normalizer = isinstance(rules, dedust.Normalizer)
-        self.normalizer = rules if is_normalizer else dedust.Normalizer(rules, trust_mirrors=trust_mirrors)
+        if not isinstance(rules, dedust.Normalizer):
+            rules = dedust.Normalizer(rules, trust_mirrors=trust_mirrors)
+        self.normalizer = rules
 
     def __call__(self, options: RequestOptions) -> RequestOptions:
         """The same request with the key of its URL, where rules have a say."""
@@ -62,9 +63,10 @@ class UniqueKey:
         # The key of the page is taken by the URL that the chain began with, and may be this URL.
         return f"redirect to {url}" if key in self.normalizer.key_many(redirect_urls) else key
 
-    def request(self, url: str, **options: Unpack[RequestOptions]) -> Request:  # type: ignore[misc]
-        """A request for a URL that no link led to, such as the first one."""
-        return Request.from_url(**self({**options, "url": url}))
+    def request(self, url: str, **options: Any) -> Request:
+        """A request for a URL that no link led to, such as the first one. The options are those of `Request.from_url`."""
+        given: Any = {**options, "url": url}
+        return Request.from_url(**self(given))
 
     def redirected(self, request: Request, location: str) -> Request:
         """The request for where a request was redirected to, for clients that do not follow redirects."""

@@ -7,6 +7,8 @@ Needs tqdm: pip install dedust[progress].
 
 from __future__ import annotations
 
+from typing import Any
+
 try:
     from tqdm.auto import tqdm
 except ImportError as error:
@@ -20,7 +22,7 @@ class Bar:
 
     def __init__(self) -> None:
         self.stage: str | None = None
-        self.bar: tqdm[None] | None = None
+        self.bar: Any = None
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
         if self.bar is None or stage != self.stage:

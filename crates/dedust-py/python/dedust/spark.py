@@ -342,15 +342,21 @@ def _rules(name: str, trust_mirrors: bool) -> Normalizer:
 # Functions on columns.
 
 
-def _arrow_function(function: Callable[[Any], Any], returns: str) -> Callable[[Column], Column]:
+def _arrow_function(apply: Callable[[Any], Any], returns: str) -> Callable[[Column], Column]:
+    # Spark looks at the types of a function to know what it takes.
     if hasattr(F, "arrow_udf"):
-        return F.arrow_udf(function, returns)  # type: ignore[no-any-return]
-    from pyspark.sql.functions import pandas_udf
 
-    def with_pandas(column: Any) -> Any:
-        return function(pa.array(column, from_pandas=True)).to_pandas()
+        def with_arrow(column: pa.Array) -> pa.Array:
+            return apply(column)
 
-    return pandas_udf(with_pandas, returns)  # type: ignore[call-overload,no-any-return]
+        return F.arrow_udf(with_arrow, returns)  # type: ignore[no-any-return]
+    import pandas as pd
+
+    def with_pandas(column: pd.Series) -> pd.Series:
+        return apply(pa.array(column, from_pandas=True)).to_pandas()
+
+    with_pandas.__annotations__ = {"column": pd.Series, "return": pd.Series}
+    return F.pandas_udf(with_pandas, returns)  # type: ignore[call-overload,no-any-return]
 
 
 def _function(name: str, trust_mirrors: bool, what: str) -> Callable[[Column], Column]:

@@ -23,8 +23,8 @@ pub(super) struct Places {
     pub(super) found_in: Vec<String>,
     /// The one of them that a key is added to.
     pub(super) added_to: String,
-    /// When the server is to remove that one, in seconds since 1970.
-    pub(super) gone_at: Option<u64>,
+    /// In how many seconds the server is to remove that one. By its own clock: that of this machine may be wrong.
+    pub(super) gone_in: Option<u64>,
     /// Changes when keys are forgotten.
     pub(super) period: u64,
 }
@@ -75,16 +75,16 @@ impl Names {
     pub(super) fn places(&self, ttl: u64, now: u64) -> Places {
         let keys = self.of_version("keys");
         if ttl == 0 {
-            return Places { found_in: vec![keys.clone()], added_to: keys, gone_at: None, period: 0 };
+            return Places { found_in: vec![keys.clone()], added_to: keys, gone_in: None, period: 0 };
         }
         let length = ttl.div_ceil(PERIODS);
         let period = now / length;
         let name = |period: u64| format!("{keys}:{period}");
         // The next one too: the clock of another process may be a little ahead.
-        let found_in = (period.saturating_sub(PERIODS)..=period + 1).rev().map(name).collect();
+        let found_in = (period.saturating_sub(PERIODS)..=period.saturating_add(1)).rev().map(name).collect();
         // After the last period in which it is looked at, even by a clock that is behind.
-        let gone_at = Some((period + PERIODS + 2) * length);
-        Places { found_in, added_to: name(period), gone_at, period }
+        let gone_in = Some(period.saturating_add(PERIODS + 2).saturating_mul(length).saturating_sub(now));
+        Places { found_in, added_to: name(period), gone_in, period }
     }
 }
 
@@ -104,7 +104,16 @@ mod tests {
         assert!(!is_found(written_at + ttl * 3 / 2));
         // By a clock that is behind by less than a period, also.
         assert!(is_found(written_at - 50));
-        assert!(place.gone_at.unwrap() >= written_at + ttl * 3 / 2);
+        assert!(place.gone_in.unwrap() >= ttl * 3 / 2);
+    }
+
+    #[test]
+    fn any_time_can_be_read_from_a_server() {
+        for ttl in [1, 2, 3, u64::MAX] {
+            for now in [0, 1, u64::MAX] {
+                assert!(Names::new("crawl", "v").places(ttl, now).gone_in.is_some());
+            }
+        }
     }
 
     #[test]

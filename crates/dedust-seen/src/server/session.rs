@@ -20,20 +20,21 @@ pub(super) fn commit(link: &mut Link, names: &Names, name: &str, ttl: u64) -> Re
     let session = names.session(name);
     // From now on it must not run out.
     link.run(|connection, _| redis::cmd("PERSIST").arg(&session).query::<i64>(connection))?;
-    let (mut cursor, mut moved) = (0_u64, 0_u64);
+    // Kvrocks has cursors that are no numbers.
+    let (mut cursor, mut moved) = (b"0".to_vec(), 0_u64);
     loop {
         let places = names.places(ttl, now());
         let (next, removed, is_empty) = link.run(|connection, _| {
             let mut scan = redis::cmd("SSCAN");
-            scan.arg(&session).arg(cursor).arg("COUNT").arg(MOVED);
-            let (next, keys): (u64, Vec<Vec<u8>>) = scan.query(connection)?;
+            scan.arg(&session).arg(&cursor).arg("COUNT").arg(MOVED);
+            let (next, keys): (Vec<u8>, Vec<Vec<u8>>) = scan.query(connection)?;
             let mut removed = 0;
             // A small set comes as a whole, whatever COUNT says.
             for keys in keys.chunks(MOVED) {
                 let mut pipe = pipe();
                 pipe.atomic().cmd("SADD").arg(&places.added_to).arg(keys).ignore();
-                if let Some(gone_at) = places.gone_at {
-                    pipe.cmd("EXPIREAT").arg(&places.added_to).arg(gone_at).ignore();
+                if let Some(seconds) = places.gone_in {
+                    pipe.cmd("EXPIRE").arg(&places.added_to).arg(seconds).ignore();
                 }
                 pipe.cmd("SREM").arg(&session).arg(keys);
                 let (count,): (u64,) = pipe.query(connection)?;

@@ -96,6 +96,8 @@ impl ServerOptions {
             figures: SeenStats { rules_changed, ..SeenStats::default() },
             link,
             names,
+            failure: None,
+            has_failed: false,
             next: Batch::default(),
             in_next: KeySet::default(),
         };
@@ -176,6 +178,9 @@ pub(crate) struct ServerSet {
     /// Batches that were sent.
     batches: u64,
     figures: SeenStats,
+    /// Why there are no answers any more, until it is told.
+    failure: Option<ServerError>,
+    has_failed: bool,
     next: Batch,
     in_next: KeySet,
 }
@@ -194,7 +199,10 @@ impl ServerSet {
     }
 
     /// Adds for each key whether it is new.
+    ///
+    /// What was answered before a failure must reach whoever asked, and what was not may be new. So a failure is told by the next call.
     pub(crate) fn insert_batch(&mut self, keys: &[SeenKey], is_new: &mut Vec<bool>) -> Result<(), SeenError> {
+        self.check()?;
         self.figures.lookups += keys.len() as u64;
         for &SeenKey(key) in keys {
             let is_asked = !self.filter.contains(key) && self.in_next.insert(key);
@@ -204,33 +212,49 @@ impl ServerSet {
             }
             is_new.push(is_asked);
             if self.next.keys.len() == BATCH_KEYS {
-                self.ask(is_new)?;
+                self.ask(is_new);
             }
         }
-        self.ask(is_new)
+        self.ask(is_new);
+        Ok(())
+    }
+
+    /// Tells a failure, once in full.
+    fn check(&mut self) -> Result<(), SeenError> {
+        match self.failure.take() {
+            Some(source) => Err(SeenError::Server { address: self.shown.clone(), source }),
+            None if self.has_failed => Err(SeenError::Failed),
+            None => Ok(()),
+        }
     }
 
     /// Asks for the keys of the next batch.
-    fn ask(&mut self, is_new: &mut [bool]) -> Result<(), SeenError> {
+    fn ask(&mut self, is_new: &mut [bool]) {
         let batch = std::mem::take(&mut self.next);
         if batch.keys.is_empty() {
-            return Ok(());
+            return;
         }
-        let places = self.names.places(self.ttl, now());
-        if places.period != self.period {
-            // The server has forgotten keys that are remembered here.
-            self.filter.clear();
-            self.period = places.period;
+        let (count, at) = (batch.keys.len() as u64, batch.at.clone());
+        if self.has_failed {
+            self.figures.unconfirmed_keys += count;
+        } else {
+            let places = self.names.places(self.ttl, now());
+            if places.period != self.period {
+                // The server has forgotten keys that are remembered here.
+                self.filter.clear();
+                self.period = places.period;
+            }
+            self.figures.asked_keys += count;
+            if let Err(failure) = self.exchange(batch, &places, is_new) {
+                self.figures.unconfirmed_keys += at.iter().filter(|&&at| is_new[at]).count() as u64;
+                self.failure = Some(failure);
+                self.has_failed = true;
+            }
         }
-        self.figures.asked_keys += batch.keys.len() as u64;
-        let at = batch.at.clone();
-        let asked = self.exchange(batch, &places, is_new);
-        asked.map_err(|source| SeenError::Server { address: self.shown.clone(), source })?;
         for key in self.in_next.drain() {
             self.filter.insert(key);
         }
         self.figures.new_keys += at.iter().filter(|&&at| is_new[at]).count() as u64;
-        Ok(())
     }
 
     /// Asks for some keys. Those that are not new are taken note of in `is_new`.
@@ -241,7 +265,7 @@ impl ServerSet {
         is_new: &mut [bool],
     ) -> Result<(), ServerError> {
         let Some(session) = &self.session else {
-            return self.add(&batch, places, &places.added_to, places.gone_at, is_new);
+            return self.add(&batch, places, &places.added_to, places.gone_in, is_new);
         };
         let target = self.names.session(session);
         // What all know is not put into the session too.
@@ -260,7 +284,7 @@ impl ServerSet {
                 unknown.at.push(at);
             }
         }
-        self.add(&unknown, places, &target, Some(now() + SESSION_SECONDS), is_new)
+        self.add(&unknown, places, &target, Some(SESSION_SECONDS), is_new)
     }
 
     /// Adds keys to a set of the server in one transaction, which also says which of them it had before.
@@ -269,7 +293,7 @@ impl ServerSet {
         batch: &Batch,
         places: &Places,
         target: &str,
-        gone_at: Option<u64>,
+        gone_in: Option<u64>,
         is_new: &mut [bool],
     ) -> Result<(), ServerError> {
         if batch.keys.is_empty() {
@@ -287,8 +311,8 @@ impl ServerSet {
             pipe.cmd("SMISMEMBER").arg(set).arg(&batch.keys);
         }
         pipe.cmd("SADD").arg(target).arg(&batch.keys).ignore();
-        if let Some(gone_at) = gone_at {
-            pipe.cmd("EXPIREAT").arg(target).arg(gone_at).ignore();
+        if let Some(seconds) = gone_in {
+            pipe.cmd("EXPIRE").arg(target).arg(seconds).ignore();
         }
         pipe.cmd("SET").arg(&self.asker).arg(number).arg("EX").arg(ASKER_SECONDS).ignore();
         for set in &sets {
@@ -338,10 +362,10 @@ impl ServerSet {
         SeenStats { reconnects: self.link.reconnects, ..self.figures }
     }
 
-    /// Ends the connection; a session stays open.
-    pub(crate) fn close(self) -> Result<(), SeenError> {
+    /// Ends the connection; a session stays open. Tells a failure that was not told yet.
+    pub(crate) fn close(mut self) -> Result<(), SeenError> {
         // What every process leaves behind is forgotten by the server anyway.
-        Ok(())
+        if self.failure.is_some() { self.check() } else { Ok(()) }
     }
 
     pub(crate) fn commit(mut self) -> Result<u64, SeenError> {

@@ -71,8 +71,8 @@ class RequestFingerprinter:
 
     def is_within_page(self, request: Request, key: str) -> bool:
         """Whether a URL of the same key led to a request by redirects."""
-        chain = request.meta.get("redirect_urls")
-        return bool(chain) and key in self.normalizer.key_many(chain)
+        chain: list[str] = request.meta.get("redirect_urls") or []
+        return key in self.normalizer.key_many(chain)
 
 
 def concerns(request: Request) -> bool:
