@@ -142,9 +142,10 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
     Ok(CompiledSite { shape: out, site })
 }
 
-/// Whether an edit only says that `;` separates the query parameters of all URLs.
+/// Whether an edit only says that `;` separates the query parameters of all URLs, of those that are fetched too.
 fn splits_all_params(edit: &Edit) -> bool {
-    edit.when.is_empty() && edit.closed == Closed::No && !edit.last && edit.change == [Change::SplitParams]
+    let is_for_all = edit.when.is_empty() && edit.closed == Closed::No && !edit.last && edit.fetchable;
+    is_for_all && edit.change == [Change::SplitParams]
 }
 
 /// The lowest position of a label that edits speak of. Those that count parts speak of all, and one that is set may come after
