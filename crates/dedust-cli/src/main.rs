@@ -11,7 +11,6 @@ mod cmd;
 mod failure;
 mod help;
 mod interrupt;
-mod joining;
 mod layouts;
 mod line_source;
 mod method;
@@ -101,6 +100,8 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     }
     match args.command {
         Command::Learn(args) => cmd::learn::run(&args, printer),
+        Command::Merge(args) => cmd::learn::run_merge(&args, printer),
+        Command::Collect(args) => cmd::collect::run(&args, printer),
         Command::Cluster(args) => cmd::cluster::run(&args, printer),
         Command::Normalize(args) => cmd::normalize::run(&args, printer),
         Command::Compile(args) => cmd::compile::run(&args, printer),
@@ -112,6 +113,7 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         Command::Compare(args) => cmd::compare::run(&args, printer),
         Command::Explain(args) => cmd::explain::run(&args, printer),
         Command::Validate(args) => cmd::validate::run(&args, printer),
+        Command::Report(args) => cmd::report::run(&args, printer),
         Command::Tree(args) => cmd::tree::run(&args, printer),
         Command::Simulate(args) => cmd::simulate::run(&args, printer),
         Command::Man(args) => cmd::man::run(&args, printer),

@@ -62,6 +62,21 @@ pub(crate) fn read_rows(
     finish(&report, read, printer)
 }
 
+/// Like [`read_all`]; `observe` may end the reading.
+pub(crate) fn read_full_rows(
+    inputs: &[PathBuf],
+    args: &ReadArgs,
+    printer: &mut Printer,
+    observe: impl FnMut(&Seen) -> Result<(), RowError>,
+) -> anyhow::Result<()> {
+    let inputs = dedust_io::expand(inputs)?;
+    let mut reading = Reading::new(printer, &inputs);
+    let opened = inputs.iter().map(|input| open(input, args));
+    let (report, read) = dedust_crawl::read_full_rows(opened, &mut reading, observe);
+    drop(reading);
+    finish(&report, read, printer)
+}
+
 /// Tells what was read, and why no more.
 fn finish(
     report: &ReadReport,

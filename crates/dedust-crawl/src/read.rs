@@ -145,6 +145,15 @@ pub fn read_rows(
     read_into(Intake { skips_pages: true, ..Intake::default() }, inputs, watch, observe)
 }
 
+/// Like [`read_all`]; `observe` may end the reading.
+pub fn read_full_rows(
+    inputs: impl IntoIterator<Item = Result<Input, ReadError>>,
+    watch: &mut dyn Watch,
+    observe: impl FnMut(&Seen) -> Result<(), RowError>,
+) -> (ReadReport, Result<(), ReadCrawlError>) {
+    read_into(Intake::default(), inputs, watch, observe)
+}
+
 fn read_into(
     mut intake: Intake,
     inputs: impl IntoIterator<Item = Result<Input, ReadError>>,

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 pub(crate) use self::args::DedupArgs;
-use self::args::DedupFormat;
+use self::args::{DedupFormat, SeenPlace};
 use self::piece::{KeyMaker, Piece, Tally};
 use self::shadow::Shadow;
 use super::normalize::{cut, refuse_if};
@@ -55,6 +55,24 @@ struct Figures {
     other_schemes: u64,
     /// Keys in the set.
     seen: u64,
+    /// What that took.
+    #[serde(flatten)]
+    store: StoreFigures,
+}
+
+/// What a set took, by where it is.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum StoreFigures {
+    /// In memory or in a folder.
+    Local(LocalFigures),
+    /// On a server.
+    Server(ServerFigures),
+}
+
+/// Of a set in memory or in a folder.
+#[derive(Debug, Serialize)]
+struct LocalFigures {
     /// Those in memory and in logs.
     recent: u64,
     /// Sorted files with the others.
@@ -65,6 +83,17 @@ struct Figures {
     index_bytes: u64,
     /// Merges of runs since the set was opened.
     merges: u64,
+}
+
+/// Of a set on a server.
+#[derive(Debug, Serialize)]
+struct ServerFigures {
+    /// Keys that the server was asked for. All others were known in this process.
+    asked: u64,
+    /// Keys that count as new because the answer was lost.
+    unconfirmed: u64,
+    /// Connections that were made again.
+    reconnects: u64,
 }
 
 /// Prints new URLs.
@@ -139,6 +168,7 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
     if let Some(shadow) = shadow {
         shadow.report(args.format, printer)?;
     }
+    open::report_server(args, &seen.stats(), printer);
     if args.stats {
         print_stats(&all, &seen.stats(), args, printer)?;
     }
@@ -282,21 +312,14 @@ fn print_stats(
 ) -> anyhow::Result<()> {
     let Tally { lines, urls, new, bad, other_schemes, .. } = *tally;
     let SeenStats { keys: seen, recent_keys: recent, runs, disk_bytes, index_bytes, merges, .. } = *stats;
+    let SeenStats { asked_keys: asked, unconfirmed_keys: unconfirmed, reconnects, lookups, .. } = *stats;
+    let is_server = matches!(args.seen, Some(SeenPlace::Server(_)));
     if args.format == DedupFormat::Json {
-        let figures = Figures {
-            lines,
-            urls,
-            new,
-            bad,
-            other_schemes,
-            seen,
-            recent,
-            runs,
-            disk_bytes,
-            index_bytes,
-            merges,
+        let store = match is_server {
+            true => StoreFigures::Server(ServerFigures { asked, unconfirmed, reconnects }),
+            false => StoreFigures::Local(LocalFigures { recent, runs, disk_bytes, index_bytes, merges }),
         };
-        return Ok(printer.json(&figures)?);
+        return Ok(printer.json(&Figures { lines, urls, new, bad, other_schemes, seen, store })?);
     }
     printer.note(format_args!(
         "{} of {} new, {}",
@@ -304,9 +327,17 @@ fn print_stats(
         counted(urls, "URL", "URLs"),
         percent_of(new, urls)
     ));
-    let place = args.seen.as_ref().map_or("memory".into(), |folder| folder.display().to_string());
+    let place = args.seen.as_ref().map_or("memory".into(), SeenPlace::to_string);
     printer.note(format_args!("{} in {place}", counted(seen, "key", "keys")));
-    if args.seen.is_some() {
+    if is_server {
+        printer.note(format_args!(
+            "{} of {} asked for, the others were known here; {} without an answer; connected again {}",
+            count(asked),
+            counted(lookups, "key", "keys"),
+            count(unconfirmed),
+            counted(reconnects, "time", "times"),
+        ));
+    } else if args.seen.is_some() {
         printer.note(format_args!(
             "{} in logs, {} in {}; {} on disk, {} of memory; {}",
             count(recent),

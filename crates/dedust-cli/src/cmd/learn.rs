@@ -1,8 +1,10 @@
 /*!
-`dedust learn`: observations in, a rule file out, and a report of what it saves.
+`dedust learn`: observations in, a rule file out, and a report of what it saves. `dedust merge`: the same from parts that several
+processes have read.
 */
 
 mod keep;
+mod part;
 mod report;
 mod settings;
 mod unfinished;
@@ -15,6 +17,7 @@ use dedust_learn::{
     CanonFd, CrawlStore, LearnSettings, Learner as _, Preferences, SampleSize, StoredCrawl, Trainer, Training,
 };
 
+pub(crate) use self::part::PartOf;
 use self::unfinished::Unfinished;
 use crate::ExitStatus;
 use crate::args::{LearnArgs, ReportFormat};
@@ -28,8 +31,26 @@ use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
 use crate::progress::Learning;
 
-/// Learns rules and writes them.
+/// What inputs are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inputs {
+    /// Crawls of any format.
+    Crawls,
+    /// What [`part::write`] has written.
+    Parts,
+}
+
+/// Learns rules and writes them, or reads one of several parts of the inputs.
 pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    run_on(Inputs::Crawls, args, printer)
+}
+
+/// Learns rules from parts, and writes them.
+pub(crate) fn run_merge(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    run_on(Inputs::Parts, args, printer)
+}
+
+fn run_on(inputs: Inputs, args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let to_stdout = args.output.as_os_str() == "-";
     if to_stdout && args.format == ReportFormat::Json {
         return Err(Refusal::new(
@@ -66,6 +87,10 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         .context("--max-fpr is out of range")?;
     let sample = SampleSize::new(args.sample, args.max_sample)
         .with_context(|| format!("--sample must be from 0 to 1, not {}", args.sample))?;
+    if let Some(part) = args.part.filter(|_| inputs == Inputs::Crawls) {
+        interrupt::listen();
+        return part::write(args, part, sample, printer);
+    }
     #[cfg(feature = "seq2seq")]
     let mut weights = Some(args.method)
         .filter(|method| *method == Method::Seq2Seq && !to_stdout)
@@ -78,7 +103,11 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
 
     let unfinished = Unfinished::prepare(args)?;
     interrupt::listen();
-    let learned = learn(args, &trainer, sample, finds_mirrors, &unfinished, printer);
+    let learned = match inputs {
+        Inputs::Crawls => learn(args, &trainer, sample, finds_mirrors, &unfinished, printer),
+        Inputs::Parts => part::merge(args, sample, finds_mirrors)
+            .and_then(|crawl| learn_from(crawl, args, &trainer, &unfinished, printer)),
+    };
     let (crawl, mut training) = learned.inspect_err(|_| unfinished.give_up(printer))?;
 
     let kept = earlier.map(|earlier| training.rules.keep(&earlier));
@@ -141,6 +170,25 @@ fn learn(
         counted(crawl.sites().len() as u64, "site", "sites"),
         started.elapsed().as_secs_f64()
     ));
+    learn_from(crawl, args, trainer, unfinished, printer)
+}
+
+/// Learns from what was read.
+fn learn_from(
+    crawl: StoredCrawl,
+    args: &LearnArgs,
+    trainer: &Trainer,
+    unfinished: &Unfinished,
+    printer: &mut Printer,
+) -> anyhow::Result<(StoredCrawl, Training)> {
+    if crawl.too_long() > 0 {
+        printer.warning(format_args!(
+            "{} left out, of more than 8,192 bytes or 256 path segments and parameters: such URLs are normalized, but not \
+             learned from",
+            counted(crawl.too_long(), "URL", "URLs")
+        ));
+    }
+    let started = Instant::now();
     let learning = Learning::new(printer);
     let training = unfinished.train(trainer, &crawl, &learning);
     drop(learning);
@@ -175,13 +223,6 @@ fn read(
     })?;
     if has_spilled {
         unfinished.note_read(&crawl)?;
-    }
-    if crawl.too_long() > 0 {
-        printer.warning(format_args!(
-            "{} left out, of more than 8,192 bytes or 256 path segments and parameters: such URLs are normalized, but not \
-             learned from",
-            counted(crawl.too_long(), "URL", "URLs")
-        ));
     }
     Ok(crawl)
 }

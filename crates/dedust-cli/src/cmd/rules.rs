@@ -11,7 +11,6 @@ mod list;
 mod merge;
 mod select;
 mod show;
-mod state;
 
 pub(crate) use self::args::RulesArgs;
 use self::args::RulesCommand;

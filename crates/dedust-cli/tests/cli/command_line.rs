@@ -124,6 +124,8 @@ fn long_help_has_examples() {
 
     Commands:
       learn        Learn rules for every site of a crawl
+      merge        Learn rules from the parts that `learn --part` has written
+      collect      Put the rules of many sites, one in each row of a table, into one file
       cluster      Find which URLs of a crawl show the same page
       normalize    Rewrite URLs to their canonical form; tables get two columns more
       dedup        Print only URLs of pages that were not met before

@@ -20,6 +20,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::part::PartOf;
 use super::settings::Settings;
 use crate::args::LearnArgs;
 use crate::failure::Refusal;
@@ -34,6 +35,8 @@ pub(super) struct Unfinished {
     settings: Settings,
     method: Method,
     evidence: EvidenceKinds,
+    /// Of the sites, where not all are learned.
+    part: Option<PartOf>,
     resume: bool,
 }
 
@@ -63,8 +66,14 @@ impl Unfinished {
             name.into()
         };
         let settings = Settings::of(args);
-        let unfinished =
-            Self { folder, settings, method: args.method, evidence: args.evidence, resume: args.resume };
+        let unfinished = Self {
+            folder,
+            settings,
+            method: args.method,
+            evidence: args.evidence,
+            part: args.part,
+            resume: args.resume,
+        };
         if !args.resume && !args.force && unfinished.read_path().exists() {
             return Err(Refusal::new(
                 format!("an earlier run was interrupted and left {}", unfinished.folder.display()),
@@ -131,7 +140,8 @@ impl Unfinished {
         progress: &dyn Progress,
     ) -> anyhow::Result<Training> {
         progress.start(crawl.sites().len(), crawl.rows());
-        let learned = (0..PARTS).into_par_iter().map(|part| self.train_part(trainer, crawl, part, progress));
+        let parts = (0..PARTS).into_par_iter().filter(|part| self.part.is_none_or(|of| of.has(*part)));
+        let learned = parts.map(|part| self.train_part(trainer, crawl, part, progress));
         Ok(Training::of_parts(self.method.name(), learned.collect::<anyhow::Result<_>>()?))
     }
 

@@ -9,12 +9,12 @@ use serde::Serialize;
 
 use super::args::ShowArgs;
 use super::select::edits_of;
-use super::state::{state, trust};
 use crate::ExitStatus;
 use crate::args::ReportFormat;
 use crate::number::{count, counted};
 use crate::printer::Printer;
 use crate::{rule_file, words};
+use dedust_report::edit_state::{state, trust};
 
 /// One line of `--format json`.
 #[derive(Debug, Serialize)]
