@@ -37,6 +37,7 @@ mod read;
 mod roundtrip;
 mod run;
 mod triggers;
+mod values;
 mod write;
 
 pub(crate) use self::edited_url::EditedUrl;
@@ -44,12 +45,8 @@ pub(crate) use self::encode::encode;
 pub use self::one_by_one::{EditList, UrlParts};
 pub(crate) use self::roundtrip::Edited;
 
-use wide::{CmpEq as _, i8x16};
-
-use self::edited_url::Piece;
 use self::names::{Name, Names};
-use crate::encoding::{Cursor, array_at, first_word, is_same, u16_at, u32_at};
-use crate::marks::{LANES, lanes_of, low_lanes};
+use crate::encoding::{Cursor, array_at, is_same, u16_at, u32_at};
 use crate::program::CompiledSite;
 use crate::program::{END_WIDTH, Program, Texts};
 use crate::url::{PADDING, RawValue};
@@ -381,49 +378,6 @@ impl<'a> EditProgram<'a> {
         length == text_length && is_same(self.site, at, padded, start, length)
     }
 
-    /// The edits that wait for a value, of a length that is [`BARE`] if it is none.
-    #[inline(always)]
-    fn triggered_by_value(&self, of: u16, value: (&[u8], usize, usize)) -> u32 {
-        let (padded, start, length) = value;
-        self.values().triggered(value_print(of, padded, start, length), of, value)
-    }
-
-    /// The values that edits wait for.
-    #[inline(always)]
-    fn values(&self) -> Values<'_> {
-        let names =
-            usize::from(u16_at(self.head, QUERY_NAMES_AT)) + usize::from(u16_at(self.head, PATH_NAMES_AT));
-        let count = usize::from(u16_at(self.head, VALUES_AT));
-        let first = array_at(self.site, names).map_or(i8x16::splat(0), lanes_of);
-        Values { program: self, prints_at: names, count, first, lanes: low_lanes(count) }
-    }
-
-    /// The edits that wait for the value of a query parameter. The number of its name is given, and what is done early to it.
-    #[inline(always)]
-    fn triggered_by_param(&self, (id, early): (u16, u8), padded: &[u8], value: Piece) -> u32 {
-        if early & early_bits::HAS_VALUES == 0 || id == NO_ID {
-            return 0;
-        }
-        let length = if value.is_bare() { BARE } else { value.len() };
-        self.triggered_by_value(OF_QUERY + id, (padded, value.start as usize, length))
-    }
-
-    /// The edits that wait for a value that may be one of some.
-    #[inline(never)]
-    fn triggered_by_likely(&self, from: usize, likely: u32, of: u16, value: (&[u8], usize, usize)) -> u32 {
-        let (mut edits, mut likely) = (0, likely);
-        while likely != 0 {
-            let number = from + likely.trailing_zeros() as usize;
-            let at = u32_at(self.head, VALUE_TABLE_AT) as usize + VALUE_BYTES * number;
-            let Some(entry) = array_at::<VALUE_BYTES>(self.shape, at) else { return edits };
-            if u16_at(entry, 8) == of && self.is_text(u32_at(entry, 4), value) {
-                edits |= u32_at(entry, 0);
-            }
-            likely &= likely - 1;
-        }
-        edits
-    }
-
     /// The edits that share a bit, by their numbers.
     #[inline(always)]
     fn sharing(&self, bit: u32) -> std::ops::Range<usize> {
@@ -447,38 +401,6 @@ impl<'a> EditProgram<'a> {
     /// The place of an edit in the site's list.
     pub(crate) fn place(&self, number: usize) -> Option<usize> {
         self.edit(number).map(|(edit, _)| usize::from(edit.place))
-    }
-}
-
-/// The values that edits wait for, known by prints of one byte.
-#[derive(Clone, Copy)]
-struct Values<'p> {
-    program: &'p EditProgram<'p>,
-    prints_at: usize,
-    count: usize,
-    /// The first sixteen prints, and a bit for each that is one.
-    first: i8x16,
-    lanes: u32,
-}
-
-impl Values<'_> {
-    /// The edits that wait for a value with a print.
-    #[inline(always)]
-    fn triggered(&self, print: u8, of: u16, value: (&[u8], usize, usize)) -> u32 {
-        let lanes = i8x16::splat(print.cast_signed());
-        let likely = self.first.cmp_eq(lanes).move_mask().cast_unsigned() & self.lanes;
-        let mut edits = if likely == 0 { 0 } else { self.program.triggered_by_likely(0, likely, of, value) };
-        let mut from = LANES;
-        while from < self.count {
-            let Some(prints) = array_at::<LANES>(self.program.site, self.prints_at + from) else { break };
-            let is_it = lanes_of(prints).cmp_eq(lanes).move_mask().cast_unsigned();
-            let likely = is_it & low_lanes(self.count - from);
-            if likely != 0 {
-                edits |= self.program.triggered_by_likely(from, likely, of, value);
-            }
-            from += LANES;
-        }
-        edits
     }
 }
 
@@ -514,16 +436,5 @@ struct StoredEdit {
     conflicts: u32,
 }
 
-/// Whose values are looked up: those of the path, or those of a query parameter, whose number is added.
-const OF_PATH: u16 = 0;
-const OF_QUERY: u16 = 1;
 /// The length of a value that is none.
 const BARE: usize = usize::MAX;
-
-/// A number for a value; different values mostly have different ones.
-#[inline(always)]
-fn value_print(of: u16, padded: &[u8], start: usize, length: usize) -> u8 {
-    let word = if length == BARE { 0 } else { first_word(padded, start, length) };
-    let mixed = word ^ (length as u64).rotate_left(24) ^ u64::from(of).rotate_left(40);
-    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
-}

@@ -3,7 +3,8 @@ Edits that are made as soon as a URL is read: most of those that are learned are
 
 "This parameter is left out" asks for nothing and is of no concern to other edits. Whether it is made before or after
 them is all the same, so it needs no test and no place in their order: the table of names says what becomes of a
-parameter. Likewise for a slash at the end, for `https`, and for a host label such as `www`.
+parameter. Likewise for a slash at the end, for `https`, and for a host label such as `www`. That `;` separates the parameters of all URLs
+of a site is not even a change, but a way of reading.
 */
 
 use super::edited_url::{EditedUrl, Param, Piece};
@@ -11,7 +12,7 @@ use super::read::{labels, may_have_label};
 use super::run::Scope;
 use super::{EARLY_AT, EditProgram, LABEL_AT, LABEL_INDEX_AT, NO_TEXT, early_bits};
 use crate::encoding::u32_at;
-use crate::rule::{Change, Edit, Mapped, Spot};
+use crate::rule::{Change, Closed, Edit, Mapped, Spot};
 use crate::url::{ParamName, ParsedUrl, TokenKey, Value};
 
 /// A change that can be made early.
@@ -88,6 +89,12 @@ fn is_dropped_with_first(edit: &Edit, change: &Change) -> bool {
     let Change::Drop(Spot::Key(TokenKey::QueryParam(name))) = change else { return false };
     let first = ParamName { name: name.name.clone(), occurrence: 1 };
     name.occurrence > 1 && edit.change.contains(&Change::Drop(Spot::Key(TokenKey::QueryParam(first))))
+}
+
+/// Whether an edit only says that `;` separates the query parameters of all URLs, of those that are fetched too.
+pub(super) fn splits_all_params(edit: &Edit) -> bool {
+    let is_for_all = edit.when.is_empty() && edit.closed == Closed::No && !edit.last && edit.fetchable;
+    is_for_all && edit.change == [Change::SplitParams]
 }
 
 /// Of two bits, the one for keys or the one for URLs.

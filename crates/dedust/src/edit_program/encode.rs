@@ -7,17 +7,18 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use super::change::MAX_DROPPED_NAMES;
-use super::early::Early;
+use super::early::{Early, splits_all_params};
 use super::head::Head;
 use super::independence::{Masks, alone, masks};
 use super::names::NamesBuilder;
 use super::triggers::{Trigger, depths, triggers};
+use super::values::{OF_PATH, OF_QUERY, value_print};
 use super::{
     BARE, BITS, COUNT_AT, CompiledSite, DEPTHS, DEPTHS_AT, EARLY_AT, EDITS_AT, END_WIDTH, ENDS_AT,
     EXCEPT_PARAMS, FEATURES_AT, FETCHABLE, FETCHABLE_AT, FIRST_LABEL_AT, FLAGS_AT, HAS_FOLDS,
     HAS_PATH_VALUES, HEAD_BYTES, IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT, MATTERS_AT, MAY_FAIL, NO_LABELS,
-    NO_TEXT, OF_PATH, OF_QUERY, PATH_NAMES_AT, Place, QUERY_NAMES_AT, SPLITS_PARAMS, TEXTS_AT, TOTAL_AT,
-    VALUE_TABLE_AT, VALUES_AT, code, early_bits, value_print,
+    NO_TEXT, PATH_NAMES_AT, Place, QUERY_NAMES_AT, SPLITS_PARAMS, TEXTS_AT, TOTAL_AT, VALUE_TABLE_AT,
+    VALUES_AT, code, early_bits,
 };
 use crate::encoding::{Encode as _, TooLarge};
 use crate::program::HAS_EDITS;
@@ -140,12 +141,6 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
     texts.put(&mut site);
     out[..HEAD_BYTES].copy_from_slice(&head.bytes);
     Ok(CompiledSite { shape: out, site })
-}
-
-/// Whether an edit only says that `;` separates the query parameters of all URLs, of those that are fetched too.
-fn splits_all_params(edit: &Edit) -> bool {
-    let is_for_all = edit.when.is_empty() && edit.closed == Closed::No && !edit.last && edit.fetchable;
-    is_for_all && edit.change == [Change::SplitParams]
 }
 
 /// The lowest position of a label that edits speak of. Those that count parts speak of all, and one that is set may come after

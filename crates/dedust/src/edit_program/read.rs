@@ -6,9 +6,10 @@ use memchr::memchr;
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
 use super::edited_url::{EditedUrl, Param, Parts, Piece, Touched};
+use super::values::{OF_PATH, value_print};
 use super::{
     EditProgram, FIRST_LABEL_AT, Feature, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, NO_LABELS, Name, Names,
-    OF_PATH, PARAM_CHARACTERS_AT, PATH_CHARACTERS_AT, spelling_bits, value_print,
+    PARAM_CHARACTERS_AT, PATH_CHARACTERS_AT, spelling_bits,
 };
 use crate::encoding::{array_at, first_word};
 use crate::marks::{
