@@ -123,7 +123,7 @@ def evaluate(
 ) -> DataFrame:
     """How good rules are on each site: a row with `urls`, `pages`, `compression`, `fpr`, `precision`, `recall` and `f1`.
 
-    Figures are those of `dedust evaluate`; of sites with more than `max_urls` rows so many are drawn, by groups that rules may
+    Figures are those of `dedust evaluate`, without URLs of more than 8,192 bytes or 256 parts; of sites with more than `max_urls` rows so many are drawn, by groups that rules may
     bring together.
     """
     options: dict[str, Any] = {
