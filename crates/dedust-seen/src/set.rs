@@ -114,13 +114,13 @@ impl SeenSet {
         }
     }
 
-    /// Notes the rules that keys are made with from now on, as [`SeenOptions::rules`] does. Whether those before were others. Does
-    /// nothing for a set on a server, which is opened for the rules that it has.
+    /// Notes the rules that keys are made with from now on, as [`SeenOptions::rules`] does. Whether those before were others. On a
+    /// server, keys of these rules are asked for from now on.
     pub fn note_rules(&mut self, fingerprint: u128) -> Result<bool, SeenError> {
         match &mut self.0 {
             Store::Local(set) => set.note_rules(fingerprint),
             #[cfg(feature = "redis")]
-            Store::Server(_) => Ok(false),
+            Store::Server(set) => set.note_rules(fingerprint),
         }
     }
 

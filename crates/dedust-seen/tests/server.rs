@@ -194,6 +194,10 @@ fn keys_of_other_rules_are_apart() {
     assert_eq!((new.stats().keys, ask(&mut new, [1, 2])), (0, vec![true, true]));
     // A process that still has the old rules is not disturbed.
     assert_eq!(ask(&mut old, [1, 2]), [false, true]);
+    // One that gets the new rules while it runs sees what others saw with them.
+    assert_eq!(ask(&mut old, [3]), [true]);
+    assert!(!old.note_rules(8).unwrap());
+    assert_eq!(ask(&mut old, [1, 2, 3]), [false, false, true]);
 }
 
 #[test]

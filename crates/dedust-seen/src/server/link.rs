@@ -78,6 +78,21 @@ impl Link {
         self.greeting = Some(greeting);
     }
 
+    /// Adds members to sets, now and on every connection from now on.
+    pub(super) fn register(&mut self, members: Vec<(String, String)>) -> Result<(), ServerError> {
+        self.run(|connection, _| {
+            let mut pipe = redis::pipe();
+            for (set, member) in &members {
+                pipe.cmd("SADD").arg(set).arg(member).ignore();
+            }
+            pipe.query::<()>(connection)
+        })?;
+        if let Some(greeting) = &mut self.greeting {
+            greeting.members.extend(members);
+        }
+        Ok(())
+    }
+
     /// Does some work with the connection, again until it succeeds. It is told whether it was tried before, and so may have been done.
     pub(super) fn run<T>(
         &mut self,

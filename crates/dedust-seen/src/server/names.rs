@@ -39,6 +39,11 @@ impl Names {
         Self { prefix: prefix.into(), version: version.into() }
     }
 
+    /// Those of other rules.
+    pub(super) fn of_rules(&self, fingerprint: u128) -> Self {
+        Self { prefix: self.prefix.clone(), version: version_of(Some(fingerprint)) }
+    }
+
     pub(super) fn version(&self) -> &str {
         &self.version
     }

@@ -71,18 +71,8 @@ impl ServerOptions {
             Some(_) => exchange_rules(&mut link, &names)?,
             None => false,
         };
-        let mut members = vec![(names.versions(), names.version().to_owned())];
-        if let Some(name) = &self.session {
-            members.push((names.sessions(), name.clone()));
-        }
-        link.run(|connection, _| {
-            let mut pipe = pipe();
-            for (set, member) in &members {
-                pipe.cmd("SADD").arg(set).arg(member).ignore();
-            }
-            pipe.query::<()>(connection)
-        })?;
-        link.greet_with(Greeting { marker: (names.marker(), marker.encode()), members });
+        link.greet_with(Greeting { marker: (names.marker(), marker.encode()), members: Vec::new() });
+        link.register(members(&names, self.session.as_deref()))?;
         let places = names.places(marker.ttl, now());
         let mut set = ServerSet {
             shown: address.to_string(),
@@ -145,6 +135,13 @@ fn exchange_rules(link: &mut Link, names: &Names) -> Result<bool, ServerError> {
         exchange.query::<Option<Vec<u8>>>(connection)
     })?;
     Ok(before.is_some_and(|before| before != names.version().as_bytes()))
+}
+
+/// What says that there are keys of these rules, and a session.
+fn members(names: &Names, session: Option<&str>) -> Vec<(String, String)> {
+    let version = (names.versions(), names.version().to_owned());
+    let session = session.map(|name| (names.sessions(), name.to_owned()));
+    [version].into_iter().chain(session).collect()
 }
 
 /// Seconds since 1970, by the clock of this machine.
@@ -342,6 +339,19 @@ impl ServerSet {
         }
         self.figures.keys = counts.iter().filter_map(integer).map(|count| count.max(0) as u64).sum();
         Ok(())
+    }
+
+    /// Asks for the keys of other rules from now on. Whether the server was last used with others.
+    pub(crate) fn note_rules(&mut self, fingerprint: u128) -> Result<bool, SeenError> {
+        let names = self.names.of_rules(fingerprint);
+        let noted = exchange_rules(&mut self.link, &names).and_then(|is_changed| {
+            self.link.register(members(&names, self.session.as_deref()))?;
+            Ok(is_changed)
+        });
+        let noted = noted.map_err(|source| SeenError::Server { address: self.shown.clone(), source })?;
+        self.filter.clear();
+        self.names = names;
+        Ok(noted)
     }
 
     /// How many keys the set has, with those of the session.
