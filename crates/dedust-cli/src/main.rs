@@ -6,6 +6,7 @@ own: rules live in `dedust`, learning in `dedust-learn`, file formats in `dedust
 */
 
 mod args;
+mod bad_lines;
 mod clock;
 mod cmd;
 mod failure;

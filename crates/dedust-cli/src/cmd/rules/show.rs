@@ -83,14 +83,17 @@ fn print_site(name: &str, site: &SiteRules, printer: &mut Printer) -> io::Result
         let urls = counted(site.summary().urls, "URL", "URLs");
         printer.line(format_args!("  learned from {urls} of {} known pages", count(site.summary().pages)))?;
     }
-    if let Some(Promise { lost, pages }) = site.summary().promise {
-        let pages = counted(pages, "page", "pages");
-        printer.line(format_args!(
-            "  what was learned is expected to merge at most {} of {pages} wrongly, 95 % confidence",
-            count(lost)
-        ))?;
+    match (site.promise(), site.summary().promise) {
+        (Some(Promise { lost, pages }), _) => printer.line(format_args!(
+            "  at most {} of {} are expected to be merged wrongly, 95 % confidence",
+            count(lost),
+            counted(pages, "page", "pages"),
+        )),
+        (None, Some(_)) => printer.line(
+            "  nothing is promised: an edit is applied that was written by hand, or pinned although it was refuted",
+        ),
+        (None, None) => Ok(()),
     }
-    Ok(())
 }
 
 fn print_edit(index: usize, site: &SiteRules, printer: &mut Printer) -> io::Result<()> {
