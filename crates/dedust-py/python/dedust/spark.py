@@ -255,14 +255,18 @@ def _merged(sightings: DataFrame) -> bytes:
     return bytes(next(spread.merge(rows)).column(0)[0].as_py())
 
 
-def _drawn(rows: DataFrame, options: spread.Options, plan: SamplePlan, stage: str) -> DataFrame:
+def _drawn(rows: DataFrame, options: spread.Options, plan: SamplePlan, stage: spread.Stage) -> DataFrame:
     shipped = _ship_plan(rows.sparkSession, plan)
     function = partial(spread.draw, options=options, plan=partial(_plan_at, shipped), stage=stage)
     return rows.mapInArrow(function, spread.DRAWN)  # type: ignore[arg-type]
 
 
 def _reduced(
-    drawn: DataFrame, options: spread.Options, plan: SamplePlan, task: str, normalizer: Callable[[], Normalizer] | None = None
+    drawn: DataFrame,
+    options: spread.Options,
+    plan: SamplePlan,
+    task: spread.Task,
+    normalizer: Callable[[], Normalizer] | None = None,
 ) -> DataFrame:
     """Brings what was drawn of each site to one place, and makes something of it."""
     shipped = _ship_plan(drawn.sparkSession, plan)
@@ -274,7 +278,7 @@ def _reduced(
 
 
 def _reduce_sites(
-    rows: DataFrame, options: spread.Options, plan: SamplePlan, task: str, normalizer: Callable[[], Normalizer] | None = None
+    rows: DataFrame, options: spread.Options, plan: SamplePlan, task: spread.Task, normalizer: Callable[[], Normalizer] | None = None
 ) -> DataFrame:
     """Draws and reduces; sites of which too few rows were drawn, again."""
     found = _reduced(_drawn(rows, options, plan, "draw"), options, plan, task, normalizer)

@@ -23,6 +23,8 @@ from dedust._dedust import Census, Normalizer, Rows, SamplePlan, Sampler, SiteRe
 
 Options = Mapping[str, Any]
 Batches = Iterator[Any]
+Stage = Literal["pilot", "draw"]
+Task = Literal["groups", "learn", "evaluate"]
 
 # Of `count`: sites with their rows; then one row without a site, with what was read and what tells of mirrors.
 COUNTED = "site string, hash long, rows long, bytes long, good long, bad long, bad_columns long, too_long long, sightings binary"
@@ -40,7 +42,8 @@ REDUCED = {
 
 def trainer_of(options: Options) -> Trainer:
     """The trainer that workers use: they are many, so that each has one thread."""
-    return Trainer(**{**options, "threads": 1})
+    given: Any = {**options, "threads": 1}
+    return Trainer(**given)
 
 
 def count(batches: Iterable[Any], options: Options) -> Batches:
@@ -70,7 +73,7 @@ def merge(batches: Iterable[Any]) -> Batches:
     yield pa.RecordBatch.from_arrays([pa.array([merged], pa.binary())], names=["sightings"])
 
 
-def draw(batches: Iterable[Any], options: Options, plan: Callable[[], SamplePlan], stage: Literal["pilot", "draw"]) -> Batches:
+def draw(batches: Iterable[Any], options: Options, plan: Callable[[], SamplePlan], stage: Stage) -> Batches:
     """Draws rows, as the plan says: all of small sites, some of large ones."""
     sampler = Sampler(trainer_of(options), plan(), stage)
     for batch in batches:
@@ -83,7 +86,7 @@ def reduce(
     batches: Iterable[Any],
     options: Options,
     plan: Callable[[], SamplePlan],
-    task: Literal["groups", "learn", "evaluate"],
+    task: Task,
     normalizer: Callable[[], Normalizer] | None = None,
 ) -> Batches:
     """Makes groups, rules or figures of sites, whose drawn rows come one after the other."""
