@@ -23,8 +23,6 @@ from dedust._dedust import Census, Normalizer, Rows, SamplePlan, Sampler, SiteRe
 
 Options = Mapping[str, Any]
 Batches = Iterator[Any]
-Stage = Literal["pilot", "draw"]
-Task = Literal["groups", "learn", "evaluate"]
 
 # Of `count`: sites with their rows; then one row without a site, with what was read and what tells of mirrors.
 COUNTED = "site string, hash long, rows long, bytes long, good long, bad long, bad_columns long, too_long long, sightings binary"
@@ -42,8 +40,8 @@ REDUCED = {
 
 def trainer_of(options: Options) -> Trainer:
     """The trainer that workers use: they are many, so that each has one thread."""
-    given: Any = {**options, "threads": 1}
-    return Trainer(**given)
+    single: dict[str, Any] = {**options, "threads": 1}
+    return Trainer(**single)
 
 
 def count(batches: Iterable[Any], options: Options) -> Batches:
@@ -73,7 +71,7 @@ def merge(batches: Iterable[Any]) -> Batches:
     yield pa.RecordBatch.from_arrays([pa.array([merged], pa.binary())], names=["sightings"])
 
 
-def draw(batches: Iterable[Any], options: Options, plan: Callable[[], SamplePlan], stage: Stage) -> Batches:
+def draw(batches: Iterable[Any], options: Options, plan: Callable[[], SamplePlan], stage: Literal["pilot", "draw"]) -> Batches:
     """Draws rows, as the plan says: all of small sites, some of large ones."""
     sampler = Sampler(trainer_of(options), plan(), stage)
     for batch in batches:
@@ -86,7 +84,7 @@ def reduce(
     batches: Iterable[Any],
     options: Options,
     plan: Callable[[], SamplePlan],
-    task: Task,
+    task: Literal["groups", "learn", "evaluate"],
     normalizer: Callable[[], Normalizer] | None = None,
 ) -> Batches:
     """Makes groups, rules or figures of sites, whose drawn rows come one after the other."""
