@@ -94,7 +94,7 @@ struct Worker {
     written: Written,
 }
 
-/// Rows with a URL or null. Its own type for each kind of column, since a call for each row would cost as much as copying it.
+/// Rows with a URL or null. A type of its own for each kind of column, so that no row costs an indirect call.
 struct Rows<G> {
     len: usize,
     has_nulls: bool,
