@@ -67,6 +67,8 @@ impl SiteKeeper<'_> {
         let mut edits = learned.edits().to_vec();
         let added = self.mark(&mut edits);
         let has_pinned = added.iter().any(Edit::is_applied);
+        // Of an edit without evidence it is known anyway that nothing is promised: see `SiteRules::promise`.
+        let is_counted = !added.iter().any(|edit| edit.is_applied() && edit.evidence != Evidence::default());
         let is_learned = !edits.is_empty();
         added.into_iter().for_each(|edit| place_edit(&mut edits, edit));
         let hosts = match (has_pinned, is_learned) {
@@ -78,7 +80,7 @@ impl SiteKeeper<'_> {
         let decided: Vec<Edit> = edits.iter().filter(|edit| is_decided(edit)).cloned().collect();
         let index = EditIndex::new(&decided);
         refused.retain(|refused| index.places_of(&decided, &refused.to_edit(Evidence::default())).is_empty());
-        let promise = learned.summary().promise.filter(|_| !has_pinned);
+        let promise = learned.summary().promise.filter(|_| is_counted);
         let rules = self.settle(learned, edits).with_refused(refused);
         // What an edit loses that was not learned from this crawl is not in the promise.
         let summary = SiteSummary { promise, ..rules.summary().clone() };
