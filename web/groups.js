@@ -5,6 +5,8 @@ import { difference, urlText } from "./difference.js";
 
 const GROUPS_SHOWN = 20;
 const MEMBERS = 12;
+// URLs of a group whose canonical URLs are compared.
+const ASKED = 200;
 
 // The groups of a site by the normalizer in the page, those that save most first.
 function groupsOf(whatif, place) {
@@ -25,6 +27,13 @@ function groupsOf(whatif, place) {
     groups.push({ members, saved, pages: known.size });
   }
   return groups.sort((a, b) => b.saved - a.saved || b.members.length - a.members.length);
+}
+
+// The canonical URL of most of them; of several that as many have, the shortest, then the first by its letters.
+function mostCommon(urls) {
+  const counts = new Map();
+  for (const url of urls) counts.set(url, (counts.get(url) ?? 0) + 1);
+  return [...counts].sort(([a, m], [b, n]) => n - m || a.length - b.length || (a < b ? -1 : 1))[0][0];
 }
 
 function groupItem(group) {
@@ -89,7 +98,7 @@ export function groupsSection(whatif, place) {
           size: group.members.length, known: group.members.length, saved: group.saved, pages: group.pages, url,
           title: titles.get(url(0)),
           canonical: () => {
-            canonical ??= whatif.normalizer.canonical(url(0)).trimEnd();
+            canonical ??= mostCommon(whatif.normalizer.canonical(group.members.slice(0, ASKED).map((_, at) => url(at)).join("\n")).trimEnd().split("\n"));
             return canonical;
           },
         };

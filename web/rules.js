@@ -241,7 +241,7 @@ export function rulesSection(whatif, place, charts) {
     found.textContent = words.length > 0 ? `${count(shown.length)} of ${counted(detail.edits.length, "edit", "edits")}` : "";
     replace(list, shown.length > 0
       ? paged(shown, RULES_SHOWN, (edit) => ruleRow(whatif, place, detail.site, edit, most, bound), el("ol", { class: "plain rules" }))
-      : el("p", { class: "empty" }, detail.edits.length > 0 ? "No rule matches." : "This site has no rules: only safe normalization is applied."));
+      : el("p", { class: "empty" }, detail.edits.length > 0 ? "No rule matches." : !whatif.data.rules ? "Compiled rules say no more than what they do: there are no rules to list." : "This site has no rules: only safe normalization is applied."));
   };
   draw();
   const hosts = detail.hosts.length > 0 && el("p", { class: "note hosts" }, `They hold on ${listed(detail.hosts.slice(0, 6))}${detail.hosts.length > 6 ? ` and ${detail.hosts.length - 6} more hosts` : ""}.`);

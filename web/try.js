@@ -26,7 +26,7 @@ function steps(url, explained, details) {
     else next(name, made.key, prose(made.sentence));
   }
   if (explained.steps.length === 0) {
-    const why = explained.site ? "No rule of this site concerns it." : "There are no rules for this site: only safe normalization applies.";
+    const why = explained.site ? "No rule of this site concerns it." : "There are no rules for this site in this page: only safe normalization applies.";
     out.push(el("li", { class: "same" }, el("h3", {}, "Rules"), el("p", { class: "note" }, why)));
   }
   out.push(step("Key", explained.key, "For comparing: equal keys, equal pages, as far as proven.", "result"));

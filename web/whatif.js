@@ -106,7 +106,7 @@ export class WhatIf extends EventTarget {
         if (!this.#base) this.#base = await this.#grouped(run, []);
         const switches = Array.from(this.switches, ([name, isOn]) => [...name.split("\t"), isOn]);
         const groups = switches.length > 0 ? await this.#grouped(run, switches) : this.#base;
-        if (switches.length === 0) this.#normalizer.switchEdits([]);
+        if (switches.length === 0 && !this.data.compiled) this.#normalizer.switchEdits([]);
         if (run === this.#run && groups) this.groups = groups;
       } else if (this.#normalizer && !this.data.compiled) {
         this.#normalizer.switchEdits(Array.from(this.switches, ([name, isOn]) => [...name.split("\t"), isOn]));

@@ -1,7 +1,7 @@
 // The page in a real browser: what readers do with it, and what hostile crawls try.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { launch, open, report, write } from "./browser.mjs";
+import { dedust, launch, open, report, write } from "./browser.mjs";
 
 const evidence = (failed, groups, bound, examples) => ({
   urls: 40, support_pairs: groups, false_pairs: failed, groups, failed_groups: failed, failure_bound: bound,
@@ -248,9 +248,9 @@ describe("hostile crawls", () => {
     })));
     crawl.push({ url: "http://a.example/?__proto__=1&constructor=2", digest: "x" });
     const rules = { version: 2, method: texts[0], sites: { "a.example": { edits: [
-      { change: [{ drop: "q.sid" }], fetchable: true, off: undefined, evidence: evidence(0, 9, 0.3, [{ url: texts[0], duplicate: texts[1] }]) },
-      { change: [{ drop: `q.${texts[1]}` }], off: { by: texts[0], why: texts[1] } },
-    ] } } };
+      { change: [{ drop: "q.sid" }], fetchable: true, evidence: evidence(0, 9, 0.3, [{ url: texts[0], duplicate: texts[1] }]) },
+      { change: [{ drop: "q.__proto__" }], off: { by: texts[0], why: texts[1] } },
+    ], refused: [{ change: [{ drop: "q.print" }], reason: texts[0], votes: 2, against: 0, missing: 7 }] } } };
     const { page, wrong } = await open(context, report("hostile", rules, crawl));
     for (const rule of await page.locator(".rule .sentence").all()) await rule.click();
     await page.locator(".changed button").first().click();
@@ -274,10 +274,10 @@ describe("several sites", () => {
     const { page, wrong } = await open(context, report("several", RULES, crawl));
     const sites = () => page.locator("#sites tbody th").allInnerTexts();
     assert.deepEqual(await sites(), ["worst.example", "a.example", "clean.example"]);
-    await page.getByRole("button", { name: "URLs", exact: true }).click();
+    await page.locator("#sites thead button").nth(1).click();
     assert.deepEqual(await sites(), ["a.example", "clean.example", "worst.example"]);
-    assert.equal(await page.locator("#sites th[aria-sort=descending]").innerText(), "URLs");
-    await page.getByRole("button", { name: "URLs", exact: true }).click();
+    assert.match(await page.locator("#sites th[aria-sort=descending]").innerText(), /^URLs/);
+    await page.locator("#sites thead button").nth(1).click();
     assert.deepEqual(await sites(), ["worst.example", "clean.example", "a.example"]);
     await page.fill("#site-filter", "clean");
     assert.deepEqual(await sites(), ["clean.example"]);
@@ -292,8 +292,20 @@ describe("several sites", () => {
   });
 });
 
+test("compiled rules are tried too, though they cannot be taken apart", async () => {
+  write("compiled.json", JSON.stringify(RULES));
+  dedust("compile", "compiled.json", "-o", "compiled.bin", "--force", "-q");
+  dedust("report", "compiled.bin", "one.jsonl", "-o", "compiled.html", "--force", "-q");
+  const { page, wrong } = await open(context, address.replace("one.html", "compiled.html"));
+  assert.match(await text(page, "#groups .found"), /^21 groups$/);
+  await page.fill("#try-url", "http://a.example/p?id=1&sid=9");
+  assert.match(await text(page, ".steps"), /compiled rules do not say what it does/);
+  assert.match(await text(page, "#rules .empty"), /no rules to list/);
+  assert.deepEqual(wrong, []);
+  await page.close();
+});
+
 test("rules alone make a page too", async () => {
-  const { dedust } = await import("./browser.mjs");
   write("alone.json", JSON.stringify(RULES));
   dedust("report", "alone.json", "-o", "alone.html", "--force", "-q");
   const { page, wrong } = await open(context, address.replace("one.html", "alone.html"));

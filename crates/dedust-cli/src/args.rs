@@ -20,6 +20,7 @@ use crate::cmd::normalize::NormalizeArgs;
 use crate::cmd::report::ReportArgs;
 use crate::cmd::rules::RulesArgs;
 use crate::cmd::seen::SeenArgs;
+use crate::cmd::serve::ServeArgs;
 use crate::cmd::simulate;
 use crate::cmd::validate::ValidateArgs;
 use crate::help;
@@ -121,15 +122,17 @@ pub(crate) enum Command {
     Normalize(NormalizeArgs),
     /// Print only URLs of pages that were not met before
     Dedup(DedupArgs),
-    /// Look after the set of `dedup --seen`: check or repair a folder, end sessions on a server
+    /// Look after the set of `dedup --seen`: check, repair, end sessions
     Seen(SeenArgs),
+    /// Answer crawlers in any language, and people, over HTTP
+    Serve(ServeArgs),
     /// List, show and decide about the edits of a rule file
     Rules(RulesArgs),
     /// Bring rules into a form that opens at once, for any number of sites
     Compile(CompileArgs),
     /// Show which URLs of a crawl rules bring together, and what that saves
     Groups(GroupsArgs),
-    /// Make a web page of rules and a crawl: what is saved, what is at risk, what is left
+    /// Make a web page of what rules save, risk and leave of a crawl
     Report(ReportArgs),
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),

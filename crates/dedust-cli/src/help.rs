@@ -25,7 +25,7 @@ pub(crate) const INPUT: &str = r#"Files or folders with observations: WARC, ARC,
 
 A folder stands for all files in it and below, except those that start with . or _; 'a/**/*.parquet' in quotes for all that match, @FILE for the paths that FILE names, one per line, and `-` for standard input.
 
-Only the column `url` is required. Duplicates are told from `cluster` (or `page`), `canonical`, `redirect`, `digest`, `text_digest`, and `simhash` with `title`; `status`, `time` and `truncated` are used too, all others are ignored. Names that Common Crawl, Screaming Frog, Nutch and Scrapy give to these columns are known; other names are said with --column."#;
+Only the column `url` is required. Duplicates are told from `cluster` (or `page`), `canonical`, `redirect`, `redirected_from`, `digest`, `text_digest`, and `simhash` with `title`; `status`, `time` and `truncated` are used too, all others are ignored. Names that Common Crawl, Screaming Frog, Nutch and Scrapy give to these columns are known; other names are said with --column."#;
 
 /// URLs, wherever they are read.
 pub(crate) const URLS: &str = r#"Files or folders with URLs, of any format that `learn` reads: a list, WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, logs; plain, gzip or zstd
@@ -35,12 +35,12 @@ A folder stands for all files in it and below, except those that start with . or
 /// What `--column` means.
 pub(crate) const COLUMN: &str = r#"A column under another name, such as digest=content_digest; may be given again
 
-COLUMN is one of url, cluster, page, canonical, redirect, digest, text_digest, simhash, title, size, status, mime, time and truncated; NAME is the name it has in the table. Without a name, as in digest=, the column is not used. Names of well-known tools need not be given:
+COLUMN is one of url, cluster, page, canonical, redirect, redirected_from, digest, text_digest, simhash, title, size, status, mime, time and truncated; NAME is the name it has in the table. Without a name, as in digest=, the column is not used. Names of well-known tools need not be given:
 
 common-crawl    the columnar index: content_digest, fetch_status, fetch_redirect, ...; redirects are in the subset crawldiagnostics, so read it together with warc; digests of truncated pages do not count, and robotstxt is passed over
 screaming-frog  exports: Address, Status Code, Canonical Link Element 1, ...
-nutch-crawldb   `readdb -dump` as text, CSV or JSON: Signature, Status name, ...
-scrapy          feeds as JSON, JSON Lines or CSV: response_url, body_hash, ...
+nutch-crawldb   `readdb -dump` as text, CSV or JSON: Signature, Status name, redirects among the metadata, ...
+scrapy          feeds as JSON, JSON Lines or CSV: response_url, body_hash, redirect_urls, ...
 heritrix        crawl.log, which needs no columns; so do indexes of wget
 
 What is read as what is said on standard error, together with the columns that are not used."#;
@@ -123,7 +123,7 @@ pub(crate) const LEARN: &str = r#"Examples:
 
 The crawl may hold any number of sites, in any order; each gets its own rules, or is found to show the pages of another (canonfd). The same observations give the same bytes, in any order and on any number of threads. RULES is written when all is done, or not at all.
 
-A crawl of any size is read once. What exceeds --memory is put on disk, in the folder RULES.unfinished, together with the rules of sites as they are learned; if the run is interrupted after reading, the same command with --resume goes on from there. Of a site with more than 50,000 URLs a sample is learned from, --sample of its URLs but at least 50,000 and at most --max-sample. URLs that rules may bring together are drawn together, so that duplicates stay in sight, and so do the pages that a wrong rule would confuse.
+A crawl of any size is read once. What exceeds --memory is put on disk, in the folder RULES.unfinished, together with the rules of sites as they are learned; if the run is interrupted, the same command with --resume goes on from there. Where reading ends early, by Ctrl-C or a connection that breaks, inputs that were read to their ends are not read again, and of the next only the rows that are missing are used; this takes inputs that exceed --memory or come from an object store, since others are read again in no time. Archives are read from the start, and so is everything after a process was killed while it read. Of a site with more than 50,000 URLs a sample is learned from, --sample of its URLs but at least 50,000 and at most --max-sample. URLs that rules may bring together are drawn together, so that duplicates stay in sight, and so do the pages that a wrong rule would confuse.
 
 The report names edits by their places, those that may lose most first. An edit is risky if URLs speak against it and, with 95 % confidence by all votes on it, it may lose more pages than --max-loss allows for one edit, and more than two. With --verbose, it also shows what was considered and refused.
 
@@ -165,6 +165,7 @@ pub(crate) const EVALUATE_USAGE: &str = "dedust evaluate [OPTIONS] <RULES> <LABE
 pub(crate) const NORMALIZE: &str = r#"Examples:
   zcat urls.gz | dedust normalize rules.json
   dedust normalize rules.json crawl.parquet -o with-keys.parquet
+  dedust normalize rules.json cc-index/ -o with-keys/    # crawl=../subset=../*.parquet too
   dedust normalize rules.json export.csv --column url=Link -o with-keys.csv
   dedust normalize rules.json index.cdxj.gz > with-keys.cdxj
   dedust normalize rules.json crawl.warc.gz --key     # one key per page
@@ -175,6 +176,8 @@ pub(crate) const NORMALIZE: &str = r#"Examples:
 A list of URLs gives one line for each line, in the same order. Blank lines stay blank, lines that are no URLs are passed through, and both keep their bytes; so do line ends. A canonical URL can be fetched; a key cannot, but brings more URLs together. A line of more than 16 MiB is no URL, and its result in tsv is empty. If most lines are no URLs, the input is refused.
 
 A table gives a table of the same format with the columns `dedust_key` and `dedust_url`, and all else as it was: JSON Lines, CSV, TSV, Parquet, and Arrow files in a build with that feature. Lines of a CDXJ index get both as keys, those of a CDX index as the fields U and A of its header. Of Parquet only the column of URLs is decoded, the bytes of the others are copied. A row whose URL is none keeps its values and gets none; a row that cannot be read is left out; both are counted and shown. Several files of one format become one table if they have the same columns. Compressed text comes out plain.
+
+A file is written when all of it is done, or not at all. Where OUT ends in `/` or is a folder, each input becomes a file of its own, at the same place below OUT as it has below the folder that you named; this keeps partitions such as crawl=2024/subset=warc.
 
 All other formats, and tables with --format text, tsv or json, give one line per URL.
 
@@ -189,7 +192,7 @@ pub(crate) const DEDUP: &str = r#"Examples:
   dedust dedup rules.json index.cdxj > one-capture-per-page.cdxj
   dedust dedup rules.json crawl/ --format text > one-url-per-page.txt
   extract-links | dedust dedup rules.json --seen seen | fetch
-  extract-links | dedust dedup rules.json --seen redis://db.example/crawl | fetch   # on any number of machines
+  extract-links | dedust dedup rules.json --seen redis://db.example/crawl | fetch
   dedust dedup rules.json /dev/null --seen seen --stats
   dedust dedup rules.json urls.txt --shadow new.json > /dev/null   # what would new.json do?
 
@@ -214,6 +217,25 @@ With --shadow, these come before:
    "examples":[{"url":..,"duplicate":..}]}
   {"type":"shadow","printed":5,"left_out":2,"kept":0}
 `left_out` counts URLs that were printed and would not have been, `kept` those that were not and would have been. `seen` counts the keys of the set, `recent` those in memory and in logs; `runs` are the sorted files with the others, `merges` those of this run, `index_bytes` the memory they take. With a server, `asked`, `unconfirmed` and `reconnects` are there instead: keys that it was asked for, keys whose answer was lost, and connections that were made again."#;
+
+/// After the help of `serve`.
+pub(crate) const SERVE: &str = r#"Examples:
+  dedust serve rules.json                          # http://127.0.0.1:7007/
+  dedust serve rules.json --seen seen              # with /v1/seen
+  dedust serve rules.json crawl.warc.gz            # the page shows the crawl
+  curl --data-binary @urls.txt localhost:7007/v1/keys
+  curl localhost:7007/openapi.json                 # what else there is
+
+POST /v1/normalize, /v1/keys, /v1/seen and /v1/explain take a URL in each line, or JSON in each line with Content-Type: application/x-ndjson, and answer each line by a line. docs/service.md has examples in several languages.
+
+The rule file is loaded again when it changes, or on SIGHUP; a file that cannot be used is told, and the rules before it are kept. SIGTERM and Ctrl-C stop the server when the requests that it has are answered.
+
+Changes (decisions about rules, learning) need the token that is printed at the start, as the header `Authorization: Bearer TOKEN`. Set DEDUST_TOKEN to choose it. The address is printed on standard output, everything else on standard error; -v logs each request."#;
+
+/// What `--public` means.
+pub(crate) const PUBLIC: &str = "Listen also where other machines can connect
+
+Without it only addresses of this machine itself are listened on. With it, whoever can connect can have URLs normalized and read all rules; changes and /v1/seen need the token. Nothing is encrypted: put a proxy with TLS in front. Requests must name the server by an address, by localhost, or by a name that --host gives.";
 
 /// After the help of `seen` and its verbs.
 pub(crate) const SEEN: &str = r#"Examples:

@@ -6,6 +6,7 @@ own: rules live in `dedust`, learning in `dedust-learn`, file formats in `dedust
 */
 
 mod args;
+mod bad_lines;
 mod clock;
 mod cmd;
 mod failure;
@@ -108,6 +109,7 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         Command::Dedup(args) => cmd::dedup::run(&args, printer),
         Command::Rules(args) => cmd::rules::run(&args, printer),
         Command::Seen(args) => cmd::seen::run(&args, printer),
+        Command::Serve(serve) => cmd::serve::run(&serve, args.global.threads, printer),
         Command::Groups(args) => cmd::groups::run(&args, printer),
         Command::Evaluate(args) => cmd::evaluate::run(&args, printer),
         Command::Compare(args) => cmd::compare::run(&args, printer),

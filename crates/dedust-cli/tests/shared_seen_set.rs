@@ -109,7 +109,7 @@ fn sessions_end_by_commit_or_cancel() {
     let ran = sandbox.run(&["seen", "cancel", &set, "november"], "");
     assert_eq!(
         (ran.code, ran.err.as_str()),
-        (Some(0), &*format!("note: session november cancelled at {set}: 1 key\n"))
+        (Some(0), &*format!("session november cancelled at {set}: 1 key\n"))
     );
     assert_eq!(sandbox.dedup(&session, url).out, url);
     let ran = sandbox.run(&["seen", "commit", &set, "november", "--format", "json"], "");

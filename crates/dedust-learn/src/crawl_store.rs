@@ -26,6 +26,7 @@ mod sample_size;
 mod sampler;
 mod sightings;
 mod stored;
+mod suspended;
 
 pub use self::census::Census;
 pub use self::draw::Groups;
@@ -35,6 +36,7 @@ pub use self::sample_size::SampleSize;
 pub use self::sampler::{ShardSampler, Stage};
 pub use self::sightings::{Sightings, site_hash};
 pub use self::stored::{CrawlShard, StoredCrawl, StoredSite, find_mirrors};
+pub use self::suspended::SuspendedStore;
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};

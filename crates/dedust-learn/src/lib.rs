@@ -51,7 +51,7 @@ pub use corpus::Corpus;
 pub use crawl::Crawl;
 pub use crawl_store::{
     Census, CrawlShard, CrawlStore, Groups, MirrorSite, PARTS, SamplePlan, SampleSize, ShardSampler,
-    Sightings, SiteSample, Stage, StoredCrawl, StoredSite, find_mirrors, site_hash,
+    Sightings, SiteSample, Stage, StoredCrawl, StoredSite, SuspendedStore, find_mirrors, site_hash,
 };
 pub use evidence::{EvidenceKind, EvidenceKinds};
 pub use label::{Clues, LabelBuilder, Labels, MainClues};

@@ -15,6 +15,7 @@ pub(crate) struct Thresholds {
     pub(crate) vote: Vote,
     pub(crate) proof: Proof,
     pub(crate) refine: Refine,
+    pub(crate) observed: Observed,
     pub(crate) hosts: Hosts,
     pub(crate) likeness: Likeness,
     pub(crate) mirrors: Mirrors,
@@ -78,6 +79,7 @@ pub(crate) const THRESHOLDS: Thresholds = Thresholds {
         min_section_urls: 3,
         max_exceptions: 3,
     },
+    observed: Observed { max_tables: 64, max_entries: 1000 },
     hosts: Hosts { min_hosts: 3, max_hosts: 1000, min_links: 10, max_self_links: 0.1 },
     likeness: Likeness {
         max_entries: 1 << 16,
@@ -250,6 +252,15 @@ pub(crate) struct Refine {
     pub(crate) min_section_urls: u64,
     /// Exceptions that an edit may have.
     pub(crate) max_exceptions: usize,
+}
+
+/// How much is written of duplicates that were observed and follow no rule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Observed {
+    /// Tables of a site, the largest.
+    pub(crate) max_tables: usize,
+    /// Entries of one edit.
+    pub(crate) max_entries: usize,
 }
 
 /// On which hosts an edit holds, and when hosts are one.

@@ -15,18 +15,20 @@ use dedust_learn::{
 struct Row {
     url: String,
     digest: Option<String>,
+    cluster: Option<String>,
     redirect: Option<String>,
     time: &'static str,
 }
 
 impl Row {
     fn new(url: String, digest: impl Into<String>) -> Self {
-        Self { url, digest: Some(digest.into()), redirect: None, time: "2026-05-01" }
+        Self { url, digest: Some(digest.into()), cluster: None, redirect: None, time: "2026-05-01" }
     }
 
     fn clues(&self) -> Clues<'_> {
         Clues {
             digest: self.digest.as_ref().map(String::as_bytes),
+            cluster: self.cluster.as_ref().map(String::as_bytes),
             redirect: self.redirect.as_ref().map(String::as_bytes),
             status: Some(if self.redirect.is_some() { 301 } else { 200 }),
             ..Clues::default()
@@ -224,11 +226,12 @@ fn a_page_that_matters_keeps_its_parameter() {
 #[test]
 fn sites_of_few_groups_are_drawn_again() {
     let row = |site: u64, row: u64| {
-        let page = row % 6;
-        Row::new(format!("http://few{site}.example/{page}?sid={}", chance(row)), format!("{site} {page}"))
+        let page = format!("{site}-{}", row % 6);
+        let url = format!("http://few{site}.example/{page}?sid={}", chance(row));
+        Row { cluster: Some(page.clone()), ..Row::new(url, page) }
     };
-    let rows: Vec<Row> = (0..8).flat_map(|site| (0..3000).map(move |number| row(site, number))).collect();
-    let sample = SampleSize::new(0.1, 300).unwrap();
+    let rows: Vec<Row> = (0..16).flat_map(|site| (0..1500).map(move |number| row(site, number))).collect();
+    let sample = SampleSize::new(0.1, 150).unwrap();
     let mut store = CrawlStore::new(EvidenceKinds::AUTO, sample).with_mirrors();
     for row in &rows {
         store.observe(row.url.as_bytes(), &row.clues(), Some(row.time.as_bytes())).unwrap();

@@ -16,13 +16,15 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::data::{CrawlFigures, EditCounts, Figures, ReportData, SiteRow};
 use crate::rows::{Row, SiteUrls};
-use crate::site::{self, SiteFacts};
+use crate::site::{self, Limits, SiteFacts};
 use crate::url_store::{NotKept, UrlStore};
 use crate::url_table;
 
 /// Sites that are shown in full, and sites that are listed.
 const DETAILED_SITES: usize = 40;
 const LISTED_SITES: usize = 5000;
+/// Mirrors that are applied where edits are tried one by one.
+const APPLIED_MIRRORS: usize = 256;
 /// Titles that are kept, and characters of each.
 const KEPT_TITLES: usize = 200_000;
 const TITLE_CHARS: usize = 160;
@@ -145,6 +147,13 @@ impl<'r> ReportBuilder<'r> {
         rows.iter().for_each(|row| total.add(&row.figures));
         let detailed: Vec<&SiteRow> =
             rows.iter().filter(|row| row.mirror_of.is_none()).take(DETAILED_SITES).collect();
+        let mirrors: Vec<(&str, &SiteRules)> = known
+            .sites()
+            .filter(|(_, rules)| settings.trusts_mirrors && rules.mirror().is_some())
+            .take(APPLIED_MIRRORS)
+            .collect();
+        let edits = detailed.iter().map(|row| row.figures.edits.all as usize).sum();
+        let limits = Limits::of(detailed.len(), edits);
         let details = detailed
             .iter()
             .map(|row| {
@@ -155,6 +164,8 @@ impl<'r> ReportBuilder<'r> {
                     urls: sites.get(&row.site),
                     corpus: corpora.iter().find(|corpus| corpus.site() == &*row.site),
                     titles: &titles,
+                    mirrors: &mirrors,
+                    limits,
                 };
                 site::detail(&facts)
             })
@@ -172,7 +183,7 @@ impl<'r> ReportBuilder<'r> {
             sites: rows,
             more_sites,
             details,
-            rules: bare,
+            rules: if rules.is_some() { bare } else { String::new() },
             compiled: if rules.is_none() { compiled(normalizer) } else { None },
             urls,
         }

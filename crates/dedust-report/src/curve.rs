@@ -16,7 +16,7 @@ use crate::rows::Row;
 use crate::site::{SiteFacts, with_edits};
 
 /// Keys that are made for all points of a curve together, and points of it.
-const MAX_KEYS: usize = 4_000_000;
+const MAX_KEYS: usize = 2_000_000;
 const MAX_POINTS: usize = 48;
 
 /// The curve from safe normalization alone to all edits. Empty without a crawl.
@@ -64,7 +64,7 @@ fn greedy(facts: &SiteFacts<'_>, edits: &[usize]) -> Vec<usize> {
 fn saved(facts: &SiteFacts<'_>, edits: &[usize]) -> Option<u64> {
     let (urls, rules) = (facts.urls?, facts.rules?);
     let kept: HashSet<usize> = edits.iter().copied().collect();
-    let normalizer = with_edits(facts.site, rules, |at| kept.contains(&at))?;
+    let normalizer = with_edits(facts, rules, |at| kept.contains(&at))?;
     let mut scratch = Scratch::default();
     let mut key = |row: &Row| normalizer.key_with(urls.url(row), &mut scratch).map_or(row.safe, xxh3_64);
     let keys: HashSet<u64> = urls.rows.iter().map(&mut key).collect();

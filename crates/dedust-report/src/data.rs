@@ -22,7 +22,8 @@ pub struct ReportData {
     pub more_sites: u64,
     /// Sites that are shown in full, in the same order.
     pub details: Vec<SiteDetail>,
-    /// The rules of these sites without evidence, as a rule file: what the normalizer in the page is made of.
+    /// The rules of these sites without evidence, as a rule file: what the normalizer in the page is made of. Empty if they are
+    /// compiled.
     pub rules: String,
     /// Compiled rules in base 64, where there is no rule file; `None` if they are too large for a page.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -99,7 +99,7 @@ fn trials(facts: &SiteFacts<'_>) -> Vec<Trial> {
     let tried = not_applied.chain(refused).take(TRIED_EDITS).filter_map(|(reason, sentence, edit)| {
         let mut edits: Vec<Edit> = rules.applied().map(|(_, edit)| edit.clone()).collect();
         place_edit(&mut edits, Edit { off: None, evidence: Evidence::default(), ..edit });
-        Some(Trial { reason, sentence, normalizer: compiled(facts.site, rules, edits)? })
+        Some(Trial { reason, sentence, normalizer: compiled(facts, rules, edits)? })
     });
     let mut trials: Vec<Trial> = tried.collect();
     trials.sort_by_key(|trial| trial.reason);

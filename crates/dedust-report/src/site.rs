@@ -17,9 +17,7 @@ use crate::edit_state::{is_by_hand, state, trust};
 use crate::rows::{Row, SiteUrls};
 use crate::{curve, params, remaining, tree};
 
-/// Examples of an edit, groups of a site, and URLs of a group that are shown.
-const SHOWN_EXAMPLES: usize = 5;
-const SHOWN_GROUPS: usize = 60;
+/// URLs of a group that are shown.
 const SHOWN_URLS: usize = 12;
 /// Points of the curve of visits.
 const VISIT_POINTS: usize = 60;
@@ -32,12 +30,37 @@ pub(crate) struct SiteFacts<'a> {
     pub(crate) urls: Option<&'a SiteUrls<'a>>,
     pub(crate) corpus: Option<&'a Corpus>,
     pub(crate) titles: &'a HashMap<u32, Box<str>>,
+    /// Sites that show the pages of others, if these are applied.
+    pub(crate) mirrors: &'a [(&'a str, &'a SiteRules)],
+    pub(crate) limits: Limits,
+}
+
+/// How much is shown of a site. The more sites there are, the less, so that a page stays small.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) examples: usize,
+    pub(crate) refused: usize,
+    pub(crate) groups: usize,
+    pub(crate) nodes: usize,
+}
+
+impl Limits {
+    /// For a page of so many sites, and edits of all of them.
+    pub(crate) fn of(sites: usize, edits: usize) -> Self {
+        let share = |all: usize, least: usize, most: usize| (all / sites.max(1)).clamp(least, most);
+        Self {
+            examples: (600 / edits.max(1)).clamp(1, 5),
+            refused: share(240, 8, 60),
+            groups: share(240, 6, 60),
+            nodes: share(1600, 40, 600),
+        }
+    }
 }
 
 /// All there is to show of a site.
 pub(crate) fn detail(facts: &SiteFacts<'_>) -> SiteDetail {
     let mut edits: Vec<EditReport> = facts.rules.map_or_else(Vec::new, |rules| {
-        rules.edits().iter().enumerate().map(|(at, edit)| report(at, edit)).collect()
+        rules.edits().iter().enumerate().map(|(at, edit)| report(at, edit, facts.limits)).collect()
     });
     if let Some(urls) = facts.urls {
         count_changed(urls, &mut edits);
@@ -46,18 +69,22 @@ pub(crate) fn detail(facts: &SiteFacts<'_>) -> SiteDetail {
     SiteDetail {
         site: facts.site.into(),
         hosts: facts.rules.map_or_else(Vec::new, |rules| rules.hosts().to_vec()),
-        refused: facts.rules.map_or_else(Vec::new, |rules| rules.refused().iter().map(refused).collect()),
+        refused: facts.rules.map_or_else(Vec::new, |rules| {
+            rules.refused().iter().take(facts.limits.refused).map(refused).collect()
+        }),
         curve: curve::saved_by_best(facts, &edits),
         visits: facts.urls.map_or_else(Vec::new, visits),
         remaining: remaining::find(facts),
         groups: facts.urls.map_or_else(Vec::new, |urls| groups(facts, urls)),
-        tree: facts.corpus.map_or_else(Vec::new, |corpus| tree::nodes(corpus, facts.normalizer)),
+        tree: facts
+            .corpus
+            .map_or_else(Vec::new, |corpus| tree::nodes(corpus, facts.normalizer, facts.limits.nodes)),
         params: facts.urls.map_or_else(ParamMap::default, |urls| params::map(facts, urls)),
         edits,
     }
 }
 
-fn report(index: usize, edit: &Edit) -> EditReport {
+fn report(index: usize, edit: &Edit, limits: Limits) -> EditReport {
     let Evidence {
         urls, groups, failed_groups, failure_bound, kinds, observed_until, examples, verdict, ..
     } = &edit.evidence;
@@ -82,7 +109,7 @@ fn report(index: usize, edit: &Edit) -> EditReport {
         verdict: verdict.clone(),
         examples: examples
             .iter()
-            .take(SHOWN_EXAMPLES)
+            .take(limits.examples)
             .map(|example| [example.url.clone(), example.duplicate.clone()])
             .collect(),
         changed: None,
@@ -135,7 +162,7 @@ fn count_saved(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>, edits: &mut [EditRepo
             continue;
         }
         let kept = |at: usize| at != edit.index;
-        let Some(normalizer) = with_edits(facts.site, rules, kept) else { continue };
+        let Some(normalizer) = with_edits(facts, rules, kept) else { continue };
         let mut others: HashMap<usize, u128> = HashMap::default();
         for (at, row) in urls.rows.iter().enumerate() {
             if is_last || urls.edits_of(row).contains(&(edit.index as u32)) {
@@ -152,19 +179,22 @@ fn count_saved(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>, edits: &mut [EditRepo
 
 /// The rules of a site with some of its edits; `None` if these cannot stand alone.
 pub(crate) fn with_edits(
-    site: &str,
+    facts: &SiteFacts<'_>,
     rules: &SiteRules,
     is_kept: impl Fn(usize) -> bool,
 ) -> Option<Normalizer> {
     let edits = rules.edits().iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, edit)| edit.clone());
-    compiled(site, rules, edits.collect())
+    compiled(facts, rules, edits.collect())
 }
 
 /// Other edits in place of those of a site.
-pub(crate) fn compiled(site: &str, rules: &SiteRules, edits: Vec<Edit>) -> Option<Normalizer> {
+pub(crate) fn compiled(facts: &SiteFacts<'_>, rules: &SiteRules, edits: Vec<Edit>) -> Option<Normalizer> {
     let edits = SiteRules::new(SiteSummary::default(), edits).ok()?.with_hosts(rules.hosts().to_vec());
     let mut set = RuleSet::new("");
-    set.insert(site, edits).ok()?;
+    set.insert(facts.site, edits).ok()?;
+    for (name, mirror) in facts.mirrors {
+        set.insert(name, (*mirror).clone()).ok()?;
+    }
     Some(Normalizer::compile(&set))
 }
 
@@ -207,7 +237,7 @@ fn groups(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>) -> Vec<GroupReport> {
     let saved = |group: &[&Row]| group[1..].iter().filter_map(|row| row.size).sum::<u64>();
     groups.retain(|group| group.len() > 1);
     groups.sort_by_cached_key(|group| Reverse((saved(group), group.len())));
-    groups.truncate(SHOWN_GROUPS);
+    groups.truncate(facts.limits.groups);
     let mut scratch = Scratch::default();
     groups
         .iter()

@@ -12,15 +12,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::TreeNode;
 
-/// Nodes that are shown.
-const SHOWN_NODES: usize = 600;
 /// Exceptions of a wildcard that are spelled out.
 const SHOWN_EXCEPTIONS: usize = 2;
 /// Characters of a value.
 const VALUE_CHARS: usize = 80;
 
-/// The nodes of the tree, parents before children, siblings from large to small.
-pub(crate) fn nodes(corpus: &Corpus, normalizer: &Normalizer) -> Vec<TreeNode> {
+/// The largest nodes of the tree, parents before children, siblings from large to small.
+pub(crate) fn nodes(corpus: &Corpus, normalizer: &Normalizer, most: usize) -> Vec<TreeNode> {
     if corpus.is_empty() {
         return Vec::new();
     }
@@ -29,7 +27,7 @@ pub(crate) fn nodes(corpus: &Corpus, normalizer: &Normalizer) -> Vec<TreeNode> {
     let keys: Vec<u64> = (0..corpus.len() as u32)
         .map(|row| normalizer.key_with(corpus.url(row), &mut scratch).map_or(u64::from(row), xxh3_64))
         .collect();
-    let shown = largest(&tree);
+    let shown = largest(&tree, most);
     let mut place_by_node: HashMap<NodeId, usize> = HashMap::default();
     let mut nodes = Vec::new();
     let mut open = vec![0];
@@ -46,12 +44,12 @@ pub(crate) fn nodes(corpus: &Corpus, normalizer: &Normalizer) -> Vec<TreeNode> {
 }
 
 /// The largest nodes. A node is never larger than its parent, so the parents of all are among them.
-fn largest(tree: &PatternTree<'_>) -> HashSet<NodeId> {
+fn largest(tree: &PatternTree<'_>, most: usize) -> HashSet<NodeId> {
     let mut nodes: Vec<NodeId> = (0..tree.nodes().len()).collect();
     nodes.sort_by_key(|&node| {
         (std::cmp::Reverse(tree.nodes()[node].volume()), tree.nodes()[node].depth(), node)
     });
-    nodes.into_iter().take(SHOWN_NODES).collect()
+    nodes.into_iter().take(most).collect()
 }
 
 fn facts(tree: &PatternTree<'_>, node: NodeId, parent: Option<usize>, keys: &[u64]) -> TreeNode {

@@ -16,13 +16,19 @@ const HOSTILE: &[&str] = &[
 ];
 
 fn hostile_report() -> ReportData {
-    let rules = r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.</script><!--"}], "fetchable": true}]}}}"#;
+    let rules = r#"{"version": 2, "sites": {"a.example": {
+        "edits": [
+            {"change": [{"drop": "q.sid"}], "fetchable": true},
+            {"change": [{"drop": "q.ref"}], "off": {"by": "</script><!--", "why": "<script>alert(1)</script>"}}
+        ],
+        "refused": [{"change": [{"drop": "q.print"}], "reason": "<!--<script>", "votes": 1, "against": 0}]
+    }}}"#;
     let rules = RuleSet::load(rules.as_bytes()).unwrap();
     let normalizer = Normalizer::compile(&rules);
     let mut builder = ReportBuilder::new(Some(&rules), &normalizer, ReportSettings::default());
     for (at, text) in HOSTILE.iter().enumerate() {
         for session in 0..2 {
-            let url = format!("http://a.example/{text}?id={at}&</script><!--={session}");
+            let url = format!("http://a.example/{text}?id={at}&sid={session}&</script>=1");
             let clues =
                 Clues { title: Some(text.as_bytes()), digest: Some(text.as_bytes()), ..Clues::default() };
             builder.observe(url.as_bytes(), &clues).unwrap();

@@ -225,6 +225,14 @@ impl LocalSet {
         disk.append(hashes).inspect_err(|_| disk.has_failed = true)
     }
 
+    /// Notes the rules that keys are made with from now on. Whether those before were others.
+    pub(crate) fn note_rules(&mut self, fingerprint: u128) -> Result<bool, SeenError> {
+        match &self.disk {
+            Some(disk) => rules::exchange(&disk.background.shared().folder, fingerprint),
+            None => Ok(false),
+        }
+    }
+
     /// Waits until all keys are on the disk itself, and would outlive a loss of power.
     pub(crate) fn sync(&mut self) -> Result<(), SeenError> {
         match &mut self.disk {

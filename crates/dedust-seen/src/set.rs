@@ -114,6 +114,16 @@ impl SeenSet {
         }
     }
 
+    /// Notes the rules that keys are made with from now on, as [`SeenOptions::rules`] does. Whether those before were others. Does
+    /// nothing for a set on a server, which is opened for the rules that it has.
+    pub fn note_rules(&mut self, fingerprint: u128) -> Result<bool, SeenError> {
+        match &mut self.0 {
+            Store::Local(set) => set.note_rules(fingerprint),
+            #[cfg(feature = "redis")]
+            Store::Server(_) => Ok(false),
+        }
+    }
+
     /// Waits until all keys are on the disk itself, and would outlive a loss of power. Does nothing for a set on a server, which
     /// has settings of its own for that.
     pub fn sync(&mut self) -> Result<(), SeenError> {

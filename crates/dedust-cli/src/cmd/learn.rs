@@ -12,6 +12,7 @@ mod unfinished;
 use std::time::Instant;
 
 use anyhow::Context as _;
+use dedust_crawl::ReadPosition;
 use dedust_io::{OutputFile, WriteError};
 use dedust_learn::{
     CanonFd, CrawlStore, LearnSettings, Learner as _, Preferences, SampleSize, StoredCrawl, Trainer, Training,
@@ -27,7 +28,7 @@ use crate::method;
 #[cfg(feature = "seq2seq")]
 use crate::method::Method;
 use crate::number::{count, counted};
-use crate::observe::{clues_of, read_all};
+use crate::observe::{Unread, clues_of, read_on};
 use crate::printer::Printer;
 use crate::progress::Learning;
 
@@ -159,7 +160,7 @@ fn learn(
             crawl
         }
         None => {
-            if args.resume {
+            if args.resume && !unfinished.has_position() {
                 printer.note("nothing to resume: reading from the start");
             }
             read(args, sample, finds_mirrors, unfinished, printer)?
@@ -213,10 +214,27 @@ fn read(
             store = store.with_named_mirror(mirror, original);
         }
     }
-    read_all(&args.inputs, &args.read, printer, |observation| {
+    let files = dedust_io::expand(&args.inputs)?;
+    let from = match unfinished.resume_reading(&files)? {
+        Some((from, suspended)) => {
+            printer.note("going on with reading where it ended");
+            store = store.resume(suspended).with_context(|| unfinished.cannot_read())?;
+            from
+        }
+        None => ReadPosition::default(),
+    };
+    let read = read_on(&files, from, &args.read, printer, |observation| {
         let time = observation.time().map(str::as_bytes);
         store.observe(observation.url(), &clues_of(observation), time)
-    })?;
+    });
+    if let Err(Unread { position, cause }) = read {
+        if let Some((position, versions)) = position.filter(|_| Unfinished::is_worth_keeping(&store, &files))
+        {
+            let noted = unfinished.note_position(position, versions, store);
+            noted.unwrap_or_else(|error| printer.warning(format_args!("{error:#}")));
+        }
+        return Err(cause);
+    }
     let has_spilled = store.has_spilled();
     let crawl = store.finish().with_context(|| {
         format!("cannot put what was read into the folder {}", unfinished.folder().display())

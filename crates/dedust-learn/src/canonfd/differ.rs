@@ -247,7 +247,7 @@ impl<'t> Differ<'t, '_> {
         }
         if left.is_empty() {
             let present = params.ours.iter().map(|&pair| any(self.table.key_of(pair).clone().into()));
-            found.drafts.push(Draft { when: present.collect(), change });
+            found.drafts.push(Draft { when: present.collect(), change, ..Draft::default() });
             return;
         }
         let ([ours], [theirs]) = (params.ours.as_slice(), params.theirs.as_slice()) else { return };
@@ -263,6 +263,7 @@ impl<'t> Differ<'t, '_> {
                 Change::Set { key: to.clone(), to: vec![source] },
                 Change::Drop(from.clone().into()),
             ],
+            ..Draft::default()
         };
         if let (Some(x), Some(y)) = (number(x), number(y)) {
             let uncounted = Source { count: Some(UNCOUNTED), ..Source::of(from.clone().into()) };
@@ -304,6 +305,7 @@ impl<'t> Differ<'t, '_> {
             found.drafts.push(Draft {
                 when: BTreeMap::from([(spot, Test::Is(self.table.value_of(pair).clone()))]),
                 change: change.clone(),
+                ..Draft::default()
             });
         }
         // The name of the page alone, not the folders it is in.
@@ -319,6 +321,7 @@ impl<'t> Differ<'t, '_> {
                 found.drafts.push(Draft {
                     when: BTreeMap::from([(spot, Test::Is(self.table.value_of(pair).clone()))]),
                     change: name_only.clone(),
+                    ..Draft::default()
                 });
             }
         }
@@ -326,16 +329,22 @@ impl<'t> Differ<'t, '_> {
         if forgets_path && change.len() == 1 {
             for &pair in &are_shared {
                 let spot = Spot::Key(self.table.key_of(pair).clone());
-                found.drafts.push(Draft { when: BTreeMap::from([any(spot)]), change: change.clone() });
+                found.drafts.push(Draft {
+                    when: BTreeMap::from([any(spot)]),
+                    change: change.clone(),
+                    ..Draft::default()
+                });
             }
         }
         if !forgets_path {
             for index in [0, 1] {
                 let (Some(x), Some(y)) = (a.segments.get(index), b.segments.get(index)) else { continue };
                 if x == y && self.is_context(x.0) {
-                    found
-                        .drafts
-                        .push(Draft { when: BTreeMap::from([is_at(index, x.1)]), change: change.clone() });
+                    found.drafts.push(Draft {
+                        when: BTreeMap::from([is_at(index, x.1)]),
+                        change: change.clone(),
+                        ..Draft::default()
+                    });
                 }
             }
         }
@@ -355,7 +364,7 @@ impl<'t> Differ<'t, '_> {
     }
 
     /// Whether a segment is part of how the site is built, rather than the name of a page.
-    fn is_constant(&self, pair: u32) -> bool {
+    pub(super) fn is_constant(&self, pair: u32) -> bool {
         let text = self.table.value_of(pair).as_text().unwrap_or_default();
         let (count, all) = (self.table.count(pair), self.table.corpus().len());
         let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());

@@ -4,19 +4,28 @@ An edit before anything is known of it, and what can be told of it without askin
 
 use std::collections::BTreeMap;
 
-use dedust::rules::{Change, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
+use dedust::rules::{Change, Closed, Edit, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
 
 /// An edit before anything is known of it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Draft {
     pub(super) when: BTreeMap<Spot, Test>,
+    /// Whether a URL may have no other parts than those that it asks for; the scheme need not be named.
+    pub(super) is_closed: bool,
     pub(super) change: Vec<Change>,
 }
 
 impl Draft {
     /// One that concerns all URLs.
     pub(super) fn everywhere(change: Vec<Change>) -> Self {
-        Self { when: Default::default(), change }
+        Self { change, ..Self::default() }
+    }
+
+    /// The edit as it is made, without what is known of it.
+    pub(super) fn to_edit(&self) -> Edit {
+        let Self { when, is_closed, change } = self.clone();
+        let closed = if is_closed { Closed::Yes } else { Closed::No };
+        Edit { when, closed, change, ..Edit::default() }
     }
 
     /// The same where one more thing is true; `None` when that contradicts what it asks for.

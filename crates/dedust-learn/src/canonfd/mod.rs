@@ -12,6 +12,7 @@ mod accept;
 mod differ;
 mod draft;
 mod families;
+mod observed;
 mod prefer;
 mod refine;
 mod scope;
@@ -52,6 +53,7 @@ pub(crate) fn learn_canonfd(corpus: &Corpus, settings: &LearnSettings) -> Learne
     preferred.host = preferred.host.or(original.declared_form);
     let mut search = search::Search::new(&corpus, proof, max_false_pair_rate).preferring(preferred);
     search.run();
+    search.take_observed();
     // Where it brings nothing together, it is of use to others only.
     let separator = separator.filter(|edit| edit.evidence.groups > 0 || !search.edits.is_empty());
     let before = usize::from(separator.is_some());

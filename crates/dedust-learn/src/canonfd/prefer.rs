@@ -78,7 +78,7 @@ fn turned_host(draft: &Draft) -> Option<Draft> {
         when.entry(Spot::Key(TokenKey::Subdomain(below))).or_insert(Test::Any(any));
     }
     let to = vec![Source::text("www")];
-    Some(Draft { when, change: vec![Change::Set { key: of.clone(), to }] })
+    Some(Draft { when, change: vec![Change::Set { key: of.clone(), to }], ..Draft::default() })
 }
 
 /// Turns round the edits that may be, and notes which may not.

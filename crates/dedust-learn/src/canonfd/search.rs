@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use dedust::rules::{Change, Edit, Promise, Spot, Test, TokenKey, Trust, Value};
 use foldhash::{HashMap, HashSet};
 
-use super::accept::{Harm, Noise, Proof, Refusal, Standard};
+use super::accept::{Harm, Mode, Noise, Proof, Refusal, Standard};
 use super::draft::{Draft, nothing_for};
 use super::families::{Family, Prior, is_volatile};
 use super::prefer::{Turned, turned, written};
@@ -37,6 +37,8 @@ pub(super) struct Candidate {
     pub(super) support: usize,
     /// Whether it fails where less is asked for.
     pub(super) is_suspect: bool,
+    /// Whether it asks for something because it was seen to hold there, and not because URLs are built so.
+    pub(super) is_narrowed: bool,
 }
 
 impl Candidate {
@@ -47,9 +49,13 @@ impl Candidate {
     }
 
     /// Whether it was chosen from many of its kind for what was seen to happen: it speaks of certain values, other than those
-    /// that are known to mean nothing and the names of index files.
+    /// that are known to mean nothing and the names of index files. What forgets nothing was not chosen: it asks for what the
+    /// URLs of a template have in common, and of the ways to write their names elsewhere there are few.
     pub(super) fn is_chosen(&self) -> bool {
-        let Draft { when, change } = &self.draft;
+        if self.draft.is_move() && !self.is_narrowed {
+            return false;
+        }
+        let Draft { when, change, .. } = &self.draft;
         let is_index = self.family == Family::Spelling && matches!(**change, [Change::Path(_)]);
         // One value for another: there are many pairs of them, while each key has one default, and hosts are few.
         let maps = |change: &Change| match change {
@@ -85,7 +91,7 @@ pub(super) struct Search<'c> {
     preferred: PreferredForms,
     pub(super) turned: Vec<Turned>,
     /// Mean and variance of the pages that they are expected to lose.
-    loss: (f64, f64),
+    pub(super) loss: (f64, f64),
     /// Edits that were not, as they were last judged.
     pub(super) refused: HashMap<Draft, Judged>,
     pub(super) tried: usize,
@@ -129,6 +135,11 @@ impl<'c> Search<'c> {
             holds_everywhere: true,
             votes: Mutex::default(),
         }
+    }
+
+    /// What counts as proof.
+    pub(super) fn mode(&self) -> Mode {
+        self.proof.mode
     }
 
     /// Likewise, with an eye to these forms.
@@ -335,7 +346,7 @@ impl<'c> Search<'c> {
     }
 
     /// The votes on an edit that moves these rows and so joins these groups.
-    fn count(&self, moves: &[(u32, u64)], groups: &[Group], candidate: &Candidate) -> Votes {
+    pub(super) fn count(&self, moves: &[(u32, u64)], groups: &[Group], candidate: &Candidate) -> Votes {
         let votes = count(&self.table, groups, candidate.slight_votes());
         Votes { idle: moves.len() as u64 - votes.joined, ..votes }
     }
@@ -385,7 +396,11 @@ impl<'c> Search<'c> {
             taken.iter().map(|(key, _)| Change::Drop(Spot::Key((*key).clone()))).collect();
         let without = |&(key, value): &(&TokenKey, &Value)| {
             let others = Test::Not(vec![value.clone()]);
-            tally(Draft { when: [(Spot::Key(key.clone()), others)].into(), change: drops.clone() })
+            tally(Draft {
+                when: [(Spot::Key(key.clone()), others)].into(),
+                change: drops.clone(),
+                ..Draft::default()
+            })
         };
         let (against, all) =
             taken.iter().map(without).fold((0, 0), |sum, (against, all)| (sum.0 + against, sum.1 + all));
@@ -438,13 +453,13 @@ impl<'c> Search<'c> {
 
     /// The changes of an edit one by one, where each could be made without the others.
     pub(super) fn parts_of(&self, candidate: &Candidate) -> impl Iterator<Item = Candidate> {
-        let Draft { when, change } = &candidate.draft;
+        let Draft { when, change, .. } = &candidate.draft;
         let is_apart = |change: &Change| {
             matches!(change, Change::Map { .. } | Change::Drop(_) | Change::Forget(_) | Change::ForgetPath)
         };
         let parts = if change.iter().all(is_apart) { change.as_slice() } else { &[] };
         parts.iter().map(|part| Candidate {
-            draft: Draft { when: when.clone(), change: vec![part.clone()] },
+            draft: Draft { when: when.clone(), change: vec![part.clone()], ..Draft::default() },
             ..candidate.clone()
         })
     }

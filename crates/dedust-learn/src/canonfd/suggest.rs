@@ -30,6 +30,7 @@ impl Search<'_> {
                 family,
                 support,
                 is_suspect: false,
+                is_narrowed: false,
             });
         };
         for key in self.table.keys() {
@@ -163,7 +164,10 @@ impl Search<'_> {
             .filter(|(draft, support)| *support >= THRESHOLDS.suggest.min_support && self.is_sound(draft))
             .map(|(draft, support)| {
                 let family = self.family_of(&draft);
-                (format!("{draft:?}"), Candidate { draft, family, support, is_suspect: false })
+                (
+                    format!("{draft:?}"),
+                    Candidate { draft, family, support, is_suspect: false, is_narrowed: false },
+                )
             })
             .collect();
         candidates.sort_by(|a, b| b.1.support.cmp(&a.1.support).then_with(|| a.0.cmp(&b.0)));
@@ -337,6 +341,7 @@ fn translation((from, to): Translation, pairs: &Entries) -> Option<(Draft, usize
     let draft = Draft {
         when: [(from.clone().into(), Test::OneOf(values))].into(),
         change: vec![Change::Set { key: to, to: vec![source] }, Change::Drop(from.into())],
+        ..Draft::default()
     };
     Some((draft.without_loss(), support))
 }

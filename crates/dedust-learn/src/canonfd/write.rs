@@ -100,14 +100,12 @@ pub(super) fn write_edit(
         mixed_groups: votes.held_out_failures,
     };
     Edit {
-        when: candidate.draft.when.clone(),
-        change: candidate.draft.change.clone(),
         fetchable: writes_all(&candidate.draft) && is_fetchable(seen, pages),
         evidence: Evidence {
             trust: Some(trust),
             ..rule_evidence(corpus, moves.len(), &counts, kinds, examples)
         },
-        ..Edit::default()
+        ..candidate.draft.to_edit()
     }
 }
 

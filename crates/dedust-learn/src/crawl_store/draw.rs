@@ -169,6 +169,8 @@ struct Smallest {
     kept: Vec<Kept>,
     /// Nothing beyond this is wanted any more.
     last: (u64, u64),
+    /// One that is not wanted, while no other was offered: whoever puts samples together must know that the site was met.
+    unwanted: Option<Box<[u8]>>,
 }
 
 /// An observation that may be drawn. Ordered, the record last, so that the order of the input leaves no trace.
@@ -180,15 +182,20 @@ struct Kept {
 
 impl Smallest {
     fn new(wanted: usize, last: (u64, u64)) -> Self {
-        Self { wanted, kept: Vec::new(), last }
+        Self { wanted, kept: Vec::new(), last, unwanted: None }
     }
 
     fn offer(&mut self, order: (u64, u64), record: &Record<'_>) {
-        if order > self.last {
+        let is_wanted = order <= self.last;
+        if !is_wanted && (self.unwanted.is_some() || !self.kept.is_empty()) {
             return;
         }
         let mut bytes = Vec::new();
         record.write(&mut bytes);
+        if !is_wanted {
+            self.unwanted = Some(bytes.into());
+            return;
+        }
         self.kept.push(Kept { order, record: bytes.into() });
         if self.kept.len() >= 2 * self.wanted {
             self.trim();
@@ -205,7 +212,8 @@ impl Smallest {
 
     fn finish(mut self) -> impl Iterator<Item = Box<[u8]>> {
         self.trim();
-        self.kept.into_iter().map(|kept| kept.record)
+        let unwanted = self.unwanted.filter(|_| self.kept.is_empty());
+        self.kept.into_iter().map(|kept| kept.record).chain(unwanted)
     }
 }
 

@@ -1,5 +1,7 @@
 """Crawlee with learned rules: URLs of one page are one request.
 
+    import asyncio
+
     from crawlee.crawlers import ParselCrawler, ParselCrawlingContext
     from dedust.crawlee import UniqueKey
 
@@ -10,7 +12,7 @@
     async def handle(context: ParselCrawlingContext) -> None:
         await context.enqueue_links(transform_request_function=unique_key)
 
-    await crawler.run([unique_key.request("http://example.org/")])
+    asyncio.run(crawler.run([unique_key.request("http://example.org/")]))
 
 Crawlee follows redirects within one request, so that the URLs of a chain are never compared with each other. Where that is turned
 off, `UniqueKey.redirected` makes the request for the target: a URL with the key of a member of its own chain is no duplicate.

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -40,6 +39,7 @@ from dedust._dedust import Normalizer, RuleSet, SamplePlan, always_whole, declar
 __all__ = ["ReadCounts", "dedup", "evaluate", "keys", "learn", "normalize", "register"]
 
 Rules = str | Path | RuleSet
+Task = Literal["groups", "learn", "evaluate"]
 
 _log = logging.getLogger("dedust")
 # Partitions whose findings the driver puts together itself.
@@ -222,8 +222,8 @@ def _plan(rows: DataFrame, options: spread.Options, counts: ReadCounts) -> Sampl
     if counts.bad_rows:
         _log.warning("%d rows skipped, of %d rows", counts.bad_rows, counts.rows + counts.bad_rows)
     sightings = _merged(totals.select("sightings"))
-    sites = counted.where("site IS NOT NULL").groupBy("site", "hash")
-    sites = sites.agg(F.sum("rows").alias("rows"), F.sum("bytes").alias("bytes"))
+    by_site = counted.where("site IS NOT NULL").groupBy("site", "hash")
+    sites = by_site.agg(F.sum("rows").alias("rows"), F.sum("bytes").alias("bytes"))
     trainer = spread.trainer_of(options)
     declared = set(declared_sites(sightings))
     named = {name for pair in (options.get("mirrors") or {}).items() for name in pair}
@@ -255,14 +255,18 @@ def _merged(sightings: DataFrame) -> bytes:
     return bytes(next(spread.merge(rows)).column(0)[0].as_py())
 
 
-def _drawn(rows: DataFrame, options: spread.Options, plan: SamplePlan, stage: str) -> DataFrame:
+def _drawn(rows: DataFrame, options: spread.Options, plan: SamplePlan, stage: Literal["pilot", "draw"]) -> DataFrame:
     shipped = _ship_plan(rows.sparkSession, plan)
     function = partial(spread.draw, options=options, plan=partial(_plan_at, shipped), stage=stage)
-    return rows.mapInArrow(function, spread.DRAWN)  # type: ignore[arg-type]
+    return rows.mapInArrow(function, spread.DRAWN)
 
 
 def _reduced(
-    drawn: DataFrame, options: spread.Options, plan: SamplePlan, task: str, normalizer: Callable[[], Normalizer] | None = None
+    drawn: DataFrame,
+    options: spread.Options,
+    plan: SamplePlan,
+    task: Task,
+    normalizer: Callable[[], Normalizer] | None = None,
 ) -> DataFrame:
     """Brings what was drawn of each site to one place, and makes something of it."""
     shipped = _ship_plan(drawn.sparkSession, plan)
@@ -270,11 +274,15 @@ def _reduced(
         spread.reduce, options=options, plan=partial(_plan_at, shipped), task=task, normalizer=normalizer
     )
     sorted_rows = drawn.repartition("site").sortWithinPartitions("site")
-    return sorted_rows.mapInArrow(function, spread.REDUCED[task])  # type: ignore[arg-type]
+    return sorted_rows.mapInArrow(function, spread.REDUCED[task])
 
 
 def _reduce_sites(
-    rows: DataFrame, options: spread.Options, plan: SamplePlan, task: str, normalizer: Callable[[], Normalizer] | None = None
+    rows: DataFrame,
+    options: spread.Options,
+    plan: SamplePlan,
+    task: Task,
+    normalizer: Callable[[], Normalizer] | None = None,
 ) -> DataFrame:
     """Draws and reduces; sites of which too few rows were drawn, again."""
     found = _reduced(_drawn(rows, options, plan, "draw"), options, plan, task, normalizer)
@@ -318,16 +326,20 @@ def _ship_bits(session: SparkSession, parts: Iterator[tuple[int, bytes]]) -> str
     return _send(session, "kept", sink.getvalue().to_pybytes())
 
 
+# Files that were sent, until this process ends: executors that start later fetch them too.
+_sent = tempfile.TemporaryDirectory(prefix="dedust-spark-")
+
+
 def _send(session: SparkSession, what: str, content: bytes) -> str:
+    """Sends a file to the workers. The same content has the same name and path, which Spark asks for."""
     name = f"dedust-{what}-{hashlib.sha256(content).hexdigest()[:32]}"
-    path = os.path.join(tempfile.mkdtemp(prefix="dedust-"), name)
-    with open(path, "wb") as file:
-        file.write(content)
-    # The driver keeps the file: executors that start later fetch it too.
+    path = Path(_sent.name, name)
+    if not path.exists():
+        path.write_bytes(content)
     if hasattr(session, "_jsc"):
-        session.sparkContext.addFile(path)
+        session.sparkContext.addFile(str(path))
     else:
-        session.addArtifact(path, file=True)
+        session.addArtifact(str(path), file=True)
     return name
 
 
@@ -351,12 +363,14 @@ def _arrow_function(apply: Callable[[Any], Any], returns: str) -> Callable[[Colu
 
         return F.arrow_udf(with_arrow, returns)  # type: ignore[no-any-return]
     import pandas as pd
+    from pyspark.sql.pandas import functions as pandas_functions
 
-    def with_pandas(column: pd.Series) -> pd.Series:
+    def with_pandas(column: Any) -> Any:
         return apply(pa.array(column, from_pandas=True)).to_pandas()
 
     with_pandas.__annotations__ = {"column": pd.Series, "return": pd.Series}
-    return F.pandas_udf(with_pandas, returns)  # type: ignore[call-overload,no-any-return]
+    functions: Any = pandas_functions
+    return functions.pandas_udf(with_pandas, returns)  # type: ignore[no-any-return]
 
 
 def _function(name: str, trust_mirrors: bool, what: str) -> Callable[[Column], Column]:

@@ -40,7 +40,8 @@ REDUCED = {
 
 def trainer_of(options: Options) -> Trainer:
     """The trainer that workers use: they are many, so that each has one thread."""
-    return Trainer(**{**options, "threads": 1})
+    single: dict[str, Any] = {**options, "threads": 1}
+    return Trainer(**single)
 
 
 def count(batches: Iterable[Any], options: Options) -> Batches:

@@ -20,8 +20,8 @@ use crate::key::{KeyHasher, SECRET_BYTES};
 use crate::marker::read_secret;
 
 const FORMAT_1: &str = "dedust set of seen keys on a server, format 1\n";
-/// Characters of a foreign value that a message has.
-const SHOWN: usize = 60;
+/// Bytes of a foreign value that a message has. Behind them a damaged marker has most of a secret, which belongs into no message.
+const SHOWN: usize = FORMAT_1.len() - 1;
 
 /// What a set needs to be used.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,9 +49,9 @@ impl Marker {
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, ServerError> {
         let marker = Self::read(bytes).filter(|marker| marker.encode().as_bytes() == bytes);
         marker.ok_or_else(|| {
-            // A damaged marker has most of a secret in it, which belongs into no message.
             let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
-            ServerError::Foreign { found: String::from_utf8_lossy(line).chars().take(SHOWN).collect() }
+            let start = line.get(..SHOWN).unwrap_or(line);
+            ServerError::Foreign { found: String::from_utf8_lossy(start).into_owned() }
         })
     }
 

@@ -87,6 +87,15 @@ pub fn is_compiled(start: &[u8]) -> bool {
     start.starts_with(&MAGIC)
 }
 
+/// Whether there is a file of compiled rules at `path`. Not if it cannot be read.
+pub fn holds_compiled(path: impl AsRef<Path>) -> bool {
+    let path = path.as_ref();
+    let mut start = Vec::new();
+    path.is_file()
+        && File::open(path).and_then(|file| file.take(16).read_to_end(&mut start)).is_ok()
+        && is_compiled(&start)
+}
+
 impl Image {
     /// Reads and checks a file of compiled rules.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenRulesError> {

@@ -55,7 +55,11 @@ impl<'t> Differ<'t, '_> {
                 path.extend(texts());
                 path.push(PathPart::Segments { from: (start + x.len()) as u16, but_last: 0 });
                 let when = x.iter().enumerate().map(|(index, text)| is_at(start + index, text));
-                found.drafts.push(Draft { when: when.collect(), change: vec![Change::Path(path)] });
+                found.drafts.push(Draft {
+                    when: when.collect(),
+                    change: vec![Change::Path(path)],
+                    ..Draft::default()
+                });
                 // ... and from the right.
                 let mut path = vec![PathPart::Segments { from: 0, but_last: (end + x.len()) as u16 }];
                 path.extend(texts());
@@ -63,7 +67,11 @@ impl<'t> Differ<'t, '_> {
                     path.push(PathPart::Last(end as u16));
                 }
                 let when = x.iter().rev().enumerate().map(|(index, text)| is_last(end + index, text));
-                found.drafts.push(Draft { when: when.collect(), change: vec![Change::Path(path)] });
+                found.drafts.push(Draft {
+                    when: when.collect(),
+                    change: vec![Change::Path(path)],
+                    ..Draft::default()
+                });
             }
         }
         // A segment between fixed texts, whatever it says: `(S(9f3e))`.
@@ -74,6 +82,7 @@ impl<'t> Differ<'t, '_> {
             found.drafts.push(Draft {
                 when: BTreeMap::from([(spot.clone(), Test::Any(class.into()))]),
                 change: vec![Change::Drop(spot)],
+                ..Draft::default()
             });
         }
         // The same name with another extension.
@@ -88,7 +97,11 @@ impl<'t> Differ<'t, '_> {
             let spots = differing.iter().map(|&index| Spot::Key(TokenKey::PathSegment(index as u16)));
             let mut when = template.clone();
             spots.clone().for_each(|spot| drop(when.remove(&spot)));
-            found.drafts.push(Draft { when: when.clone(), change: spots.map(Change::Forget).collect() });
+            found.drafts.push(Draft {
+                when: when.clone(),
+                change: spots.map(Change::Forget).collect(),
+                ..Draft::default()
+            });
             // Only the number in a segment matters.
             if let [index] = differing.as_slice() {
                 for part in [Atom::DigitsFromRight(0), Atom::Digits(0)] {
@@ -99,7 +112,11 @@ impl<'t> Differ<'t, '_> {
                         let mut path = first(*index);
                         path.push(PathPart::Value { from, split: None });
                         path.push(PathPart::Segments { from: *index as u16 + 1, but_last: 0 });
-                        found.drafts.push(Draft { when: when.clone(), change: vec![Change::Path(path)] });
+                        found.drafts.push(Draft {
+                            when: when.clone(),
+                            change: vec![Change::Path(path)],
+                            ..Draft::default()
+                        });
                     }
                 }
             }
@@ -122,7 +139,7 @@ impl<'t> Differ<'t, '_> {
                         Spot::FromRight((start + end) as u16 - 1),
                         Test::Any(ValueClass::Text.into()),
                     );
-                    found.drafts.push(Draft { when, change: vec![Change::Path(path)] });
+                    found.drafts.push(Draft { when, change: vec![Change::Path(path)], ..Draft::default() });
                 }
             }
         }
@@ -148,6 +165,7 @@ impl<'t> Differ<'t, '_> {
                 PathPart::Segments { from: 0, but_last: 1 },
                 PathPart::Value { from, split: None },
             ])],
+            ..Draft::default()
         });
     }
 
@@ -201,7 +219,7 @@ impl<'t> Differ<'t, '_> {
                         to: vec![Source::text(text)],
                     });
                 }
-                found.drafts.push(Draft { when, change });
+                found.drafts.push(Draft { when, change, ..Draft::default() });
             }
         }
         if params.is_empty() {
@@ -227,7 +245,7 @@ impl<'t> Differ<'t, '_> {
         when.insert(Spot::Key(TokenKey::PathSegment(a.segments.len() as u16)), Test::Absent);
         let mut path: Vec<PathPart> = head.iter().map(|text| PathPart::Text((*text).into())).collect();
         path.push(PathPart::Value { from: Source::of(spot), split: Some(':') });
-        found.drafts.push(Draft { when, change: vec![Change::Path(path)] });
+        found.drafts.push(Draft { when, change: vec![Change::Path(path)], ..Draft::default() });
     }
 
     /// Every part of `b` from parts of `a`: numbers inside names, parameters for segments.
@@ -317,7 +335,7 @@ impl<'t> Differ<'t, '_> {
         if a.has_slash && !b.has_slash {
             change.push(Change::Drop(TokenKey::TrailingSlash.into()));
         }
-        let draft = Draft { when, change };
+        let draft = Draft { when, change, ..Draft::default() };
         match counted {
             Some((x, y)) => found.counted.push((draft, x, y)),
             None => found.drafts.push(draft),

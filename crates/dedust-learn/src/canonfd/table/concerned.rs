@@ -43,10 +43,19 @@ impl Table<'_> {
         let looked_at = rows.len();
         let checks = self.checks(edit);
         rows.retain(|&row| self.passes(row, &checks));
+        if edit.is_closed {
+            // All that is asked for is there: a row with as many parts has no other.
+            rows.retain(|&row| self.parts_but_scheme(row) == edit.when.len());
+        }
         if edit.change == [Change::Unrepeat] {
             rows.retain(|&row| self.repeats_itself(row));
         }
         (rows, looked_at)
+    }
+
+    /// How many parts a row has beside its scheme.
+    fn parts_but_scheme(&self, row: u32) -> usize {
+        self.row(row).iter().filter(|&&pair| *self.key_of(pair) != TokenKey::Scheme).count()
     }
 
     /// How much work it is to find out what `edit` would do.

@@ -4,7 +4,7 @@ What an edit makes of URLs: tried on all of them, or made.
 
 use std::sync::OnceLock;
 
-use dedust::rules::{Change, Edit, Mapped, ParamName, Spot, TokenKey, Value};
+use dedust::rules::{Change, Mapped, ParamName, Spot, TokenKey, Value};
 use dedust::support::{EditList, UrlParts};
 use foldhash::HashMap;
 
@@ -334,9 +334,8 @@ impl Table<'_> {
 }
 
 /// An edit as it is made. What is too large to be compiled changes nothing.
-fn compiled(Draft { when, change }: &Draft) -> EditList {
-    let edit = Edit { when: when.clone(), change: change.clone(), ..Edit::default() };
-    EditList::new([&edit]).unwrap_or_default()
+fn compiled(draft: &Draft) -> EditList {
+    EditList::new([&draft.to_edit()]).unwrap_or_default()
 }
 
 /// Whether a key can go without others of another kind changing.
@@ -354,7 +353,7 @@ fn taken_away(change: &Change) -> Option<&TokenKey> {
 }
 
 /// Whether dropping a key drops all parameters of its name.
-fn drops_all(Draft { when, change }: &Draft, key: &TokenKey) -> bool {
+fn drops_all(Draft { when, change, .. }: &Draft, key: &TokenKey) -> bool {
     let spot = Spot::Key(key.clone());
     change.contains(&Change::Drop(spot.clone())) && Change::drops_all(when, change, &spot)
 }

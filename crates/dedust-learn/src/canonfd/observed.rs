@@ -1,0 +1,408 @@
+/*!
+Tables of duplicates that were observed and that no edit explains.
+
+That `?p=512` redirects to `/2019/05/a-title`, or that `?oldid=1255` shows what the page shows without it, follows from no rule:
+only the site's database knows. But it was seen, and of the URLs that were seen nothing else has to be proven. Takes the places at
+which URLs stand when no further edit is believed; gives closed edits that look up one part of a URL, the *selector*, in a table
+of the values that were seen. What is not in the table stays as it is.
+
+A URL that nobody has seen may have a value of the table and differ in another part. So a part is a selector only where its values
+name pages: of all places of URLs that are built alike, those that share its value with a place of another page are counted as
+failures, and the chance that their share is more than what an edit may lose must be at most 5 %.
+
+Believed are equal texts and redirects that end at one URL, not looks or claims. A text that stands at many places may be that of
+an empty page, and pages that change from visit to visit may be equal by chance: neither is entered. Tables lead to no other host
+and no other scheme.
+*/
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use dedust::rules::{
+    Change, PathPart, SiteRules, SiteSummary, Source, Spot, Test, TokenKey, Trust, Value, ValueClass,
+};
+use foldhash::{HashMap, HashSet};
+
+use super::accept::Mode;
+use super::differ::Differ;
+use super::draft::Draft;
+use super::families::Family;
+use super::search::{Candidate, Judged, Search};
+use super::vote::{Votes, joined};
+use super::write::write_edit;
+use crate::evidence::EvidenceKind;
+use crate::label::Relation;
+use crate::thresholds::THRESHOLDS;
+
+/// The work of looking at a pair of a place.
+const WORK_PER_PAIR: u64 = 4;
+
+/// A place at which URLs stand, known by one of them.
+struct Place {
+    row: u32,
+    /// The page of all URLs there; `None` where it is not known, or where they do not agree.
+    label: Option<u32>,
+}
+
+/// What URLs that are built alike have in common under a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Part {
+    /// A pair that is part of how the site is built.
+    Fixed(u32),
+    Number,
+    Text,
+}
+
+/// How a URL is built: its keys without the scheme, in order.
+type Form = Vec<(u32, Part)>;
+
+/// How often the values of a key name pages: places, and those of them whose value stands for another page too.
+#[derive(Clone, Copy, Debug, Default)]
+struct Naming {
+    places: u64,
+    failing: u64,
+}
+
+/// A part of URLs of one form whose values name pages.
+struct Selector {
+    key: u32,
+    /// In all forms with the same keys.
+    naming: Naming,
+    /// Values that stand for one page only.
+    clear: HashSet<u32>,
+}
+
+/// Places of one form that are written in another form: indices of the place and of the one it stands for.
+type Entries = Vec<(usize, usize)>;
+
+impl Search<'_> {
+    /// Makes tables of duplicates that were observed and are still apart, the largest first.
+    pub(super) fn take_observed(&mut self) {
+        if self.table.corpus().has_clusters() || self.mode() == Mode::Paper {
+            return;
+        }
+        // The search may have used up what it may; what is looked up costs little more than the rows that are.
+        let max_work = self.table.work() + self.max_work / 4;
+        let places = self.places();
+        let forms: Vec<Form> = places.iter().map(|place| self.form(place.row)).collect();
+        let pairs: u64 = forms.iter().map(|form| form.len() as u64).sum();
+        self.table.add_work(WORK_PER_PAIR * pairs);
+        let selectors = self.selectors(&places, &forms);
+        let mut tables: BTreeMap<(&Form, &Form), Entries> = BTreeMap::new();
+        for (place, target) in self.duplicates(&places) {
+            let (from, to) = (&forms[place], &forms[target]);
+            let Some(selector) = selectors.get(from) else { continue };
+            let is_clear = self
+                .pair_at(places[place].row, selector.key)
+                .is_some_and(|pair| selector.clear.contains(&pair));
+            if is_clear && self.can_be_written(places[place].row, places[target].row) {
+                tables.entry((from, to)).or_default().push((place, target));
+            }
+        }
+        let mut tables: Vec<((&Form, &Form), Entries)> = tables.into_iter().collect();
+        tables.retain(|(_, entries)| entries.len() >= THRESHOLDS.suggest.min_support);
+        tables.sort_by_key(|(forms, entries)| (Reverse(entries.len()), *forms));
+        tables.truncate(THRESHOLDS.observed.max_tables);
+        for ((from, _), entries) in tables {
+            let Some(selector) = selectors.get(from) else { continue };
+            for entries in entries.chunks(THRESHOLDS.observed.max_entries) {
+                if self.table.work() >= max_work {
+                    return;
+                }
+                self.take_table(&places, from, selector, entries);
+            }
+        }
+    }
+
+    /// The places at which URLs stand, each known by the shortest of them, in the order of these.
+    fn places(&self) -> Vec<Place> {
+        let corpus = self.table.corpus();
+        let mut rows: Vec<(u64, usize, u32)> =
+            (0..corpus.len() as u32).map(|row| (self.table.place(row), corpus.url(row).len(), row)).collect();
+        rows.sort_unstable();
+        let mut places: Vec<Place> = rows
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|rows| {
+                let mut labels = rows.iter().filter_map(|&(_, _, row)| corpus.label(row));
+                let label = labels.next().filter(|first| labels.all(|label| label == *first));
+                let has_error = rows.iter().any(|&(_, _, row)| corpus.content(row).is_error());
+                let labelled = rows.iter().find(|row| corpus.label(row.2).is_some()).unwrap_or(&rows[0]);
+                Place { row: labelled.2, label: label.filter(|_| !has_error) }
+            })
+            .collect();
+        places.sort_unstable_by_key(|place| place.row);
+        places
+    }
+
+    fn form(&self, row: u32) -> Form {
+        let differ = Differ { table: &self.table };
+        let part = |pair: u32| match (self.table.key_of(pair), self.table.value_of(pair).as_text()) {
+            (TokenKey::PathSegment(_) | TokenKey::QueryParam(_), Some(text)) => {
+                match text.bytes().all(|byte| byte.is_ascii_digit()) {
+                    true if !text.is_empty() => Part::Number,
+                    _ if differ.is_constant(pair) => Part::Fixed(pair),
+                    _ => Part::Text,
+                }
+            }
+            _ => Part::Fixed(pair),
+        };
+        let pairs = self.table.row(row).iter().filter(|&&pair| *self.table.key_of(pair) != TokenKey::Scheme);
+        let mut form: Form = pairs.map(|&pair| (self.table.key_number(pair), part(pair))).collect();
+        form.sort_unstable();
+        form
+    }
+
+    /// For each form, the part whose values name pages best, if they do. How well they do is measured on all forms with the same
+    /// keys: few URLs may be built like each of them.
+    fn selectors<'f>(&self, places: &[Place], forms: &'f [Form]) -> HashMap<&'f Form, Selector> {
+        let mut by_form: HashMap<&Form, Vec<usize>> = HashMap::default();
+        for (place, form) in forms.iter().enumerate() {
+            by_form.entry(form).or_default().push(place);
+        }
+        let keys = |form: &Form| -> Vec<u32> { form.iter().map(|&(key, _)| key).collect() };
+        let mut measured: HashMap<&Form, Vec<Selector>> = HashMap::default();
+        let mut pooled: HashMap<(Vec<u32>, u32, Part), Naming> = HashMap::default();
+        for (form, members) in by_form {
+            let free = form.iter().filter(|(_, part)| !matches!(part, Part::Fixed(_)));
+            for &(key, part) in free {
+                let selector = self.selector(key, places, &members);
+                let sum = pooled.entry((keys(form), key, part)).or_default();
+                sum.places += selector.naming.places;
+                sum.failing += selector.naming.failing;
+                measured.entry(form).or_default().push(selector);
+            }
+        }
+        let best = |(form, selectors): (&'f Form, Vec<Selector>)| {
+            let naming = |selector: &Selector| {
+                let part = form.iter().find(|(key, _)| *key == selector.key)?.1;
+                pooled.get(&(keys(form), selector.key, part)).copied()
+            };
+            let known =
+                selectors.into_iter().filter_map(|one| Some(Selector { naming: naming(&one)?, ..one }));
+            let share = |naming: Naming| naming.failing as f64 / naming.places.max(1) as f64;
+            let best =
+                known.min_by(|a, b| share(a.naming).total_cmp(&share(b.naming)).then(a.key.cmp(&b.key)))?;
+            let Naming { places, failing } = best.naming;
+            let doubt = Family::Other.prior().doubt(failing, places, THRESHOLDS.proof.limit);
+            (doubt <= THRESHOLDS.proof.max_doubt).then_some((form, best))
+        };
+        measured.into_iter().filter_map(best).collect()
+    }
+
+    fn selector(&self, key: u32, places: &[Place], members: &[usize]) -> Selector {
+        // The page that a value stands for; `None` for more than one.
+        let mut pages: HashMap<u32, (Option<u32>, u64)> = HashMap::default();
+        for place in members.iter().map(|&place| &places[place]) {
+            let Some(pair) = self.pair_at(place.row, key) else { continue };
+            let (page, count) = pages.entry(pair).or_insert((place.label, 0));
+            *count += 1;
+            if *count > 1 && *page != place.label {
+                *page = None;
+            }
+        }
+        let is_clear = |(page, count): &(Option<u32>, u64)| page.is_some() || *count == 1;
+        let failing = pages.values().filter(|seen| !is_clear(seen)).map(|(_, count)| count).sum();
+        Selector {
+            key,
+            naming: Naming { places: members.len() as u64, failing },
+            clear: pages.iter().filter(|(_, seen)| is_clear(seen)).map(|(&pair, _)| pair).collect(),
+        }
+    }
+
+    fn pair_at(&self, row: u32, key: u32) -> Option<u32> {
+        self.table.row(row).iter().copied().find(|&pair| self.table.key_number(pair) == key)
+    }
+
+    /// Places that were observed to show the page of another, each with that one: the simplest of those with the page.
+    fn duplicates(&self, places: &[Place]) -> Vec<(usize, usize)> {
+        let corpus = self.table.corpus();
+        let mut by_label: Vec<(u32, usize, usize, usize)> = places
+            .iter()
+            .enumerate()
+            .filter_map(|(at, place)| {
+                Some((place.label?, self.table.row(place.row).len(), corpus.url(place.row).len(), at))
+            })
+            .collect();
+        by_label.sort_unstable();
+        let mut duplicates = Vec::new();
+        for same in by_label.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
+            let redirects = |at: usize| corpus.kinds(places[at].row).contains(EvidenceKind::Redirect);
+            let showing = same.iter().filter(|place| !redirects(place.3)).count();
+            // Else it may be an empty page, shown for every value of a key that would matter if there were anything to show.
+            if showing as u64 > THRESHOLDS.proof.max_groups_per_page {
+                continue;
+            }
+            let target = same[0].3;
+            let shows_it =
+                |at: &usize| corpus.relation(places[*at].row, places[target].row) == Relation::Same;
+            duplicates.extend(same[1..].iter().map(|place| place.3).filter(shows_it).map(|at| (at, target)));
+        }
+        duplicates
+    }
+
+    /// Whether a table can write one URL as the other: all that is not path or query is the same, nothing is forgotten in
+    /// either, and both show the same at every visit.
+    fn can_be_written(&self, from: u32, to: u32) -> bool {
+        let is_plain = |row: u32| {
+            self.table.row(row).iter().all(|&pair| {
+                let text = self.table.value_of(pair).as_text();
+                let is_second =
+                    matches!(self.table.key_of(pair), TokenKey::QueryParam(name) if name.occurrence > 1);
+                text != Some("*") && !is_second && !self.volatile.contains(&pair)
+            })
+        };
+        let others = |row: u32| {
+            let is_other = |key: &TokenKey| {
+                !matches!(key, TokenKey::PathSegment(_) | TokenKey::QueryParam(_) | TokenKey::TrailingSlash)
+            };
+            let mut pairs: Vec<u32> = self
+                .table
+                .row(row)
+                .iter()
+                .copied()
+                .filter(|&pair| is_other(self.table.key_of(pair)))
+                .collect();
+            pairs.sort_unstable();
+            pairs
+        };
+        let has_slash = |row: u32| {
+            self.table.row(row).iter().any(|&pair| *self.table.key_of(pair) == TokenKey::TrailingSlash)
+        };
+        let is_bare = |pair: &&u32| self.table.value_of(**pair).as_text().is_none();
+        let mut bare = self.table.row(to).iter().filter(is_bare);
+        is_plain(from)
+            && is_plain(to)
+            && others(from) == others(to)
+            && (has_slash(from) || !has_slash(to))
+            && bare.all(|pair| self.table.row(from).contains(pair))
+            && self.segments(to).iter().all(|(_, text)| !text.is_empty() && !text.contains(';'))
+    }
+
+    /// The path of a row: its pairs and their texts, in order.
+    fn segments(&self, row: u32) -> Vec<(u32, &str)> {
+        let mut segments: Vec<(u16, u32)> = self
+            .table
+            .row(row)
+            .iter()
+            .filter_map(|&pair| match self.table.key_of(pair) {
+                TokenKey::PathSegment(index) => Some((*index, pair)),
+                _ => None,
+            })
+            .collect();
+        segments.sort_unstable();
+        let text = |(_, pair)| (pair, self.table.value_of(pair).as_text().unwrap_or_default());
+        segments.into_iter().map(text).collect()
+    }
+
+    /// Makes one table, if it does what it was made for.
+    fn take_table(&mut self, places: &[Place], form: &Form, selector: &Selector, entries: &[(usize, usize)]) {
+        let rows: Vec<(u32, u32)> =
+            entries.iter().map(|&(place, target)| (places[place].row, places[target].row)).collect();
+        let draft = self.lookup(form, selector.key, &rows);
+        let moves = self.table.moves(&draft);
+        let targets: HashMap<u64, u64> =
+            rows.iter().map(|&(row, target)| (self.table.place(row), self.table.place(target))).collect();
+        let is_planned = |&(row, place): &(u32, u64)| targets.get(&self.table.place(row)) == Some(&place);
+        let is_valid = |draft: &Draft| SiteRules::new(SiteSummary::default(), vec![draft.to_edit()]).is_ok();
+        if moves.is_empty() || !moves.iter().all(is_planned) || !is_valid(&draft) {
+            return;
+        }
+        let candidate = Candidate {
+            draft,
+            family: Family::Other,
+            support: entries.len(),
+            is_suspect: false,
+            is_narrowed: false,
+        };
+        let votes = self.count(&moves, &joined(&self.table, &moves), &candidate);
+        let Naming { places: places_seen, failing } = selector.naming;
+        // What is stated is how well the selector names pages: that its entries agree is why they are there.
+        let votes = Votes { held_out: places_seen, held_out_failures: failing, ..votes };
+        let judged = Judged { candidate, votes, refusal: None };
+        let (mean, variance) = Family::Other.prior().failure_rate(failing, places_seen);
+        let merged = votes.merged as f64;
+        self.loss = (self.loss.0 + merged * mean, self.loss.1 + merged * merged * variance);
+        self.edits.push(write_edit(&self.table, &judged, &moves, &self.noise, Trust::Proven));
+        self.table.apply(&judged.candidate.draft, &moves);
+        self.accepted.push(judged);
+    }
+
+    /// The edit that looks up the selector and writes what it stands for.
+    fn lookup(&self, form: &Form, selector: u32, rows: &[(u32, u32)]) -> Draft {
+        let key_of = |number: u32| self.table.keys()[number as usize].clone();
+        let selector_key = key_of(selector);
+        let text_at = |row: u32, key: u32| {
+            self.pair_at(row, key).and_then(|pair| self.table.value_of(pair).as_text()).unwrap_or_default()
+        };
+        // The value of each entry, with what is read of the URL that it stands for.
+        let source = |read: &dyn Fn(u32) -> String| {
+            let mut table: Vec<(Box<str>, Box<str>)> = rows
+                .iter()
+                .map(|&(row, target)| (text_at(row, selector).into(), read(target).into()))
+                .collect();
+            table.sort_unstable();
+            table.dedup();
+            match table.first() {
+                Some((_, first)) if table.iter().all(|(_, text)| text == first) => Source::text(first),
+                _ => Source { table, ..Source::of(selector_key.clone().into()) },
+            }
+        };
+        let mut values: Vec<Value> =
+            rows.iter().map(|&(row, _)| Value::from(text_at(row, selector))).collect();
+        values.sort();
+        values.dedup();
+        let test = |&(key, part): &(u32, Part)| {
+            let test = match part {
+                Part::Fixed(pair) => Test::Is(self.table.value_of(pair).clone()),
+                _ if key == selector => Test::OneOf(values.clone()),
+                Part::Number => Test::Any(ValueClass::Digits.into()),
+                Part::Text => Test::Any(ValueClass::Text.into()),
+            };
+            (Spot::Key(key_of(key)), test)
+        };
+        let when = form.iter().map(test).collect();
+
+        let params = |row: u32| {
+            let is_param = |pair: &&u32| matches!(self.table.key_of(**pair), TokenKey::QueryParam(_));
+            self.table.row(row).iter().filter(is_param).map(|&pair| self.table.key_number(pair))
+        };
+        let (first, target) = rows[0];
+        let is_kept =
+            |key: u32| rows.iter().all(|&(row, target)| self.pair_at(row, key) == self.pair_at(target, key));
+        let mut change = Vec::new();
+        // What is looked up is read before it is changed itself.
+        let mut set: Vec<u32> = params(target).filter(|&key| !is_kept(key)).collect();
+        set.sort_unstable_by_key(|&key| (key == selector, key));
+        let written =
+            |&key: &u32| Change::Set { key: key_of(key), to: vec![source(&|row| text_at(row, key).into())] };
+        let sets_selector = set.last() == Some(&selector);
+        let last = if sets_selector { set.pop() } else { None };
+        change.extend(set.iter().map(written));
+        let path_of =
+            |row: u32| -> Vec<u32> { self.segments(row).into_iter().map(|(pair, _)| pair).collect() };
+        if rows.iter().any(|&(row, target)| path_of(row) != path_of(target)) {
+            let depth = self.segments(target).len();
+            let part = |index: usize| {
+                let from = source(&|row| self.segments(row)[index].1.into());
+                if from.of.is_none() {
+                    PathPart::Text(from.prefix)
+                } else {
+                    PathPart::Value { from, split: None }
+                }
+            };
+            change.push(Change::Path((0..depth).map(part).collect()));
+        }
+        let has_slash = |row: u32| {
+            self.table.row(row).iter().any(|&pair| *self.table.key_of(pair) == TokenKey::TrailingSlash)
+        };
+        if has_slash(first) && !has_slash(target) {
+            change.push(Change::Drop(TokenKey::TrailingSlash.into()));
+        }
+        let mut dropped: Vec<u32> =
+            params(first).filter(|&key| self.pair_at(target, key).is_none()).collect();
+        dropped.sort_unstable();
+        change.extend(dropped.iter().map(|&key| Change::Drop(key_of(key).into())));
+        change.extend(last.iter().map(written));
+        Draft { when, is_closed: true, change }
+    }
+}
