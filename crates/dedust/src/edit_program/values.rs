@@ -15,8 +15,8 @@ use crate::marks::{LANES, lanes_of, low_lanes};
 /// Whose values are looked up: those of the path, or those of a query parameter, whose number is added.
 pub(super) const OF_PATH: u16 = 0;
 pub(super) const OF_QUERY: u16 = 1;
-/// The values that edits wait for, known by prints of one byte.
 
+/// The values that edits wait for, known by prints of one byte.
 #[derive(Clone, Copy)]
 pub(super) struct Values<'p> {
     program: &'p EditProgram<'p>,
