@@ -11,11 +11,16 @@ use dedust_eval::simulate::{Lies, Phenomena, Profile};
 use dedust_io::NamedColumn;
 use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode, Preference};
 
+use crate::cmd::collect::CollectArgs;
 use crate::cmd::compare::CompareArgs;
 use crate::cmd::dedup::DedupArgs;
 use crate::cmd::groups::GroupsArgs;
+use crate::cmd::learn::PartOf;
 use crate::cmd::normalize::NormalizeArgs;
+use crate::cmd::report::ReportArgs;
 use crate::cmd::rules::RulesArgs;
+use crate::cmd::seen::SeenArgs;
+use crate::cmd::serve::ServeArgs;
 use crate::cmd::simulate;
 use crate::cmd::validate::ValidateArgs;
 use crate::help;
@@ -106,20 +111,29 @@ impl From<ColorChoice> for clap::ColorChoice {
 pub(crate) enum Command {
     /// Learn rules for every site of a crawl
     Learn(LearnArgs),
+    /// Learn rules from the parts that `learn --part` has written
+    #[command(after_long_help = help::MERGE)]
+    Merge(LearnArgs),
+    /// Put the rules of many sites, one in each row of a table, into one file
+    Collect(CollectArgs),
     /// Find which URLs of a crawl show the same page
     Cluster(ClusterArgs),
     /// Rewrite URLs to their canonical form; tables get two columns more
     Normalize(NormalizeArgs),
     /// Print only URLs of pages that were not met before
     Dedup(DedupArgs),
-    /// Check or repair the folder of `dedup --seen`
+    /// Look after the set of `dedup --seen`: check, repair, end sessions
     Seen(SeenArgs),
+    /// Answer crawlers in any language, and people, over HTTP
+    Serve(ServeArgs),
     /// List, show and decide about the edits of a rule file
     Rules(RulesArgs),
     /// Bring rules into a form that opens at once, for any number of sites
     Compile(CompileArgs),
     /// Show which URLs of a crawl rules bring together, and what that saves
     Groups(GroupsArgs),
+    /// Make a web page of what rules save, risk and leave of a crawl
+    Report(ReportArgs),
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),
     /// Put methods side by side: what they save, lose and cost
@@ -232,6 +246,9 @@ pub(crate) struct LearnArgs {
     /// Memory, in MB, for URLs being read; with more, they are put on disk beside RULES
     #[arg(long, value_name = "MB", default_value_t = 256, hide_short_help = true)]
     pub(crate) memory: u32,
+    /// Read one of several parts of the inputs, such as 3/8, into the folder RULES; `merge` learns from all of them
+    #[arg(long, value_name = "I/N", long_help = help::PART, hide_short_help = true, conflicts_with_all = ["resume", "keep"])]
+    pub(crate) part: Option<PartOf>,
     /// Keep what was decided about these earlier rules, and verdicts
     #[arg(long, value_name = "RULES", long_help = help::KEEP)]
     pub(crate) keep: Option<PathBuf>,
@@ -297,36 +314,6 @@ pub(crate) struct CompileArgs {
     /// Write nothing: read all of a compiled file, exit with 1 if it is damaged
     #[arg(long, conflicts_with_all = ["output", "force"])]
     pub(crate) check: bool,
-}
-
-/// What `seen` does.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = help::SEEN)]
-pub(crate) struct SeenArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub(crate) command: SeenCommand,
-}
-
-/// The verbs of `seen`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum SeenCommand {
-    /// Read all files and say whether they are as they were written; changes nothing
-    Check(SeenFolderArgs),
-    /// Make a damaged folder usable again, and say what was lost
-    Repair(SeenFolderArgs),
-}
-
-/// Options of `seen check` and `seen repair`.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = help::SEEN)]
-pub(crate) struct SeenFolderArgs {
-    /// The folder of `dedup --seen`
-    #[arg(value_name = "DIR")]
-    pub(crate) folder: PathBuf,
-    /// How the result is printed
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
-    pub(crate) format: ReportFormat,
 }
 
 /// Options of `evaluate`.

@@ -12,6 +12,7 @@ use dedust::errors::{InvalidSite, LoadRulesError, OpenRulesError};
 use dedust_io::{ReadError, WriteError};
 use dedust_learn::errors::TrainError;
 use dedust_seen::SeenError;
+use dedust_seen::server::ServerError;
 
 /// Why a command cannot do what it was asked to, and what to do instead.
 #[derive(Debug)]
@@ -112,6 +113,36 @@ fn seen_remedy(error: &SeenError) -> Option<&'static str> {
         }
         SeenError::Missing { .. } | SeenError::Damaged { .. } => {
             "put the folder back from a copy, or keep what can be read: dedust seen repair DIR"
+        }
+        SeenError::Server { source, .. } => return server_remedy(source),
+        _ => return None,
+    })
+}
+
+fn server_remedy(error: &ServerError) -> Option<&'static str> {
+    Some(match error {
+        ServerError::Connect { .. } => {
+            "check host and port, and that the server is running: redis-cli -h HOST -p PORT ping"
+        }
+        ServerError::Lost { .. } => {
+            "run it again when the server is back; what it was asked for last may count as seen, unless the session is cancelled"
+        }
+        ServerError::WrongPassword | ServerError::NoPassword => {
+            "give them as redis://USER:PASSWORD@HOST/PREFIX, or redis://:PASSWORD@HOST/PREFIX, with special characters as %40"
+        }
+        ServerError::NotAllowed { .. } => {
+            "give the user these rights: ~PREFIX:* +@read +@write +@transaction +@connection"
+        }
+        ServerError::WrongType | ServerError::Foreign { .. } => "choose another prefix",
+        ServerError::Full => "raise maxmemory of the server, or remove keys of old rules: dedust seen forget",
+        ServerError::Malformed => {
+            "check host and port: Redis 6.2 or newer, Valkey or Kvrocks is expected there"
+        }
+        ServerError::OtherTtl { .. } => "leave --ttl out, or choose another prefix",
+        ServerError::MadeAnew => "run it again: all pages are new once more",
+        ServerError::NoSet => "check the prefix; `dedust dedup --seen URL` makes a set",
+        ServerError::NoSession { .. } | ServerError::NoVersion { .. } => {
+            "see what there is: dedust seen list URL"
         }
         _ => return None,
     })

@@ -12,6 +12,7 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
   dedust normalize rules.json crawl.parquet -o out.parquet   # two columns more
   dedust dedup rules.json urls.txt --seen seen  # URLs of pages not met before
   dedust groups rules.json crawl.jsonl.gz       # which URLs are taken for one
+  dedust report rules.json crawl.jsonl.gz -o report.html   # a page to look at
   dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
 
@@ -24,7 +25,7 @@ pub(crate) const INPUT: &str = r#"Files or folders with observations: WARC, ARC,
 
 A folder stands for all files in it and below, except those that start with . or _; 'a/**/*.parquet' in quotes for all that match, @FILE for the paths that FILE names, one per line, and `-` for standard input.
 
-Only the column `url` is required. Duplicates are told from `cluster` (or `page`), `canonical`, `redirect`, `digest`, `text_digest`, and `simhash` with `title`; `status`, `time` and `truncated` are used too, all others are ignored. Names that Common Crawl, Screaming Frog, Nutch and Scrapy give to these columns are known; other names are said with --column."#;
+Only the column `url` is required. Duplicates are told from `cluster` (or `page`), `canonical`, `redirect`, `redirected_from`, `digest`, `text_digest`, and `simhash` with `title`; `status`, `time` and `truncated` are used too, all others are ignored. Names that Common Crawl, Screaming Frog, Nutch and Scrapy give to these columns are known; other names are said with --column."#;
 
 /// URLs, wherever they are read.
 pub(crate) const URLS: &str = r#"Files or folders with URLs, of any format that `learn` reads: a list, WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, logs; plain, gzip or zstd
@@ -34,12 +35,12 @@ A folder stands for all files in it and below, except those that start with . or
 /// What `--column` means.
 pub(crate) const COLUMN: &str = r#"A column under another name, such as digest=content_digest; may be given again
 
-COLUMN is one of url, cluster, page, canonical, redirect, digest, text_digest, simhash, title, size, status, mime, time and truncated; NAME is the name it has in the table. Without a name, as in digest=, the column is not used. Names of well-known tools need not be given:
+COLUMN is one of url, cluster, page, canonical, redirect, redirected_from, digest, text_digest, simhash, title, size, status, mime, time and truncated; NAME is the name it has in the table. Without a name, as in digest=, the column is not used. Names of well-known tools need not be given:
 
 common-crawl    the columnar index: content_digest, fetch_status, fetch_redirect, ...; redirects are in the subset crawldiagnostics, so read it together with warc; digests of truncated pages do not count, and robotstxt is passed over
 screaming-frog  exports: Address, Status Code, Canonical Link Element 1, ...
-nutch-crawldb   `readdb -dump` as text, CSV or JSON: Signature, Status name, ...
-scrapy          feeds as JSON, JSON Lines or CSV: response_url, body_hash, ...
+nutch-crawldb   `readdb -dump` as text, CSV or JSON: Signature, Status name, redirects among the metadata, ...
+scrapy          feeds as JSON, JSON Lines or CSV: response_url, body_hash, redirect_urls, ...
 heritrix        crawl.log, which needs no columns; so do indexes of wget
 
 What is read as what is said on standard error, together with the columns that are not used."#;
@@ -122,7 +123,7 @@ pub(crate) const LEARN: &str = r#"Examples:
 
 The crawl may hold any number of sites, in any order; each gets its own rules, or is found to show the pages of another (canonfd). The same observations give the same bytes, in any order and on any number of threads. RULES is written when all is done, or not at all.
 
-A crawl of any size is read once. What exceeds --memory is put on disk, in the folder RULES.unfinished, together with the rules of sites as they are learned; if the run is interrupted after reading, the same command with --resume goes on from there. Of a site with more than 50,000 URLs a sample is learned from, --sample of its URLs but at least 50,000 and at most --max-sample. URLs that rules may bring together are drawn together, so that duplicates stay in sight, and so do the pages that a wrong rule would confuse.
+A crawl of any size is read once. What exceeds --memory is put on disk, in the folder RULES.unfinished, together with the rules of sites as they are learned; if the run is interrupted, the same command with --resume goes on from there. Where reading ends early, by Ctrl-C or a connection that breaks, inputs that were read to their ends are not read again, and of the next only the rows that are missing are used; this takes inputs that exceed --memory or come from an object store, since others are read again in no time. Archives are read from the start, and so is everything after a process was killed while it read. Of a site with more than 50,000 URLs a sample is learned from, --sample of its URLs but at least 50,000 and at most --max-sample. URLs that rules may bring together are drawn together, so that duplicates stay in sight, and so do the pages that a wrong rule would confuse.
 
 The report names edits by their places, those that may lose most first. An edit is risky if URLs speak against it and, with 95 % confidence by all votes on it, it may lose more pages than --max-loss allows for one edit, and more than two. With --verbose, it also shows what was considered and refused.
 
@@ -164,6 +165,7 @@ pub(crate) const EVALUATE_USAGE: &str = "dedust evaluate [OPTIONS] <RULES> <LABE
 pub(crate) const NORMALIZE: &str = r#"Examples:
   zcat urls.gz | dedust normalize rules.json
   dedust normalize rules.json crawl.parquet -o with-keys.parquet
+  dedust normalize rules.json cc-index/ -o with-keys/    # crawl=../subset=../*.parquet too
   dedust normalize rules.json export.csv --column url=Link -o with-keys.csv
   dedust normalize rules.json index.cdxj.gz > with-keys.cdxj
   dedust normalize rules.json crawl.warc.gz --key     # one key per page
@@ -174,6 +176,8 @@ pub(crate) const NORMALIZE: &str = r#"Examples:
 A list of URLs gives one line for each line, in the same order. Blank lines stay blank, lines that are no URLs are passed through, and both keep their bytes; so do line ends. A canonical URL can be fetched; a key cannot, but brings more URLs together. A line of more than 16 MiB is no URL, and its result in tsv is empty. If most lines are no URLs, the input is refused.
 
 A table gives a table of the same format with the columns `dedust_key` and `dedust_url`, and all else as it was: JSON Lines, CSV, TSV, Parquet, and Arrow files in a build with that feature. Lines of a CDXJ index get both as keys, those of a CDX index as the fields U and A of its header. Of Parquet only the column of URLs is decoded, the bytes of the others are copied. A row whose URL is none keeps its values and gets none; a row that cannot be read is left out; both are counted and shown. Several files of one format become one table if they have the same columns. Compressed text comes out plain.
+
+A file is written when all of it is done, or not at all. Where OUT ends in `/` or is a folder, each input becomes a file of its own, at the same place below OUT as it has below the folder that you named; this keeps partitions such as crawl=2024/subset=warc.
 
 All other formats, and tables with --format text, tsv or json, give one line per URL.
 
@@ -188,6 +192,7 @@ pub(crate) const DEDUP: &str = r#"Examples:
   dedust dedup rules.json index.cdxj > one-capture-per-page.cdxj
   dedust dedup rules.json crawl/ --format text > one-url-per-page.txt
   extract-links | dedust dedup rules.json --seen seen | fetch
+  extract-links | dedust dedup rules.json --seen redis://db.example/crawl | fetch
   dedust dedup rules.json /dev/null --seen seen --stats
   dedust dedup rules.json urls.txt --shadow new.json > /dev/null   # what would new.json do?
 
@@ -199,6 +204,8 @@ The file SEEN in DIR holds a random secret that keys are hashed with, so that no
 
 After a loss of power without --sync, the end of the last log may be damaged. It is cut off with a warning, and URLs that were printed last may be printed once more. `dedust seen check DIR` tells what else may be wrong.
 
+With --seen redis://HOST:PORT/PREFIX, any number of processes share a set on a server that speaks the protocol of Redis (6.2 or newer, Valkey, Kvrocks). A URL is printed by exactly one of them. If the connection breaks, it is made again for up to a minute; where an answer was lost, URLs are printed rather than left out, and a warning counts them. A process that is killed takes the new URLs of one batch with it, unless it had a --session that is cancelled. docs/shared-seen-set.md says what is promised.
+
 With --format json, one object per new URL, and the figures of --stats as the last:
   {"type":"url","input":"http://a.example/p?id=1&sid=9",
    "key":"http://a.example/p?id=1&sid=*"}
@@ -209,12 +216,36 @@ With --shadow, these come before:
    "edit":"`sid` does not matter","left_out":2,
    "examples":[{"url":..,"duplicate":..}]}
   {"type":"shadow","printed":5,"left_out":2,"kept":0}
-`left_out` counts URLs that were printed and would not have been, `kept` those that were not and would have been. `seen` counts the keys of the set, `recent` those in memory and in logs; `runs` are the sorted files with the others, `merges` those of this run, `index_bytes` the memory they take."#;
+`left_out` counts URLs that were printed and would not have been, `kept` those that were not and would have been. `seen` counts the keys of the set, `recent` those in memory and in logs; `runs` are the sorted files with the others, `merges` those of this run, `index_bytes` the memory they take. With a server, `asked`, `unconfirmed` and `reconnects` are there instead: keys that it was asked for, keys whose answer was lost, and connections that were made again."#;
+
+/// After the help of `serve`.
+pub(crate) const SERVE: &str = r#"Examples:
+  dedust serve rules.json                          # http://127.0.0.1:7007/
+  dedust serve rules.json --seen seen              # with /v1/seen
+  dedust serve rules.json crawl.warc.gz            # the page shows the crawl
+  curl --data-binary @urls.txt localhost:7007/v1/keys
+  curl localhost:7007/openapi.json                 # what else there is
+
+POST /v1/normalize, /v1/keys, /v1/seen and /v1/explain take a URL in each line, or JSON in each line with Content-Type: application/x-ndjson, and answer each line by a line. docs/service.md has examples in several languages.
+
+The rule file is loaded again when it changes, or on SIGHUP; a file that cannot be used is told, and the rules before it are kept. SIGTERM and Ctrl-C stop the server when the requests that it has are answered.
+
+Changes (decisions about rules, learning) need the token that is printed at the start, as the header `Authorization: Bearer TOKEN`. Set DEDUST_TOKEN to choose it. The address is printed on standard output, everything else on standard error; -v logs each request."#;
+
+/// What `--public` means.
+pub(crate) const PUBLIC: &str = "Listen also where other machines can connect
+
+Without it only addresses of this machine itself are listened on. With it, whoever can connect can have URLs normalized and read all rules; changes and /v1/seen need the token. Nothing is encrypted: put a proxy with TLS in front. Requests must name the server by an address, by localhost, or by a name that --host gives.";
 
 /// After the help of `seen` and its verbs.
 pub(crate) const SEEN: &str = r#"Examples:
   dedust seen check seen                # after a crash, a full disk, a copy
   dedust seen repair seen               # if the check found damage
+  dedust seen list redis://db.example/crawl             # whose keys, which sessions
+  dedust seen commit redis://db.example/crawl 2026-11   # of dedup --session 2026-11
+  dedust seen cancel redis://db.example/crawl 2026-11
+
+On a server, `list` prints the fingerprints of rules that have keys there, and the sessions that are open. `commit` ends a session: what was printed in it counts as seen for all. If it is cut off, commit again. `cancel` ends one as if it had never been: no page of it is hidden. A session for which nobody has asked for seven days is gone as if it were cancelled. `forget` removes the keys of rules that are not used any more.
 
 The folder holds the file SEEN, logs with the keys that came last, and runs, which are sorted files with all others. No other process may use it in the meantime. `check` prints a line for each file, and exits with 1 if one is damaged or missing. `repair` prints what it did, and does this:
 
@@ -233,6 +264,15 @@ With --format json, one object per file, and the set as the last:
   {"type":"file","name":"log-00000005","keys":1203,"fault":"tail","cut_bytes":412}
   {"type":"set","keys":7341235,"keyed":true,"whole":false}
 `fault` is null, "tail", "damaged" or "missing"; `cut_bytes` counts the bytes at the end of a log that are cut off."#;
+
+/// Where `dedup` remembers what was seen.
+pub(crate) const SEEN_PLACE: &str = "Remember what was seen, for the next time too. DIR is a folder, for one process at a time; it is made if it is not there. redis://[USER:PASSWORD@]HOST[:PORT]/PREFIX[?db=NUMBER] is a set on a server, for any number of processes at the same time; rediss:// connects with TLS, and checks the server by the certificates of the system, or of the file that SSL_CERT_FILE names. All keys of the server that belong to the set start with PREFIX. Other users of this machine may see the command line, and a password in it";
+
+/// What `dedup --session` does.
+pub(crate) const SESSION: &str = "The crawl that this is a part of, on a server. Processes that give the same name share what they see; other sessions do not see it, and are not kept from printing the same pages. `dedust seen commit URL NAME` makes it count for all, `dedust seen cancel URL NAME` forgets it, so that a crawl that failed hides no page. Without --session, what is printed counts as seen at once";
+
+/// What `dedup --ttl` does.
+pub(crate) const TTL: &str = "How long a new set on a server remembers a page, such as 12h or 30d: so long at least, and half as long again at most. After that the page is printed once more. All processes must give the same, or none. Clocks of machines may differ by less than half of it [default: for good]";
 
 /// What `dedup --shadow` does.
 pub(crate) const SHADOW: &str = "Rules on trial: tell at the end how many of the printed URLs they would have left out too, by site and edit, with some pairs of URLs. What is printed stays the same, and so does the folder of --seen. Only URLs of this run are compared. Takes 20 to 40 bytes of memory for a URL, and 16 MiB for pairs";
@@ -290,6 +330,43 @@ With --format jsonl, one line per group, then one for all:
    "safe_duplicates":..,"bytes":..,"bytes_saved":..,"safe_bytes_saved":..,
    "sizes_unknown":..}
 `safe_duplicates` are URLs that safe normalization alone makes the same as one before them. With --format csv there is one row per URL, with the columns group, urls, url, bytes, first, canonical, key and edits, such as `a.example#0`."#;
+
+/// After the help of `report`.
+pub(crate) const REPORT: &str = r#"Examples:
+  dedust report rules.json crawl.warc.gz -o report.html
+  dedust report rules.json crawl.jsonl.gz -o report.html --force
+  dedust report rules.json -o report.html               # the rules alone
+  dedust report rules.bin crawl.parquet -o report.html  # compiled rules
+
+The page is one file that opens from disk and asks the network for nothing. It says what the rules save and risk, and shows each edit with its evidence, its bound and examples; which duplicates are left, and why; the pattern tree of the site; groups of duplicates; and which parameters matter where. Edits can be switched off in it to see what they save, and URLs can be tried: the normalizer is part of the page.
+
+Which pages URLs show is told from the crawl as `dedust learn` does. Without such evidence the page shows what is merged, and not whether that is right. Without a crawl it shows what the rule file says of itself. Of compiled rules no more is known than what they do.
+
+Up to 40 sites are shown in full, the worst first: those with most duplicates left. All others are in the table of sites. Figures hold for all URLs of the crawl; switches and the list of URLs that an edit changes need the URLs in the page, which are left out where they would take more than 2 MB. The page then says which figures are estimates."#;
+
+/// After the help of `collect`.
+pub(crate) const COLLECT: &str = r#"Examples:
+  dedust collect sites.parquet -o rules.bin     # a table of dedust.spark.learn
+  dedust collect rules-*.json -o rules.json     # of `merge --part`
+
+Each row of a table has the rules of one site, in a column `rules`: Parquet, JSON Lines, and Arrow where dedust was built with it. A row without rules is one of a site where learning failed: it is counted. The same sites give the same bytes, in any order."#;
+
+/// What `--part` means.
+pub(crate) const PART: &str = "Read one of several parts of the inputs, such as 3/8, into the folder RULES; `merge` learns from all of them
+
+For crawls that one process should not read alone: give each of N processes, on one machine or on many with a disk in common, the
+same inputs and options and a part of its own. Of all files, part I reads each N-th. Then `dedust merge` learns from all parts; the rules
+are the same as those of one process, unless archives are read, where what repeats on a site is found in each part. With `merge`,
+--part learns a part of the sites, and `dedust collect` puts their rules into one file.";
+
+/// After the help of `merge`.
+pub(crate) const MERGE: &str = r#"Examples, in a batch array of 8 and after it:
+  dedust learn --part $SLURM_ARRAY_TASK_ID/8 crawl/ -o parts/$SLURM_ARRAY_TASK_ID
+  dedust merge parts -o rules.json
+
+Options are those of `learn`, and must be the same as for the parts. The rules are the same as without parts. Where learning takes long, too, let each process learn a part of the sites, and put them together:
+  dedust merge parts --part $SLURM_ARRAY_TASK_ID/8 -o rules-$SLURM_ARRAY_TASK_ID.json
+  dedust collect rules-*.json -o rules.json"#;
 
 /// After the help of `compile`.
 pub(crate) const COMPILE: &str = r#"Examples:

@@ -3,12 +3,18 @@ Lines of an input, in batches of whole lines.
 
 Readers of observations skip what is none; here every line counts and keeps its bytes. Memory is bounded: a line
 longer than [`MAX_LINE_BYTES`] is handed out in parts.
+
+In a dialogue somebody may wait for the answer to a line before saying more, so that lines are handed out as they come. But text that
+is no list of URLs is to be refused before anything of it is printed. So while most lines are no URLs, they are held until
+the input ends or has [`DIALOGUE_LINES`] of them; or until nothing comes for [`PATIENCE`], since somebody seems to wait then.
 */
 
 use std::io::{self, Read};
 use std::path::Path;
+use std::time::Duration;
 
-use memchr::{memchr, memrchr};
+use dedust::ParsedUrl;
+use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::read_ahead::ReadAhead;
 
@@ -16,6 +22,12 @@ use crate::read_ahead::ReadAhead;
 pub(crate) const MAX_LINE_BYTES: usize = dedust_io::MAX_ROW_BYTES;
 
 const BLOCK_BYTES: usize = 4 << 20;
+
+/// Lines of a dialogue before it is refused because most are no URLs.
+pub(crate) const DIALOGUE_LINES: u64 = 100;
+
+/// How long lines of a dialogue are held of which most are no URLs.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The name of an input for messages.
 pub(crate) fn name_of(path: &Path) -> String {
@@ -25,8 +37,13 @@ pub(crate) fn name_of(path: &Path) -> String {
 /// Some bytes of the input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Batch<'a> {
-    /// Whole lines; all end with a line feed, save perhaps the last of the input.
-    Lines(&'a [u8]),
+    /// Whole lines.
+    Lines {
+        /// All end with a line feed, save perhaps the last of the input.
+        lines: &'a [u8],
+        /// Whether it is known that nothing follows.
+        is_last: bool,
+    },
     /// A part of a line that is too long to be handed out whole.
     LongLine {
         /// Without the line feed.
@@ -41,6 +58,8 @@ pub(crate) struct Batches {
     source: Box<dyn Read + Send>,
     /// Hand out what one read gives: someone may wait for the answer to it.
     is_dialogue: bool,
+    /// Whether lines are held of which most are no URLs.
+    holds: Option<Held>,
     buffer: Vec<u8>,
     filled: usize,
     /// Bytes of the buffer that were handed out.
@@ -51,12 +70,46 @@ pub(crate) struct Batches {
     failed: Option<io::Error>,
 }
 
+/// Lines of a dialogue so far.
+#[derive(Default)]
+struct Held {
+    url: ParsedUrl,
+    lines: u64,
+    urls: u64,
+    bad: u64,
+    /// Bytes of the buffer that were counted.
+    counted: usize,
+}
+
+impl Held {
+    /// Whether to wait for more lines, of which these are the first.
+    fn waits(&mut self, lines: &[u8]) -> bool {
+        let mut start = self.counted;
+        for end in memchr_iter(b'\n', &lines[start..]).map(|at| self.counted + at) {
+            if self.lines >= DIALOGUE_LINES {
+                return false;
+            }
+            let line = &lines[start..end];
+            start = end + 1;
+            self.lines += 1;
+            match self.url.parse_from(line) {
+                Ok(()) => self.urls += 1,
+                Err(_) if line.trim_ascii().is_empty() => {}
+                Err(_) => self.bad += 1,
+            }
+        }
+        self.counted = lines.len();
+        self.bad > self.urls && self.lines < DIALOGUE_LINES
+    }
+}
+
 impl Batches {
     /// Batches of what `source` gives. In a dialogue every line is handed out as soon as it is there.
     pub(crate) fn new(source: Box<dyn Read + Send>, is_dialogue: bool) -> Self {
         Self {
             source,
             is_dialogue,
+            holds: None,
             buffer: vec![0; BLOCK_BYTES],
             filled: 0,
             taken: 0,
@@ -66,18 +119,31 @@ impl Batches {
         }
     }
 
-    /// Likewise, with a thread that reads while others work, if there are to be several.
-    pub(crate) fn read_ahead(source: Box<dyn Read + Send>, is_dialogue: bool) -> io::Result<Self> {
+    /// Batches of what `source` gives, with a thread that reads while others work, if there are to be several.
+    pub(crate) fn read_ahead(source: Box<dyn Read + Send>) -> io::Result<Self> {
         Ok(match rayon::current_num_threads() {
-            1 => Self::new(source, is_dialogue),
-            _ => Self::new(Box::new(ReadAhead::start(source)?), is_dialogue),
+            1 => Self::new(source, false),
+            _ => Self::new(Box::new(ReadAhead::start(source)?), false),
         })
+    }
+
+    /// Batches of a dialogue, whose lines are held while most are no URLs. A person at a terminal is answered at once.
+    pub(crate) fn dialogue(source: Box<dyn Read + Send>, is_terminal: bool) -> io::Result<Self> {
+        let source = ReadAhead::start(source)?;
+        if is_terminal {
+            return Ok(Self::new(Box::new(source), true));
+        }
+        let batches = Self::new(Box::new(source.with_patience(PATIENCE)), true);
+        Ok(Self { holds: Some(Held::default()), ..batches })
     }
 
     /// The next batch; `None` at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<Batch<'_>>> {
         self.buffer.copy_within(self.taken..self.filled, 0);
         self.filled -= self.taken;
+        if let Some(held) = &mut self.holds {
+            held.counted = held.counted.saturating_sub(self.taken);
+        }
         self.taken = 0;
         let mut scanned = 0;
         loop {
@@ -86,7 +152,15 @@ impl Batches {
             }
             if let Some(at) = memrchr(b'\n', &self.buffer[scanned..self.filled]) {
                 self.taken = scanned + at + 1;
-                return Ok(Some(Batch::Lines(&self.buffer[..self.taken])));
+            }
+            // Nothing is held for the sake of a line that is too long to be one of a dialogue.
+            let is_final = self.ended || self.failed.is_some() || self.filled > MAX_LINE_BYTES;
+            if self.taken > 0 && (is_final || !self.waits()) {
+                if self.ended && self.filled - self.taken <= MAX_LINE_BYTES {
+                    self.taken = self.filled;
+                }
+                let is_last = self.ended && self.taken == self.filled;
+                return Ok(Some(Batch::Lines { lines: &self.buffer[..self.taken], is_last }));
             }
             if let Some(error) = self.failed.take() {
                 return Err(error);
@@ -96,11 +170,17 @@ impl Batches {
                 self.in_long_line = true;
             } else if self.ended {
                 self.taken = self.filled;
-                return Ok((self.filled > 0).then_some(Batch::Lines(&self.buffer[..self.taken])));
+                let lines = &self.buffer[..self.taken];
+                return Ok((self.filled > 0).then_some(Batch::Lines { lines, is_last: true }));
             } else {
                 self.fill();
             }
         }
+    }
+
+    /// Whether the lines that could be handed out are held.
+    fn waits(&mut self) -> bool {
+        self.holds.as_mut().is_some_and(|held| held.waits(&self.buffer[..self.taken]))
     }
 
     fn long_line(&mut self) -> Batch<'_> {
@@ -123,6 +203,13 @@ impl Batches {
                 }
                 Ok(count) => self.filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::TimedOut && self.is_dialogue => {
+                    // Before the first line nobody can wait for an answer.
+                    if self.taken > 0 {
+                        self.holds = None;
+                    }
+                    break;
+                }
                 Err(error) => {
                     self.failed = Some(error);
                     break;
@@ -145,7 +232,7 @@ mod tests {
         let (mut text, mut long_lines) = (Vec::new(), 0);
         while let Some(batch) = batches.next().unwrap() {
             match batch {
-                Batch::Lines(lines) => text.extend_from_slice(lines),
+                Batch::Lines { lines, .. } => text.extend_from_slice(lines),
                 Batch::LongLine { part, is_last } => {
                     text.extend_from_slice(part);
                     if is_last {
@@ -186,9 +273,51 @@ mod tests {
     #[test]
     fn a_dialogue_does_not_wait_for_more() {
         let mut source = Batches::new(Box::new(b"a\n".chain(&b"b\n"[..])), true);
-        assert_eq!(source.next().unwrap(), Some(Batch::Lines(b"a\n")));
-        assert_eq!(source.next().unwrap(), Some(Batch::Lines(b"b\n")));
+        assert_eq!(source.next().unwrap(), Some(Batch::Lines { lines: b"a\n", is_last: false }));
+        assert_eq!(source.next().unwrap(), Some(Batch::Lines { lines: b"b\n", is_last: false }));
         assert_eq!(source.next().unwrap(), None);
+    }
+
+    /// Some bytes, one read at a time; `None` is somebody who waits.
+    struct Parts(Vec<Option<&'static [u8]>>);
+
+    impl Read for Parts {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match (!self.0.is_empty()).then(|| self.0.remove(0)) {
+                Some(Some(part)) => (&mut &*part).read(buffer),
+                Some(None) => Err(io::ErrorKind::TimedOut.into()),
+                None => Ok(0),
+            }
+        }
+    }
+
+    fn held(parts: &[Option<&'static [u8]>]) -> Batches {
+        let batches = Batches::new(Box::new(Parts(parts.to_vec())), true);
+        Batches { holds: Some(Held::default()), ..batches }
+    }
+
+    #[test]
+    fn lines_are_held_while_most_are_no_urls() {
+        let mut source = held(&[None, Some(b"a\nb"), Some(b"\n"), Some(b"c")]);
+        assert_eq!(source.next().unwrap(), Some(Batch::Lines { lines: b"a\nb\nc", is_last: true }));
+        assert_eq!(source.next().unwrap(), None);
+        let mut source = held(&[Some(b"http://a/\n"), Some(b"a\n"), Some(b"b\n"), Some(b"http://b/\n")]);
+        for lines in [&b"http://a/\n"[..], b"a\n", b"b\nhttp://b/\n"] {
+            assert_eq!(source.next().unwrap(), Some(Batch::Lines { lines, is_last: false }));
+        }
+        assert_eq!(source.next().unwrap(), None);
+    }
+
+    #[test]
+    fn lines_are_not_held_from_somebody_who_waits() {
+        let mut source = held(&[Some(b"a\n"), None, Some(b"b\n"), Some(b"c\n")]);
+        for lines in [b"a\n", b"b\n", b"c\n"] {
+            assert_eq!(source.next().unwrap(), Some(Batch::Lines { lines, is_last: false }));
+        }
+        let mut source = held(&[Some(b"a\n"); 150]);
+        assert!(
+            matches!(source.next().unwrap(), Some(Batch::Lines { lines, .. }) if lines == b"a\n".repeat(100))
+        );
     }
 
     #[test]
@@ -200,7 +329,7 @@ mod tests {
             }
         }
         let mut source = Batches::new(Box::new(b"a\nb".chain(Fails)), false);
-        assert_eq!(source.next().unwrap(), Some(Batch::Lines(b"a\n")));
+        assert_eq!(source.next().unwrap(), Some(Batch::Lines { lines: b"a\n", is_last: false }));
         assert!(source.next().is_err());
     }
 }

@@ -6,12 +6,12 @@ own: rules live in `dedust`, learning in `dedust-learn`, file formats in `dedust
 */
 
 mod args;
+mod bad_lines;
 mod clock;
 mod cmd;
 mod failure;
 mod help;
 mod interrupt;
-mod joining;
 mod layouts;
 mod line_source;
 mod method;
@@ -101,17 +101,21 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     }
     match args.command {
         Command::Learn(args) => cmd::learn::run(&args, printer),
+        Command::Merge(args) => cmd::learn::run_merge(&args, printer),
+        Command::Collect(args) => cmd::collect::run(&args, printer),
         Command::Cluster(args) => cmd::cluster::run(&args, printer),
         Command::Normalize(args) => cmd::normalize::run(&args, printer),
         Command::Compile(args) => cmd::compile::run(&args, printer),
         Command::Dedup(args) => cmd::dedup::run(&args, printer),
         Command::Rules(args) => cmd::rules::run(&args, printer),
         Command::Seen(args) => cmd::seen::run(&args, printer),
+        Command::Serve(serve) => cmd::serve::run(&serve, args.global.threads, printer),
         Command::Groups(args) => cmd::groups::run(&args, printer),
         Command::Evaluate(args) => cmd::evaluate::run(&args, printer),
         Command::Compare(args) => cmd::compare::run(&args, printer),
         Command::Explain(args) => cmd::explain::run(&args, printer),
         Command::Validate(args) => cmd::validate::run(&args, printer),
+        Command::Report(args) => cmd::report::run(&args, printer),
         Command::Tree(args) => cmd::tree::run(&args, printer),
         Command::Simulate(args) => cmd::simulate::run(&args, printer),
         Command::Man(args) => cmd::man::run(&args, printer),

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use dedust::errors::ParseUrlError;
-use dedust_crawl::{ReadCrawlError, ReadReport, Seen, Watch};
+use dedust_crawl::{ReadCrawlError, ReadPosition, ReadReport, Seen, Watch};
 pub(crate) use dedust_crawl::{RowError, SHOWN};
 use dedust_io::{Format, Input, Preset, ReadError, RowCounts};
 use dedust_learn::Clues;
@@ -46,6 +46,30 @@ pub(crate) fn read_all(
     finish(&report, read, printer)
 }
 
+/// Where a reading ended early, and why.
+pub(crate) struct Unread {
+    /// Where it can go on, with the versions of the objects that were opened; `None` if it has to start over.
+    pub(crate) position: Option<(ReadPosition, Vec<(String, String)>)>,
+    pub(crate) cause: anyhow::Error,
+}
+
+/// Like [`read_all`], of files, from where an earlier reading of the same ended.
+pub(crate) fn read_on(
+    files: &[PathBuf],
+    from: ReadPosition,
+    args: &ReadArgs,
+    printer: &mut Printer,
+    observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
+) -> Result<(), Unread> {
+    let files = files.get(from.inputs..).unwrap_or_default();
+    let mut reading = Reading::new(printer, files);
+    let opened = files.iter().map(|input| open(input, args));
+    let (mut report, read) = dedust_crawl::read_on(from, opened, &mut reading, observe);
+    drop(reading);
+    let position = report.position.take().map(|position| (position, std::mem::take(&mut report.versions)));
+    finish(&report, read, printer).map_err(|cause| Unread { position, cause })
+}
+
 /// Like [`read_all`], in the order of the rows and without a look into the pages of archives: for commands that need no more
 /// than URLs and sizes. `observe` may end the reading.
 pub(crate) fn read_rows(
@@ -58,6 +82,21 @@ pub(crate) fn read_rows(
     let mut reading = Reading::new(printer, &inputs);
     let opened = inputs.iter().map(|input| open(input, args));
     let (report, read) = dedust_crawl::read_rows(opened, &mut reading, observe);
+    drop(reading);
+    finish(&report, read, printer)
+}
+
+/// Like [`read_all`]; `observe` may end the reading.
+pub(crate) fn read_full_rows(
+    inputs: &[PathBuf],
+    args: &ReadArgs,
+    printer: &mut Printer,
+    observe: impl FnMut(&Seen) -> Result<(), RowError>,
+) -> anyhow::Result<()> {
+    let inputs = dedust_io::expand(inputs)?;
+    let mut reading = Reading::new(printer, &inputs);
+    let opened = inputs.iter().map(|input| open(input, args));
+    let (report, read) = dedust_crawl::read_full_rows(opened, &mut reading, observe);
     drop(reading);
     finish(&report, read, printer)
 }
@@ -76,7 +115,11 @@ fn finish(
         ReadCrawlError::Url(error) => error.into(),
         error @ ReadCrawlError::NoUrls { .. } => Refusal::new(
             error.to_string(),
-            format!("expected {}, or {}", Format::JsonLines.expected(), Format::UrlList.expected()),
+            format!(
+                "it is empty, or nothing follows its header; expected {}, or {}",
+                Format::JsonLines.expected(),
+                Format::UrlList.expected()
+            ),
         )
         .into(),
         error => error.into(),

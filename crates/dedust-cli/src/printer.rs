@@ -35,9 +35,15 @@ enum Verbosity {
 
 /// Writes data and messages.
 pub(crate) struct Printer {
-    verbosity: Verbosity,
+    messages: Messages,
     shows_bars: bool,
     data: BufWriter<Sink>,
+}
+
+/// Writes messages alone, from any thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Messages {
+    verbosity: Verbosity,
 }
 
 /// Where data goes.
@@ -55,7 +61,7 @@ impl Printer {
             _ => Verbosity::Normal,
         };
         Self {
-            verbosity,
+            messages: Messages { verbosity },
             shows_bars: verbosity > Verbosity::Quiet && !args.no_progress,
             data: standard_output(),
         }
@@ -109,34 +115,29 @@ impl Printer {
         }
     }
 
+    /// What writes messages, for other threads.
+    pub(crate) fn messages(&self) -> Messages {
+        self.messages
+    }
+
     /// Something worth knowing; nothing with `-q`.
     pub(crate) fn note(&mut self, text: impl Display) {
-        if self.verbosity > Verbosity::Quiet {
-            message(format_args!("{text}"));
-        }
+        self.messages.note(text);
     }
 
     /// Something worth knowing for those who ask with `-v`.
     pub(crate) fn detail(&mut self, text: impl Display) {
-        if self.verbosity > Verbosity::Normal {
-            message(format_args!("{text}"));
-        }
+        self.messages.detail(text);
     }
 
     /// Something that may be wrong; nothing with `-q`.
     pub(crate) fn warning(&mut self, text: impl Display) {
-        self.marked(WARNING, "warning", text);
+        self.messages.warning(text);
     }
 
     /// What to do about it; nothing with `-q`.
     pub(crate) fn hint(&mut self, text: impl Display) {
-        self.marked(HINT, "hint", text);
-    }
-
-    fn marked(&mut self, style: Style, mark: &str, text: impl Display) {
-        if self.verbosity > Verbosity::Quiet {
-            marked_message(style, mark, text);
-        }
+        self.messages.hint(text);
     }
 
     /// Why nothing came of it: the error, its causes, and a remedy where there is one. Also with `-q`.
@@ -149,6 +150,43 @@ impl Printer {
         }
         if let Some(hint) = failure::remedy(error) {
             marked_message(HINT, "hint", hint);
+        }
+    }
+}
+
+impl Messages {
+    /// Something worth knowing; nothing with `-q`.
+    pub(crate) fn note(self, text: impl Display) {
+        if self.verbosity > Verbosity::Quiet {
+            message(text);
+        }
+    }
+
+    /// Something worth knowing for those who ask with `-v`.
+    pub(crate) fn detail(self, text: impl Display) {
+        if self.shows_details() {
+            message(text);
+        }
+    }
+
+    /// Whether somebody asks with `-v`.
+    pub(crate) fn shows_details(self) -> bool {
+        self.verbosity > Verbosity::Normal
+    }
+
+    /// Something that may be wrong; nothing with `-q`.
+    pub(crate) fn warning(self, text: impl Display) {
+        self.marked(WARNING, "warning", text);
+    }
+
+    /// What to do about it; nothing with `-q`.
+    pub(crate) fn hint(self, text: impl Display) {
+        self.marked(HINT, "hint", text);
+    }
+
+    fn marked(self, style: Style, mark: &str, text: impl Display) {
+        if self.verbosity > Verbosity::Quiet {
+            marked_message(style, mark, text);
         }
     }
 }

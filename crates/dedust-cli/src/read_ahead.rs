@@ -2,12 +2,13 @@
 Reads an input on a thread of its own, so that it is there when it is needed.
 
 Hands out all that was read so far: a few bytes where someone types them, much where bytes come faster than they are
-used.
+used. Says by [`io::ErrorKind::TimedOut`] that none came for a while, if asked to.
 */
 
 use std::io::{self, Read};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 const CHUNK_BYTES: usize = 256 << 10;
 /// Chunks that wait to be used, at most.
@@ -20,6 +21,7 @@ pub(crate) struct ReadAhead {
     taken: usize,
     /// What comes after the chunk.
     next: Option<io::Result<Vec<u8>>>,
+    patience: Option<Duration>,
 }
 
 impl ReadAhead {
@@ -27,7 +29,23 @@ impl ReadAhead {
     pub(crate) fn start(source: Box<dyn Read + Send>) -> io::Result<Self> {
         let (sender, chunks) = sync_channel(CHUNKS);
         thread::Builder::new().name("read-ahead".into()).spawn(move || feed(source, &sender))?;
-        Ok(Self { chunks, chunk: Vec::new(), taken: 0, next: None })
+        Ok(Self { chunks, chunk: Vec::new(), taken: 0, next: None, patience: None })
+    }
+
+    /// From now on, a read that has waited so long for its first byte fails with [`io::ErrorKind::TimedOut`]. The next one goes on.
+    pub(crate) fn with_patience(self, patience: Duration) -> Self {
+        Self { patience: Some(patience), ..self }
+    }
+
+    /// Waits for a chunk; `None` at the end.
+    fn wait(&self) -> io::Result<Option<io::Result<Vec<u8>>>> {
+        let Some(patience) = self.patience else { return Ok(self.chunks.recv().ok()) };
+        match self.chunks.recv_timeout(patience) {
+            Ok(next) => Ok(Some(next)),
+            Err(RecvTimeoutError::Timeout) => Err(io::ErrorKind::TimedOut.into()),
+            // The thread ended, and with it the input.
+            Err(RecvTimeoutError::Disconnected) => Ok(None),
+        }
     }
 }
 
@@ -61,10 +79,9 @@ impl Read for ReadAhead {
             if self.taken == self.chunk.len() {
                 let next = match self.next.take() {
                     Some(next) => next,
-                    None if filled == 0 => match self.chunks.recv() {
-                        Ok(next) => next,
-                        // The thread ended, and with it the input.
-                        Err(_) => break,
+                    None if filled == 0 => match self.wait()? {
+                        Some(next) => next,
+                        None => break,
                     },
                     None => match self.chunks.try_recv() {
                         Ok(next) => next,

@@ -2,18 +2,13 @@
 Opens the rules that a command was given, plain or compiled, with errors that name the file.
 */
 
-use std::fs::{self, File};
-use std::io::Read as _;
-#[cfg(unix)]
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use anyhow::Context as _;
 use dedust::errors::{InvalidEdit, InvalidSite, LoadRulesError};
 use dedust::rules::{Edit, SiteRules};
-use dedust::{LeftOutReason, Normalizer, RuleSet, is_compiled};
-use dedust_io::{Compression, OutputFile, WriteError};
+use dedust::{LeftOutReason, Normalizer, RuleSet};
+use dedust_io::{Compression, FileStamp, OutputFile, WriteError};
 
 use crate::args::TrustArgs;
 use crate::failure::Refusal;
@@ -71,11 +66,7 @@ fn open_with<T>(
 
 /// Whether there is a file of compiled rules at `path`; false also when it cannot be read, which is told later.
 pub(crate) fn holds_compiled(path: &Path) -> bool {
-    let mut start = Vec::new();
-    path.as_os_str() != "-"
-        && path.is_file()
-        && File::open(path).and_then(|file| file.take(16).read_to_end(&mut start)).is_ok()
-        && is_compiled(&start)
+    path.as_os_str() != "-" && dedust::holds_compiled(path)
 }
 
 /// The rules at `path`, ready to be applied, as far as the user trusts them. Warns of what is not applied.
@@ -176,13 +167,16 @@ pub(crate) fn load(path: &Path, urls_on_stdin: bool) -> anyhow::Result<RuleSet> 
 
 /// The rules of a site, for a command that was given its name.
 pub(crate) fn site<'r>(rules: &'r RuleSet, name: &str) -> Result<&'r SiteRules, Refusal> {
-    rules.site(name).ok_or_else(|| {
-        let names: Vec<&str> = rules.sites().take(5).map(|(name, _)| name).collect();
-        Refusal::new(
-            format!("the rule file has no site `{name}`"),
-            format!("sites are named by their registrable domain, here {}", names.join(", ")),
-        )
-    })
+    rules.site(name).ok_or_else(|| unknown_site(rules, name))
+}
+
+/// Says that a site is not in the file, and which are.
+pub(crate) fn unknown_site(rules: &RuleSet, name: &str) -> Refusal {
+    let names: Vec<&str> = rules.sites().take(5).map(|(name, _)| name).collect();
+    Refusal::new(
+        format!("the rule file has no site `{name}`"),
+        format!("sites are named by their registrable domain, here {}", names.join(", ")),
+    )
 }
 
 /// Refuses a file that rules cannot be written back to, before any work is done.
@@ -227,27 +221,18 @@ pub(crate) fn refused_with(site: &str, edits: &[Edit], error: InvalidSite) -> Re
 pub(crate) struct Watch {
     path: PathBuf,
     /// None for what is no file, and after a change was told.
-    stamp: Option<Stamp>,
-}
-
-/// What tells a file from one that took its place, and from itself after a change.
-#[derive(PartialEq, Eq)]
-struct Stamp {
-    length: u64,
-    modified: Option<SystemTime>,
-    #[cfg(unix)]
-    device_and_inode: (u64, u64),
+    stamp: Option<FileStamp>,
 }
 
 impl Watch {
     /// To be called before the file is read.
     pub(crate) fn new(path: &Path) -> Self {
-        Self { path: path.into(), stamp: Stamp::of(path) }
+        Self { path: path.into(), stamp: FileStamp::of(path) }
     }
 
     /// Warns if the file has changed. The rules in use are those that were read.
     pub(crate) fn look(&mut self, printer: &mut Printer) {
-        if self.stamp.is_none() || self.stamp == Stamp::of(&self.path) {
+        if self.stamp.is_none() || self.stamp == FileStamp::of(&self.path) {
             return;
         }
         self.stamp = None;
@@ -256,17 +241,5 @@ impl Watch {
             "{name} was changed, replaced or removed; the rules that were read from it are applied until the end"
         ));
         printer.hint("start the command again to use new rules");
-    }
-}
-
-impl Stamp {
-    fn of(path: &Path) -> Option<Self> {
-        let file = fs::metadata(path).ok().filter(|file| file.is_file())?;
-        Some(Self {
-            length: file.len(),
-            modified: file.modified().ok(),
-            #[cfg(unix)]
-            device_and_inode: (file.dev(), file.ino()),
-        })
     }
 }

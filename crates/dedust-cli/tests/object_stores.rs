@@ -14,6 +14,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::ops::Range;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -230,8 +231,40 @@ fn a_connection_that_breaks_is_told_with_object_and_byte() {
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert!(message.contains(&format!("{url} at byte 4194304")), "{message}");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
     assert!(asked.lock().unwrap().len() > 2, "it was tried again");
+}
+
+/// The first object is not asked for again, and of the second only what was read is not used again.
+#[test]
+fn after_a_broken_connection_reading_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (crawl(0..100), crawl(100..30_000));
+    fs::write(folder.path().join("a.jsonl"), &first).unwrap();
+    fs::write(folder.path().join("b.jsonl"), &second).unwrap();
+    succeed(folder.path(), &["learn", "a.jsonl", "b.jsonl", "-o", "expected.json"], &[]);
+
+    let (first, asked) = serve(first.into_bytes(), |_, _| true);
+    let is_broken = Arc::new(AtomicBool::new(true));
+    let breaks = is_broken.clone();
+    let (second, _) =
+        serve(second.into_bytes(), move |_, range| range.start == 0 || !breaks.load(Ordering::Relaxed));
+    let urls = [format!("http://{first}/a.jsonl"), format!("http://{second}/b.jsonl")];
+    let args = ["learn", &urls[0], &urls[1], "-o", "rules.json", "-q"];
+    let output = dedust(folder.path(), &args, &[]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains(&format!("{} at byte 4194304", urls[1])), "{message}");
+    assert!(message.contains("go on with the same command and --resume"), "{message}");
+    let asked_before = asked.lock().unwrap().len();
+    assert_eq!(asked_before, 1);
+
+    is_broken.store(false, Ordering::Relaxed);
+    succeed(folder.path(), &[&args[..], &["--resume"]].concat(), &[]);
+    assert_eq!(asked.lock().unwrap().len(), asked_before);
+    let [expected, rules] =
+        ["expected.json", "rules.json"].map(|name| fs::read(folder.path().join(name)).unwrap());
+    assert!(expected == rules);
+    assert!(!folder.path().join("rules.json.unfinished").exists());
 }
 
 #[test]

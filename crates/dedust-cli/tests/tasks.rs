@@ -27,6 +27,11 @@ fn archivist() {
 }
 
 #[test]
+fn common_crawl() {
+    follow("common-crawl");
+}
+
+#[test]
 fn crawler() {
     follow("crawler");
 }
@@ -54,7 +59,17 @@ fn every_document_is_followed() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names, ["archivist.md", "crawler.md", "data-engineer.md", "researcher.md", "site-owner.md"]);
+    assert_eq!(
+        names,
+        [
+            "archivist.md",
+            "common-crawl.md",
+            "crawler.md",
+            "data-engineer.md",
+            "researcher.md",
+            "site-owner.md"
+        ]
+    );
 }
 
 #[test]

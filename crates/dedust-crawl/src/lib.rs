@@ -37,4 +37,7 @@ mod read;
 pub use facts::printable;
 pub use layouts::{FoundLayout, Layouts};
 pub use pages::{Pages, Seen};
-pub use read::{ReadCrawlError, ReadReport, RowError, SHOWN, Watch, open, prepare, read_all, read_rows};
+pub use read::{
+    ReadCrawlError, ReadPosition, ReadReport, RowError, SHOWN, Watch, open, prepare, read_all,
+    read_full_rows, read_on, read_rows,
+};

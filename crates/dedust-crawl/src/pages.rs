@@ -75,6 +75,22 @@ impl Seen {
         store.observe(self.url(), &self.clues(), self.time().map(str::as_bytes))
     }
 
+    /// The redirects that led to this row, first first. The row of a spider that notes the URL it asked for is among those that
+    /// were redirected: it is then not known where the last one led.
+    pub(crate) fn hops(&self) -> impl Iterator<Item = Observation> {
+        let ends_here = self.redirected_from().all(|url| url != self.url()).then_some(self.url());
+        let next = self.redirected_from().skip(1).chain(ends_here);
+        self.redirected_from().zip(next).filter(|(from, to)| from != to).map(|(from, to)| {
+            let mut hop = Observation::new();
+            // Any bytes fit both columns.
+            let _ = hop.set_bytes(Column::Url, from).and_then(|()| hop.set_bytes(Column::Redirect, to));
+            if let Some(time) = self.time() {
+                let _ = hop.set_text(Column::Time, time);
+            }
+            hop
+        })
+    }
+
     /// The number of rows read before it: rows of archives do not come in the order in which they were read.
     pub fn place(&self) -> u64 {
         self.place

@@ -12,6 +12,7 @@ use std::path::Path;
 use dedust::ParsedUrl;
 use dedust::errors::ParseUrlError;
 use dedust_io::{Input, NamedColumn, ReadError, Reader, RecordCounts, RowCounts};
+use serde::{Deserialize, Serialize};
 
 use crate::layouts::Layouts;
 use crate::pages::{Pages, Seen};
@@ -48,6 +49,26 @@ pub struct ReadReport {
     pub redirects: u64,
     /// How the inputs were read.
     pub layouts: Layouts,
+    /// Where reading ended early, if it can go on from there: see [`read_on`].
+    pub position: Option<ReadPosition>,
+    /// The inputs that are objects of stores, with what changes when they do.
+    pub versions: Vec<(String, String)>,
+}
+
+/// How far a crawl was read: all rows before it were handed out, and none after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadPosition {
+    /// Inputs that were read to their ends.
+    pub inputs: usize,
+    /// Rows of the next one.
+    pub rows: u64,
+    /// Usable rows of the inputs that were read to their ends, and the others.
+    pub good: u64,
+    /// Rows of them that were left out.
+    pub bad: u64,
+    /// Rows of them that tell of a redirect.
+    pub redirects: u64,
 }
 
 /// Why a crawl could not be read.
@@ -99,6 +120,11 @@ impl From<RowError> for ReadCrawlError {
 /// Rows of all inputs, and what was wrong with some.
 #[derive(Default)]
 struct Intake {
+    position: ReadPosition,
+    /// Rows of the next input that were handed out before.
+    rows_before: u64,
+    /// Whether reading could not go on from where it is: pages wait, or an input was refused.
+    is_tied: bool,
     /// Whether the pages of archives are not looked into.
     skips_pages: bool,
     pages: Pages,
@@ -135,6 +161,22 @@ pub fn read_all(
     read_into(Intake::default(), inputs, watch, |seen| observe(seen).map_err(RowError::Url))
 }
 
+/// Like [`read_all`], from where an earlier reading of the same inputs ended. `inputs` are those that it did not read to their ends.
+///
+/// Of archives reading starts over: what repeats on the pages of a site is found out in memory.
+pub fn read_on(
+    from: ReadPosition,
+    inputs: impl IntoIterator<Item = Result<Input, ReadError>>,
+    watch: &mut dyn Watch,
+    mut observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
+) -> (ReadReport, Result<(), ReadCrawlError>) {
+    let mut intake = Intake { position: from, rows_before: from.rows, ..Intake::default() };
+    intake.report.rows.good = from.good;
+    intake.report.rows.bad = from.bad;
+    intake.report.redirects = from.redirects;
+    read_into(intake, inputs, watch, |seen| observe(seen).map_err(RowError::Url))
+}
+
 /// Like [`read_all`], in the order of the rows and without a look into the pages of archives: for those who need no more than
 /// URLs and sizes. `observe` may end the reading.
 pub fn read_rows(
@@ -145,6 +187,15 @@ pub fn read_rows(
     read_into(Intake { skips_pages: true, ..Intake::default() }, inputs, watch, observe)
 }
 
+/// Like [`read_all`]; `observe` may end the reading.
+pub fn read_full_rows(
+    inputs: impl IntoIterator<Item = Result<Input, ReadError>>,
+    watch: &mut dyn Watch,
+    observe: impl FnMut(&Seen) -> Result<(), RowError>,
+) -> (ReadReport, Result<(), ReadCrawlError>) {
+    read_into(Intake::default(), inputs, watch, observe)
+}
+
 fn read_into(
     mut intake: Intake,
     inputs: impl IntoIterator<Item = Result<Input, ReadError>>,
@@ -152,9 +203,11 @@ fn read_into(
     mut observe: impl FnMut(&Seen) -> Result<(), RowError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
     let mut names = Vec::new();
-    let read = inputs.into_iter().try_for_each(|input| {
+    let read = inputs.into_iter().try_for_each(|input| -> Result<(), ReadCrawlError> {
         let input = input?;
         watch.open(input.name());
+        let version = input.version().map(|version| (input.name().to_owned(), version.to_owned()));
+        intake.report.versions.extend(version);
         names.push(input.name().to_owned());
         let mut reader = input.observations()?;
         let before = intake.report.rows;
@@ -166,10 +219,15 @@ fn read_into(
         };
         intake.report.records += reader.records().as_ref().map_or(0, RecordCounts::total);
         intake.report.layouts.note(&reader);
-        read.and_then(|()| Ok(rows.check(reader.name(), reader.format())?))
+        read?;
+        rows.check(reader.name(), reader.format()).inspect_err(|_| intake.is_tied = true)?;
+        intake.end_input();
+        Ok(())
     });
+    let ends_early = matches!(read, Err(ReadCrawlError::Read(_) | ReadCrawlError::Ended));
+    let position = Some(intake.position).filter(|_| ends_early && !intake.is_tied && !intake.skips_pages);
     let read = read.and_then(|()| Ok(intake.pages.finish(&mut observe)?));
-    let report = intake.finish();
+    let report = ReadReport { position, ..intake.finish() };
     let read = match read {
         Ok(()) if report.rows.good == 0 => Err(ReadCrawlError::NoUrls { names }),
         read => read,
@@ -189,9 +247,12 @@ impl Intake {
             if watch.row().is_break() {
                 return Err(ReadCrawlError::Ended);
             }
+            // Only now: a reading that was asked to end has not used this row.
+            self.position.rows += u64::from(self.rows_before == 0);
             seen.place = self.report.rows.good + self.report.rows.bad;
             if let Err(bad) = row {
                 self.report.rows.bad += 1;
+                self.rows_before = self.rows_before.saturating_sub(1);
                 remember(&mut self.bad_rows, || bad);
                 continue;
             }
@@ -205,16 +266,26 @@ impl Intake {
                 remember(&mut self.bad_bodies, || bad);
             }
             let document = reader.take_document().filter(|_| !self.skips_pages && Pages::wants(&seen));
+            let is_known = self.rows_before > 0;
+            self.rows_before = self.rows_before.saturating_sub(1);
+            self.is_tied |= document.is_some();
             let outcome = match document {
                 Some(document) => self
                     .url
                     .parse_from(seen.url())
                     .map_err(RowError::Url)
                     .and_then(|()| self.pages.push(std::mem::take(&mut seen), document, &mut *observe)),
+                None if is_known => self.url.parse_from(seen.url()).map_err(RowError::Url),
                 None => observe(&seen),
             };
             match outcome {
-                Ok(()) => self.report.rows.good += 1,
+                Ok(()) => {
+                    self.report.rows.good += 1;
+                    // Where only rows count, a URL that was met on the way is none.
+                    if !self.skips_pages {
+                        self.read_hops(&seen, is_known, observe)?;
+                    }
+                }
                 Err(RowError::Stop) => return Err(ReadCrawlError::Ended),
                 Err(RowError::Url(error)) => {
                     self.report.rows.bad += 1;
@@ -227,6 +298,40 @@ impl Intake {
             }
         }
         Ok(())
+    }
+
+    /// Passes on the redirects that led to a row, each as a row of its own. A URL among them that is none is left out.
+    fn read_hops(
+        &mut self,
+        seen: &Seen,
+        is_known: bool,
+        observe: &mut impl FnMut(&Seen) -> Result<(), RowError>,
+    ) -> Result<(), ReadCrawlError> {
+        for hop in seen.hops() {
+            let mut hop = Seen::new(hop);
+            hop.place = self.report.rows.good + self.report.rows.bad;
+            let outcome = match is_known {
+                true => self.url.parse_from(hop.url()).map_err(RowError::Url),
+                false => observe(&hop),
+            };
+            match outcome {
+                Ok(()) => {
+                    self.report.rows.good += 1;
+                    self.report.redirects += 1;
+                }
+                Err(RowError::Stop) => return Err(ReadCrawlError::Ended),
+                Err(RowError::Url(_)) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// An input was read to its end.
+    fn end_input(&mut self) {
+        let RowCounts { good, bad, .. } = self.report.rows;
+        let redirects = self.report.redirects;
+        self.position = ReadPosition { inputs: self.position.inputs + 1, rows: 0, good, bad, redirects };
+        self.rows_before = 0;
     }
 
     fn finish(self) -> ReadReport {

@@ -21,6 +21,8 @@ pub enum Column {
     Canonical,
     /// Target of the redirect.
     Redirect,
+    /// URLs that were redirected to this one, in the order in which they were asked for.
+    RedirectedFrom,
     /// Hash of the body.
     Digest,
     /// Hash of the text of the body.
@@ -48,6 +50,8 @@ pub enum Column {
 pub(crate) enum Kind {
     /// Kept as bytes.
     Address,
+    /// Any number of addresses, each kept as bytes.
+    Addresses,
     /// Kept as text.
     Text,
     /// Text or a number, kept as text.
@@ -61,12 +65,13 @@ pub(crate) enum Kind {
 
 impl Column {
     /// Every known column, in the order of the documentation.
-    pub const ALL: [Column; 15] = [
+    pub const ALL: [Column; 16] = [
         Column::Url,
         Column::Cluster,
         Column::Page,
         Column::Canonical,
         Column::Redirect,
+        Column::RedirectedFrom,
         Column::Digest,
         Column::TextDigest,
         Column::Simhash,
@@ -87,6 +92,7 @@ impl Column {
             Column::Page => "page",
             Column::Canonical => "canonical",
             Column::Redirect => "redirect",
+            Column::RedirectedFrom => "redirected_from",
             Column::Digest => "digest",
             Column::TextDigest => "text_digest",
             Column::Simhash => "simhash",
@@ -108,6 +114,7 @@ impl Column {
             "page" => Column::Page,
             "canonical" => Column::Canonical,
             "redirect" => Column::Redirect,
+            "redirected_from" => Column::RedirectedFrom,
             "digest" => Column::Digest,
             "text_digest" => Column::TextDigest,
             "simhash" => Column::Simhash,
@@ -126,6 +133,7 @@ impl Column {
     pub fn expected(self) -> &'static str {
         match self.kind() {
             Kind::Address | Kind::Text => "text in UTF-8",
+            Kind::Addresses => "a list of URLs",
             Kind::Label => "text or a number",
             Kind::Simhash => "16 hex digits",
             Kind::Size => "a whole number of bytes",
@@ -137,6 +145,7 @@ impl Column {
     pub(crate) fn kind(self) -> Kind {
         match self {
             Column::Url | Column::Canonical | Column::Redirect => Kind::Address,
+            Column::RedirectedFrom => Kind::Addresses,
             Column::Cluster | Column::Page | Column::Time => Kind::Label,
             Column::Digest | Column::TextDigest | Column::Title | Column::Mime | Column::Subset => Kind::Text,
             Column::Simhash => Kind::Simhash,

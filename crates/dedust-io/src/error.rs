@@ -362,7 +362,9 @@ impl Unsupported {
             Unsupported::Bzip2 => "expected gzip or zstd (pipe it in with: bzip2 -dc FILE | dedust ... -)",
             Unsupported::Xz => "expected gzip or zstd (pipe it in with: xz -dc FILE | dedust ... -)",
             Unsupported::Lz4 => "expected gzip or zstd (pipe it in with: lz4 -dc FILE | dedust ... -)",
-            Unsupported::Zip => "expected gzip or zstd (pipe it in with: unzip -p FILE | dedust ... -)",
+            Unsupported::Zip => {
+                "expected gzip or zstd (pipe it in with: unzip -p FILE | dedust ... -; save a spreadsheet as CSV)"
+            }
             Unsupported::CompressedTwice => "expected one layer of gzip or zstd (decompress it once)",
         }
     }

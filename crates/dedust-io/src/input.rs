@@ -80,6 +80,11 @@ impl Input {
         self.rest.origin().compression()
     }
 
+    /// What changes when an object of a store does. `None` for all else.
+    pub fn version(&self) -> Option<&str> {
+        self.rest.origin().version()
+    }
+
     /// Whether there is no text at all, not even a blank line.
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()

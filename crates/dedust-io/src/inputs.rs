@@ -13,7 +13,7 @@ Opens nothing but lists.
 
 use std::fs;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::open::url_of_object;
@@ -21,18 +21,54 @@ use crate::{ReadError, open_text};
 
 /// The files that these arguments stand for, in order. Fails for a folder or pattern without files.
 pub fn expand(arguments: &[PathBuf]) -> Result<Vec<PathBuf>, ReadError> {
-    let mut files = Vec::new();
+    Ok(expand_below(arguments)?.into_iter().map(|(file, _)| file).collect())
+}
+
+/// The files that these arguments stand for, each with its path below the folder that was named: what follows the folder or the
+/// fixed beginning of a pattern, or the name of a file. Such a path never leads out of a folder that it is put below.
+pub fn expand_below(arguments: &[PathBuf]) -> Result<Vec<(PathBuf, PathBuf)>, ReadError> {
+    let mut paths = Vec::new();
     for argument in arguments {
         match list_of(argument) {
-            Some(list) => {
-                for path in read_list(Path::new(list))? {
-                    expand_path(&path, &mut files)?;
-                }
-            }
-            None => expand_path(argument, &mut files)?,
+            Some(list) => paths.extend(read_list(Path::new(list))?),
+            None => paths.push(argument.clone()),
         }
     }
-    Ok(files)
+    let mut expanded = Vec::new();
+    for path in &paths {
+        let mut files = Vec::new();
+        expand_path(path, &mut files)?;
+        let folder = folder_of(path);
+        expanded.extend(files.into_iter().map(|file| {
+            let below = path_below(&file, &folder);
+            (file, below)
+        }));
+    }
+    Ok(expanded)
+}
+
+/// What follows the folder in the path of a file, or the name of the file if that could lead elsewhere.
+fn path_below(file: &Path, folder: &Path) -> PathBuf {
+    let is_below =
+        |path: &&Path| path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    let name = Path::new(file.file_name().unwrap_or(file.as_os_str()));
+    file.strip_prefix(folder).ok().filter(is_below).unwrap_or(name).to_owned()
+}
+
+/// The folder that a path names, or that a pattern starts with; of a file the one that it is in.
+fn folder_of(path: &Path) -> PathBuf {
+    let names_folder = url_of_object(path).is_some() && path.as_os_str().as_encoded_bytes().ends_with(b"/");
+    if names_folder || path.is_dir() {
+        return path.to_owned();
+    }
+    let is_fixed = |part: &Component<'_>| {
+        !part.as_os_str().as_encoded_bytes().iter().any(|byte| matches!(byte, b'*' | b'?' | b'['))
+    };
+    let is_file = path.exists() || path.components().all(|part| is_fixed(&part));
+    match path.parent() {
+        Some(folder) if is_file => folder.to_owned(),
+        _ => path.components().take_while(is_fixed).collect(),
+    }
 }
 
 /// The file after the sign of a list, unless a file has that very name.
@@ -166,6 +202,18 @@ mod tests {
         );
         assert!(files(at("*.csv")).unwrap_err().starts_with("no file matches"));
         assert_eq!(files(at("missing.csv")), Ok(vec![at("missing.csv")]));
+        let below = |argument: PathBuf| -> Vec<PathBuf> {
+            expand_below(&[argument]).unwrap().into_iter().map(|(_, below)| below).collect()
+        };
+        assert_eq!(below(folder.path().to_owned()), names[..3].iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(below(at("crawl=1/*/a.parquet")), [PathBuf::from("subset=warc/a.parquet")]);
+        assert_eq!(below(at("u.txt")), [PathBuf::from("u.txt")]);
+        assert_eq!(below(at("crawl=1/*/../../u.txt")), [PathBuf::from("u.txt"), PathBuf::from("u.txt")]);
+        let bucket = folder_of(Path::new("s3://archive/crawl/"));
+        let object = Path::new("s3://archive/crawl/part=1/a.jsonl");
+        assert_eq!(path_below(object, &bucket), Path::new("part=1/a.jsonl"));
+        let object = Path::new("s3://archive/crawl/../../a.jsonl");
+        assert_eq!(path_below(object, &bucket), Path::new("a.jsonl"));
     }
 
     #[test]

@@ -2,10 +2,12 @@
 JSON Lines: one object per line, one key per column.
 
 Values go from the JSON parser straight into the [`Observation`], without a tree or a map in between. Unknown keys are
-skipped over, null is absent, a repeated key counts with its last value. Arrays and documents that span lines are not
+skipped over, null is absent, a repeated key counts with its last value. Of nested values, lists of URLs are read and what Nutch
+says of its fetches. Arrays and documents that span lines are not
 read (see [`crate::Unsupported`]).
 */
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -15,7 +17,7 @@ use crate::bad_row::{BadRowReason, Place, shorten, shorten_quoted};
 use crate::column::Kind;
 use crate::names::Names;
 use crate::observation::WrongValue;
-use crate::{Column, Observation};
+use crate::{Column, Observation, Preset, nutch};
 
 /// Names that are remembered of those that are not used.
 const MAX_IGNORED_NAMES: usize = 64;
@@ -250,14 +252,38 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        if self.column.kind() == Kind::Addresses {
+            let mut urls = Vec::new();
+            while let Some(element) = seq.next_element::<&RawValue>()? {
+                match serde_json::from_str::<String>(element.get()) {
+                    Ok(url) => urls.push(url),
+                    Err(_) => self.object.wrong(self.column, shorten(element.get().as_bytes())),
+                }
+            }
+            let urls = urls.iter().map(String::as_bytes);
+            self.object.observation.set_addresses(self.column, urls);
+            return Ok(());
+        }
         while seq.next_element::<IgnoredAny>()?.is_some() {}
         self.object.wrong(self.column, "a list".to_owned());
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        self.object.wrong(self.column, "an object".to_owned());
+        let Value { object, column } = self;
+        let is_metadata =
+            column == Column::Redirect && object.keys.names.preset() == Some(Preset::NutchCrawldb);
+        while let Some(name) = map.next_key::<Cow<'_, str>>()? {
+            match nutch::metadata_column(&name).filter(|_| is_metadata) {
+                Some(column) => map.next_value_seed(Value { object: &mut *object, column })?,
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        if !is_metadata {
+            object.wrong(column, "an object".to_owned());
+        }
         Ok(())
     }
 }
@@ -337,6 +363,23 @@ mod tests {
         assert_eq!(bad_columns("cluster", "[1]"), ["cluster a list"]);
         assert_eq!(bad_columns("cluster", "{}"), ["cluster an object"]);
         assert_eq!(bad_columns("cluster", r#""\ud800""#), [r#"cluster "\ud800""#]);
+    }
+
+    #[test]
+    fn lists_of_urls_are_read() {
+        let redirected_from = |value: &str| -> Vec<String> {
+            let observation = read(&format!(r#"{{"redirected_from":{value},"url":"u"}}"#)).unwrap();
+            observation.redirected_from().map(|url| String::from_utf8_lossy(url).into_owned()).collect()
+        };
+        assert_eq!(
+            redirected_from(r#"["http://a/1","http://a/\u0032,http://c/"]"#),
+            ["http://a/1", "http://a/2,http://c/"]
+        );
+        assert_eq!(redirected_from(r#""http://a/1,http://a/2""#), ["http://a/1", "http://a/2"]);
+        assert_eq!(redirected_from(r#"["", "http://a/\n1"]"#), ["http://a/1"]);
+        assert_eq!(redirected_from("[]"), [""; 0]);
+        assert_eq!(bad_columns("redirected_from", "[17]"), ["redirected_from 17"]);
+        assert_eq!(bad_columns("redirected_from", "{}"), ["redirected_from an object"]);
     }
 
     #[test]

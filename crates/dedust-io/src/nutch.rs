@@ -13,8 +13,8 @@ Metadata:
 ```
 
 One observation per URL: status, time, signature as digest, and the target of a redirect. Nutch names states of its own; where
-the HTTP status is not noted, it is taken from the state. Dumps in CSV and JSON are tables like others: see
-[`crate::preset`].
+the HTTP status is not noted, it is taken from the state. Dumps in CSV and JSON are tables like others (see [`crate::preset`]), whose
+metadata is a text in CSV and an object in JSON.
 */
 
 use std::io;
@@ -27,6 +27,9 @@ use crate::{Column, Observation};
 
 /// Lines of one URL that are read; metadata has no limit of its own.
 const MAX_LINES: usize = 1000;
+
+/// What stands in place of a signature that is not known.
+pub(crate) const NO_SIGNATURE: &str = "null";
 
 /// What stands between the URL and its version.
 const VERSION: &[u8] = b"\tVersion: ";
@@ -73,14 +76,13 @@ fn parse(block: &[u8], observation: &mut Observation) -> Result<(), BadRowReason
             Ok(())
         } else if let Some(value) = field(b"Fetch time:") {
             observation.set_bytes(Column::Time, value)
-        } else if let Some(value) = field(b"Signature:").filter(|value| *value != b"null") {
+        } else if let Some(value) = field(b"Signature:").filter(|value| *value != NO_SIGNATURE.as_bytes()) {
             observation.set_bytes(Column::Digest, value)
-        } else if let Some(value) = field(b" \t_pst_=") {
-            redirect_in(value).map_or(Ok(()), |target| observation.set_bytes(Column::Redirect, target))
-        } else if let Some(value) = field(b" \tContent-Type=") {
-            observation.set_bytes(Column::Mime, value)
-        } else if let Some(value) = field(b" \tnutch.protocol.code=") {
-            observation.set_bytes(Column::Status, value)
+        } else if let Some((column, value)) = field(b" \t").and_then(metadata) {
+            match column {
+                Column::Redirect => redirect_in(value).map_or(Ok(()), |to| observation.set_bytes(column, to)),
+                _ => observation.set_bytes(column, value),
+            }
         } else {
             Ok(())
         };
@@ -89,6 +91,22 @@ fn parse(block: &[u8], observation: &mut Observation) -> Result<(), BadRowReason
         let _ = observation.set_number(Column::Status, status);
     }
     if observation.url().is_empty() { Err(BadRowReason::EmptyUrl) } else { Ok(()) }
+}
+
+/// A line of metadata, if it is of use.
+fn metadata(line: &[u8]) -> Option<(Column, &[u8])> {
+    let (name, value) = line.split_at(memchr::memchr(b'=', line)?);
+    Some((metadata_column(std::str::from_utf8(name).ok()?)?, &value[1..]))
+}
+
+/// The column of which a piece of metadata tells; that of redirects has a text around their target ([`redirect_in`]).
+pub(crate) fn metadata_column(name: &str) -> Option<Column> {
+    Some(match name {
+        "_pst_" => Column::Redirect,
+        "Content-Type" => Column::Mime,
+        "nutch.protocol.code" => Column::Status,
+        _ => return None,
+    })
 }
 
 /// The HTTP status that a state of the CrawlDb stands for.
@@ -104,11 +122,14 @@ pub(crate) fn status(state: &str) -> Option<u64> {
 }
 
 /// The target of a redirect in what a protocol said: `moved(12), lastModified=0: http://a.example/2`. Metadata in CSV has it
-/// among others.
+/// among others. Where a protocol said more than the target, all of it is numbered: `, args[0]=http://a.example/2, args[1]=...`.
 pub(crate) fn redirect_in(text: &[u8]) -> Option<&[u8]> {
-    let moved = [&b"moved("[..], b"temp_moved("].iter().find_map(|mark| memmem::find(text, mark))?;
-    let rest = &text[moved..];
-    let target = &rest[memmem::find(rest, b": ")? + 2..];
+    const MODIFIED: &[u8] = b"lastModified=";
+    let rest = &text[memmem::find(text, b"moved(")?..];
+    let rest = &rest[memmem::find(rest, MODIFIED)? + MODIFIED.len()..];
+    let rest = &rest[rest.iter().take_while(|byte| byte.is_ascii_digit()).count()..];
+    let target = rest.strip_prefix(b": ").or_else(|| rest.strip_prefix(b", args[0]="))?;
+    let target = &target[..memmem::find(target, b", args[").unwrap_or(target.len())];
     let end =
         target.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'|').unwrap_or(target.len());
     (end > 0).then_some(&target[..end])
@@ -153,6 +174,30 @@ mod tests {
         );
     }
 
+    /// Spaces are those that Nutch writes.
+    #[test]
+    fn a_dump_in_json_is_read() {
+        let text = concat!(
+            r#"{"url": "http://a.example/1", "statusCode": 5, "statusName": "db_redir_perm", "fetchTime": "Mon May 06", "#,
+            r#""signature": "null", "metadata": {"_pst_": "moved(12), lastModified=0: http://a.example/2", "#,
+            r#""nutch.protocol.code": "308", "_rs_": 17}}"#,
+            "\n",
+            r#"{"url": "http://a.example/2", "statusName": "db_fetched", "signature": "5d41", "#,
+            r#""metadata": {"_pst_": "success(1), lastModified=0", "Content-Type": "text/html", "x": {"_pst_": []}}}"#,
+            "\n",
+            r#"{"url": "http://a.example/3", "statusName": "db_fetched", "signature": "null"}"#,
+        );
+        assert_eq!(
+            rows(text),
+            [
+                "Observation { line: 1, url: \"http://a.example/1\", redirect: \"http://a.example/2\", status: 308, \
+                 time: \"Mon May 06\" }",
+                "Observation { line: 2, url: \"http://a.example/2\", digest: \"5d41\", status: 200, mime: \"text/html\" }",
+                "Observation { line: 3, url: \"http://a.example/3\", status: 200 }",
+            ]
+        );
+    }
+
     #[test]
     fn redirects_are_found_among_metadata() {
         assert_eq!(
@@ -160,6 +205,11 @@ mod tests {
             Some(&b"http://b/"[..])
         );
         assert_eq!(redirect_in(b"_pst_=temp_moved(13), lastModified=0: http://b/"), Some(&b"http://b/"[..]));
+        assert_eq!(
+            redirect_in(b"moved(12), lastModified=17, args[0]=http://b/, args[1]=x"),
+            Some(&b"http://b/"[..])
+        );
         assert_eq!(redirect_in(b"_pst_=success(1), lastModified=0"), None);
+        assert_eq!(redirect_in(b"moved(12), lastModified=0"), None);
     }
 }

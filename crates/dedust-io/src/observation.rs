@@ -17,7 +17,7 @@ use crate::{BadBody, BadColumn, Column, Location};
 /// An empty value is an absent one: `""` in JSON, nothing between two commas in CSV.
 #[derive(Clone, Default)]
 pub struct Observation {
-    /// Columns of kind [`Kind::Address`], in any order.
+    /// Columns of kind [`Kind::Address`] and [`Kind::Addresses`], in any order; the latter with a line feed between two.
     addresses: Vec<u8>,
     /// Columns of kind [`Kind::Text`] and [`Kind::Label`], in any order.
     text: String,
@@ -67,6 +67,12 @@ impl Observation {
     /// Target of the redirect.
     pub fn redirect(&self) -> Option<&[u8]> {
         self.address(Column::Redirect)
+    }
+
+    /// URLs that were redirected to this one, in the order in which they were asked for.
+    pub fn redirected_from(&self) -> impl Iterator<Item = &[u8]> {
+        let list = self.address(Column::RedirectedFrom);
+        list.into_iter().flat_map(|list| list.split(|&byte| byte == b'\n'))
     }
 
     /// Hash of the body.
@@ -164,6 +170,7 @@ impl Observation {
     pub fn set_text(&mut self, column: Column, value: &str) -> Result<(), WrongValue> {
         match column.kind() {
             Kind::Address => self.set_address(column, value.as_bytes()),
+            Kind::Addresses => self.set_addresses(column, urls_in(value.as_bytes())),
             Kind::Text | Kind::Label => {
                 let start = self.text.len();
                 self.text.push_str(value);
@@ -181,10 +188,11 @@ impl Observation {
         Ok(())
     }
 
-    /// Sets a column from bytes that may not be text. Only the URL, the canonical link and the redirect may be any bytes.
+    /// Sets a column from bytes that may not be text. Only URLs, canonical links and redirects may be any bytes.
     pub fn set_bytes(&mut self, column: Column, value: &[u8]) -> Result<(), WrongValue> {
         match column.kind() {
             Kind::Address => self.set_address(column, value),
+            Kind::Addresses => self.set_addresses(column, urls_in(value)),
             _ => self.set_text(column, std::str::from_utf8(value).map_err(|_| WrongValue)?)?,
         }
         Ok(())
@@ -196,7 +204,9 @@ impl Observation {
             Kind::Size => self.size = Some(value),
             Kind::Status => self.status = Some(u16::try_from(value).map_err(|_| WrongValue)?),
             Kind::Flag => self.set_flag(column, value != 0),
-            Kind::Address | Kind::Text | Kind::Label | Kind::Simhash => return Err(WrongValue),
+            Kind::Address | Kind::Addresses | Kind::Text | Kind::Label | Kind::Simhash => {
+                return Err(WrongValue);
+            }
         }
         Ok(())
     }
@@ -236,6 +246,18 @@ impl Observation {
         self.spans[column as usize] = Span { start: start as u32, end: self.addresses.len() as u32 };
     }
 
+    /// Sets a column of kind [`Kind::Addresses`]. Line ends within a URL mean nothing, and would make two of it.
+    pub(crate) fn set_addresses<'a>(&mut self, column: Column, values: impl Iterator<Item = &'a [u8]>) {
+        let start = self.addresses.len();
+        for value in values.map(<[u8]>::trim_ascii).filter(|value| !value.is_empty()) {
+            if self.addresses.len() > start {
+                self.addresses.push(b'\n');
+            }
+            self.addresses.extend(value.iter().filter(|byte| !matches!(byte, b'\n' | b'\r')));
+        }
+        self.spans[column as usize] = Span { start: start as u32, end: self.addresses.len() as u32 };
+    }
+
     fn address(&self, column: Column) -> Option<&[u8]> {
         let Span { start, end } = self.spans[column as usize];
         (start < end).then(|| &self.addresses[start as usize..end as usize])
@@ -262,6 +284,10 @@ impl fmt::Debug for Observation {
                 Kind::Address => {
                     self.address(column).map(|value| shown.field(name, &String::from_utf8_lossy(value)))
                 }
+                Kind::Addresses => self.address(column).map(|_| {
+                    let urls: Vec<_> = self.redirected_from().map(String::from_utf8_lossy).collect();
+                    shown.field(name, &urls)
+                }),
                 Kind::Text | Kind::Label => self.text(column).map(|value| shown.field(name, &value)),
                 Kind::Simhash => self.simhash.map(|value| shown.field(name, &format_args!("{value:016x}"))),
                 Kind::Size => self.size.map(|value| shown.field(name, &value)),
@@ -299,6 +325,25 @@ fn parse_whole(value: &str) -> Option<u64> {
     if digits.starts_with('+') { None } else { digits.parse().ok() }
 }
 
+/// The URLs in a text that lists some: feeds in CSV have commas between them, and so may URLs have. A URL starts with its scheme, at
+/// the start or behind what separates two.
+fn urls_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    const BETWEEN: &[u8] = b",;| \t\r\n'\"[]";
+    let is_start = move |at: usize| {
+        let is_free = at == 0 || BETWEEN.contains(&text[at - 1]);
+        is_free && [&b"http://"[..], b"https://"].iter().any(|scheme| text[at..].starts_with(scheme))
+    };
+    let mut starts = memchr::memchr_iter(b'h', text).filter(move |&at| is_start(at)).peekable();
+    std::iter::from_fn(move || {
+        let start = starts.next()?;
+        let mut url = &text[start..starts.peek().map_or(text.len(), |&next| next)];
+        while let Some((_, before)) = url.split_last().filter(|(last, _)| BETWEEN.contains(last)) {
+            url = before;
+        }
+        Some(url)
+    })
+}
+
 /// Ways to say that a body is whole.
 fn is_no(value: &str) -> bool {
     ["", "-", "0", "false", "no", "null"].iter().any(|no| value.eq_ignore_ascii_case(no))
@@ -331,17 +376,38 @@ mod tests {
     fn a_new_row_forgets_the_one_before() {
         let mut observation = Observation::new();
         for column in Column::ALL {
-            let value = if column == Column::Simhash { "e98d2e642e690eda" } else { "200" };
+            let value = match column {
+                Column::Simhash => "e98d2e642e690eda",
+                Column::RedirectedFrom => "http://a/1",
+                _ => "200",
+            };
             observation.set_text(column, value).unwrap();
         }
         assert_eq!(
             format!("{observation:?}"),
             "Observation { line: 0, url: \"200\", cluster: \"200\", page: \"200\", canonical: \"200\", \
-             redirect: \"200\", digest: \"200\", text_digest: \"200\", simhash: e98d2e642e690eda, title: \"200\", \
+             redirect: \"200\", redirected_from: [\"http://a/1\"], digest: \"200\", text_digest: \"200\", simhash: e98d2e642e690eda, title: \"200\", \
              size: 200, status: 200, mime: \"200\", time: \"200\", truncated: true, subset: \"200\" }"
         );
         observation.start(Location::Line(7));
         assert_eq!(format!("{observation:?}"), "Observation { line: 7 }");
+    }
+
+    #[test]
+    fn lists_of_urls_are_cut_where_urls_start() {
+        for (text, urls) in [
+            ("", &[][..]),
+            ("no URL", &[]),
+            ("http://a/1", &["http://a/1"]),
+            ("http://a/1,2,https://a/?u=http://b/,c", &["http://a/1,2", "https://a/?u=http://b/,c"]),
+            ("['http://a/1', \"http://a/2\"]", &["http://a/1", "http://a/2"]),
+            ("http://a/1|http://a/http://b/\n", &["http://a/1", "http://a/http://b/"]),
+        ] {
+            let mut observation = Observation::new();
+            observation.set_text(Column::RedirectedFrom, text).unwrap();
+            let found: Vec<_> = observation.redirected_from().map(String::from_utf8_lossy).collect();
+            assert_eq!(found, urls, "{text}");
+        }
     }
 
     #[test]

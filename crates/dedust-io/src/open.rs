@@ -59,6 +59,7 @@ impl fmt::Display for Compression {
 pub struct Origin {
     name: Arc<str>,
     compression: Compression,
+    version: Option<Arc<str>>,
 }
 
 impl Origin {
@@ -70,6 +71,11 @@ impl Origin {
     /// How the input is compressed.
     pub fn compression(&self) -> Compression {
         self.compression
+    }
+
+    /// What changes when an object of a store does. `None` for all else.
+    pub fn version(&self) -> Option<&str> {
+        self.version.as_deref()
     }
 
     /// Explains why a [`Text`] could be read no further than `line` lines, which end at byte `offset` of it.
@@ -109,7 +115,13 @@ pub fn open_text(path: impl AsRef<Path>) -> Result<Text, ReadError> {
     }
     if let Some(url) = url_of_object(path) {
         #[cfg(feature = "remote")]
-        return Text::from_read(url, remote::open(url)?);
+        {
+            let object = remote::open(url)?;
+            let version = object.version();
+            let mut text = Text::from_read(url, object)?;
+            text.origin.version = Some(version.into());
+            return Ok(text);
+        }
         #[cfg(not(feature = "remote"))]
         return Err(ReadError::NotBuilt { file: url.into() });
     }
@@ -120,6 +132,17 @@ pub fn open_text(path: impl AsRef<Path>) -> Result<Text, ReadError> {
         return Err(ReadError::IsDirectory { file: name.into() });
     }
     Text::from_read(&name, file)
+}
+
+/// What [`Origin::version`] says of a path, which is not read. `None` if it is none of an object.
+pub fn version_of(path: impl AsRef<Path>) -> Result<Option<String>, ReadError> {
+    match url_of_object(path.as_ref()) {
+        #[cfg(feature = "remote")]
+        Some(url) => Ok(Some(remote::open(url)?.version())),
+        #[cfg(not(feature = "remote"))]
+        Some(url) => Err(ReadError::NotBuilt { file: url.into() }),
+        None => Ok(None),
+    }
 }
 
 /// The URL of an object of a store, if a path is one.
@@ -134,7 +157,7 @@ impl Text {
         let mut raw: Box<dyn Read + Send> = Box::new(source);
         let mut magic = Vec::new();
         let ended = fill_until(&mut raw, &mut magic, MAGIC_BYTES, |start| !may_be_magic(start));
-        let origin = Origin { name: name.into(), compression: compression_of(&magic) };
+        let origin = Origin { name: name.into(), compression: compression_of(&magic), version: None };
         let has_dictionary = magic == ZSTD_DICTIONARY_MAGIC;
         let whole = resume(magic, ended, raw);
         let source = match origin.compression {

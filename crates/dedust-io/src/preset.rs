@@ -94,6 +94,7 @@ impl Preset {
                 (Column::Status, &["Status name", "statusName"]),
                 (Column::Digest, &["Signature"]),
                 (Column::Time, &["Fetch Time", "fetchTime"]),
+                // Among much else; see `crate::nutch`.
                 (Column::Redirect, &["Metadata"]),
             ],
             Preset::Scrapy => &[
@@ -102,6 +103,7 @@ impl Preset {
                 (Column::Title, &["title", "page_title"]),
                 (Column::Canonical, &["canonical", "canonical_url"]),
                 (Column::Redirect, &["redirect", "redirect_url"]),
+                (Column::RedirectedFrom, &["redirected_from", "redirect_urls"]),
                 (
                     Column::Digest,
                     &["digest", "body_hash", "body_sha1", "body_md5", "content_hash", "checksum"],

@@ -192,6 +192,9 @@ impl Reader {
                     observation.forget(Column::Redirect);
                     target.iter().for_each(|target| observation.set_address(Column::Redirect, target));
                 }
+                if observation.digest() == Some(nutch::NO_SIGNATURE) {
+                    observation.forget(Column::Digest);
+                }
                 true
             }
             _ => true,

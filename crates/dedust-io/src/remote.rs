@@ -271,6 +271,11 @@ impl ObjectReader {
         self.object.size
     }
 
+    /// Changes when the object does: its size and the tag that the store gives it.
+    pub(crate) fn version(&self) -> String {
+        format!("{} bytes, {}", self.object.size, self.object.tag.as_deref().unwrap_or("no tag"))
+    }
+
     /// The same object, as a table whose columns are read side by side.
     pub(crate) fn into_table(self) -> Self {
         Self { is_table: true, ahead: None, ..self }

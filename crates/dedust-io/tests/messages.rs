@@ -266,7 +266,7 @@ fn formats_that_are_not_read() {
         (
             "a.zip",
             b"PK\x03\x04",
-            "a.zip is a zip archive, expected gzip or zstd (pipe it in with: unzip -p FILE | dedust ... -)",
+            "a.zip is a zip archive, expected gzip or zstd (pipe it in with: unzip -p FILE | dedust ... -; save a spreadsheet as CSV)",
         ),
     ] {
         assert_eq!(messages(name, start), [message]);

@@ -7,77 +7,56 @@ one part at a time can be read back; each site of it becomes a [`Corpus`] of at 
 say nothing of another.
 Learns nothing itself (see [`crate::Trainer::train_part`]).
 
-The same observations in any order give the same corpora.
+Several processes can share the work, in one of two ways. Where they share a disk, each puts what it reads there
+([`CrawlStore::finish_shard`]), and one goes on with all of it ([`StoredCrawl::of_shards`]). Where rows are read as often as one
+likes and as few as possible are to be moved, as on Spark, each reads its rows three times: to count them ([`Census`]), to find
+out how large sites are drawn, and to draw ([`ShardSampler`], in two [`Stage`]s). What they draw of a site is put together by
+[`SamplePlan::site`]. One process alone does the same in memory.
+
+The same observations in any order give the same corpora, however they were dealt out.
 */
 
+mod census;
 mod draw;
 mod mirrors;
+mod observed;
+mod plan;
 mod record;
+mod sample_size;
+mod sampler;
+mod sightings;
+mod stored;
+mod suspended;
 
+pub use self::census::Census;
+pub use self::draw::Groups;
 pub use self::mirrors::MirrorSite;
+pub use self::plan::{SampleError, SamplePlan, SiteSample};
+pub use self::sample_size::SampleSize;
+pub use self::sampler::{ShardSampler, Stage};
+pub use self::sightings::{Sightings, site_hash};
+pub use self::stored::{CrawlShard, StoredCrawl, StoredSite, find_mirrors};
+pub use self::suspended::SuspendedStore;
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use dedust::errors::ParseUrlError;
-use dedust::{ParsedUrl, site_of};
 use foldhash::HashMap;
-use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use self::draw::{Draw, Groups};
-use self::mirrors::{Candidate, Mirrors};
-use self::record::{Record, Records};
-use crate::corpus::Corpus;
-use crate::crawl::{Crawl, is_of_the_web, is_too_long};
+use self::mirrors::Mirrors;
+use self::observed::Observed;
+use self::record::Record;
+use self::sample_size::rows_within;
+use self::stored::{Part, PartFile};
+use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
 use crate::label::Clues;
-use crate::link_targets::LinkTargets;
 
 /// Parts that a crawl is dealt out to.
 pub const PARTS: usize = 256;
-
-/// Observations of a large site from which [`Groups`] are found.
-const PILOT_ROWS: u64 = 20_000;
-
-/// How many observations of a site are learned from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SampleSize {
-    share: f64,
-    most: u64,
-}
-
-/// Bytes of the URLs of a site that are learned from: memory is bounded for long URLs, too.
-const MAX_SITE_BYTES: u64 = 64 << 20;
-
-/// A site of up to so many observations is learned from whole.
-const SMALL_SITE_ROWS: u64 = 50_000;
-
-impl Default for SampleSize {
-    fn default() -> Self {
-        Self { share: 0.2, most: 100_000 }
-    }
-}
-
-impl SampleSize {
-    /// A share of each site's observations, from 0 to 1, and at most so many; but sites of up to 50,000 whole. Default:
-    /// 0.2 and 100,000.
-    pub fn new(share: f64, most: u64) -> Option<Self> {
-        ((0.0..=1.0).contains(&share) && most > 0).then_some(Self { share, most })
-    }
-
-    /// The observations to learn from, of this many with URLs of so many bytes together.
-    pub fn of(self, rows: u64, bytes: u64) -> u64 {
-        let least = SMALL_SITE_ROWS.min(self.most);
-        ((rows as f64 * self.share) as u64).clamp(least, self.most).min(rows).min(rows_within(rows, bytes))
-    }
-}
-
-/// The observations of a site, of this many with URLs of so many bytes, that are small enough to be learned from.
-fn rows_within(rows: u64, bytes: u64) -> u64 {
-    (rows as f64 * (MAX_SITE_BYTES as f64 / bytes.max(1) as f64).min(1.0)) as u64
-}
 
 /// Observations of any number of sites, being gathered.
 ///
@@ -105,8 +84,7 @@ pub struct CrawlStore {
     spill: Option<Spill>,
     held_bytes: usize,
     failure: Option<io::Error>,
-    url: ParsedUrl,
-    links: LinkTargets,
+    observed: Observed,
 }
 
 /// Where observations go that memory has no room for.
@@ -116,40 +94,6 @@ struct Spill {
     most_held_bytes: usize,
     /// One per part; none before the first time.
     files: Vec<File>,
-}
-
-/// Observations of any number of sites, complete.
-#[derive(Debug)]
-pub struct StoredCrawl {
-    kinds: EvidenceKinds,
-    sample: SampleSize,
-    sites: Vec<StoredSite>,
-    parts: Vec<Part>,
-    too_long: u64,
-}
-
-/// What is known of a site without reading its observations.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredSite {
-    /// The registrable domain.
-    pub name: Box<str>,
-    /// Its observations.
-    pub rows: u64,
-    /// The bytes of their URLs.
-    #[serde(default)]
-    pub bytes: u64,
-    /// The site whose pages it shows, if it is a mirror.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mirror: Option<MirrorSite>,
-}
-
-#[derive(Debug, Default)]
-struct Part {
-    /// The numbers of its sites.
-    sites: Vec<u32>,
-    /// What came first, unless all is in `held`.
-    file: Option<PathBuf>,
-    held: Vec<u8>,
 }
 
 impl CrawlStore {
@@ -163,8 +107,7 @@ impl CrawlStore {
             spill: None,
             held_bytes: 0,
             failure: None,
-            url: ParsedUrl::default(),
-            links: LinkTargets::default(),
+            observed: Observed::default(),
         }
     }
 
@@ -196,16 +139,10 @@ impl CrawlStore {
         clues: &Clues<'_>,
         time: Option<&[u8]>,
     ) -> Result<(), ParseUrlError> {
-        self.url.parse_from(url)?;
-        if !is_of_the_web(&self.url) || self.failure.is_some() {
+        if !self.observed.read(url, clues)? || self.failure.is_some() {
             return Ok(());
         }
-        if is_too_long(&self.url) {
-            self.crawl.too_long += 1;
-            return Ok(());
-        }
-        self.links.resolve(&self.url, clues);
-        let name = site_of(self.url.host());
+        let name = self.observed.site();
         let StoredCrawl { sites, parts, .. } = &mut self.crawl;
         let part = &mut parts[part_of(name)];
         let site = match self.numbers_by_site.get(name) {
@@ -213,12 +150,7 @@ impl CrawlStore {
             None => {
                 let number = sites.len() as u32;
                 self.numbers_by_site.insert(name.into(), number);
-                sites.push(StoredSite {
-                    name: String::from_utf8_lossy(name).into(),
-                    rows: 0,
-                    bytes: 0,
-                    mirror: None,
-                });
+                sites.push(StoredSite::new(String::from_utf8_lossy(name)));
                 part.sites.push(number);
                 number
             }
@@ -226,13 +158,11 @@ impl CrawlStore {
         sites[site as usize].rows += 1;
         sites[site as usize].bytes += url.len() as u64;
         if let Some(mirrors) = &mut self.mirrors {
-            mirrors.observe(site, name, &self.url, clues, &self.links);
+            mirrors.sightings.observe(name, &self.observed.url, clues, &self.observed.links);
         }
-        let clues = self.links.within(clues);
         let held = &mut part.held;
         let before = held.capacity();
-        let page = page_hash(self.url.as_bytes(), &clues);
-        Record { site, page, url, clues, time }.write(held);
+        self.observed.record(site, url, clues, time).write(held);
         // A buffer that grows takes up to twice the bytes that are in it.
         self.held_bytes += held.capacity() - before;
         self.spill_if_full();
@@ -256,23 +186,40 @@ impl CrawlStore {
 
     /// All observations, unless the disk failed. Where some are on disk, all are.
     pub fn finish(mut self) -> io::Result<StoredCrawl> {
-        if self.has_spilled()
-            && let Some(spill) = &mut self.spill
-        {
-            spill.write(&mut self.crawl.parts)?;
-            spill.files.iter().try_for_each(File::sync_all)?;
+        if self.has_spilled() {
+            self.spill_all()?;
         }
         if let Some(error) = self.failure {
             return Err(error);
         }
-        let sites = &mut self.crawl.sites;
         if let Some(mirrors) = self.mirrors {
-            let candidates: Vec<Candidate<'_>> = sites.iter().map(StoredSite::candidate).collect();
-            for (site, mirror) in mirrors.find(&candidates) {
-                sites[site as usize].mirror = Some(mirror);
-            }
+            mirrors.mark(&mut self.crawl.sites);
         }
+        self.crawl.too_long = self.observed.too_long;
         Ok(self.crawl)
+    }
+
+    /// All observations on disk, for [`StoredCrawl::of_shards`]: in the folder of [`CrawlStore::spill_to`], or in this one.
+    pub fn finish_shard(mut self, folder: &Path) -> io::Result<CrawlShard> {
+        if self.spill.is_none() {
+            self = self.spill_to(folder, 0);
+        }
+        self.spill_all()?;
+        if let Some(error) = self.failure {
+            return Err(error);
+        }
+        Ok(CrawlShard {
+            folder: self.spill.map_or_else(|| folder.to_owned(), |spill| spill.folder),
+            sites: self.crawl.sites,
+            sightings: self.mirrors.map(|mirrors| mirrors.sightings).unwrap_or_default(),
+            too_long: self.observed.too_long,
+        })
+    }
+
+    fn spill_all(&mut self) -> io::Result<()> {
+        let Some(spill) = &mut self.spill else { return Ok(()) };
+        spill.write(&mut self.crawl.parts)?;
+        spill.files.iter().try_for_each(File::sync_all)
     }
 }
 
@@ -288,7 +235,7 @@ impl Spill {
         for (index, (part, file)) in parts.iter_mut().zip(&mut self.files).enumerate() {
             file.write_all(&part.held)?;
             part.held = Vec::new();
-            part.file = Some(part_path(&self.folder, index));
+            part.files = vec![PartFile { path: part_path(&self.folder, index), numbers: None }];
         }
         Ok(())
     }
@@ -305,171 +252,6 @@ fn part_of(site: &[u8]) -> usize {
 /// What tells the page of a URL apart from others, if anything does.
 fn page_of<'c>(clues: &Clues<'c>) -> Option<&'c [u8]> {
     clues.cluster.or(clues.text_digest).or(clues.digest)
-}
-
-/// The same for URLs that the evidence, taken at its word, says are one page.
-fn page_hash(url: &[u8], clues: &Clues<'_>) -> u64 {
-    xxh3_64(page_of(clues).or(clues.redirect).or(clues.canonical).unwrap_or(url))
-}
-
-impl StoredSite {
-    fn candidate(&self) -> Candidate<'_> {
-        Candidate { name: &self.name, rows: self.rows }
-    }
-}
-
-impl StoredCrawl {
-    /// A crawl that another process put into `folder`, of which it knew the sites.
-    pub fn open(
-        kinds: EvidenceKinds,
-        sample: SampleSize,
-        folder: &Path,
-        sites: Vec<StoredSite>,
-    ) -> io::Result<Self> {
-        let parts = (0..PARTS).map(|part| {
-            let path = part_path(folder, part);
-            fs::metadata(&path)?;
-            Ok(Part { file: Some(path), ..Part::default() })
-        });
-        let mut parts: Vec<Part> = parts.collect::<io::Result<_>>()?;
-        for (site, number) in sites.iter().zip(0..) {
-            parts[part_of(site.name.as_bytes())].sites.push(number);
-        }
-        Ok(Self { kinds, sample, sites, parts, too_long: 0 })
-    }
-
-    /// All sites, in the order in which they came first.
-    pub fn sites(&self) -> &[StoredSite] {
-        &self.sites
-    }
-
-    /// Observations that were left out: their URLs have more than 8,192 bytes, or 256 path segments and parameters.
-    pub fn too_long(&self) -> u64 {
-        self.too_long
-    }
-
-    /// The observations of all sites.
-    pub fn rows(&self) -> u64 {
-        self.sites.iter().map(|site| site.rows).sum()
-    }
-
-    /// The observations of all sites that are no mirrors.
-    pub fn rows_of_originals(&self) -> u64 {
-        self.sites.iter().filter(|site| site.mirror.is_none()).map(|site| site.rows).sum()
-    }
-
-    /// The observations that are learned from.
-    pub fn sampled_rows(&self) -> u64 {
-        self.sites
-            .iter()
-            .filter(|site| site.mirror.is_none())
-            .map(|site| self.sample.of(site.rows, site.bytes))
-            .sum()
-    }
-
-    /// The mirrors among the sites of one part.
-    pub(crate) fn mirrors(
-        &self,
-        part: usize,
-    ) -> impl Iterator<Item = (&StoredSite, &MirrorSite, &StoredSite)> {
-        let sites = self.parts[part].sites.iter().map(|&number| &self.sites[number as usize]);
-        sites.filter_map(|site| {
-            let mirror = site.mirror.as_ref()?;
-            Some((site, mirror, &self.sites[mirror.of as usize]))
-        })
-    }
-
-    /// The sites of one part that are no mirrors.
-    fn originals(&self, part: usize) -> impl Iterator<Item = (u32, &StoredSite)> {
-        let sites = self.parts[part].sites.iter().map(|&number| (number, &self.sites[number as usize]));
-        sites.filter(|(_, site)| site.mirror.is_none())
-    }
-
-    /// Takes mirrors for sites like any other.
-    pub fn forget_mirrors(&mut self) {
-        for site in &mut self.sites {
-            site.mirror = None;
-        }
-    }
-
-    /// The corpora of the sites of one of the [`PARTS`] that are no mirrors, in the order of their names, each with the
-    /// observations of its site.
-    pub fn corpora(&self, part: usize) -> io::Result<Vec<(Corpus, u64)>> {
-        let rows_by_site: HashMap<&str, u64> =
-            self.originals(part).map(|(_, site)| (&*site.name, site.rows)).collect();
-        let mut draws = self.pilot(part)?;
-        let mut crawl = Crawl::new(self.kinds);
-        let mut url = ParsedUrl::default();
-        self.read(part, |record| {
-            match draws.get_mut(&record.site) {
-                Some(draw) => draw.offer(&record, &mut url),
-                None => observe(&mut crawl, &record),
-            }
-            Ok(())
-        })?;
-        for draw in draws.into_values() {
-            for drawn in draw.finish() {
-                observe(&mut crawl, &Records::new(&drawn).read().ok_or_else(damaged)?);
-            }
-        }
-        let with_rows = |corpus: Corpus| {
-            let rows = rows_by_site.get(corpus.site()).copied().unwrap_or_default();
-            (corpus, rows)
-        };
-        Ok(crawl.into_corpora_in_turn().map(with_rows).collect())
-    }
-
-    /// For each site of a part that is too large to be learned from whole, how its URLs are grouped: found from
-    /// whole pages.
-    fn pilot(&self, part: usize) -> io::Result<HashMap<u32, Draw>> {
-        let mut pilots: HashMap<u32, (u64, Crawl)> = HashMap::default();
-        for (number, &StoredSite { rows, bytes, .. }) in self.originals(part) {
-            if self.sample.of(rows, bytes) < rows {
-                let wanted = PILOT_ROWS.min(rows_within(rows, bytes));
-                let limit = (wanted as f64 / rows as f64 * u64::MAX as f64) as u64;
-                pilots.insert(number, (limit, Crawl::new(self.kinds)));
-            }
-        }
-        if pilots.is_empty() {
-            return Ok(HashMap::default());
-        }
-        self.read(part, |record| {
-            if let Some((limit, crawl)) = pilots.get_mut(&record.site)
-                && record.page <= *limit
-            {
-                observe(crawl, &record);
-            }
-            Ok(())
-        })?;
-        let draws = pilots.into_iter().map(|(number, (_, crawl))| {
-            let site = &self.sites[number as usize];
-            let groups = crawl.into_corpora_in_turn().next().map(|corpus| Groups::find(&corpus));
-            let wanted = self.sample.of(site.rows, site.bytes) as usize;
-            (number, Draw::new(groups.unwrap_or_default(), site.name.len(), wanted))
-        });
-        Ok(draws.collect())
-    }
-
-    /// Reads the observations of the sites of a part that are no mirrors.
-    fn read(&self, part: usize, mut take: impl FnMut(Record<'_>) -> io::Result<()>) -> io::Result<()> {
-        self.read_part(part, |record| match self.sites[record.site as usize].mirror {
-            None => take(record),
-            Some(_) => Ok(()),
-        })
-    }
-
-    /// Reads the observations of a part as they are.
-    fn read_part(&self, part: usize, mut take: impl FnMut(Record<'_>) -> io::Result<()>) -> io::Result<()> {
-        let Part { file, held, .. } = &self.parts[part];
-        if let Some(path) = file {
-            record::read_file(path, &mut take)?;
-        }
-        let mut records = Records::new(held);
-        while let Some(record) = records.read() {
-            take(record)?;
-        }
-        Ok(())
-    }
 }
 
 fn observe(crawl: &mut Crawl, record: &Record<'_>) {

@@ -49,7 +49,10 @@ pub use cluster::{Clusterer, Clusters};
 pub use confidence::failure_bound;
 pub use corpus::Corpus;
 pub use crawl::Crawl;
-pub use crawl_store::{CrawlStore, MirrorSite, PARTS, SampleSize, StoredCrawl, StoredSite};
+pub use crawl_store::{
+    Census, CrawlShard, CrawlStore, Groups, MirrorSite, PARTS, SamplePlan, SampleSize, ShardSampler,
+    Sightings, SiteSample, Stage, StoredCrawl, StoredSite, SuspendedStore, find_mirrors, site_hash,
+};
 pub use evidence::{EvidenceKind, EvidenceKinds};
 pub use label::{Clues, LabelBuilder, Labels, MainClues};
 pub use learner::{CanonFd, LearnSettings, Learned, Learner};
@@ -62,9 +65,10 @@ pub use trainer::{SiteReport, Trainer, TrainerBuilder, Training};
 
 /// Every error of this crate.
 pub mod errors {
+    pub use crate::crawl_store::SampleError;
     pub use crate::evidence::ParseEvidenceError;
     pub use crate::preference::PreferenceError;
-    pub use crate::trainer::{InvalidSettings, TrainError, TrainStoredError};
+    pub use crate::trainer::{InvalidSettings, TrainError, TrainSampleError, TrainStoredError};
 }
 
 /// The code of the README, kept true.

@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
-use crate::crawl_store::{MirrorSite, PARTS, StoredCrawl, StoredSite};
+use crate::crawl_store::{MirrorSite, PARTS, SampleError, SiteSample, StoredCrawl, StoredSite};
 use crate::learner::{CanonFd, LearnSettings, Learner};
 use crate::preference::{Preferences, UnmetPreference};
 use crate::progress::Progress;
@@ -134,6 +134,18 @@ pub enum TrainStoredError {
     Train(#[from] TrainError),
 }
 
+/// A sample of a site could not be learned from.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainSampleError {
+    /// It is damaged or too small.
+    #[error(transparent)]
+    Sample(#[from] SampleError),
+    /// Rules do not fit together, or the training was cancelled.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+}
+
 impl Trainer {
     /// Default settings.
     pub fn builder() -> TrainerBuilder {
@@ -190,6 +202,36 @@ impl Trainer {
             let (report, rules) = self.train_site(&corpus, observations, progress)?;
             progress.site_done(&report);
             training.insert(report, rules)?;
+        }
+        Ok(training)
+    }
+
+    /// Learns the rules of one site from a sample that several processes have drawn: those of [`Trainer::train_stored`].
+    pub fn train_sample(
+        &self,
+        sample: SiteSample,
+        progress: &dyn Progress,
+    ) -> Result<Training, TrainSampleError> {
+        let mut training = Training::new(self.learner.name());
+        let observations = sample.observations();
+        if let Some(corpus) = sample.into_corpus()? {
+            let (report, rules) = self.train_site(&corpus, observations, progress)?;
+            progress.site_done(&report);
+            training.insert(report, rules)?;
+        }
+        Ok(training)
+    }
+
+    /// The rules of those of the sites that show the pages of another of them.
+    pub fn train_mirrors(&self, sites: &[StoredSite]) -> Result<Training, TrainError> {
+        let mut training = Training::new(self.learner.name());
+        for site in sites {
+            if let Some(mirror) = &site.mirror
+                && let Some(original) = sites.get(mirror.of as usize)
+            {
+                let (report, rules) = mirror_report(site, mirror, original)?;
+                training.insert(report, rules)?;
+            }
         }
         Ok(training)
     }

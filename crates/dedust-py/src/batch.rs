@@ -8,7 +8,7 @@ long call. Threads end with their wave.
 use std::ops::Range;
 use std::thread;
 
-use arrow_array::ArrayRef;
+use arrow_array::{ArrayAccessor, ArrayRef};
 use arrow_schema::DataType;
 use dedust::errors::ParseUrlError;
 use dedust::{Normalizer, Scratch};
@@ -94,6 +94,23 @@ struct Worker {
     written: Written,
 }
 
+/// Rows with a URL or null. Its own type for each kind of column, since a call for each row would cost as much as copying it.
+struct Rows<G> {
+    len: usize,
+    has_nulls: bool,
+    get: G,
+}
+
+impl Rows<()> {
+    fn of<'a, A>(array: A) -> Rows<impl Fn(usize) -> Option<&'a [u8]> + Sync>
+    where
+        A: ArrayAccessor<Item = &'a [u8]> + Sync,
+    {
+        let (len, has_nulls) = (array.len(), array.null_count() > 0);
+        Rows { len, has_nulls, get: move |row| (!has_nulls || array.is_valid(row)).then(|| array.value(row)) }
+    }
+}
+
 /// A row that is no URL, where that is an error.
 struct BadUrl {
     row: usize,
@@ -166,7 +183,12 @@ impl Batch<'_> {
     ) -> PyResult<ArrayRef> {
         let texts = Texts::of(array)?;
         let mut written = Written::with_capacity(texts.len(), texts.bytes());
-        self.write(py, texts.len(), &|row| texts.get(row), rows_before, &mut self.workers(), &mut written)?;
+        let (workers, all) = (&mut self.workers(), &mut written);
+        match &texts {
+            Texts::Small(array) => self.write(py, &Rows::of(array), rows_before, workers, all),
+            Texts::Large(array) => self.write(py, &Rows::of(array), rows_before, workers, all),
+            Texts::View(array) => self.write(py, &Rows::of(array), rows_before, workers, all),
+        }?;
         written.into_array(of)
     }
 
@@ -191,7 +213,8 @@ impl Batch<'_> {
             for (row, url) in rows.by_ref().take(wave_rows) {
                 given.push(self.take(py, row, url?, &mut texts)?);
             }
-            self.write(py, given.len(), &|row| texts.get(row), first, &mut workers, &mut written)?;
+            let rows_of_wave = Rows { len: given.len(), has_nulls: true, get: |row| texts.get(row) };
+            self.write(py, &rows_of_wave, first, &mut workers, &mut written)?;
             for (row, url) in given.iter().enumerate() {
                 match (url, written.get(row)) {
                     (Some(_), Some(bytes)) if self.is_hash() => {
@@ -227,21 +250,20 @@ impl Batch<'_> {
         Ok(Some(url))
     }
 
-    fn write<'u>(
+    fn write<'u, G: Fn(usize) -> Option<&'u [u8]> + Sync>(
         &self,
         py: Python<'_>,
-        rows: usize,
-        url: &(dyn Fn(usize) -> Option<&'u [u8]> + Sync),
+        rows: &Rows<G>,
         rows_before: usize,
         workers: &mut [Worker],
         all: &mut Written,
     ) -> PyResult<()> {
         let mut start = 0;
-        while start < rows {
-            let end = rows.min(start + WAVE_ROWS * self.threads);
-            let wave = py.detach(|| self.wave(start..end, url, workers, all));
+        while start < rows.len {
+            let end = rows.len.min(start + WAVE_ROWS * self.threads);
+            let wave = py.detach(|| self.wave(start..end, rows, workers, all));
             if let Err(BadUrl { row, error }) = wave {
-                let shown = shorten(url(row).unwrap_or_default());
+                let shown = shorten((rows.get)(row).unwrap_or_default());
                 return Err(errors::ParseUrlError::new_err(format!(
                     "row {}: `{shown}` is no URL: {error}",
                     rows_before + row
@@ -253,26 +275,26 @@ impl Batch<'_> {
         Ok(())
     }
 
-    fn wave<'u>(
+    fn wave<'u, G: Fn(usize) -> Option<&'u [u8]> + Sync>(
         &self,
-        rows: Range<usize>,
-        url: &(dyn Fn(usize) -> Option<&'u [u8]> + Sync),
+        wave: Range<usize>,
+        rows: &Rows<G>,
         workers: &mut [Worker],
         all: &mut Written,
     ) -> Result<(), BadUrl> {
-        let share = rows.len().div_ceil(workers.len());
+        let share = wave.len().div_ceil(workers.len());
         if workers.len() == 1 || share < MIN_ROWS {
-            return self.piece(rows, url, &mut workers[0].scratch, all);
+            return self.piece(wave, rows, &mut workers[0].scratch, all);
         }
         thread::scope(|scope| {
             let threads: Vec<_> = workers
                 .iter_mut()
                 .enumerate()
                 .map(|(index, Worker { scratch, written })| {
-                    let start = rows.end.min(rows.start + index * share);
-                    let rows = start..rows.end.min(start + share);
+                    let start = wave.end.min(wave.start + index * share);
+                    let piece = start..wave.end.min(start + share);
                     written.clear();
-                    scope.spawn(move || self.piece(rows, url, scratch, written))
+                    scope.spawn(move || self.piece(piece, rows, scratch, written))
                 })
                 .collect();
             threads.into_iter().try_for_each(|thread| match thread.join() {
@@ -285,10 +307,10 @@ impl Batch<'_> {
     }
 
     /// Writes the results of some rows behind those that are there.
-    fn piece<'u>(
+    fn piece<'u, G: Fn(usize) -> Option<&'u [u8]>>(
         &self,
-        rows: Range<usize>,
-        url: &(dyn Fn(usize) -> Option<&'u [u8]> + Sync),
+        piece: Range<usize>,
+        rows: &Rows<G>,
         scratch: &mut Scratch,
         out: &mut Written,
     ) -> Result<(), BadUrl> {
@@ -297,9 +319,8 @@ impl Batch<'_> {
         let null = if self.is_hash() { Written::push_null_key } else { Written::push_null };
         // Rows that are null are not handed over, so they are caught up with.
         let catch_up = |out: &mut Written| {
-            while rows.start + (out.len() - first) < rows.end
-                && url(rows.start + (out.len() - first)).is_none()
-            {
+            let next = |out: &Written| piece.start + (out.len() - first);
+            while rows.has_nulls && next(out) < piece.end && (rows.get)(next(out)).is_none() {
                 null(out);
             }
         };
@@ -315,13 +336,13 @@ impl Batch<'_> {
                 (Ok(text), _) => out.push(text),
                 (Err((error, on_error)), _) => {
                     if on_error == OnError::Raise && bad.is_none() {
-                        bad = Some(BadUrl { row: rows.start + (out.len() - first), error });
+                        bad = Some(BadUrl { row: piece.start + (out.len() - first), error });
                     }
                     null(out);
                 }
             }
         };
-        let urls = rows.clone().filter_map(url);
+        let urls = piece.clone().filter_map(&rows.get);
         match self.wanted {
             Wanted::Canonical => self.normalizer.each_canonical(urls, scratch, each),
             Wanted::Key | Wanted::Key128(_) => self.normalizer.each_key(urls, scratch, each),

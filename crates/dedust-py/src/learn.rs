@@ -110,7 +110,8 @@ impl PyTrainer {
         })
     }
 
-    /// Learns from paths and tables. `progress` is called with the stage, what is done of it, and what there is to do.
+    /// Learns from paths and tables. `progress` is called with the stage, what is done of it, and what there is to do; True shows
+    /// a bar.
     #[pyo3(signature = (inputs, *, progress=None))]
     fn train(
         &self,
@@ -154,6 +155,30 @@ fn keep(py: Python<'_>, rules: &mut RuleSet, earlier: &RuleSet) -> PyResult<()> 
 }
 
 impl PyTrainer {
+    pub(crate) fn inner(&self) -> &Trainer {
+        &self.trainer
+    }
+
+    pub(crate) fn read_options(&self) -> &ReadOptions {
+        &self.read
+    }
+
+    pub(crate) fn evidence(&self) -> EvidenceKinds {
+        self.evidence
+    }
+
+    pub(crate) fn sample(&self) -> SampleSize {
+        self.sample
+    }
+
+    pub(crate) fn finds_mirrors(&self) -> bool {
+        self.finds_mirrors
+    }
+
+    pub(crate) fn named_mirrors(&self) -> &[(String, String)] {
+        &self.mirrors
+    }
+
     fn read(&self, sources: Vec<Source>, work: &Work) -> (ReadReport, PyResult<Stored>) {
         let opened = inputs::open(sources, &self.read);
         let opened = match opened {

@@ -20,6 +20,8 @@ mod normalizer;
 mod observations;
 mod rule_set;
 mod seen;
+mod site_reducer;
+mod spread;
 mod text;
 mod work;
 
@@ -50,6 +52,13 @@ mod _dedust {
     use crate::rule_set::PyRuleSet;
     #[pymodule_export]
     use crate::seen::PySeenSet;
+    #[pymodule_export]
+    use crate::site_reducer::PySiteReducer;
+    #[pymodule_export]
+    use crate::spread::{
+        PyCensus, PySamplePlan, PySampler, Rows, always_whole, declared_sites, merge_sightings,
+        unused_columns,
+    };
 
     /// The version of the package.
     #[pymodule_export]

@@ -30,7 +30,7 @@ use crate::text::{GivenUrl, counted, no_url, type_name};
 /// 'http://example.org/b?z=1&a=2'
 /// >>> normalizer.key("http://example.org/b?z=1&a=2")
 /// 'http://example.org/b?a=2&z=1'
-#[pyclass(frozen, name = "Normalizer", module = "dedust")]
+#[pyclass(frozen, weakref, name = "Normalizer", module = "dedust")]
 pub(crate) struct PyNormalizer {
     normalizer: Normalizer,
     /// Where edits are said in words.
@@ -228,16 +228,16 @@ impl PyNormalizer {
         )
     }
 
-    /// The compiled rules as bytes.
+    /// The compiled rules as bytes. A process that gets the same ones many times keeps them once.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let (py, this) = (slf.py(), slf.get());
         let mut bytes = Vec::new();
         this.normalizer.save(&mut bytes).map_err(|error| LoadRulesError::new_err(error.to_string()))?;
         let arguments = (PyBytes::new(py, &bytes), this.trust_mirrors).into_pyobject(py)?;
-        Ok((slf.get_type().getattr("_from_compiled")?, arguments))
+        Ok((py.import("dedust._unpickled")?.getattr("normalizer")?, arguments))
     }
 
-    /// The opposite of __reduce__.
+    /// The normalizer of compiled rules that `save` wrote.
     #[staticmethod]
     fn _from_compiled(compiled: &[u8], trust_mirrors: bool) -> PyResult<Self> {
         match Normalizer::from_bytes(compiled) {

@@ -1,13 +1,14 @@
 /*!
-`SeenSet`: which keys were seen, on disk, across runs.
+`SeenSet`: which keys were seen, on disk, across runs; or on a server, by many processes.
 
-Background threads and the lock on the folder belong to the process that opened the set. In a forked child they are not
-there, so a set refuses to be used in one.
+Background threads, the lock on the folder and the connection to a server belong to the process that opened the set. In a forked child they are not
+there, or belong to two, so a set refuses to be used in one.
 */
 
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use arrow_array::BooleanArray;
 use arrow_schema::DataType;
@@ -20,12 +21,14 @@ use rayon::ThreadPoolBuilder;
 use crate::arrow;
 use crate::column::{Column, Texts};
 use crate::errors::{SeenError, message};
+use crate::normalizer::PyNormalizer;
 use crate::text::GivenUrl;
 
 /// Keys that are looked up on this thread: more would start a pool that does not survive a fork.
 const BATCH_KEYS: usize = 2048;
 
-/// Remembers keys, on disk if it is given a folder. One process at a time may have it open.
+/// Remembers keys, on disk if it is given a folder. One process at a time may have it open. SeenSet.connect opens one on a server that
+/// many processes use at the same time.
 ///
 /// >>> import dedust
 /// >>> with dedust.SeenSet() as seen:
@@ -42,7 +45,7 @@ impl PySeenSet {
     fn with<T>(&self, work: impl FnOnce(&mut SeenSet) -> Result<T, dedust_seen::SeenError>) -> PyResult<T> {
         if self.process != std::process::id() {
             return Err(SeenError::new_err(
-                "this set was opened before the process was forked; open one after that, in a folder of its own",
+                "this set was opened before the process was forked; open one after that",
             ));
         }
         let mut set = self.set.lock().map_err(|_| SeenError::new_err("the set is broken; open it again"))?;
@@ -50,6 +53,23 @@ impl PySeenSet {
             Some(set) => work(set).map_err(|error| SeenError::new_err(message(&error))),
             None => Err(SeenError::new_err("the set is closed; open it again")),
         }
+    }
+
+    fn of(set: Result<SeenSet, dedust_seen::SeenError>) -> PyResult<Self> {
+        let set = set.map_err(|error| SeenError::new_err(message(&error)))?;
+        Ok(Self { set: Mutex::new(Some(ManuallyDrop::new(set))), process: std::process::id() })
+    }
+
+    /// Ends the set, and with it a session.
+    fn end(
+        &self,
+        py: Python<'_>,
+        end: impl FnOnce(SeenSet) -> Result<u64, dedust_seen::SeenError> + Send,
+    ) -> PyResult<u64> {
+        // For what it says of a set that is closed, or not of this process.
+        self.with(|_| Ok(()))?;
+        let ended = py.detach(|| self.take().map_or(Ok(0), end));
+        ended.map_err(|error| SeenError::new_err(message(&error)))
     }
 
     fn take(&self) -> Option<SeenSet> {
@@ -89,8 +109,49 @@ impl PySeenSet {
             Some(folder) => pool.install(|| SeenSet::options().durability(durability).open(folder)),
             None => SeenSet::in_memory(),
         });
-        let set = set.map_err(|error| SeenError::new_err(message(&error)))?;
-        Ok(Self { set: Mutex::new(Some(ManuallyDrop::new(set))), process: std::process::id() })
+        Self::of(set)
+    }
+
+    /// Connects to the set at redis://[USER:PASSWORD@]HOST[:PORT]/PREFIX[?db=NUMBER], or rediss:// for TLS, which any number of
+    /// processes may use at the same time. It is made if it is not there.
+    ///
+    /// Keys that different rules make are kept apart: give the normalizer that makes them. A session is the name of a crawl, for all
+    /// its processes; others see its keys after commit(). A new set remembers keys for good, or for the time of ttl at least. A server that
+    /// goes away is waited for a minute, or as long as patience says; keys whose answer is lost are new, and counted in stats["unconfirmed_keys"].
+    #[staticmethod]
+    #[pyo3(signature = (address, *, normalizer=None, session=None, ttl=None, patience=None))]
+    fn connect(
+        py: Python<'_>,
+        address: &str,
+        normalizer: Option<&PyNormalizer>,
+        session: Option<String>,
+        ttl: Option<Duration>,
+        patience: Option<Duration>,
+    ) -> PyResult<Self> {
+        let mut options = SeenSet::options();
+        if let Some(patience) = patience {
+            options = options.patience(patience);
+        }
+        if let Some(normalizer) = normalizer {
+            options = options.rules(normalizer.inner().fingerprint());
+        }
+        if let Some(session) = session {
+            options = options.session(session);
+        }
+        if let Some(ttl) = ttl {
+            options = options.ttl(ttl);
+        }
+        Self::of(py.detach(|| options.connect(address)))
+    }
+
+    /// Ends the session: its keys are seen for all from now on. Returns how many they are, and closes the set.
+    fn commit(&self, py: Python<'_>) -> PyResult<u64> {
+        self.end(py, SeenSet::commit)
+    }
+
+    /// Ends the session as if it had never been. Returns how many keys are forgotten, and closes the set.
+    fn cancel(&self, py: Python<'_>) -> PyResult<u64> {
+        self.end(py, SeenSet::cancel)
     }
 
     /// Whether a key is new. It is not from now on.
@@ -161,6 +222,9 @@ impl PySeenSet {
             ("index_bytes", stats.index_bytes),
             ("lookups", stats.lookups),
             ("new_keys", stats.new_keys),
+            ("asked_keys", stats.asked_keys),
+            ("unconfirmed_keys", stats.unconfirmed_keys),
+            ("reconnects", stats.reconnects),
         ] {
             figures.set_item(name, number)?;
         }

@@ -12,10 +12,13 @@ use std::time::Duration;
 
 use dedust_crawl::Watch;
 use dedust_learn::{Progress, SiteReport};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 use rayon::ThreadPoolBuilder;
 
 use crate::errors::DedustError;
+use crate::text::type_name;
 
 /// How often signals are looked at and progress is told.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -84,8 +87,32 @@ impl Progress for Work {
     }
 }
 
-/// Runs `work` on so many threads. `progress` is called with the stage, what is done of it, and what there is to do.
+/// Runs `work` on so many threads. `progress` is a function that is called with the stage, what is done of it, and what there is
+/// to do; or whether to show a bar.
 pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    threads: usize,
+    progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(&Work) -> PyResult<T> + Send,
+) -> PyResult<T> {
+    let Some(progress) = progress else { return run_and_tell(py, threads, None, work) };
+    let Ok(shows_bar) = progress.cast::<PyBool>() else {
+        if !progress.is_callable() {
+            let text =
+                format!("progress is of type {}, expected a function, True or None", type_name(progress));
+            return Err(PyTypeError::new_err(text));
+        }
+        return run_and_tell(py, threads, Some(progress), work);
+    };
+    if !shows_bar.is_true() {
+        return run_and_tell(py, threads, None, work);
+    }
+    let bar = py.import("dedust.progress")?.getattr("Bar")?.call0()?;
+    let outcome = run_and_tell(py, threads, Some(&bar), work);
+    bar.call_method0("close").and(outcome)
+}
+
+fn run_and_tell<T: Send>(
     py: Python<'_>,
     threads: usize,
     progress: Option<&Bound<'_, PyAny>>,

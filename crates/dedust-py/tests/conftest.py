@@ -1,12 +1,15 @@
 """What tests share: rules, sample crawls and the command line to compare with."""
 
 import os
+import socket
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import dedust
+from local_site import Site
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "testdata" / "sample"
@@ -49,5 +52,33 @@ def command() -> str:
     return command
 
 
+@pytest.fixture
+def site() -> Iterator[Site]:
+    site = Site()
+    yield site
+    site.server.shutdown()
+
+
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([str(argument) for argument in arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[str]:
+    """A redis-server on loopback: redis://HOST:PORT."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", str(tmp_path)]
+    try:
+        server = subprocess.Popen(["redis-server", *options], stdout=subprocess.PIPE)
+    except FileNotFoundError:
+        pytest.skip("there is no redis-server")
+    assert server.stdout is not None
+    for line in server.stdout:
+        if b"Ready to accept connections" in line:
+            break
+    yield f"redis://127.0.0.1:{port}"
+    server.kill()
+    server.wait()
+    server.stdout.close()

@@ -14,13 +14,17 @@ CANONICAL = ["http://example.org/view?page=2", None, "no URL"]
 
 def test_polars_has_expressions(normalizer: dedust.Normalizer) -> None:
     pl = pytest.importorskip("polars")
-    from dedust.polars import canonical_url, key
+    from dedust.polars import canonical_url, key, unique
 
     frame = pl.DataFrame({"url": URLS})
     result = frame.lazy().with_columns(
         key("url", normalizer).alias("key"), canonical_url(pl.col("url"), normalizer).alias("canonical")
     )
     assert result.collect().to_dict(as_series=False) == {"url": URLS, "key": KEYS, "canonical": CANONICAL}
+    many = pl.DataFrame({"url": [None, *URLS, URLS[0], "http://example.org/view?page=7", "http://example.org/other"]})
+    pages = [None, URLS[0], None, "no URL", "http://example.org/other"]
+    assert unique(many, "url", normalizer)["url"].to_list() == pages
+    assert unique(many.lazy(), pl.col("url"), normalizer).collect()["url"].to_list() == pages
 
 
 def test_duckdb_has_functions(normalizer: dedust.Normalizer) -> None:

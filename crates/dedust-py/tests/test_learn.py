@@ -164,6 +164,16 @@ def test_progress_is_told(blog: Path) -> None:
     assert all(kind in ("reading", "learning") for kind, _, _ in told)
 
 
+def test_a_bar_shows_progress(blog: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("tqdm")
+    normalizer = dedust.learn([blog] * 20, progress=True).rules.compile()
+    assert "learning: 100%" in capfd.readouterr().err
+    dedust.evaluate(normalizer, [blog] * 20, progress=True)
+    assert "reading: " in capfd.readouterr().err
+    dedust.cluster(blog, progress=False)
+    assert capfd.readouterr().err == ""
+
+
 def test_an_exception_of_progress_ends_the_work(blog: Path) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("enough")

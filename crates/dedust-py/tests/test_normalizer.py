@@ -83,6 +83,15 @@ def test_compiled_rules_do_the_same_from_a_file_and_after_pickling(
     normalizer.save(path, force=True)
 
 
+def test_a_process_keeps_pickled_rules_once(normalizer: dedust.Normalizer) -> None:
+    pickled = pickle.dumps(normalizer)
+    first, second = pickle.loads(pickled), pickle.loads(pickled)
+    assert first is second is not normalizer
+    other = pickle.loads(pickle.dumps(dedust.Normalizer()))
+    assert other is not first
+    assert other.key("http://example.org/?sid=1") == "http://example.org/?sid=1"
+
+
 def test_mirrors_need_trust(caplog: pytest.LogCaptureFixture) -> None:
     rules = dedust.RuleSet.from_json(
         '{"version": 2, "sites": {"old.example": {"edits": [{"change": [{"move": "new.example"}], "fetchable": true}]}}}'

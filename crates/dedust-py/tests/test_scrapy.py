@@ -4,22 +4,18 @@ import json
 import signal
 import socket
 import subprocess
-import sys
-import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import dedust
+from crawling import command, crawl
+from local_site import Site
 
 pytest.importorskip("scrapy")
 
-SPIDER = Path(__file__).parent / "crawl" / "spider.py"
 RULES = json.dumps(
     {
         "version": 2,
@@ -33,83 +29,6 @@ RULES = json.dumps(
         },
     }
 )
-
-
-class Site:
-    """A server whose pages are texts, redirects and failures by path."""
-
-    def __init__(self) -> None:
-        self.pages: dict[str, str] = {}
-        self.redirects: dict[str, str] = {}
-        self.failures: Counter[str] = Counter()
-        self.delay = 0.0
-        self.fetched: list[str] = []
-        site = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self) -> None:
-                site.fetched.append(self.path)
-                time.sleep(site.delay)
-                body = site.pages.get(self.path, site.pages.get(self.path.partition("?")[0], ""))
-                status = 200 if body else 404
-                if self.path in site.redirects:
-                    status, body = 301, ""
-                if site.failures[self.path] > 0:
-                    site.failures[self.path] -= 1
-                    status, body = 503, ""
-                self.send_response(status)
-                if status == 301:
-                    self.send_header("Location", site.redirects[self.path])
-                self.send_header("Content-Type", "text/html; charset=utf-8")
-                self.send_header("Content-Length", str(len(body.encode())))
-                self.end_headers()
-                self.wfile.write(body.encode())
-
-            do_POST = do_GET
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def links(self, path: str, *targets: str, rel: str = "") -> None:
-        self.pages[path] = "".join(f'<a href="{target}" rel="{rel}">{target}</a>' for target in targets)
-
-    def count(self, path: str) -> int:
-        return self.fetched.count(path)
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    site = Site()
-    yield site
-    site.server.shutdown()
-
-
-class Crawl:
-    def __init__(self, process: subprocess.CompletedProcess[str]) -> None:
-        assert process.returncode == 0, process.stderr
-        self.log = process.stderr
-        answer = json.loads(process.stdout.splitlines()[-1])
-        self.stats: dict[str, Any] = answer["stats"]
-        self.pages: list[str] = answer["pages"]
-        assert "Traceback" not in self.log, self.log
-
-
-def command(start: str, *, log_level: str = "DEBUG", **settings: object) -> list[str]:
-    addons = json.dumps({"dedust.scrapy.Addon": 650})
-    options = [f"ADDONS={addons}", "ROBOTSTXT_OBEY=False", "TELNETCONSOLE_ENABLED=False", f"LOG_LEVEL={log_level}"]
-    options += [f"{name}={value}" for name, value in settings.items()]
-    arguments = [argument for option in options for argument in ("-s", option)]
-    return [sys.executable, "-W", "error::DeprecationWarning", "-m", "scrapy", "runspider", str(SPIDER), "-a", f"start={start}", *arguments]
-
-
-def crawl(start: str, **settings: object) -> Crawl:
-    return Crawl(subprocess.run(command(start, **settings), capture_output=True, text=True, timeout=120))
 
 
 @pytest.fixture
@@ -127,7 +46,7 @@ def test_duplicates_are_filtered_and_counted(site: Site, rules: Path) -> None:
     assert result.stats["dedust/duplicates"] == result.stats["dedust/duplicates/127.0.0.1"] == 2
     assert result.stats["dupefilter/filtered"] == 3, "/a?sid=2 is there twice, which Scrapy knows by itself"
     assert "Filtered http" in result.log and "was met before since `sid` does not matter" in result.log
-    assert "2 of 6 requests (33.3 %) were duplicates by the learned rules, and not made: 127.0.0.1 2" in result.log
+    assert "of 6 requests 2 (33.3 %) were duplicates by the learned rules, and not made: 127.0.0.1 2" in result.log
 
 
 def test_shadow_mode_fetches_all_and_says_what_would_be_saved(site: Site, rules: Path) -> None:
@@ -137,7 +56,10 @@ def test_shadow_mode_fetches_all_and_says_what_would_be_saved(site: Site, rules:
     assert len(result.pages) == 5
     assert result.stats["dedust/shadow_duplicates"] == 2
     assert "dedust/duplicates" not in result.stats
-    assert "2 of 5 requests (40.0 %) were duplicates by the learned rules, and made nevertheless" in result.log
+    assert "of 5 requests 2 (40.0 %) were duplicates by the learned rules, and made nevertheless: 127.0.0.1 2" in result.log
+    assert "these rules would have saved them" in result.log
+    assert "1  127.0.0.1: `sid` does not matter" in result.log
+    assert "1  127.0.0.1: other URLs of the page are rewritten to it" in result.log
 
 
 @pytest.mark.parametrize("mode", ["shadow", "filter"])
@@ -148,6 +70,17 @@ def test_a_redirect_to_a_url_with_the_same_key_is_followed(site: Site, rules: Pa
     result = crawl(site.url + "/", DEDUST_RULES=rules, DEDUST_MODE=mode)
     assert result.pages == [f"{site.url}{path}" for path in ("/", "/new", "/page/")]
     assert result.stats.get("dedust/duplicates", 0) == result.stats.get("dedust/shadow_duplicates", 0) == 0
+
+
+@pytest.mark.parametrize("dupefilter", ["scrapy.dupefilters.RFPDupeFilter", "dedust.scrapy.SeenDupeFilter"])
+def test_a_redirect_to_the_key_of_a_page_is_followed(site: Site, rules: Path, dupefilter: str) -> None:
+    site.links("/", "/a?sid=1", "/b/", "/a", "/a?sid=2")
+    site.redirects |= {"/a?sid=1": "/a", "/b/": "/b"}
+    site.pages |= {"/a": "page a", "/b": "page b"}
+    result = crawl(site.url + "/", DEDUST_RULES=rules, DEDUST_MODE="filter", DUPEFILTER_CLASS=dupefilter)
+    assert result.pages == [f"{site.url}{path}" for path in ("/", "/a", "/b")]
+    assert site.fetched.count("/a") == 1
+    assert result.stats["dedust/duplicates"] == 2
 
 
 def test_a_page_reached_by_a_redirect_is_fetched_once(site: Site, rules: Path) -> None:
@@ -257,9 +190,12 @@ def test_fingerprints_are_those_of_keys_where_rules_have_a_say() -> None:
         {"method": "POST"},
         {"meta": {"dedust": False}},
         {"meta": {"verbatim_url": True}},
-        {"meta": {"redirect_urls": ["http://127.0.0.1/a/?sid=7"]}},
     ):
         assert ours.fingerprint(Request(one, **options)) == plain.fingerprint(Request(one, **options))
+    within = {"meta": {"redirect_urls": ["http://127.0.0.1/a/?sid=7"]}}
+    apart = {ours.fingerprint(Request(url, **within)) for url in (one, same, "http://127.0.0.1/a")}
+    assert len(apart) == 3 and ours.fingerprint(Request(one)) not in apart
+    assert ours.fingerprint(Request(one, **within)) in apart
     for url in ("data:,text?sid=1", "http://other.example/a?sid=1"):
         assert ours.fingerprint(Request(url)) == plain.fingerprint(Request(url))
     elsewhere = Request(one, meta={"redirect_urls": ["http://127.0.0.1/other", "no URL"]})
@@ -354,6 +290,22 @@ def test_the_seen_filter_works_without_rules_and_across_crawls(site: Site, tmp_p
     }
     assert len(crawl(site.url + "/", **settings).pages) == 3
     assert crawl(site.url + "/", **settings).pages == [f"{site.url}/"]
+
+
+def test_the_seen_filter_is_shared_on_a_server(site: Site, rules: Path, redis_server: str) -> None:
+    site.links("/", "/a?sid=1", "/a?sid=2", "/b")
+    site.pages |= {"/a": "page a", "/b": "page b"}
+    settings: dict[str, object] = {
+        "DUPEFILTER_CLASS": "dedust.scrapy.SeenDupeFilter",
+        "DEDUST_SEEN": f"{redis_server}/crawl",
+        "DEDUST_SESSION": "november",
+        "DEDUST_RULES": rules,
+        "DEDUST_MODE": "filter",
+    }
+    assert len(crawl(site.url + "/", **settings).pages) == 3
+    assert crawl(site.url + "/", **settings).pages == [f"{site.url}/"]
+    # Another session sees nothing of one that was not committed.
+    assert len(crawl(site.url + "/", **(settings | {"DEDUST_SESSION": "december"})).pages) == 3
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
-"""Keys that were seen: in memory, on disk, in one process at a time."""
+"""Keys that were seen: in memory, on disk, in one process at a time; on a server, in many."""
 
 import os
 import signal
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -89,3 +90,59 @@ def test_a_forked_child_cannot_use_the_set_of_its_parent(tmp_path: Path) -> None
     assert os.waitpid(child, 0)[1] == 0
     assert seen.insert("a")
     seen.close()
+
+
+def test_processes_share_a_set_on_a_server(redis_server: str) -> None:
+    address = f"{redis_server}/crawl"
+    program = (
+        "import sys, dedust\n"
+        "with dedust.SeenSet.connect(sys.argv[1]) as seen:\n"
+        "    print(sum(seen.insert_many([str(n) for n in range(5000)])))\n"
+    )
+    command = [sys.executable, "-c", program, address]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+    assert sum(int(process.communicate()[0]) for process in processes) == 5000
+    with dedust.SeenSet.connect(address) as seen:
+        assert seen.insert_many(["0", "0", "5000"]) == [False, False, True]
+        assert len(seen) == 5001
+        assert (seen.stats["asked_keys"], seen.stats["unconfirmed_keys"], seen.stats["reconnects"]) == (2, 0, 0)
+
+
+def test_sessions_on_a_server_are_committed_or_cancelled(redis_server: str) -> None:
+    address = f"{redis_server}/crawl"
+    seen = dedust.SeenSet.connect(address, session="november")
+    assert seen.insert("a")
+    assert seen.cancel() == 1
+    with pytest.raises(dedust.SeenError, match="the set is closed"):
+        seen.commit()
+    seen = dedust.SeenSet.connect(address, session="november", ttl=None)
+    assert seen.insert("a")
+    assert seen.commit() == 1
+    with dedust.SeenSet.connect(address) as seen:
+        assert not seen.insert("a")
+        assert seen.insert("b")
+    with dedust.SeenSet() as seen, pytest.raises(dedust.SeenError, match="no session"):
+        seen.cancel()
+
+
+def test_keys_of_other_rules_are_apart_on_a_server(redis_server: str, normalizer: dedust.Normalizer) -> None:
+    address = f"{redis_server}/crawl"
+    key = normalizer.key("http://example.org/?sid=1")
+    with dedust.SeenSet.connect(address, normalizer=normalizer) as seen:
+        assert seen.insert(key)
+    with dedust.SeenSet.connect(address, normalizer=normalizer) as seen:
+        assert not seen.insert(key)
+    with dedust.SeenSet.connect(address) as seen:
+        assert seen.insert(key)
+
+
+def test_a_server_is_named_without_its_password(redis_server: str) -> None:
+    for address in ("redis://:secret@127.0.0.1:1/crawl", "redis://:secret@127.0.0.1/0", "mysql://:secret@host/crawl"):
+        with pytest.raises(dedust.SeenError, match="cannot use the set of seen keys at") as raised:
+            dedust.SeenSet.connect(address)
+        assert "secret" not in str(raised.value)
+    day = timedelta(days=1)
+    with dedust.SeenSet.connect(f"{redis_server}/crawl", ttl=day, patience=timedelta(seconds=1)) as seen:
+        assert seen.insert("a")
+    with pytest.raises(dedust.SeenError, match="86400 s, not for 172800 s"):
+        dedust.SeenSet.connect(f"{redis_server}/crawl", ttl=2 * day)

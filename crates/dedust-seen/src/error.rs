@@ -1,5 +1,5 @@
 /*!
-Everything that can be wrong with a set on disk, with the file and the place.
+Everything that can be wrong with a set, with the file and the place, or with the address of the server.
 */
 
 use std::fmt;
@@ -77,6 +77,18 @@ pub enum SeenError {
         offset: u64,
         /// How.
         damage: Damage,
+    },
+    /// A set without a session has nothing that could be cancelled: its answers hold at once.
+    #[error("there is no session that could be cancelled")]
+    NoSession,
+    /// A set on a server cannot be used.
+    #[cfg(feature = "redis")]
+    #[error("cannot use the set of seen keys at {address}")]
+    Server {
+        /// Where the set is, without user and password.
+        address: String,
+        /// Why.
+        source: crate::server::ServerError,
     },
     /// An earlier failure, which was reported, left the set as it is on disk. Open it again.
     #[error("the set of seen keys failed before and was not opened again")]

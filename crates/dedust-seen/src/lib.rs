@@ -1,5 +1,5 @@
 /*!
-Remembers which URL keys a crawl has seen: on disk, across runs, for billions of keys.
+Remembers which URL keys a crawl has seen: on disk, across runs, for billions of keys; or on a server, for many processes.
 
 [`SeenKey`]s come in, one at a time or in batches; whether each is new comes out. A key that was said to be new is in
 the operating system's hands before the answer is given, so that killing the process at any moment loses nothing. Keys
@@ -23,7 +23,10 @@ assert_eq!(seen.stats().keys, 1);
 # Ok::<(), Box<dyn std::error::Error>>(())
 ```
 
-# How it works
+With the feature `redis`, `SeenSet::connect` opens a set that many processes share, on a server that speaks the protocol of Redis: see
+the module `server`. It answers the same question by the same methods.
+
+# How a folder works
 
 The naive set is a list of keys in a file and a hash table of all of them in memory. This one keeps the list and
 bounds the table:
@@ -56,11 +59,15 @@ mod check;
 mod error;
 mod folder;
 mod key;
+mod local;
 mod log;
 mod marker;
 mod merge;
+mod options;
 mod rules;
 mod run;
+#[cfg(feature = "redis")]
+pub mod server;
 mod set;
 mod stats;
 mod view;
@@ -68,5 +75,6 @@ mod view;
 pub use check::{Fault, FileReport, SeenReport, check, repair};
 pub use error::{Damage, SeenError};
 pub use key::{KeyHasher, SeenKey};
-pub use set::{Durability, SeenOptions, SeenSet};
+pub use options::{Durability, SeenOptions};
+pub use set::SeenSet;
 pub use stats::SeenStats;

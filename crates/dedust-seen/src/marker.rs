@@ -121,8 +121,12 @@ fn decode(bytes: &[u8]) -> Marker {
 
 fn secret_in(bytes: &[u8]) -> Option<[u8; SECRET_BYTES]> {
     let line = std::str::from_utf8(bytes).ok()?.strip_prefix(FORMAT_2)?.lines().next()?;
-    let digits = line.strip_prefix("secret ")?.as_bytes();
-    let (pairs, []) = digits.as_chunks::<2>() else { return None };
+    read_secret(line.strip_prefix("secret ")?)
+}
+
+/// A secret as markers have it, in hexadecimal digits.
+pub(crate) fn read_secret(digits: &str) -> Option<[u8; SECRET_BYTES]> {
+    let (pairs, []) = digits.as_bytes().as_chunks::<2>() else { return None };
     let mut secret = [0; SECRET_BYTES];
     if pairs.len() != secret.len() {
         return None;

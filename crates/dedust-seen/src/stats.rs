@@ -26,8 +26,14 @@ pub struct SeenStats {
     /// cut off: keys in them are new once more.
     pub cut_bytes: u64,
     /// Whether the set was opened with [other rules](crate::SeenOptions::rules) than before: pages whose key has changed are new
-    /// once more.
+    /// once more; on a server all pages, but for those that were met with the same rules.
     pub rules_changed: bool,
+    /// Keys that a server was asked for. All others this process had heard to be seen before.
+    pub asked_keys: u64,
+    /// Keys that were said to be new because the answer of a server was lost. Some of them may have been seen before.
+    pub unconfirmed_keys: u64,
+    /// How often the connection to a server was made again.
+    pub reconnects: u64,
     /// How often the names of files were put on the disk itself.
     pub folder_syncs: u64,
     /// New keys of the last batch before the process ended without [`SeenSet::close`](crate::SeenSet::close), as by

@@ -1,6 +1,6 @@
 /*!
 A web server on a port of its own, in the process of the test, that answers as it is told and remembers what it was
-asked.
+asked; and [`redis`], a real server of seen keys.
 */
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
@@ -10,6 +10,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
+
+pub mod redis;
 
 /// An answer.
 pub enum Reply {

@@ -13,7 +13,7 @@ site    prints   one byte for each name of a query parameter, of a path paramete
         ends     of the texts: 0, then one number for each, of 1, 2 or 4 bytes
         texts    the names, then all others, without gaps
 
-shape   header   100 bytes, see `Head`, and 48 where edits change spellings
+shape   header   104 bytes, see `Head`, and 48 where edits change spellings
         names    8 bytes each: edits that wait for it, what is done early
         values   12 bytes each: edits that wait for it, its text, whose value it is
         places   of the edits, 4 bytes each
@@ -37,6 +37,7 @@ mod read;
 mod roundtrip;
 mod run;
 mod triggers;
+mod values;
 mod write;
 
 pub(crate) use self::edited_url::EditedUrl;
@@ -44,22 +45,21 @@ pub(crate) use self::encode::encode;
 pub use self::one_by_one::{EditList, UrlParts};
 pub(crate) use self::roundtrip::Edited;
 
-use wide::{CmpEq as _, i8x16};
-
 use self::names::{Name, Names};
-use crate::encoding::{Cursor, array_at, first_word, is_same, u16_at, u32_at};
-use crate::marks::{LANES, lanes_of, low_lanes};
+use crate::encoding::{Cursor, array_at, is_same, u16_at, u32_at};
 use crate::program::CompiledSite;
 use crate::program::{END_WIDTH, Program, Texts};
 use crate::url::{PADDING, RawValue};
 
-const HEAD_BYTES: usize = 100;
+const HEAD_BYTES: usize = 104;
 const NAME_BYTES: usize = 8;
 const VALUE_BYTES: usize = 12;
 /// For every area and character a mask of edits.
 const FOLD_BYTES: usize = 2 * 4 * spelling_bits::COUNT;
 /// Flags, number of tests, number of changes, place in the site's list, two masks of edits.
 const EDIT_BYTES: usize = 16;
+/// Code, place, whether the value may be absent, the number of a text or of values.
+const TEST_BYTES: usize = 12;
 /// Bits of a mask of edits.
 const BITS: usize = 32;
 /// Numbers of segments that are told apart; the last stands for all above.
@@ -69,8 +69,8 @@ const NO_ID: u16 = u16::MAX;
 
 /// Site: some edits change spellings of all segments or all parameters.
 const HAS_FOLDS: u8 = 1;
-/// Site: some edits speak of host labels.
-const SPEAKS_OF_LABELS: u8 = 2;
+/// Site: `;` separates query parameters as `&` does, before any other edit is made.
+const SPLITS_PARAMS: u8 = 2;
 /// Site: some edits wait for values of the path.
 const HAS_PATH_VALUES: u8 = 4;
 
@@ -125,6 +125,11 @@ const VALUE_TABLE_AT: usize = 84;
 const EDITS_AT: usize = 88;
 const ENDS_AT: usize = 92;
 const TEXTS_AT: usize = 96;
+/// The lowest position of a label that edits speak of, or [`NO_LABELS`].
+const FIRST_LABEL_AT: usize = 100;
+
+/// No edit speaks of labels.
+const NO_LABELS: u8 = u8::MAX;
 
 /// The number of a text that is none.
 const NO_TEXT: u32 = u32::MAX;
@@ -190,6 +195,7 @@ impl Place {
     /// The occurrence that stands for all parameters of a name.
     const ALL: u16 = 0;
 
+    #[inline(always)]
     fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
         let bytes = cursor.array::<5>()?;
         Some(Self {
@@ -209,6 +215,8 @@ mod code {
     pub(super) const ABSENT: u8 = 4;
     /// A class, with exceptions, of a value that may be absent.
     pub(super) const ANY_BUT: u8 = 5;
+    /// Another value, or none.
+    pub(super) const IS_NOT: u8 = 6;
 
     pub(super) const DROP: u8 = 0;
     pub(super) const FORGET: u8 = 1;
@@ -251,6 +259,8 @@ pub(crate) struct EditProgram<'a> {
     pub(crate) domain_len: usize,
     /// Whether another host may have other rules.
     has_longer: bool,
+    /// Whether `;` separates query parameters when a URL is read. Not where edits are made one by one.
+    splits_params: bool,
 }
 
 impl<'a> EditProgram<'a> {
@@ -262,7 +272,14 @@ impl<'a> EditProgram<'a> {
 
     #[inline]
     fn of(site: &'a [u8], shape: &'a [u8], domain_len: usize, has_longer: bool) -> Option<Self> {
-        Some(Self { site, shape, head: shape.first_chunk()?, domain_len, has_longer })
+        let head: &[u8; HEAD_BYTES] = shape.first_chunk()?;
+        let splits_params = head[FLAGS_AT] & SPLITS_PARAMS != 0;
+        Some(Self { site, shape, head, domain_len, has_longer, splits_params })
+    }
+
+    /// The same edits, none of which is made when a URL is read.
+    pub(crate) fn one_by_one(self) -> Self {
+        Self { splits_params: false, ..self }
     }
 
     /// The number of edits, those that are made early last.
@@ -320,15 +337,14 @@ impl<'a> EditProgram<'a> {
 
     /// The names of query parameters.
     #[inline(always)]
-    fn query_names(&self) -> Names<'a> {
-        let count = u32::from(u16_at(self.head, QUERY_NAMES_AT));
-        Names::new(self.site, self.shape, self.texts(), self.names_at(), 0, count)
+    fn query_names(&self) -> Names<'_> {
+        Names::new(self, 0, u16_at(self.head, QUERY_NAMES_AT).into())
     }
 
     /// The names of path parameters.
-    fn path_names(&self) -> Names<'a> {
+    fn path_names(&self) -> Names<'_> {
         let (first, count) = (u16_at(self.head, QUERY_NAMES_AT), u16_at(self.head, PATH_NAMES_AT));
-        Names::new(self.site, self.shape, self.texts(), self.names_at(), first.into(), count.into())
+        Names::new(self, first.into(), count.into())
     }
 
     #[inline(always)]
@@ -362,42 +378,6 @@ impl<'a> EditProgram<'a> {
         length == text_length && is_same(self.site, at, padded, start, length)
     }
 
-    /// The edits that wait for a value, of a length that is [`BARE`] if it is none, and its print.
-    #[inline(always)]
-    fn triggered_by_value(&self, of: u16, padded: &[u8], start: usize, length: usize) -> (u32, u8) {
-        let print = value_print(of, padded, start, length);
-        let names =
-            usize::from(u16_at(self.head, QUERY_NAMES_AT)) + usize::from(u16_at(self.head, PATH_NAMES_AT));
-        let count = usize::from(u16_at(self.head, VALUES_AT));
-        let (mut from, mut edits) = (0, 0);
-        while from < count {
-            let Some(prints) = array_at::<LANES>(self.site, names + from) else { break };
-            let is_it = lanes_of(prints).cmp_eq(i8x16::splat(print.cast_signed()));
-            let likely = is_it.move_mask().cast_unsigned() & low_lanes(count - from);
-            if likely != 0 {
-                edits |= self.triggered_by_likely(from, likely, of, (padded, start, length));
-            }
-            from += LANES;
-        }
-        (edits, print)
-    }
-
-    /// The edits that wait for a value that may be one of some.
-    #[inline(never)]
-    fn triggered_by_likely(&self, from: usize, likely: u32, of: u16, value: (&[u8], usize, usize)) -> u32 {
-        let (mut edits, mut likely) = (0, likely);
-        while likely != 0 {
-            let number = from + likely.trailing_zeros() as usize;
-            let at = u32_at(self.head, VALUE_TABLE_AT) as usize + VALUE_BYTES * number;
-            let Some(entry) = array_at::<VALUE_BYTES>(self.shape, at) else { return edits };
-            if u16_at(entry, 8) == of && self.is_text(u32_at(entry, 4), value) {
-                edits |= u32_at(entry, 0);
-            }
-            likely &= likely - 1;
-        }
-        edits
-    }
-
     /// The edits that share a bit, by their numbers.
     #[inline(always)]
     fn sharing(&self, bit: u32) -> std::ops::Range<usize> {
@@ -424,6 +404,26 @@ impl<'a> EditProgram<'a> {
     }
 }
 
+/// A test, as it is stored. Classes and tables of values come after it.
+#[derive(Clone, Copy, Debug)]
+struct StoredTest {
+    code: u8,
+    place: Place,
+    /// Whether the value may be absent.
+    is_optional: bool,
+    /// The number of a text, or how many values there are.
+    number: u32,
+}
+
+impl StoredTest {
+    #[inline(always)]
+    fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
+        let bytes = cursor.array::<TEST_BYTES>()?;
+        let place = Place { code: bytes[1], index: u16_at(bytes, 2), occurrence: u16_at(bytes, 4) };
+        Some(Self { code: bytes[0], place, is_optional: bytes[6] != 0, number: u32_at(bytes, 8) })
+    }
+}
+
 /// What stands before the tests and changes of an edit.
 #[derive(Clone, Copy, Debug)]
 struct StoredEdit {
@@ -436,16 +436,5 @@ struct StoredEdit {
     conflicts: u32,
 }
 
-/// Whose values are looked up: those of the path, or those of a query parameter, whose number is added.
-const OF_PATH: u16 = 0;
-const OF_QUERY: u16 = 1;
 /// The length of a value that is none.
 const BARE: usize = usize::MAX;
-
-/// A number for a value; different values mostly have different ones.
-#[inline(always)]
-fn value_print(of: u16, padded: &[u8], start: usize, length: usize) -> u8 {
-    let word = if length == BARE { 0 } else { first_word(padded, start, length) };
-    let mixed = word ^ (length as u64).rotate_left(24) ^ u64::from(of).rotate_left(40);
-    (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
-}

@@ -83,7 +83,7 @@ impl FewParams {
             return Some(true);
         }
         self.count = 0;
-        let Some(short) = ShortQuery::new(padded, path_end + 1, query_end) else {
+        let Some(short) = ShortQuery::new(padded, path_end + 1, query_end, false) else {
             return self.read_long(padded, path_end + 1, query_end);
         };
         if short.is_single() {

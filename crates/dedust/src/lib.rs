@@ -4,7 +4,8 @@ Applies learned rules to URLs: every URL of a page in, one canonical URL or key 
 A crawler needs what is at the root of this crate:
 
 - [`Normalizer`] compiles rules and applies them, one pass per URL, in the buffers of a [`Scratch`]. It gives a
-  [`CanonicalUrl`], to fetch, or a [`UrlKey`], to compare, and says by an [`Explanation`] which rule did what.
+  [`CanonicalUrl`], to fetch, or a [`UrlKey`], to compare, and says by an [`Explanation`] which rule did what. [`ExplainedUrl`]
+  adds what the rule file says of these rules.
 - [`RuleSet`] holds checked rules by site; it is loaded from and saved to a JSON rule file. [`is_compiled`] tells such a file
   from one of compiled rules, and [`LeftOut`] names a site whose rules are too large to be compiled.
 - [`ParsedUrl`] reads bytes and normalizes them safely: nothing that could change which page is meant. [`site_of`] is the
@@ -32,6 +33,7 @@ mod compile;
 mod compiled;
 mod edit_program;
 mod encoding;
+mod explained_url;
 mod identity_key;
 mod marks;
 mod normalizer;
@@ -42,7 +44,8 @@ mod text_buffer;
 mod url;
 mod url_shape;
 
-pub use compiled::{LeftOut, LeftOutReason, is_compiled};
+pub use compiled::{LeftOut, LeftOutReason, holds_compiled, is_compiled};
+pub use explained_url::ExplainedUrl;
 pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use rule::RuleSet;
 pub use url::{ParsedUrl, site_of};
@@ -70,10 +73,11 @@ pub use url::{ParsedUrl, site_of};
 /// ```
 pub mod rules {
     pub use crate::rule::{
-        AnyValue, Area, Atom, Change, Closed, Count, DEFAULT_RULES_MEMORY, DecidedTwice, Decision, Displaced,
-        Edit, EditId, Evidence, Example, FORMAT_VERSION, Fetched, Kept, Mapped, MergeConflict, Merged, Op,
-        Outcome, PathPart, Prefer, Problem, Promise, RefusedEdit, Replace, SiteRules, SiteSummary, Source,
-        Spelling, Spot, Test, Trust, ValueClass, Verdict, lint,
+        AnyValue, Area, Atom, Change, Closed, Count, DEFAULT_RULES_MEMORY, Decided, DecidedEdits,
+        DecidedTwice, Decision, DecisionVerb, Displaced, Edit, EditId, Evidence, Example, FORMAT_VERSION,
+        Fetched, Kept, Mapped, MergeConflict, Merged, Op, Outcome, PathPart, Prefer, Problem, Promise,
+        RefusedEdit, Replace, SiteRules, SiteSummary, Source, Spelling, Spot, Test, Trust, ValueClass,
+        Verdict, lint,
     };
     pub use crate::url::{ParamName, TokenKey, Value, tokenize};
 }
@@ -101,6 +105,6 @@ struct Readme;
 /// Every error of this crate.
 pub mod errors {
     pub use crate::compiled::{DamagedRules, OpenRulesError};
-    pub use crate::rule::{InvalidEdit, InvalidSite, LoadRulesError};
+    pub use crate::rule::{DecideError, InvalidEdit, InvalidSite, LoadRulesError};
     pub use crate::url::{ParseUrlError, UnknownKey};
 }

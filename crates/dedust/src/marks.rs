@@ -77,7 +77,7 @@ fn add_marks<const N: usize>(window: &[u8], at: usize, marks: [u8; N], found: &m
     }
 }
 
-/// The parameters of a short query without `;`, from left to right.
+/// The parameters of a short query, from left to right.
 #[derive(Clone, Copy)]
 pub(crate) struct ShortQuery {
     /// Where it starts; all else counts from there.
@@ -106,16 +106,16 @@ impl ParamAt {
 }
 
 impl ShortQuery {
-    /// Nothing for queries of another kind.
+    /// Nothing for longer queries, and for those with `;`, unless that separates parameters as `&` does.
     #[inline(always)]
-    pub(crate) fn new(padded: &[u8], start: usize, end: usize) -> Option<Self> {
+    pub(crate) fn new(padded: &[u8], start: usize, end: usize, splits: bool) -> Option<Self> {
         let length = end.checked_sub(start).filter(|&length| length < SHORT)? as u32;
         let [ands, equals, semicolons] = short_marks(padded, start, length as usize, [b'&', b'=', b';'])?;
         let all = low_bits(length);
-        (semicolons & all == 0).then_some(Self {
+        (splits || semicolons & all == 0).then_some(Self {
             query: start as u32,
             start: 0,
-            ends: ands & all | 1 << length,
+            ends: (ands | semicolons) & all | 1 << length,
             equals: equals & all,
         })
     }
@@ -157,8 +157,9 @@ pub(crate) struct AnyQuery {
 
 impl AnyQuery {
     /// Also which byte separates parameters, `;` if there is no `&` and all have names and values, and whether there is a `;`.
+    /// Where `;` separates as `&` does, there is no other.
     #[inline(always)]
-    pub(crate) fn new(padded: &[u8], start: usize, end: usize) -> Option<(Self, u8, bool)> {
+    pub(crate) fn new(padded: &[u8], start: usize, end: usize, splits: bool) -> Option<(Self, u8, bool)> {
         const MARKS: [u8; 3] = [b'&', b'=', b';'];
         let length = end.checked_sub(start).filter(|&length| length < 2 * SHORT)?;
         let [mut ands, mut equals, mut semicolons] =
@@ -173,8 +174,8 @@ impl AnyQuery {
         let all = last - 1;
         let separated =
             |by: u128| Self { query: start as u32, start: 0, ends: by & all | last, equals: equals & all };
-        if semicolons & all == 0 {
-            return Some((separated(ands), b'&', false));
+        if splits || semicolons & all == 0 {
+            return Some((separated(ands | semicolons), b'&', false));
         }
         let mut params = separated(semicolons);
         let is_separator = ands & all == 0
@@ -256,16 +257,18 @@ mod tests {
 
     #[test]
     fn parameters_of_short_queries() {
-        let params = |query: &str| {
+        let params_of = |query: &str, splits: bool| {
             let mut padded = format!("?{query}").into_bytes();
             padded.resize(1 + query.len() + PADDING, b'&');
-            let params = ShortQuery::new(&padded, 1, 1 + query.len())?;
+            let params = ShortQuery::new(&padded, 1, 1 + query.len(), splits)?;
             let text =
                 |from: u32, to: u32| String::from_utf8(padded[from as usize..to as usize].to_vec()).unwrap();
             let both = |at: ParamAt| (text(at.start, at.name_end), text(at.name_end, at.end));
             Some(params.map(both).map(|(name, value)| name + "|" + &value).collect::<Vec<_>>())
         };
+        let params = |query: &str| params_of(query, false);
         assert_eq!(params("").unwrap(), ["|"]);
+        assert_eq!(params_of("a=1;b&c", true).unwrap(), ["a|=1", "b|", "c|"]);
         assert_eq!(params("a=1&b&c==&").unwrap(), ["a|=1", "b|", "c|==", "|"]);
         assert_eq!(params("a;b"), None);
         let (short, long) = ("x".repeat(SHORT - 1), "x".repeat(SHORT));
@@ -283,7 +286,8 @@ mod tests {
             {
                 let mut padded = format!("?{query}").into_bytes();
                 padded.resize(1 + query.len() + PADDING, b'&');
-                let (params, separator, has_semicolon) = AnyQuery::new(&padded, 1, 1 + query.len()).unwrap();
+                let (params, separator, has_semicolon) =
+                    AnyQuery::new(&padded, 1, 1 + query.len(), false).unwrap();
                 assert_eq!(separator, crate::url::query_separator(query.as_bytes()), "{query}");
                 assert_eq!(has_semicolon, query.contains(';'));
                 let text = |from: u32, to: u32| &padded[from as usize..to as usize];
@@ -297,6 +301,9 @@ mod tests {
                     .collect();
                 let expected: Vec<_> = crate::url::query_params(query.as_bytes(), separator).collect();
                 assert_eq!(found, expected, "{query}");
+                let (split, ..) = AnyQuery::new(&padded, 1, 1 + query.len(), true).unwrap();
+                let pieces = query.split(['&', ';']).map(str::as_bytes);
+                assert!(split.map(|at| text(at.start, at.end)).eq(pieces), "{query}");
             }
         }
     }

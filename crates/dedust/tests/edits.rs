@@ -339,6 +339,63 @@ fn semicolons_separate_where_an_edit_says_so() {
     stays(&split, "/other?q=tl;dr");
 }
 
+/// Where an edit says so of all URLs, they are read so. The same edit with a test that is always true is made after reading.
+#[test]
+fn semicolons_that_separate_on_all_urls_are_read_so() {
+    let with_test = |when: &str| {
+        edits(&format!(
+            r#"[{{"when": {when}, "change": ["split_params"], "fetchable": true}},
+                {{"change": [{{"drop": "q.sid"}}], "fetchable": true}},
+                {{"change": [{{"map": {{"of": "q.b", "values": [{{"is": null}}]}}}}], "fetchable": true}},
+                {{"when": {{"q.a": {{"is": "1"}}}}, "change": [{{"forget": "q.d"}}]}},
+                {{"when": {{"q.d": {{"not": ["x=y"]}}}}, "change": [{{"drop": "q.utm"}}, {{"drop": "q.utm#2"}}], "fetchable": true}},
+                {{"change": [{{"fold": {{"of": "params", "to": "unescaped"}}}}], "fetchable": true}}]"#
+        ))
+    };
+    let (read_so, made_so) = (with_test("{}"), with_test(r#"{"scheme": {"is": "http"}}"#));
+    check(&read_so, "/?sid=1;z=2&a=1;b", "/?a=1&z=2", "/?z=2&a=1");
+    check(&read_so, "/?z=2;a=1", "/?a=1&z=2", "/?z=2;a=1");
+    stays(&read_so, "/x;sid=1?a=2&z=sid");
+    let in_keys =
+        edits(r#"[{"change": ["split_params"]}, {"change": [{"drop": "q.sid"}], "fetchable": true}]"#);
+    check(&in_keys, "/?a=1;sid=2&b=3", "/?a=1&b=3", "/?a=1;sid=2&b=3");
+    let pieces = ["a=1", "b", "sid=2", "utm=3", "c=%2F%26", "=x", "", "d=x=y"];
+    let mut changed = 0;
+    for number in 0..pieces.len().pow(4) {
+        let piece = |at: u32| pieces[number / pieces.len().pow(at) % pieces.len()];
+        let separator = |at: u32| if (number / 7) >> at & 1 == 0 { '&' } else { ';' };
+        let rest =
+            ["", "0123456789", "0123456789012345678901234567890123456789"][number % 3].repeat(number % 4);
+        let query = (0..4).map(|at| format!("{}{}", piece(at), separator(at))).collect::<String>();
+        let url = format!("http://{DOMAIN}/p?{query}e={rest}");
+        let (key, canonical) = (read_so.key(&url).unwrap(), read_so.normalize(&url).unwrap());
+        assert_eq!(key, made_so.key(&url).unwrap(), "key of {url}");
+        assert_eq!(canonical, made_so.normalize(&url).unwrap(), "canonical of {url}");
+        assert_eq!(key, read_so.key(&canonical).unwrap(), "key of {canonical}, the canonical URL of {url}");
+        changed += usize::from(canonical != *url);
+    }
+    assert!(changed > 1000, "{changed} URLs are changed");
+    let explanation = read_so.explain("http://example.org/?z=1;a=2").unwrap();
+    assert_eq!(explanation.edits, [0]);
+}
+
+/// Labels are not even read where a host has fewer of them than edits speak of.
+#[test]
+fn labels_are_left_out_where_there_are_enough() {
+    let normalizer = edits(
+        r#"[{"when": {"q.x": "absent"}, "change": [{"map": {"of": "sub_1", "values": [{"is": "www"}]}}], "fetchable": true}]"#,
+    );
+    check(&normalizer, "http://www.git.example.org/", "http://git.example.org/", "http://git.example.org/");
+    let long = "http://www.a-label-of-twenty-bytes.example.org/";
+    check(&normalizer, long, &long.replace("www.", ""), &long.replace("www.", ""));
+    for url in ["http://example.org/", "http://www.example.org/", "http://www.git.example.org/?x=1"] {
+        stays(&normalizer, url);
+    }
+    stays(&normalizer, "http://git.www.example.org/");
+    let two = "http://www.www.example.org/";
+    check(&normalizer, two, "http://www.example.org/", "http://www.example.org/");
+}
+
 #[test]
 fn a_part_of_a_value_may_be_missing() {
     let first_page = edits(

@@ -17,20 +17,20 @@ use std::io::{self, IsTerminal as _};
 use anyhow::Context as _;
 use dedust::Normalizer;
 use dedust_crawl::Layouts;
-use dedust_io::{Format, Input, Location, OutputFile};
+use dedust_io::{Format, Input, OutputFile};
 use dedust_seen::{SeenSet, SeenStats};
 use rayon::prelude::*;
 use serde::Serialize;
 
 pub(crate) use self::args::DedupArgs;
-use self::args::DedupFormat;
+use self::args::{DedupFormat, SeenPlace};
 use self::piece::{KeyMaker, Piece, Tally};
 use self::shadow::Shadow;
 use super::normalize::{cut, refuse_if};
 use crate::ExitStatus;
 use crate::interrupt::{self, Interrupted};
 use crate::layouts;
-use crate::line_source::{Batch, Batches};
+use crate::line_source::{Batch, Batches, DIALOGUE_LINES};
 use crate::number::{bytes, count, counted, percent_of};
 use crate::observe;
 use crate::printer::Printer;
@@ -55,6 +55,24 @@ struct Figures {
     other_schemes: u64,
     /// Keys in the set.
     seen: u64,
+    /// What that took.
+    #[serde(flatten)]
+    store: StoreFigures,
+}
+
+/// What a set took, by where it is.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum StoreFigures {
+    /// In memory or in a folder.
+    Local(LocalFigures),
+    /// On a server.
+    Server(ServerFigures),
+}
+
+/// Of a set in memory or in a folder.
+#[derive(Debug, Serialize)]
+struct LocalFigures {
     /// Those in memory and in logs.
     recent: u64,
     /// Sorted files with the others.
@@ -65,6 +83,17 @@ struct Figures {
     index_bytes: u64,
     /// Merges of runs since the set was opened.
     merges: u64,
+}
+
+/// Of a set on a server.
+#[derive(Debug, Serialize)]
+struct ServerFigures {
+    /// Keys that the server was asked for. All others were known in this process.
+    asked: u64,
+    /// Keys that count as new because the answer was lost.
+    unconfirmed: u64,
+    /// Connections that were made again.
+    reconnects: u64,
 }
 
 /// Prints new URLs.
@@ -126,8 +155,8 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
         report(&filter.tally, &name, printer);
         let is_asked_to_end = read.as_ref().is_err_and(anyhow::Error::is::<Interrupted>);
         let is_mostly_bad =
-            !is_asked_to_end && filter.tally.bad > filter.tally.urls + filter.tally.other_schemes;
-        let (bad, lines) = (filter.tally.bad, filter.tally.lines);
+            !is_asked_to_end && filter.tally.bad.count() > filter.tally.urls + filter.tally.other_schemes;
+        let (bad, lines) = (filter.tally.bad.count(), filter.tally.lines);
         all.add(&mut filter.tally);
         read = read.and_then(|()| refuse_if(is_mostly_bad, bad, lines, &name));
         if read.is_err() {
@@ -139,6 +168,7 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
     if let Some(shadow) = shadow {
         shadow.report(args.format, printer)?;
     }
+    open::report_server(args, &seen.stats(), printer);
     if args.stats {
         print_stats(&all, &seen.stats(), args, printer)?;
     }
@@ -173,11 +203,18 @@ impl Filter<'_> {
         printer: &mut Printer,
     ) -> anyhow::Result<()> {
         let name = input.name().to_owned();
-        let mut batches = Batches::new(Box::new(input.into_text()), is_dialogue);
+        let source = Box::new(input.into_text());
+        let mut batches = match is_dialogue {
+            true => Batches::dialogue(source, io::stdin().is_terminal())
+                .context("cannot start a thread that reads")?,
+            false => Batches::new(source, false),
+        };
         loop {
             interrupt::check()?;
             match batches.next() {
-                Ok(Some(Batch::Lines(lines))) => self.print_new(lines, printer)?,
+                Ok(Some(Batch::Lines { lines, is_last })) => {
+                    self.print_new(lines, is_dialogue && !is_last, &name, printer)?;
+                }
                 Ok(Some(Batch::LongLine { part, is_last })) => self.leave_out(part, is_last),
                 Ok(None) => return Ok(()),
                 Err(error) => {
@@ -192,7 +229,14 @@ impl Filter<'_> {
         }
     }
 
-    fn print_new(&mut self, lines: &[u8], printer: &mut Printer) -> anyhow::Result<()> {
+    /// Prints the new URLs of some lines, unless most lines so far are no URLs. A dialogue that goes on has some lines to turn out well.
+    fn print_new(
+        &mut self,
+        lines: &[u8],
+        goes_on: bool,
+        name: &str,
+        printer: &mut Printer,
+    ) -> anyhow::Result<()> {
         let texts = cut(lines);
         if self.pieces.len() < texts.len() {
             self.pieces.resize_with(texts.len(), Piece::default);
@@ -209,7 +253,24 @@ impl Filter<'_> {
         } else {
             busy.par_iter_mut().zip(&texts).for_each(|(piece, text)| piece.read(maker, text));
         }
+        self.refuse_if_mostly_bad(texts.len(), goes_on, name)?;
         self.print(texts.len(), |index| texts[index], printer)
+    }
+
+    /// An error if most lines are no URLs, those of the first so many pieces included, whose URLs the set does not have yet.
+    fn refuse_if_mostly_bad(&mut self, count: usize, goes_on: bool, name: &str) -> anyhow::Result<()> {
+        let sum = |figure: fn(&Tally) -> u64| -> u64 {
+            figure(&self.tally) + self.pieces[..count].iter().map(|piece| figure(&piece.tally)).sum::<u64>()
+        };
+        let (bad, lines) = (sum(|tally| tally.bad.count()), sum(|tally| tally.lines));
+        let is_mostly_bad = bad > sum(|tally| tally.urls + tally.other_schemes);
+        if !is_mostly_bad || (goes_on && lines < DIALOGUE_LINES) {
+            return Ok(());
+        }
+        for piece in &mut self.pieces[..count] {
+            self.tally.add(&mut piece.tally);
+        }
+        refuse_if(true, bad, lines, name)
     }
 
     /// Prints what is new of the first so many pieces, whose texts are those that were read.
@@ -255,16 +316,7 @@ impl Filter<'_> {
 
 /// Says which lines were no URLs.
 fn report(tally: &Tally, name: &str, printer: &mut Printer) {
-    for bad in &tally.first_bad {
-        let location = bad.location.unwrap_or(Location::Line(bad.line));
-        printer.warning(format_args!("{name}{location}: {}, left out: {}", bad.problem, bad.value));
-    }
-    if tally.bad > 0 {
-        let are_no_urls =
-            if tally.bad == 1 { "is no URL and was left out" } else { "are no URLs and were left out" };
-        let lines = counted(tally.lines, "line", "lines");
-        printer.warning(format_args!("{} of {lines} {are_no_urls}", count(tally.bad)));
-    }
+    tally.bad.report(name, tally.lines, Some("left out"), printer);
     if tally.other_schemes > 0 {
         let urls = counted(tally.other_schemes, "URL", "URLs");
         let verb = if tally.other_schemes == 1 { "was" } else { "were" };
@@ -280,23 +332,17 @@ fn print_stats(
     args: &DedupArgs,
     printer: &mut Printer,
 ) -> anyhow::Result<()> {
-    let Tally { lines, urls, new, bad, other_schemes, .. } = *tally;
+    let Tally { lines, urls, new, other_schemes, .. } = *tally;
+    let bad = tally.bad.count();
     let SeenStats { keys: seen, recent_keys: recent, runs, disk_bytes, index_bytes, merges, .. } = *stats;
+    let SeenStats { asked_keys: asked, unconfirmed_keys: unconfirmed, reconnects, lookups, .. } = *stats;
+    let is_server = matches!(args.seen, Some(SeenPlace::Server(_)));
     if args.format == DedupFormat::Json {
-        let figures = Figures {
-            lines,
-            urls,
-            new,
-            bad,
-            other_schemes,
-            seen,
-            recent,
-            runs,
-            disk_bytes,
-            index_bytes,
-            merges,
+        let store = match is_server {
+            true => StoreFigures::Server(ServerFigures { asked, unconfirmed, reconnects }),
+            false => StoreFigures::Local(LocalFigures { recent, runs, disk_bytes, index_bytes, merges }),
         };
-        return Ok(printer.json(&figures)?);
+        return Ok(printer.json(&Figures { lines, urls, new, bad, other_schemes, seen, store })?);
     }
     printer.note(format_args!(
         "{} of {} new, {}",
@@ -304,9 +350,17 @@ fn print_stats(
         counted(urls, "URL", "URLs"),
         percent_of(new, urls)
     ));
-    let place = args.seen.as_ref().map_or("memory".into(), |folder| folder.display().to_string());
+    let place = args.seen.as_ref().map_or("memory".into(), SeenPlace::to_string);
     printer.note(format_args!("{} in {place}", counted(seen, "key", "keys")));
-    if args.seen.is_some() {
+    if is_server {
+        printer.note(format_args!(
+            "{} of {} asked for, the others were known here; {} without an answer; connected again {}",
+            count(asked),
+            counted(lookups, "key", "keys"),
+            count(unconfirmed),
+            counted(reconnects, "time", "times"),
+        ));
+    } else if args.seen.is_some() {
         printer.note(format_args!(
             "{} in logs, {} in {}; {} on disk, {} of memory; {}",
             count(recent),

@@ -13,6 +13,7 @@ use dedust::ParsedUrl;
 use dedust::rules::Promise;
 use dedust_eval::metrics::{MacroAverage, Score};
 use dedust_eval::{Evaluation, Evaluator, Scores};
+use dedust_report::JoiningEdits;
 use serde::Serialize;
 
 use self::errors::KnownUrls;
@@ -21,7 +22,6 @@ use self::promises::{Opened, Promises};
 use crate::ExitStatus;
 use crate::args::{EvaluateArgs, ReportFormat};
 use crate::failure::Refusal;
-use crate::joining::JoiningEdits;
 use crate::number::{count, counted, figure};
 use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;

@@ -6,15 +6,14 @@ the first in the order of bytes. What a group saves are the URLs after the first
 */
 
 mod args;
-mod store;
 mod write;
 
 pub(crate) use self::args::GroupsArgs;
-use self::store::{NotKept, UrlStore};
 use self::write::Writer;
+use dedust_report::{JoiningEdits, NotKept, UrlStore};
+
 use crate::ExitStatus;
 use crate::failure::Refusal;
-use crate::joining::JoiningEdits;
 use crate::number::count;
 use crate::observe::{RowError, read_rows};
 use crate::printer::Printer;
@@ -31,9 +30,9 @@ pub(crate) fn run(args: &GroupsArgs, printer: &mut Printer) -> anyhow::Result<Ex
     let mut store = UrlStore::new(&normalizer, args.memory as usize * 1_000_000);
     let mut is_full = false;
     let read = read_rows(&args.inputs, &args.read, printer, |seen| {
-        store.push(seen.url(), seen.size()).map_err(|error| match error {
+        store.push(seen.url(), seen.size()).map(|_| ()).map_err(|error| match error {
             NotKept::BadUrl(error) => RowError::Url(error),
-            NotKept::Full => {
+            _ => {
                 is_full = true;
                 RowError::Stop
             }

@@ -1,8 +1,10 @@
 /*!
-`dedust learn`: observations in, a rule file out, and a report of what it saves.
+`dedust learn`: observations in, a rule file out, and a report of what it saves. `dedust merge`: the same from parts that several
+processes have read.
 */
 
 mod keep;
+mod part;
 mod report;
 mod settings;
 mod unfinished;
@@ -10,11 +12,13 @@ mod unfinished;
 use std::time::Instant;
 
 use anyhow::Context as _;
+use dedust_crawl::ReadPosition;
 use dedust_io::{OutputFile, WriteError};
 use dedust_learn::{
     CanonFd, CrawlStore, LearnSettings, Learner as _, Preferences, SampleSize, StoredCrawl, Trainer, Training,
 };
 
+pub(crate) use self::part::PartOf;
 use self::unfinished::Unfinished;
 use crate::ExitStatus;
 use crate::args::{LearnArgs, ReportFormat};
@@ -24,12 +28,30 @@ use crate::method;
 #[cfg(feature = "seq2seq")]
 use crate::method::Method;
 use crate::number::{count, counted};
-use crate::observe::{clues_of, read_all};
+use crate::observe::{Unread, clues_of, read_on};
 use crate::printer::Printer;
 use crate::progress::Learning;
 
-/// Learns rules and writes them.
+/// What inputs are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inputs {
+    /// Crawls of any format.
+    Crawls,
+    /// What [`part::write`] has written.
+    Parts,
+}
+
+/// Learns rules and writes them, or reads one of several parts of the inputs.
 pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    run_on(Inputs::Crawls, args, printer)
+}
+
+/// Learns rules from parts, and writes them.
+pub(crate) fn run_merge(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+    run_on(Inputs::Parts, args, printer)
+}
+
+fn run_on(inputs: Inputs, args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let to_stdout = args.output.as_os_str() == "-";
     if to_stdout && args.format == ReportFormat::Json {
         return Err(Refusal::new(
@@ -66,6 +88,10 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
         .context("--max-fpr is out of range")?;
     let sample = SampleSize::new(args.sample, args.max_sample)
         .with_context(|| format!("--sample must be from 0 to 1, not {}", args.sample))?;
+    if let Some(part) = args.part.filter(|_| inputs == Inputs::Crawls) {
+        interrupt::listen();
+        return part::write(args, part, sample, printer);
+    }
     #[cfg(feature = "seq2seq")]
     let mut weights = Some(args.method)
         .filter(|method| *method == Method::Seq2Seq && !to_stdout)
@@ -78,7 +104,11 @@ pub(crate) fn run(args: &LearnArgs, printer: &mut Printer) -> anyhow::Result<Exi
 
     let unfinished = Unfinished::prepare(args)?;
     interrupt::listen();
-    let learned = learn(args, &trainer, sample, finds_mirrors, &unfinished, printer);
+    let learned = match inputs {
+        Inputs::Crawls => learn(args, &trainer, sample, finds_mirrors, &unfinished, printer),
+        Inputs::Parts => part::merge(args, sample, finds_mirrors)
+            .and_then(|crawl| learn_from(crawl, args, &trainer, &unfinished, printer)),
+    };
     let (crawl, mut training) = learned.inspect_err(|_| unfinished.give_up(printer))?;
 
     let kept = earlier.map(|earlier| training.rules.keep(&earlier));
@@ -130,7 +160,7 @@ fn learn(
             crawl
         }
         None => {
-            if args.resume {
+            if args.resume && !unfinished.has_position() {
                 printer.note("nothing to resume: reading from the start");
             }
             read(args, sample, finds_mirrors, unfinished, printer)?
@@ -141,6 +171,25 @@ fn learn(
         counted(crawl.sites().len() as u64, "site", "sites"),
         started.elapsed().as_secs_f64()
     ));
+    learn_from(crawl, args, trainer, unfinished, printer)
+}
+
+/// Learns from what was read.
+fn learn_from(
+    crawl: StoredCrawl,
+    args: &LearnArgs,
+    trainer: &Trainer,
+    unfinished: &Unfinished,
+    printer: &mut Printer,
+) -> anyhow::Result<(StoredCrawl, Training)> {
+    if crawl.too_long() > 0 {
+        printer.warning(format_args!(
+            "{} left out, of more than 8,192 bytes or 256 path segments and parameters: such URLs are normalized, but not \
+             learned from",
+            counted(crawl.too_long(), "URL", "URLs")
+        ));
+    }
+    let started = Instant::now();
     let learning = Learning::new(printer);
     let training = unfinished.train(trainer, &crawl, &learning);
     drop(learning);
@@ -165,23 +214,33 @@ fn read(
             store = store.with_named_mirror(mirror, original);
         }
     }
-    read_all(&args.inputs, &args.read, printer, |observation| {
+    let files = dedust_io::expand(&args.inputs)?;
+    let from = match unfinished.resume_reading(&files)? {
+        Some((from, suspended)) => {
+            printer.note("going on with reading where it ended");
+            store = store.resume(suspended).with_context(|| unfinished.cannot_read())?;
+            from
+        }
+        None => ReadPosition::default(),
+    };
+    let read = read_on(&files, from, &args.read, printer, |observation| {
         let time = observation.time().map(str::as_bytes);
         store.observe(observation.url(), &clues_of(observation), time)
-    })?;
+    });
+    if let Err(Unread { position, cause }) = read {
+        if let Some((position, versions)) = position.filter(|_| Unfinished::is_worth_keeping(&store, &files))
+        {
+            let noted = unfinished.note_position(position, versions, store);
+            noted.unwrap_or_else(|error| printer.warning(format_args!("{error:#}")));
+        }
+        return Err(cause);
+    }
     let has_spilled = store.has_spilled();
     let crawl = store.finish().with_context(|| {
         format!("cannot put what was read into the folder {}", unfinished.folder().display())
     })?;
     if has_spilled {
         unfinished.note_read(&crawl)?;
-    }
-    if crawl.too_long() > 0 {
-        printer.warning(format_args!(
-            "{} left out, of more than 8,192 bytes or 256 path segments and parameters: such URLs are normalized, but not \
-             learned from",
-            counted(crawl.too_long(), "URL", "URLs")
-        ));
     }
     Ok(crawl)
 }

@@ -3,6 +3,7 @@ One file per command, each with `run(args, &mut Printer) -> anyhow::Result<ExitS
 */
 
 pub(crate) mod cluster;
+pub(crate) mod collect;
 pub(crate) mod compare;
 pub(crate) mod compile;
 pub(crate) mod completions;
@@ -13,8 +14,10 @@ pub(crate) mod groups;
 pub(crate) mod learn;
 pub(crate) mod man;
 pub(crate) mod normalize;
+pub(crate) mod report;
 pub(crate) mod rules;
 pub(crate) mod seen;
+pub(crate) mod serve;
 pub(crate) mod simulate;
 pub(crate) mod tree;
 pub(crate) mod validate;

@@ -7,6 +7,7 @@ written, column by column ([`table`]).
 */
 
 mod args;
+mod folder;
 mod rows;
 mod table;
 mod worker;
@@ -26,7 +27,7 @@ use crate::ExitStatus;
 use crate::failure::Refusal;
 use crate::interrupt;
 use crate::layouts;
-use crate::line_source::{Batch, Batches};
+use crate::line_source::{Batch, Batches, DIALOGUE_LINES};
 use crate::number::{count, counted};
 use crate::observe;
 use crate::printer::Printer;
@@ -35,14 +36,10 @@ use crate::rule_file::{self, Watch};
 /// Bytes of lines that are worth a worker of their own.
 const PIECE_BYTES: usize = 128 << 10;
 
-/// Lines of a dialogue before it is refused because most are no URLs.
-const DIALOGUE_LINES: u64 = 100;
-
 /// What all inputs have in common.
 struct Job<'a> {
     args: &'a NormalizeArgs,
     normalizer: &'a Normalizer,
-    inputs: &'a [PathBuf],
     watch: Watch,
     layouts: Layouts,
     /// The first URL that changed: where it is, and what it is.
@@ -53,7 +50,10 @@ struct Job<'a> {
 
 /// Rewrites URLs.
 pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let inputs = dedust_io::expand(&args.inputs)?;
+    let inputs = dedust_io::expand_below(&args.inputs)?;
+    let folder = args.output.as_deref().filter(|path| folder::is_named_by(path));
+    let outputs = folder.map(|folder| folder::outputs(folder, &inputs, args)).transpose()?;
+    let inputs: Vec<PathBuf> = inputs.into_iter().map(|(input, _)| input).collect();
     let from_stdin = inputs.iter().any(|input| is_dash(input));
     let watch = Watch::new(&args.rules);
     let normalizer = rule_file::normalizer(&args.rules, &args.trust, from_stdin, printer)?;
@@ -68,23 +68,24 @@ pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result
     if args.output.is_some() {
         interrupt::listen();
     }
-    let mut output = args.output.as_ref().map(|path| OutputFile::create(path, args.force)).transpose()?;
     let mut job = Job {
         args,
         normalizer: &normalizer,
-        inputs: &inputs,
         watch,
         layouts: Layouts::default(),
         first_changed: None,
         urls: 0,
         changed: 0,
     };
-    let done = job.run(output.as_mut(), printer);
+    let done = match outputs {
+        Some(outputs) => inputs.iter().zip(outputs).try_for_each(|(input, output)| {
+            folder::make_folder_of(&output)?;
+            job.run(std::slice::from_ref(input), Some(&output), printer)
+        }),
+        None => job.run(&inputs, args.output.as_deref(), printer),
+    };
     layouts::report(&job.layouts, printer);
     done?;
-    if let Some(output) = output {
-        output.commit()?;
-    }
     if args.check && job.changed > 0 {
         let verb = if job.changed == 1 { "is" } else { "are" };
         printer.note(format_args!(
@@ -101,9 +102,25 @@ pub(crate) fn run(args: &NormalizeArgs, printer: &mut Printer) -> anyhow::Result
 }
 
 impl Job<'_> {
-    /// Rewrites all inputs, as tables if the first one is a table.
-    fn run(&mut self, output: Option<&mut OutputFile>, printer: &mut Printer) -> anyhow::Result<()> {
-        let inputs = self.inputs;
+    /// Rewrites inputs to one output, which is there when all is done, or not at all.
+    fn run(
+        &mut self,
+        inputs: &[PathBuf],
+        output: Option<&Path>,
+        printer: &mut Printer,
+    ) -> anyhow::Result<()> {
+        let mut output = output.map(|path| OutputFile::create(path, self.args.force)).transpose()?;
+        self.rewrite_all(inputs, output.as_mut(), printer)?;
+        Ok(output.map_or(Ok(()), OutputFile::commit)?)
+    }
+
+    /// Rewrites inputs, as tables if the first one is a table.
+    fn rewrite_all(
+        &mut self,
+        inputs: &[PathBuf],
+        output: Option<&mut OutputFile>,
+        printer: &mut Printer,
+    ) -> anyhow::Result<()> {
         let Some((first, others)) = inputs.split_first() else { return Ok(()) };
         let first = observe::open(first, &self.args.read)?;
         if self.makes_table(first.format()) {
@@ -140,7 +157,7 @@ impl Job<'_> {
     }
 
     fn makes_table(&self, format: Format) -> bool {
-        self.args.format == UrlFormat::Same && !self.args.check && format.is_table()
+        !self.args.check && self.args.format.makes_table(format)
     }
 
     /// Rewrites an input to lines.
@@ -171,7 +188,7 @@ impl Job<'_> {
             });
         }
         read?;
-        refuse_if(tally.is_mostly_bad(), tally.bad, tally.bad + tally.urls, &name)
+        refuse_if(tally.is_mostly_bad(), tally.bad.count(), tally.bad.count() + tally.urls, &name)
     }
 
     /// Rewrites a list of URLs, as bytes.
@@ -183,8 +200,12 @@ impl Job<'_> {
         sink: &mut Sink<'_>,
     ) -> anyhow::Result<()> {
         let name = input.name().to_owned();
-        let mut batches = Batches::read_ahead(Box::new(input.into_text()), is_dialogue)
-            .context("cannot start a thread that reads")?;
+        let source = Box::new(input.into_text());
+        let mut batches = match is_dialogue {
+            true => Batches::dialogue(source, io::stdin().is_terminal()),
+            false => Batches::read_ahead(source),
+        }
+        .context("cannot start a thread that reads")?;
         loop {
             interrupt::check()?;
             let batch = match batches.next() {
@@ -199,9 +220,9 @@ impl Job<'_> {
                 }
             };
             match batch {
-                Batch::Lines(lines) => {
+                Batch::Lines { lines, is_last } => {
                     workers.rewrite(lines);
-                    workers.write(is_dialogue, &name, sink)?;
+                    workers.write(is_dialogue && !is_last, &name, sink)?;
                 }
                 Batch::LongLine { part, is_last } => workers.pass_through(part, is_last, sink)?,
             }
@@ -230,22 +251,11 @@ fn is_dash(path: &Path) -> bool {
 
 /// Says which lines were no URLs.
 fn report(tally: &Tally, name: &str, output: Output, printer: &mut Printer) {
-    let (fate, was, were) = match output {
-        Output::Nothing => ("", "", ""),
-        Output::Lines { .. } => (", passed through", " and was passed through", " and were passed through"),
+    let fate = match output {
+        Output::Nothing => None,
+        Output::Lines { .. } => Some("passed through"),
     };
-    for bad in &tally.first_bad {
-        let location = bad.location.unwrap_or(Location::Line(bad.line));
-        printer.warning(format_args!("{name}{location}: {}{fate}: {}", bad.problem, bad.value));
-    }
-    if tally.bad > 0 {
-        let are_no_urls = match tally.bad {
-            1 => format!("is no URL{was}"),
-            _ => format!("are no URLs{were}"),
-        };
-        let lines = counted(tally.lines, "line", "lines");
-        printer.warning(format_args!("{} of {lines} {are_no_urls}", count(tally.bad)));
-    }
+    tally.bad.report(name, tally.lines, fate, printer);
     printer.detail(format_args!(
         "{} in {}, {} rewritten",
         counted(tally.urls, "URL", "URLs"),
@@ -304,13 +314,14 @@ impl Workers<'_> {
         self.busy = busy.len();
     }
 
-    /// Writes what they made of it, unless most lines so far are no URLs.
-    fn write(&mut self, is_dialogue: bool, name: &str, sink: &mut Sink<'_>) -> anyhow::Result<()> {
+    /// Writes what they made of it, unless most lines so far are no URLs. A dialogue that goes on has some lines to turn out well.
+    fn write(&mut self, goes_on: bool, name: &str, sink: &mut Sink<'_>) -> anyhow::Result<()> {
         for worker in &mut self.workers[..self.busy] {
             self.tally.add(&mut worker.tally);
         }
-        let is_mostly_bad = self.tally.is_mostly_bad() && !(is_dialogue && self.tally.lines < DIALOGUE_LINES);
-        refuse_if(is_mostly_bad, self.tally.bad, self.tally.bad + self.tally.urls, name)?;
+        let is_mostly_bad = self.tally.is_mostly_bad() && !(goes_on && self.tally.lines < DIALOGUE_LINES);
+        let bad = self.tally.bad.count();
+        refuse_if(is_mostly_bad, bad, bad + self.tally.urls, name)?;
         for worker in &self.workers[..self.busy] {
             sink.write_all(&worker.out)?;
         }

@@ -11,7 +11,8 @@ mod list;
 mod merge;
 mod select;
 mod show;
-mod state;
+
+use dedust::rules::DecisionVerb;
 
 pub(crate) use self::args::RulesArgs;
 use self::args::RulesCommand;
@@ -23,10 +24,10 @@ pub(crate) fn run(args: &RulesArgs, printer: &mut Printer) -> anyhow::Result<Exi
     match &args.command {
         RulesCommand::List(args) => list::run(args, printer),
         RulesCommand::Show(args) => show::run(args, printer),
-        RulesCommand::Off(args) => decide::run(decide::Verb::Off, args, printer),
-        RulesCommand::On(args) => decide::run(decide::Verb::On, args, printer),
-        RulesCommand::Pin(args) => decide::run(decide::Verb::Pin, args, printer),
-        RulesCommand::Unpin(args) => decide::run(decide::Verb::Unpin, args, printer),
+        RulesCommand::Off(args) => decide::run(DecisionVerb::Off, args, printer),
+        RulesCommand::On(args) => decide::run(DecisionVerb::On, args, printer),
+        RulesCommand::Pin(args) => decide::run(DecisionVerb::Pin, args, printer),
+        RulesCommand::Unpin(args) => decide::run(DecisionVerb::Unpin, args, printer),
         RulesCommand::Add(args) => add::run(args, printer),
         RulesCommand::Diff(args) => diff::run(args, printer),
         RulesCommand::Merge(args) => merge::run(args, printer),

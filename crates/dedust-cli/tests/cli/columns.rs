@@ -115,6 +115,37 @@ fn dumps_of_nutch_are_recognised() {
 }
 
 #[test]
+fn redirects_among_the_metadata_of_nutch_are_evidence() {
+    let moved = |product: u32| format!("moved(12), lastModified=0: http://shop.example/view?id={product}");
+    let rows: String = visits()
+        .map(|(product, url)| {
+            let metadata = format!("{{\"_pst_\": \"{}\", \"nutch.protocol.code\": \"301\"}}", moved(product));
+            format!("{{\"url\": \"{url}\", \"statusName\": \"db_redir_perm\", \"signature\": \"null\", \"metadata\": {metadata}}}\n")
+        })
+        .collect();
+    let (said, learned) = learn("dump.json", &rows, &[]);
+    assert!(learned, "{said}");
+    assert_eq!(
+        said,
+        "read dump.json as JSON Lines (nutch-crawldb), with status=statusName, digest=signature, redirect=metadata"
+    );
+    let rows: String = visits()
+        .map(|(product, url)| {
+            format!(
+                "\"{url}\",\"db_redir_perm\",\"null\",\"_pst_:{}|||Content-Type:text/html|||\"\n",
+                moved(product)
+            )
+        })
+        .collect();
+    let (said, learned) = learn("dump.csv", &format!("Url,Status name,Signature,Metadata\n{rows}"), &[]);
+    assert!(learned, "{said}");
+    // Pages without a signature are not all the same page.
+    let rows: String = visits().map(|(_, url)| format!("\"{url}\",\"db_fetched\",\"null\",\"\"\n")).collect();
+    let (said, learned) = learn("dump.csv", &format!("Url,Status name,Signature,Metadata\n{rows}"), &[]);
+    assert!(!learned && said.contains("no evidence of duplicates"), "{said}");
+}
+
+#[test]
 fn the_log_of_heritrix_is_recognised() {
     let text: String = visits()
         .map(|(product, url)| {
@@ -139,6 +170,44 @@ fn feeds_of_scrapy_are_recognised() {
         said,
         "read items.json as a JSON array (scrapy), with url=response_url, digest=body_sha1; ignored columns: spider, price"
     );
+}
+
+/// A spider that drops session ids by redirects, and notes how it came to each page.
+#[test]
+fn the_way_to_a_page_in_a_feed_of_scrapy_is_evidence() {
+    let page = |product: u32| format!("http://shop.example/view?id={product}");
+    let items: String = visits()
+        .map(|(product, url)| {
+            format!(
+                "{{\"url\": \"{}\", \"redirect_times\": 1, \"redirect_urls\": [\"{url}\"]}}\n",
+                page(product)
+            )
+        })
+        .collect();
+    let (said, learned) = learn("items.jsonl", &items, &[]);
+    assert!(learned, "{said}");
+    assert_eq!(
+        said,
+        "read items.jsonl as JSON Lines (scrapy), with redirected_from=redirect_urls; ignored columns: redirect_times"
+    );
+    let rows: String = visits()
+        .map(|(product, url)| {
+            format!("{},\"{url},http://shop.example/view?id={product}&sid=&from=a,b\"\n", page(product))
+        })
+        .collect();
+    let (said, learned) = learn("items.csv", &format!("url,redirect_urls\n{rows}"), &[]);
+    assert!(learned, "{said}");
+    // The URL that was asked for in place of the one that answered: where it led is not known.
+    let items: String = visits()
+        .map(|(_, url)| format!("{{\"url\": \"{url}\", \"redirect_urls\": [\"{url}\"]}}\n"))
+        .collect();
+    let (said, learned) = learn("items.jsonl", &items, &[]);
+    assert!(!learned, "{said}");
+    // Commands for which only rows count see one URL for each.
+    let sandbox = Sandbox::with_rules();
+    sandbox.write("items.jsonl", items);
+    let output = sandbox.run(&["normalize", "rules.json", "items.jsonl", "--format", "text", "-q"]);
+    assert_eq!(output.stdout.iter().filter(|&&byte| byte == b'\n').count(), 120);
 }
 
 #[test]

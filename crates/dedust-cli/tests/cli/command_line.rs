@@ -124,13 +124,17 @@ fn long_help_has_examples() {
 
     Commands:
       learn        Learn rules for every site of a crawl
+      merge        Learn rules from the parts that `learn --part` has written
+      collect      Put the rules of many sites, one in each row of a table, into one file
       cluster      Find which URLs of a crawl show the same page
       normalize    Rewrite URLs to their canonical form; tables get two columns more
       dedup        Print only URLs of pages that were not met before
-      seen         Check or repair the folder of `dedup --seen`
+      seen         Look after the set of `dedup --seen`: check, repair, end sessions
+      serve        Answer crawlers in any language, and people, over HTTP
       rules        List, show and decide about the edits of a rule file
       compile      Bring rules into a form that opens at once, for any number of sites
       groups       Show which URLs of a crawl rules bring together, and what that saves
+      report       Make a web page of what rules save, risk and leave of a crawl
       evaluate     Tell how good rules are on URLs whose pages are known
       compare      Put methods side by side: what they save, lose and cost
       explain      Say which edits change a URL, what they do and why they are trusted

@@ -105,13 +105,13 @@ fn nothing_at_all() {
     exit 2
     --- stderr
     error: no URLs in crawl
-    hint: expected one object per line with at least a url, such as {"url":"http://a.example/"}, or one URL per line
+    hint: it is empty, or nothing follows its header; expected one object per line with at least a url, such as {"url":"http://a.example/"}, or one URL per line
     "#);
     assert_snapshot!(learn_from("\n \n# only a remark\n"), @r#"
     exit 2
     --- stderr
     error: no URLs in crawl
-    hint: expected one object per line with at least a url, such as {"url":"http://a.example/"}, or one URL per line
+    hint: it is empty, or nothing follows its header; expected one object per line with at least a url, such as {"url":"http://a.example/"}, or one URL per line
     "#);
 }
 

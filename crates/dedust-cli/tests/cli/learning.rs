@@ -293,6 +293,50 @@ fn an_interrupted_run_goes_on_where_it_was() {
     assert!(!sandbox.path("rules.json.unfinished").exists());
 }
 
+/// Ctrl-C while the second of two inputs is read, which is a pipe, so that reading waits there.
+#[cfg(unix)]
+#[test]
+fn reading_goes_on_where_it_was_interrupted() {
+    let sandbox = Sandbox::new();
+    let rows: Vec<String> = large_shop(4000).split_inclusive('\n').map(str::to_owned).collect();
+    sandbox.write("a.jsonl", shop().join(""));
+    sandbox.write("b.jsonl", rows.join(""));
+    assert_eq!(sandbox.dedust(&["learn", "a.jsonl", "b.jsonl", "-o", "expected.json", "-q"]), "exit 0\n");
+    let pipe = sandbox.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let args = ["learn", "a.jsonl", "pipe", "-o", "rules.json", "--memory", "0"];
+
+    let child = sandbox.command(&args).spawn().unwrap();
+    let mut writer = std::fs::File::options().write(true).open(&pipe).unwrap();
+    writer.write_all(rows[..6000].concat().as_bytes()).unwrap();
+    // Of the first input, and of some of the second.
+    let bytes_on_disk = || -> u64 {
+        let files = std::fs::read_dir(sandbox.path("rules.json.unfinished")).into_iter().flatten();
+        files.filter_map(|file| Some(file.ok()?.metadata().ok()?.len())).sum()
+    };
+    while bytes_on_disk() < 200_000 {}
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    // It may wait for this, and does not use it.
+    let _ = writer.write_all(rows[6000..].concat().as_bytes());
+    drop(writer);
+    assert_snapshot!(report(&child.wait_with_output().unwrap()), @r"
+    exit 130
+    --- stderr
+    hint: what was read until then is kept in rules.json.unfinished: go on with the same command and --resume
+    error: interrupted
+    ");
+
+    let resumed = [&args[..], &["--resume", "--format", "json"]].concat();
+    let child = sandbox.command(&resumed).spawn().unwrap();
+    std::fs::write(&pipe, rows.concat()).unwrap();
+    let output = report(&child.wait_with_output().unwrap());
+    assert!(output.starts_with("exit 0\n"), "{output}");
+    assert!(output.contains("--- stderr\ngoing on with reading where it ended\n"), "{output}");
+    assert_eq!(sandbox.read("rules.json"), sandbox.read("expected.json"));
+    assert!(!sandbox.path("rules.json.unfinished").exists());
+}
+
 /// Ctrl-C while standard input is read.
 #[cfg(unix)]
 #[test]

@@ -175,6 +175,48 @@ fn a_pipe_is_answered_line_by_line() {
     assert!(child.wait().unwrap().success());
 }
 
+/// Whoever waits for the answer to a line that is no URL gets it, and need not say more.
+#[test]
+fn a_pipe_is_answered_even_if_it_starts_with_no_url() {
+    let sandbox = Sandbox::with_rules();
+    let mut child = sandbox.command(&["normalize", "rules.json"]).stdin(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    for line in ["nowhere\n", "nowhere else\n", "http://a.example/\n", "http://b.example/\n"] {
+        stdin.write_all(line.as_bytes()).unwrap();
+        let mut answer = vec![0; line.len()];
+        stdout.read_exact(&mut answer).unwrap();
+        assert_eq!(answer, line.as_bytes());
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn what_is_refused_is_not_printed() {
+    let sandbox = Sandbox::with_rules();
+    let text = "Dear all,\nhttp://a.example/\nis the place.\n\nYours";
+    for args in [&["normalize", "rules.json"][..], &["dedup", "rules.json", "--seen", "seen", "-q"]] {
+        let run = sandbox.run_with(args, text.as_bytes());
+        assert_eq!(String::from_utf8(run.stdout).unwrap(), "", "{args:?}");
+        let message = String::from_utf8(run.stderr).unwrap();
+        assert!(message.contains("error: 3 of "), "{message}");
+        assert_eq!(run.status.code(), Some(2));
+    }
+    // Nor is it remembered.
+    let output = sandbox.dedust_with(&["dedup", "rules.json", "--seen", "seen"], "http://a.example/\n");
+    assert_eq!(output, "exit 0\n--- stdout\nhttp://a.example/\n");
+    // A table of which most rows have no URL, in which the first has one.
+    let table = "n,url\n1,http://a.example/1\n2,\n3,\n";
+    for args in [&["normalize", "rules.json", "--format", "text"][..], &["dedup", "rules.json"]] {
+        let run = sandbox.run_with(args, table.as_bytes());
+        assert_eq!(
+            (run.status.code(), String::from_utf8(run.stdout).unwrap()),
+            (Some(2), String::new()),
+            "{args:?}"
+        );
+    }
+}
+
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let sandbox = Sandbox::with_rules();

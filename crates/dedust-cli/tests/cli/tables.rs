@@ -120,3 +120,62 @@ fn several_tables_become_one() {
         |input: &str| sandbox.run(&["normalize", "rules.json", input, "--format", "text", "-q"]).stdout;
     assert_eq!(urls("both.parquet"), [urls("one.parquet"), urls("two.parquet")].concat());
 }
+
+#[test]
+fn a_folder_of_tables_becomes_a_folder_of_tables() {
+    let sandbox = Sandbox::with_rules();
+    let table = format!("n,url\n1,{URL}\n2,http://www.shop.example/archive/3\n");
+    let with_keys = format!(
+        "n,url,dedust_key,dedust_url\n1,{URL},{KEY},{URL}\n2,http://www.shop.example/archive/3,\
+         http://www.shop.example/archive/3,http://www.shop.example/archive/3\n"
+    );
+    fs::create_dir_all(sandbox.path("in/crawl=1/subset=warc")).unwrap();
+    fs::create_dir_all(sandbox.path("in/crawl=2")).unwrap();
+    sandbox.write("in/crawl=1/subset=warc/part.csv", &table);
+    sandbox.write("in/crawl=2/part.csv.zst", zstd::encode_all(table.as_bytes(), 1).unwrap());
+    sandbox.write("in/rows.parquet", rows_parquet());
+    sandbox.write("in/urls", format!("{URL}#top\n"));
+    let outputs =
+        ["out/crawl=1/subset=warc/part.csv", "out/crawl=2/part.csv", "out/rows.parquet", "out/urls.txt"];
+    let run = |arguments: &[&str]| sandbox.dedust(&[&["normalize", "rules.json", "-q"], arguments].concat());
+
+    assert_eq!(run(&["in", "-o", "out/"]), "exit 0\n");
+    assert_eq!(sandbox.read(outputs[0]), with_keys);
+    assert_eq!(sandbox.read(outputs[1]), with_keys);
+    assert_eq!(sandbox.read(outputs[3]), format!("{URL}\n"));
+    assert_eq!(run(&["in/rows.parquet", "-o", "one.parquet"]), "exit 0\n");
+    let bytes_of = |name: &str| fs::read(sandbox.path(name)).unwrap();
+    assert!(bytes_of(outputs[2]) == bytes_of("one.parquet"));
+
+    // What is there is kept, and nothing else is written.
+    fs::remove_file(sandbox.path(outputs[0])).unwrap();
+    let output = run(&["in", "-o", "out"]);
+    assert_eq!(
+        output,
+        "exit 2\n--- stderr\nerror: out/crawl=2/part.csv already exists (overwrite it with --force)\n"
+    );
+    assert!(!sandbox.path(outputs[0]).exists());
+    assert_eq!(run(&["in", "-o", "out", "--force"]), "exit 0\n");
+    assert_eq!(sandbox.read(outputs[0]), with_keys);
+}
+
+#[test]
+fn a_folder_has_one_file_for_each_input() {
+    let sandbox = Sandbox::with_rules();
+    fs::create_dir_all(sandbox.path("a")).unwrap();
+    fs::create_dir_all(sandbox.path("b")).unwrap();
+    sandbox.write("a/urls.txt", "http://a.example/\n");
+    sandbox.write("b/urls.txt", "http://b.example/\n");
+    let output = sandbox.dedust(&["normalize", "rules.json", "a/urls.txt", "b/urls.txt", "-o", "out/"]);
+    assert_eq!(
+        output,
+        "exit 2\n--- stderr\nerror: two inputs would be written to out/urls.txt\nhint: name the folder that both are in as \
+         the input\n"
+    );
+    let output = sandbox.dedust(&["normalize", "rules.json", "-o", "out/"]);
+    assert!(output.contains("error: standard input has no name, and out/ is a folder"), "{output}");
+    assert!(!sandbox.path("out").exists());
+    let output = sandbox.dedust(&["normalize", "rules.json", "?/urls.txt", "-o", "out/"]);
+    assert_eq!(output, "exit 0\n");
+    assert_eq!(sandbox.read("out/b/urls.txt"), "http://b.example/\n");
+}

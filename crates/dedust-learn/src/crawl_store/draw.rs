@@ -4,12 +4,14 @@ Draws the observations of a large site that are learned from.
 Drawing single URLs would take most duplicates from their page: of a fifth of the URLs, a twenty-fifth of the pairs is
 left. Drawing whole pages keeps them, but not the different pages that a wrong rule would bring together, which makes
 wrong rules look good. So URLs are drawn in the groups that no rule is likely to be coarser than: those that agree in
-every key that is the same within pages. Which keys these are is told by a small sample of whole pages ([`Groups`]).
+every key that is the same within pages. Which keys these are ([`Groups`]) is told by a small sample of whole pages ([`Pilot`]).
 
 Groups are taken in the order of a hash, which is chance that does not depend on the order of the input, until there
-is enough ([`Draw`]).
+is enough ([`Draw`]). Both samples are the smallest by such a hash ([`Smallest`]), so that those of several processes, offered to
+another one, make the same sample as all observations do.
 */
 
+use std::io;
 use std::ops::ControlFlow;
 
 use dedust::ParsedUrl;
@@ -17,9 +19,17 @@ use dedust::support::{Separators, visit_tokens};
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::record::Record;
+use super::record::{Record, Records};
+use super::{damaged, observe, rows_within};
 use crate::corpus::Corpus;
+use crate::crawl::Crawl;
+use crate::evidence::EvidenceKinds;
 use crate::hash::key_number;
+
+/// Observations of a large site from which [`Groups`] are found, about.
+const PILOT_ROWS: u64 = 20_000;
+/// Those that are looked at if single pages have very many.
+const MAX_PILOT_ROWS: usize = 40_000;
 
 /// Members of a page that are compared with each other.
 const MOST_MEMBERS: usize = 8;
@@ -31,8 +41,8 @@ const MIN_PAGES: u32 = 5;
 const ABSENT: u64 = 0;
 
 /// Says which URLs of a site belong together.
-#[derive(Debug, Default)]
-pub(super) struct Groups {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Groups {
     /// Hashes of the keys that vary within pages.
     varying: HashSet<u64>,
 }
@@ -48,6 +58,18 @@ struct Behaviour {
 }
 
 impl Groups {
+    /// The hashes of the keys that do not tell groups apart, in order.
+    pub fn varying_keys(&self) -> Vec<u64> {
+        let mut keys: Vec<u64> = self.varying.iter().copied().collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    /// Groups of which another process found the keys.
+    pub fn of_varying_keys(keys: impl IntoIterator<Item = u64>) -> Self {
+        Self { varying: keys.into_iter().collect() }
+    }
+
     /// Finds the keys that vary within the pages of a corpus.
     pub(super) fn find(corpus: &Corpus) -> Self {
         let domain_len = corpus.site().len();
@@ -140,42 +162,41 @@ fn visit_pairs(url: &ParsedUrl, domain_len: usize, mut visit: impl FnMut(u64, u6
     debug_assert!(flow.is_continue());
 }
 
-/// Keeps the observations that come first in an order by chance, groups first, then URLs.
+/// Keeps the observations that come first in an order by chance, at most so many.
 #[derive(Debug)]
-pub(super) struct Draw {
-    groups: Groups,
-    domain_len: usize,
+struct Smallest {
     wanted: usize,
     kept: Vec<Kept>,
     /// Nothing beyond this is wanted any more.
     last: (u64, u64),
+    /// One that is not wanted, while no other was offered: whoever puts samples together must know that the site was met.
+    unwanted: Option<Box<[u8]>>,
 }
 
 /// An observation that may be drawn. Ordered, the record last, so that the order of the input leaves no trace.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Kept {
-    place: (u64, u64),
+    order: (u64, u64),
     record: Box<[u8]>,
 }
 
-impl Draw {
-    /// A draw of so many observations.
-    pub(super) fn new(groups: Groups, domain_len: usize, wanted: usize) -> Self {
-        Self { groups, domain_len, wanted, kept: Vec::new(), last: (u64::MAX, u64::MAX) }
+impl Smallest {
+    fn new(wanted: usize, last: (u64, u64)) -> Self {
+        Self { wanted, kept: Vec::new(), last, unwanted: None }
     }
 
-    /// Keeps the observation if it may be wanted. `url` is room to work in.
-    pub(super) fn offer(&mut self, record: &Record<'_>, url: &mut ParsedUrl) {
-        if url.parse_from(record.url).is_err() {
-            return;
-        }
-        let place = (self.groups.of(url, self.domain_len), xxh3_64(url.as_bytes()));
-        if place > self.last {
+    fn offer(&mut self, order: (u64, u64), record: &Record<'_>) {
+        let is_wanted = order <= self.last;
+        if !is_wanted && (self.unwanted.is_some() || !self.kept.is_empty()) {
             return;
         }
         let mut bytes = Vec::new();
         record.write(&mut bytes);
-        self.kept.push(Kept { place, record: bytes.into() });
+        if !is_wanted {
+            self.unwanted = Some(bytes.into());
+            return;
+        }
+        self.kept.push(Kept { order, record: bytes.into() });
         if self.kept.len() >= 2 * self.wanted {
             self.trim();
         }
@@ -184,14 +205,91 @@ impl Draw {
     fn trim(&mut self) {
         if self.kept.len() > self.wanted {
             let (_, last, _) = self.kept.select_nth_unstable(self.wanted - 1);
-            self.last = last.place;
+            self.last = last.order;
             self.kept.truncate(self.wanted);
         }
     }
 
-    /// What was drawn, as records.
-    pub(super) fn finish(mut self) -> impl Iterator<Item = Box<[u8]>> {
+    fn finish(mut self) -> impl Iterator<Item = Box<[u8]>> {
         self.trim();
-        self.kept.into_iter().map(|kept| kept.record)
+        let unwanted = self.unwanted.filter(|_| self.kept.is_empty());
+        self.kept.into_iter().map(|kept| kept.record).chain(unwanted)
+    }
+}
+
+/// Draws whole pages of a large site, of which [`Groups`] are found.
+#[derive(Debug)]
+pub(super) struct Pilot {
+    smallest: Smallest,
+}
+
+impl Pilot {
+    /// A pilot of a site with so many observations, whose URLs have so many bytes.
+    pub(super) fn new(rows: u64, bytes: u64) -> Self {
+        let wanted = PILOT_ROWS.min(rows_within(rows, bytes));
+        let limit = (wanted as f64 / rows as f64 * u64::MAX as f64) as u64;
+        Self { smallest: Smallest::new(MAX_PILOT_ROWS, (limit, u64::MAX)) }
+    }
+
+    /// Keeps the observation if its page is drawn.
+    pub(super) fn offer(&mut self, record: &Record<'_>) {
+        self.smallest.offer((record.page, xxh3_64(record.url)), record);
+    }
+
+    /// What was drawn, as records.
+    pub(super) fn finish(self) -> impl Iterator<Item = Box<[u8]>> {
+        self.smallest.finish()
+    }
+
+    /// How the URLs of the site are grouped.
+    pub(super) fn find_groups(self, kinds: EvidenceKinds) -> io::Result<Groups> {
+        let mut crawl = Crawl::new(kinds);
+        for drawn in self.finish() {
+            observe(&mut crawl, &Records::new(&drawn).read().ok_or_else(damaged)?);
+        }
+        Ok(crawl.into_corpora_in_turn().next().map(|corpus| Groups::find(&corpus)).unwrap_or_default())
+    }
+}
+
+/// Draws the observations of a large site that are learned from: groups first, then URLs.
+#[derive(Debug)]
+pub(super) struct Draw {
+    groups: Groups,
+    domain_len: usize,
+    smallest: Smallest,
+}
+
+impl Draw {
+    /// A draw of so many observations.
+    pub(super) fn new(groups: Groups, domain_len: usize, wanted: usize) -> Self {
+        Self::within(groups, domain_len, wanted, u64::MAX)
+    }
+
+    /// A draw that looks at groups whose hashes are at most `last_group`.
+    pub(super) fn within(groups: Groups, domain_len: usize, wanted: usize, last_group: u64) -> Self {
+        Self { groups, domain_len, smallest: Smallest::new(wanted, (last_group, u64::MAX)) }
+    }
+
+    /// Keeps the observation if it may be wanted. `url` is room to work in.
+    pub(super) fn offer(&mut self, record: &Record<'_>, url: &mut ParsedUrl) {
+        if url.parse_from(record.url).is_ok() {
+            self.offer_parsed(record, url);
+        }
+    }
+
+    /// Like [`Draw::offer`], of a record whose URL was parsed.
+    pub(super) fn offer_parsed(&mut self, record: &Record<'_>, url: &ParsedUrl) {
+        let order = (self.groups.of(url, self.domain_len), xxh3_64(url.as_bytes()));
+        self.smallest.offer(order, record);
+    }
+
+    /// Whether there were enough.
+    pub(super) fn is_full(&self) -> bool {
+        self.smallest.kept.len() >= self.smallest.wanted
+    }
+
+    /// What was drawn, as records.
+    pub(super) fn finish(self) -> impl Iterator<Item = Box<[u8]>> {
+        self.smallest.finish()
     }
 }

@@ -6,25 +6,20 @@ it itself, by redirects or canonical links from its pages to those of the other 
 canonical links of its own; or if the user names the pair. What it declares must be seen to be true: under the paths that
 both have, they show the same pages, and most of its paths were seen at the other.
 
-Paths are looked at by a hash, the same for all sites, and fewer of them the larger the crawl: what is remembered is bounded,
-and does not depend on the order of the input. A section (the first segment of the path) in which most paths in common show
+Takes the [`Sightings`] of all sites, which are bounded and do not depend on the order of the input. A section (the first segment of the path) in which most paths in common show
 different pages is an exception: `/contact` of each site.
 */
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use dedust::support::{first_segment, has_subdomains};
-use dedust::{ParsedUrl, site_of};
+use dedust::support::has_subdomains;
 use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::page_of;
+use super::sightings::{Seen, Sighting, Sightings, declared_links, site_hash};
 use crate::confidence::failure_bound;
-use crate::hash::spread_seed;
-use crate::label::Clues;
-use crate::link_targets::LinkTargets;
 use crate::thresholds::THRESHOLDS;
 
 /// A site that shows the pages of another.
@@ -44,51 +39,12 @@ pub struct MirrorSite {
     pub except: Vec<Box<str>>,
 }
 
-/// What was seen under the paths of sites.
+/// What was seen of sites, and what the user says of them.
 #[derive(Debug, Default)]
 pub(super) struct Mirrors {
-    sightings: HashSet<Sighting>,
-    /// Paths are looked at whose hash has this many zeros at its end.
-    level: u32,
-    /// The first segments of paths, by their hashes.
-    sections: HashMap<u32, Box<[u8]>>,
+    pub(super) sightings: Sightings,
     /// Mirrors that the user names, each with its original.
-    named: BTreeMap<Box<str>, Box<str>>,
-}
-
-/// What a site has under a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Sighting {
-    site: u32,
-    path: u64,
-    /// The hash of the first segment of the path.
-    section: u32,
-    seen: Seen,
-    /// Whether the host starts with `www`, which is no part of the path; of a link, whether both hosts do or both do not.
-    has_www: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Seen {
-    /// A page, by the hash of its label.
-    Page(u64),
-    /// A redirect to the same path of another site, by the hash of its name.
-    RedirectTo(u64),
-    /// A canonical link to the same path of another site.
-    CanonicalTo(u64),
-    /// A canonical link to the site itself, or a link to another path of another site.
-    LinkElsewhere,
-}
-
-impl Seen {
-    fn is_page(self) -> bool {
-        matches!(self, Self::Page(_))
-    }
-
-    /// Whether it declares that the page is one of the site whose name has this hash.
-    fn declares(self, name: u64) -> bool {
-        self == Self::RedirectTo(name) || self == Self::CanonicalTo(name)
-    }
+    pub(super) named: BTreeMap<Box<str>, Box<str>>,
 }
 
 /// What is known of a site.
@@ -105,7 +61,7 @@ impl<'s> Candidate<'s> {
     }
 
     fn name_hash(&self) -> u64 {
-        xxh3_64(self.name.as_bytes())
+        site_hash(self.name)
     }
 }
 
@@ -127,60 +83,9 @@ struct Votes {
 }
 
 impl Mirrors {
-    /// Takes note of an observation of `site`, whose name is `name`.
-    pub(super) fn observe(
-        &mut self,
-        site: u32,
-        name: &[u8],
-        url: &ParsedUrl,
-        clues: &Clues<'_>,
-        links: &LinkTargets,
-    ) {
-        let path = path_hash(url, name);
-        if path.trailing_zeros() < self.level || clues.status.is_some_and(|status| status >= 400) {
-            return;
-        }
-        let has_www = labels_of(url, name).starts_with(WWW);
-        let link = |target: &ParsedUrl, is_redirect: bool| {
-            let other = site_of(target.host());
-            let is_same_host = labels_of(target, other).starts_with(WWW) == has_www;
-            let seen = if other == name || path_hash(target, other) != path {
-                Seen::LinkElsewhere
-            } else if is_redirect {
-                Seen::RedirectTo(xxh3_64(other))
-            } else {
-                Seen::CanonicalTo(xxh3_64(other))
-            };
-            (seen, is_same_host)
-        };
-        let links = [
-            links.redirect().map(|target| link(target, true)),
-            links.canonical().map(|target| link(target, false)),
-        ];
-        let page = page_of(clues).map(|page| (Seen::Page(xxh3_64(page)), has_www));
-        let segment = first_segment(url);
-        let section = xxh3_64(segment) as u32;
-        for (seen, has_www) in links.into_iter().chain([page]).flatten() {
-            self.sections.entry(section).or_insert_with(|| segment.into());
-            self.sightings.insert(Sighting { site, section, path, seen, has_www });
-        }
-        while self.sightings.len() > THRESHOLDS.mirrors.max_sightings {
-            self.halve();
-        }
-    }
-
     /// Takes it that one site shows the pages of another.
     pub(super) fn name(&mut self, mirror: &str, original: &str) {
         self.named.insert(mirror.into(), original.into());
-    }
-
-    /// Forgets half of the paths.
-    fn halve(&mut self) {
-        self.level += 1;
-        let level = self.level;
-        self.sightings.retain(|sighting| sighting.path.trailing_zeros() >= level);
-        let left: HashSet<u32> = self.sightings.iter().map(|sighting| sighting.section).collect();
-        self.sections.retain(|section, _| left.contains(section));
     }
 
     /// The sites that are mirrors, by number.
@@ -189,13 +94,13 @@ impl Mirrors {
         if sites.len() < 2 {
             return BTreeMap::new();
         }
-        let sections = self.sections;
-        let mut sightings: Vec<Sighting> = self.sightings.into_iter().collect();
+        let Sightings { seen, level, sections } = self.sightings;
+        let mut sightings: Vec<Sighting> = seen.into_iter().collect();
         leave_out_errors(&mut sightings);
         sightings.sort_unstable();
-        let by_site: HashMap<u32, &[Sighting]> =
+        let by_site: HashMap<u64, &[Sighting]> =
             sightings.chunk_by(|a, b| a.site == b.site).map(|of_site| (of_site[0].site, of_site)).collect();
-        let of_site = |site: u32| by_site.get(&site).copied().unwrap_or_default();
+        let of_site = |site: u32| by_site.get(&sites[site as usize].name_hash()).copied().unwrap_or_default();
         let mut relations: Vec<(u32, MirrorSite)> = Vec::new();
         for (mirror, of) in declared_pairs(&sightings, sites) {
             let votes = Votes::count(of_site(mirror), of_site(of), sites[of as usize].name_hash());
@@ -218,7 +123,7 @@ impl Mirrors {
             }
         }
         let scaled = |(mirror, relation): (u32, MirrorSite)| {
-            let covered = (relation.covered << self.level).min(sites[mirror as usize].rows);
+            let covered = (relation.covered << level).min(sites[mirror as usize].rows);
             (mirror, MirrorSite { covered, ..relation })
         };
         choose(relations.into_iter().map(scaled).collect(), sites)
@@ -351,7 +256,7 @@ fn seen_twice(sightings: [&[Sighting]; 2]) -> HashSet<Seen> {
 
 /// Leaves out what a site shows under many paths.
 fn leave_out_errors(sightings: &mut Vec<Sighting>) {
-    let mut pages: Vec<(u32, Seen, u64)> = sightings
+    let mut pages: Vec<(u64, Seen, u64)> = sightings
         .iter()
         .filter(|sighting| matches!(sighting.seen, Seen::Page(_)))
         .map(|&Sighting { site, seen, path, .. }| (site, seen, path))
@@ -360,7 +265,7 @@ fn leave_out_errors(sightings: &mut Vec<Sighting>) {
     // With and without `www` it is one path.
     pages.dedup();
     let by_page = pages.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-    let errors: HashSet<(u32, Seen)> = by_page
+    let errors: HashSet<(u64, Seen)> = by_page
         .filter(|paths| paths.len() > THRESHOLDS.mirrors.max_paths)
         .map(|paths| (paths[0].0, paths[0].1))
         .collect();
@@ -369,13 +274,7 @@ fn leave_out_errors(sightings: &mut Vec<Sighting>) {
 
 /// Pairs of sites of which the first declares often enough that its pages are those of the second.
 fn declared_pairs(sightings: &[Sighting], sites: &[Candidate<'_>]) -> BTreeSet<(u32, u32)> {
-    let mut links: HashMap<(u32, u64), u64> = HashMap::default();
-    for &Sighting { site, seen, .. } in sightings {
-        if let Seen::RedirectTo(name) | Seen::CanonicalTo(name) = seen {
-            *links.entry((site, name)).or_default() += 1;
-        }
-    }
-    links.retain(|_, count| *count >= THRESHOLDS.mirrors.min_declared);
+    let links = declared_links(sightings.iter());
     if links.is_empty() {
         return BTreeSet::new();
     }
@@ -383,7 +282,8 @@ fn declared_pairs(sightings: &[Sighting], sites: &[Candidate<'_>]) -> BTreeSet<(
         sites.iter().zip(0..).map(|(site, number)| (site.name_hash(), number)).collect();
     // An address cannot take the place of a name.
     let is_name = |site: u32| has_subdomains(sites[site as usize].name.as_bytes());
-    let pairs = links.into_keys().filter_map(|(from, name)| Some((from, *numbers.get(&name)?)));
+    let pairs =
+        links.into_keys().filter_map(|(from, name)| Some((*numbers.get(&from)?, *numbers.get(&name)?)));
     pairs.filter(|&(from, to)| is_name(from) && is_name(to)).collect()
 }
 
@@ -400,26 +300,4 @@ fn choose(relations: Vec<(u32, MirrorSite)>, sites: &[Candidate<'_>]) -> BTreeMa
         }
     }
     chosen
-}
-
-const WWW: &[u8] = b"www.";
-
-/// What stands before the name of its site in the host of a URL.
-fn labels_of<'u>(url: &'u ParsedUrl, name: &[u8]) -> &'u [u8] {
-    url.host().strip_suffix(name).unwrap_or_default()
-}
-
-/// The hash of all that follows the name of the site in a URL, and of what stands before it, apart from `www`: `b.a.example/x`
-/// may be `b.c.example/x`.
-fn path_hash(url: &ParsedUrl, name: &[u8]) -> u64 {
-    let labels = labels_of(url, name);
-    let labels = labels.strip_prefix(WWW).unwrap_or(labels);
-    let seed = if labels.is_empty() { 0 } else { xxh3_64(labels) };
-    let mut hash = xxh3_64_with_seed(url.path(), seed);
-    for (part, salt) in [(url.query(), 1), (url.port(), 2), (url.hashbang(), 3)] {
-        if let Some(part) = part {
-            hash = xxh3_64_with_seed(part, hash.wrapping_add(spread_seed(salt, 0)));
-        }
-    }
-    hash
 }

@@ -157,6 +157,17 @@ impl<'a> Records<'a> {
         Self { bytes }
     }
 
+    /// The record in `bytes`, which hold it and nothing else.
+    pub(super) fn only(bytes: &'a [u8]) -> Option<Record<'a>> {
+        let mut records = Self::new(bytes);
+        records.read().filter(|_| records.is_at_end())
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     /// The next whole record.
     pub(super) fn read(&mut self) -> Option<Record<'a>> {
         let (length, rest) = self.bytes.split_first_chunk()?;

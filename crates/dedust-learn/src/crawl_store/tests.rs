@@ -1,4 +1,7 @@
+use super::record::Records;
+use super::sightings::{Seen, Sighting};
 use super::*;
+use crate::corpus::Corpus;
 use crate::label::MainClues;
 use crate::minhash::SKETCH_VALUES;
 
@@ -332,4 +335,37 @@ fn urls_with_too_many_parts_are_counted_and_not_learned_from() {
     let crawl = store.finish().unwrap();
     assert_eq!((crawl.rows(), crawl.too_long()), (1, 3));
     assert_eq!(crawl.sites().len(), 1);
+}
+
+#[test]
+fn sightings_of_several_processes_are_those_of_one() {
+    let most = crate::thresholds::THRESHOLDS.mirrors.max_sightings as u64;
+    let sighting = |number: u64| Sighting {
+        site: number % 7,
+        path: xxh3_64(&number.to_le_bytes()),
+        section: (number % 5) as u32,
+        seen: Seen::Page(number),
+        has_www: number % 2 == 0,
+    };
+    let note = |numbers: &mut dyn Iterator<Item = u64>| {
+        let mut sightings = Sightings::default();
+        for number in numbers {
+            sightings.seen.insert(sighting(number));
+            sightings.sections.entry((number % 5) as u32).or_insert_with(|| b"s".as_slice().into());
+        }
+        let mut bounded = Sightings::default();
+        bounded.merge(sightings);
+        bounded
+    };
+    let all = note(&mut (0..most + 1000));
+    assert_eq!(all.level, 1, "there are too many to be looked at all");
+    for processes in [2, 3] {
+        let mut merged = Sightings::default();
+        for process in (0..processes).rev() {
+            merged.merge(note(&mut (0..most + 1000).filter(|number| number % processes == process)));
+        }
+        assert_eq!(merged, all);
+    }
+    let small = note(&mut (0..100));
+    assert_eq!(Sightings::from_bytes(&small.to_bytes()), Some(small));
 }

@@ -12,7 +12,7 @@
 `learn` makes rules of crawls. What may be wrong with the input is told by `logging`, under the name "dedust".
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from dedust._dedust import (
@@ -38,7 +38,7 @@ from dedust._dedust import (
     evaluate,
     site_of,
 )
-from dedust._types import Inputs
+from dedust._types import Inputs, Progress
 
 __all__ = [
     "Clusters",
@@ -85,14 +85,14 @@ def learn(
     host: str | None = None,
     columns: Mapping[str, str] | None = None,
     threads: int | None = None,
-    progress: Callable[[str, int, int | None], object] | None = None,
+    progress: Progress | None = None,
 ) -> Training:
     """Learns rules from crawls: the paths of files of any format, tables with a column "url", or a list of both.
 
     The options are those of the command `dedust learn`, and the rules the same to the byte. `columns` says which column is
     which where names do not tell: {"digest": "content_md5"}. `prefer` names forms: ["https", "example.org=www"]. `keep` are
     earlier rules, of which edits that are off or pinned stay so. `progress` is called now and then with the stage ("reading" or
-    "learning"), what is done of it, and what there is to do, if that is known.
+    "learning"), what is done of it, and what there is to do, if that is known; with True there is a bar, by tqdm.
     """
     trainer = Trainer(
         method=method,

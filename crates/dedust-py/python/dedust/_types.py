@@ -20,4 +20,5 @@ class ArrowStream(Protocol):
 Path: TypeAlias = str | PathLike[str]
 Input: TypeAlias = Path | ArrowArray | ArrowStream
 Inputs: TypeAlias = Input | Sequence[Input]
-Progress: TypeAlias = Callable[[str, int, int | None], object]
+# Called with the stage, what is done of it, and what there is to do if that is known; or whether to show a bar.
+Progress: TypeAlias = Callable[[str, int, int | None], object] | bool

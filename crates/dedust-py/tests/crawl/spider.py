@@ -15,9 +15,11 @@ class LinkSpider(scrapy.Spider):
         super().__init__(**arguments)
         self.start_urls = [start]
         self.pages: list[str] = []
+        self.titles: set[str] = set()
 
-    def parse(self, response: Response) -> Iterator[scrapy.Request]:
+    def parse(self, response: Response) -> Iterator[Any]:
         self.pages.append(response.url)
+        self.titles.update(response.css("title::text").getall())
         for link in response.css("a"):
             meta = {"dedust": False} if link.attrib.get("rel") == "alone" else {}
             again = link.attrib.get("rel") == "again"
@@ -26,8 +28,10 @@ class LinkSpider(scrapy.Spider):
             yield response.follow(link.attrib["href"], self.parse)
         for form in response.css("form"):
             yield response.follow(form.attrib["action"], self.parse, method="POST")
+        for file in response.css("object"):
+            yield {"file_urls": [response.urljoin(file.attrib["data"])]}
 
     def closed(self, reason: str) -> None:
         assert self.crawler.stats is not None
         stats = {name: value for name, value in self.crawler.stats.get_stats().items() if isinstance(value, (int, str))}
-        print(json.dumps({"pages": sorted(self.pages), "stats": stats, "reason": reason}))
+        print(json.dumps({"pages": sorted(self.pages), "titles": sorted(self.titles), "stats": stats, "reason": reason}))

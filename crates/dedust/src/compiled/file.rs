@@ -29,7 +29,7 @@ use crate::encoding::{Cursor, Encode as _};
 /// No text starts like this.
 const MAGIC: [u8; 8] = *b"\x89dedust\n";
 /// The format this build writes, and the only one it reads.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 const BLOCK_BYTES: usize = 4096;
 const HEADER_BYTES: usize = 4096;
 const SUM_BYTES: usize = 4;
@@ -85,6 +85,15 @@ pub struct DamagedRules {
 /// Whether a file that starts like this holds compiled rules.
 pub fn is_compiled(start: &[u8]) -> bool {
     start.starts_with(&MAGIC)
+}
+
+/// Whether there is a file of compiled rules at `path`. Not if it cannot be read.
+pub fn holds_compiled(path: impl AsRef<Path>) -> bool {
+    let path = path.as_ref();
+    let mut start = Vec::new();
+    path.is_file()
+        && File::open(path).and_then(|file| file.take(16).read_to_end(&mut start)).is_ok()
+        && is_compiled(&start)
 }
 
 impl Image {

@@ -20,7 +20,7 @@ mod index;
 mod left_out;
 
 pub(crate) use build::{ImageBuilder, SiteFacts};
-pub use file::{DamagedRules, OpenRulesError, is_compiled};
+pub use file::{DamagedRules, OpenRulesError, holds_compiled, is_compiled};
 pub(crate) use hosts::{Hosts, KnownHosts};
 pub(crate) use index::{Found, MAX_HOSTS};
 pub use left_out::{LeftOut, LeftOutReason};

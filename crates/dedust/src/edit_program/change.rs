@@ -5,8 +5,9 @@ How is a change made? To the parts of an [`EditedUrl`], one change of an edit af
 use std::io::Write as _;
 
 use super::edited_url::{EditedUrl, Param, Piece, find, raw};
+use super::names::Name;
 use super::run::{Read, look_up};
-use super::{EditProgram, FoldedArea, Place, code};
+use super::{EditProgram, Feature, FoldedArea, Place, code};
 use crate::encoding::Cursor;
 use crate::rule::{Atom, Count, Spelling};
 use crate::url::ParsedUrl;
@@ -17,23 +18,12 @@ pub(super) const MAX_DROPPED_NAMES: u16 = u64::BITS as u16;
 /// An edit cannot be made to this URL.
 pub(super) struct CannotChange;
 
-/// What edits may wait for that was not there before.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum News {
-    None,
-    Params,
-    Path,
-    Scheme,
-    All,
-}
-
 /// The changes of one edit.
 pub(super) struct Changing<'a, 'p> {
     pub(super) edited: &'a mut EditedUrl,
     pub(super) url: &'a ParsedUrl,
     pub(super) program: &'a EditProgram<'p>,
     pub(super) is_changed: bool,
-    pub(super) news: News,
 }
 
 impl<'p> Changing<'_, 'p> {
@@ -63,25 +53,18 @@ impl<'p> Changing<'_, 'p> {
         Some(Ok(()))
     }
 
-    pub(super) fn has_news(&mut self, news: News) {
-        self.news = match (self.news, news) {
-            (News::None, news) | (news, News::None) => news,
-            (one, other) if one == other => one,
-            _ => News::All,
-        };
-    }
-
-    /// What may be new when the value of a place was changed to some text.
-    pub(super) fn has_new_value(&mut self, place: Place, value: Piece) {
+    /// Adds the edits that a value triggers which was put into a place.
+    pub(super) fn trigger_by_value(&mut self, place: Place, value: Piece) {
         match place.code {
-            Place::SCHEME => self.has_news(News::Scheme),
-            Place::SEGMENT | Place::FROM_RIGHT => {
-                self.edited.add_characters(self.url, self.program, FoldedArea::Path, value);
-                self.has_news(News::Path);
+            Place::SCHEME => {
+                let edits =
+                    self.program.triggered_by(Feature::Http) | self.program.triggered_by(Feature::Https);
+                self.edited.triggered |= edits;
             }
+            Place::SEGMENT | Place::FROM_RIGHT => self.edited.add_segment(self.url, self.program, value),
             Place::QUERY_PARAM => {
-                self.edited.add_characters(self.url, self.program, FoldedArea::Params, value);
-                self.has_news(News::Params);
+                let Name { early, .. } = self.program.query_names().name(place.index.into());
+                self.edited.add_param_value(self.url, self.program, (place.index, early), value);
             }
             _ => {}
         }
@@ -123,9 +106,6 @@ impl<'p> Changing<'_, 'p> {
         };
         parts.has_slash &= !parts.segments.is_empty();
         self.is_changed |= is_dropped;
-        if is_dropped && matches!(place.code, Place::SEGMENT | Place::FROM_RIGHT) {
-            self.has_news(News::Path);
-        }
     }
 
     /// Leaves out all query parameters of some names.
@@ -144,10 +124,8 @@ impl<'p> Changing<'_, 'p> {
             *value = Piece::STAR;
             self.edited.parts.touched.is_forgotten = true;
             match place.code {
-                Place::SCHEME => self.has_news(News::All),
-                Place::SEGMENT | Place::FROM_RIGHT => self.has_news(News::Path),
-                Place::QUERY_PARAM => self.has_news(News::Params),
-                _ => {}
+                Place::SCHEME => self.edited.triggered = u32::MAX,
+                _ => self.trigger_by_value(place, Piece::STAR),
             }
         }
     }
@@ -163,7 +141,7 @@ impl<'p> Changing<'_, 'p> {
                 if let Some(value) = self.edited.parts.piece_mut(place) {
                     *value = piece;
                     self.is_changed |= !is_same;
-                    self.has_new_value(place, piece);
+                    self.trigger_by_value(place, piece);
                 }
             }
         }
@@ -181,19 +159,19 @@ impl<'p> Changing<'_, 'p> {
                         self.edited.parts.touched.path = true;
                         self.edited.parts.touched.path_text = true;
                         self.has_new_spelling(FoldedArea::Path, to);
-                        self.has_news(News::Path);
+                        self.edited.add_segment(self.url, self.program, folded);
                     }
                 }
             }
             code::FOLD_PARAMS => {
                 for index in 0..self.edited.parts.params.len() {
-                    let piece = self.edited.parts.params[index].value;
-                    if let Some(folded) = self.folded(piece, to, true) {
+                    let Param { value, id, early, .. } = self.edited.parts.params[index];
+                    if let Some(folded) = self.folded(value, to, true) {
                         self.edited.parts.params[index].value = folded;
                         self.edited.parts.touched.query = true;
                         self.edited.parts.touched.query_text = true;
                         self.has_new_spelling(FoldedArea::Params, to);
-                        self.has_news(News::Params);
+                        self.edited.add_param_value(self.url, self.program, (id, early), folded);
                     }
                 }
             }
@@ -204,7 +182,7 @@ impl<'p> Changing<'_, 'p> {
                     && let Some(value) = self.edited.parts.piece_mut(place)
                 {
                     *value = folded;
-                    self.has_new_value(place, folded);
+                    self.trigger_by_value(place, folded);
                 }
             }
             _ => return None,
@@ -286,7 +264,7 @@ impl<'p> Changing<'_, 'p> {
         {
             *place_of_value = value;
             self.is_changed |= self.edited.value(self.url, old) != self.edited.value(self.url, value);
-            self.has_new_value(place, value);
+            self.trigger_by_value(place, value);
             return Ok(());
         }
         match place.code {
@@ -297,6 +275,7 @@ impl<'p> Changing<'_, 'p> {
             }
             Place::QUERY_PARAM if place.occurrence == 1 => {
                 let param = self.edited.new_param(self.program, name, value);
+                self.edited.triggered |= param.edits;
                 self.edited.parts.params.push(param);
                 self.edited.is_in_order = false;
                 self.edited.parts.touched.query = true;
@@ -314,10 +293,10 @@ impl<'p> Changing<'_, 'p> {
         }
         self.is_changed = true;
         if place.code == Place::QUERY_PARAM {
-            self.has_new_value(place, value);
+            self.trigger_by_value(place, value);
         } else {
             self.edited.characters = [u8::MAX; 2];
-            self.has_news(News::All);
+            self.edited.triggered = u32::MAX;
         }
         Ok(())
     }

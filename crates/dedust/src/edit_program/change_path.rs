@@ -2,11 +2,14 @@
 Changes of the path as a whole: a new path, and parts that repeat themselves.
 */
 
-use super::change::{CannotChange, Changing, News};
+use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
+
+use super::change::{CannotChange, Changing};
 use super::edited_url::Piece;
 use super::run::Read;
-use super::{FoldedArea, code, spelling_bits};
-use crate::encoding::Cursor;
+use super::{Feature, FoldedArea, code, spelling_bits};
+use crate::encoding::{Cursor, array_at};
+use crate::marks::{LANES, lanes_of, low_lanes};
 
 /// Segments that a path may get. More are not made: the edit is left out.
 const MAX_SEGMENTS: usize = 1000;
@@ -15,10 +18,11 @@ impl<'p> Changing<'_, 'p> {
     pub(super) fn set_path(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<(), CannotChange>> {
         let mut path = std::mem::take(&mut self.edited.spare);
         path.clear();
+        let mut has_new = false;
         let made = if self.edited.parts.path_is_forgotten {
             Some(Err(CannotChange))
         } else {
-            self.make_path(cursor, &mut path)
+            self.make_path(cursor, &mut path, &mut has_new)
         };
         if let Some(Ok(())) = made {
             let edited = &mut *self.edited;
@@ -30,35 +34,49 @@ impl<'p> Changing<'_, 'p> {
                     });
             std::mem::swap(&mut edited.parts.segments, &mut path);
             if !is_same {
-                // What is taken apart may be numbers that started elsewhere.
-                edited.characters[FoldedArea::Path as usize] |= spelling_bits::PADDING;
-                let (start, end) = (self.url.parts().path_start, self.url.parts().path_end);
-                for at in 0..edited.parts.segments.len() {
-                    let piece = edited.parts.segments[at];
-                    if piece.start <= start || piece.end > end {
-                        edited.add_characters(self.url, self.program, FoldedArea::Path, piece);
-                    }
-                }
                 edited.parts.has_slash &= !edited.parts.segments.is_empty();
                 edited.parts.touched.path = true;
                 self.is_changed = true;
-                self.has_news(News::Path);
+                // Segments that were there trigger nothing new.
+                if has_new {
+                    self.trigger_by_path();
+                }
             }
         }
         self.edited.spare = path;
         made
     }
 
+    /// Adds the edits that segments trigger, some of which are new.
+    fn trigger_by_path(&mut self) {
+        let edited = &mut *self.edited;
+        // What is taken apart may be numbers that started elsewhere.
+        edited.characters[FoldedArea::Path as usize] |= spelling_bits::PADDING;
+        let (start, end) = (self.url.parts().path_start, self.url.parts().path_end);
+        for at in 0..edited.parts.segments.len() {
+            let piece = edited.parts.segments[at];
+            if piece.start <= start || piece.end > end {
+                edited.add_characters(self.url, self.program, FoldedArea::Path, piece);
+            }
+        }
+        edited.triggered |= edited.triggered_by_path(self.url, self.program)
+            | edited.triggered_by_spelling(self.program)
+            | self.program.triggered_by(Feature::Repeats);
+    }
+
+    /// The segments of a path; says whether some of them may not have been segments before.
     fn make_path(
         &mut self,
         cursor: &mut Cursor<'p>,
         path: &mut Vec<Piece>,
+        has_new: &mut bool,
     ) -> Read<Result<(), CannotChange>> {
         for _ in 0..cursor.u16()? {
             let code = cursor.u8()?;
             let copied = match code {
                 code::PART_TEXT => {
                     self.edited.parts.touched.path_text = true;
+                    *has_new = true;
                     path.push(self.edited.write_text(self.program.text(cursor)??));
                     Some(&[][..])
                 }
@@ -75,6 +93,7 @@ impl<'p> Changing<'_, 'p> {
                 }
                 code::PART_VALUE => {
                     self.edited.parts.touched.path_text = true;
+                    *has_new = true;
                     let separator = cursor.u8()?;
                     let piece = match self.read_source(cursor)? {
                         Ok(piece) => piece,
@@ -98,21 +117,31 @@ impl<'p> Changing<'_, 'p> {
 
     /// Adds a value to a path, as one segment or several; false when it cannot stand there.
     fn split(&self, piece: Piece, separator: u8, path: &mut Vec<Piece>) -> bool {
-        let text = self.edited.text(self.url, piece);
-        if text.is_empty() || !text.iter().all(|&byte| may_stand_in_path(byte)) {
-            return false;
+        if !piece.is_written()
+            && piece.len() <= LANES
+            && let Some(bytes) = array_at(self.url.padded(), piece.start as usize)
+        {
+            return split_short(piece, lanes_of(bytes), separator, path);
         }
-        let mut start = piece.start;
-        for segment in text.split(|&byte| byte == b'/' || byte == separator) {
-            // A dot segment would be read as a step in the path.
-            if segment.is_empty() || segment == b"." || segment == b".." {
+        let text = self.edited.text(self.url, piece);
+        let mut start = 0;
+        // A dot segment would be read as a step in the path.
+        let mut add = |start: usize, end: usize| {
+            path.push(Piece { start: piece.start + start as u32, end: piece.start + end as u32 });
+            !matches!(text[start..end], [] | [b'.'] | [b'.', b'.'])
+        };
+        for (at, &byte) in text.iter().enumerate() {
+            if byte == b'/' || byte == separator {
+                if !add(start, at) {
+                    return false;
+                }
+                start = at + 1;
+            }
+            if !STANDS_IN_PATH[usize::from(byte)] {
                 return false;
             }
-            let end = start + segment.len() as u32;
-            path.push(Piece { start, end });
-            start = end + 1;
         }
-        true
+        add(start, text.len())
     }
 
     /// Leaves out blocks of segments that repeat the block before them.
@@ -135,12 +164,101 @@ impl<'p> Changing<'_, 'p> {
         if is_changed {
             edited.parts.touched.path = true;
             self.is_changed = true;
-            self.has_news(News::Path);
         }
     }
 }
 
+/// Adds a value of no more than sixteen bytes to a path.
+#[inline]
+fn split_short(piece: Piece, bytes: i8x16, separator: u8, path: &mut Vec<Piece>) -> bool {
+    let all = low_lanes(piece.len());
+    let bits = |lanes: i8x16| lanes.move_mask().cast_unsigned() & all;
+    let is = |byte: u8| bytes.cmp_eq(i8x16::splat(byte.cast_signed()));
+    let is_between = |low: u8, high: u8| {
+        bytes.cmp_gt(i8x16::splat((low - 1).cast_signed()))
+            & bytes.cmp_lt(i8x16::splat((high + 1).cast_signed()))
+    };
+    // Those of `STANDS_IN_PATH`.
+    let letters = is_between(b'@', b'Z') | is_between(b'a', b'z') | is_between(b'$', b':');
+    let stands = letters | is(b'_') | is(b'=') | is(b'!') | is(b'~');
+    let dots = bits(is(b'.'));
+    let mut ends = bits(is(b'/') | is(separator)) | 1 << piece.len();
+    let mut start = 0;
+    while ends != 0 {
+        let end = ends.trailing_zeros();
+        let of_segment = low_lanes(end as usize) & !low_lanes(start as usize);
+        // A dot segment would be read as a step in the path.
+        if end == start || end - start <= 2 && dots & of_segment == of_segment {
+            return false;
+        }
+        path.push(Piece { start: piece.start + start, end: piece.start + end });
+        start = end + 1;
+        ends &= ends - 1;
+    }
+    bits(stands) == all
+}
+
 /// Whether a byte of a parameter's value reads the same in a path.
-fn may_stand_in_path(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,=:@/%".contains(&byte)
+static STANDS_IN_PATH: [bool; 256] = {
+    let (mut table, mut byte) = ([false; 256], 0);
+    while byte < table.len() {
+        table[byte] = (byte as u8).is_ascii_alphanumeric()
+            || matches!(
+                byte as u8,
+                b'-' | b'.'
+                    | b'_'
+                    | b'~'
+                    | b'!'
+                    | b'$'
+                    | b'&'
+                    | b'\''
+                    | b'('
+                    | b')'
+                    | b'*'
+                    | b'+'
+                    | b','
+                    | b'='
+                    | b':'
+                    | b'@'
+                    | b'/'
+                    | b'%'
+            );
+        byte += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is split sixteen bytes at a time is split as byte by byte.
+    #[test]
+    fn short_values_are_split_at_separators() {
+        let split = |text: &str| {
+            let mut padded = text.as_bytes().to_vec();
+            padded.resize(LANES, b'/');
+            let mut path = Vec::new();
+            let is_path = split_short(
+                Piece::new(0, text.len()),
+                lanes_of(padded.first_chunk().unwrap()),
+                b':',
+                &mut path,
+            );
+            is_path.then(|| {
+                path.iter().map(|at| text[at.start as usize..at.end as usize].to_owned()).collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(split("a:b/c").unwrap(), ["a", "b", "c"]);
+        assert_eq!(split("0123456789abcdef").unwrap(), ["0123456789abcdef"]);
+        assert_eq!(split("a..:...").unwrap(), ["a..", "..."]);
+        for text in ["", ":", "a:", "/a", "a::b", ".", "a:..", "a:.:b", "a?b", "a;b", "a[b", "a|", "a{"] {
+            assert_eq!(split(text), None, "{text}");
+        }
+        for byte in 0..=127 {
+            let text = format!("x{}", char::from(byte));
+            let is_separator = matches!(byte, b':' | b'/');
+            assert_eq!(split(&text).is_some(), STANDS_IN_PATH[usize::from(byte)] && !is_separator, "{text}");
+        }
+    }
 }

@@ -3,15 +3,16 @@ Edits that are made as soon as a URL is read: most of those that are learned are
 
 "This parameter is left out" asks for nothing and is of no concern to other edits. Whether it is made before or after
 them is all the same, so it needs no test and no place in their order: the table of names says what becomes of a
-parameter. Likewise for a slash at the end, for `https`, and for a host label such as `www`.
+parameter. Likewise for a slash at the end, for `https`, and for a host label such as `www`. That `;` separates the parameters of all URLs
+of a site is not even a change, but a way of reading.
 */
 
 use super::edited_url::{EditedUrl, Param, Piece};
-use super::read::labels;
+use super::read::{labels, may_have_label};
 use super::run::Scope;
 use super::{EARLY_AT, EditProgram, LABEL_AT, LABEL_INDEX_AT, NO_TEXT, early_bits};
 use crate::encoding::u32_at;
-use crate::rule::{Change, Edit, Mapped, Spot};
+use crate::rule::{Change, Closed, Edit, Mapped, Spot};
 use crate::url::{ParamName, ParsedUrl, TokenKey, Value};
 
 /// A change that can be made early.
@@ -34,8 +35,9 @@ impl<'e> Early<'e> {
         if !edit.when.is_empty() {
             return None;
         }
+        let changes = edit.change.iter().filter(|change| !is_dropped_with_first(edit, change));
         let made: Vec<Self> =
-            edit.change.iter().map(|change| Self::change(change, edit.fetchable)).collect::<Option<_>>()?;
+            changes.map(|change| Self::change(change, edit.fetchable)).collect::<Option<_>>()?;
         let are_apart =
             made.iter().enumerate().all(|(at, one)| !made[..at].iter().any(|other| one.meets(other)));
         are_apart.then_some(made)
@@ -81,6 +83,20 @@ impl<'e> Early<'e> {
     }
 }
 
+/// Whether a change leaves out a later parameter of a name, in an edit without tests that leaves out the first: that takes all of
+/// them.
+fn is_dropped_with_first(edit: &Edit, change: &Change) -> bool {
+    let Change::Drop(Spot::Key(TokenKey::QueryParam(name))) = change else { return false };
+    let first = ParamName { name: name.name.clone(), occurrence: 1 };
+    name.occurrence > 1 && edit.change.contains(&Change::Drop(Spot::Key(TokenKey::QueryParam(first))))
+}
+
+/// Whether an edit only says that `;` separates the query parameters of all URLs, of those that are fetched too.
+pub(super) fn splits_all_params(edit: &Edit) -> bool {
+    let is_for_all = edit.when.is_empty() && edit.closed == Closed::No && !edit.last && edit.fetchable;
+    is_for_all && edit.change == [Change::SplitParams]
+}
+
 /// Of two bits, the one for keys or the one for URLs.
 fn bit_of([in_keys, in_urls]: [u8; 2], scope: Scope) -> u8 {
     if scope == Scope::All { in_keys } else { in_urls }
@@ -95,8 +111,10 @@ impl EditedUrl {
             if scope == Scope::All { (DROP_IN_KEYS, FORGET_IN_KEYS) } else { (DROP_IN_URLS, 0) };
         let parts = &mut self.parts;
         if self.early & (drop | forget) != 0 {
-            parts.touched.query |= make(&mut parts.params, drop, forget);
-            parts.touched.path |= make(&mut parts.path_params, drop, forget);
+            parts.touched.query |= make(&mut parts.params, drop, self.early & forget);
+            if !parts.path_params.is_empty() {
+                parts.touched.path |= make(&mut parts.path_params, drop, self.early & forget);
+            }
         }
         let early = program.head[EARLY_AT];
         if parts.has_slash && early & bit_of(NO_SLASH, scope) != 0 {
@@ -111,7 +129,10 @@ impl EditedUrl {
             parts.scheme.end -= 1;
             parts.touched.scheme = true;
         }
-        if early & bit_of(NO_LABEL, scope) != 0 && parts.early_label.is_none() {
+        if early & bit_of(NO_LABEL, scope) != 0
+            && parts.early_label.is_none()
+            && may_have_label(url, program.domain_len, program.head[LABEL_INDEX_AT])
+        {
             self.make_early_label(url, program);
         }
     }
@@ -137,6 +158,9 @@ fn make(params: &mut Vec<Param>, drop: u8, forget: u8) -> bool {
     let before = params.len();
     params.retain(|param| param.early & drop == 0);
     let mut is_changed = params.len() < before;
+    if forget == 0 {
+        return is_changed;
+    }
     for at in 0..params.len() {
         let Param { early, id, value, .. } = params[at];
         if early & forget != 0 && params[..at].iter().all(|before| before.id != id) {

@@ -30,8 +30,9 @@ pub(crate) struct EditedUrl {
     pub(super) characters: [u8; 2],
     /// Whether the URL has a user, whom keys leave out.
     pub(super) has_user: bool,
-    /// Whether there is a `;` in the query.
+    /// Whether there is a `;` in the query that may separate parameters, and whether there is one that does as `&` does.
     pub(super) has_semicolon: bool,
+    pub(super) is_split: bool,
     /// Whether query parameters stand in the order of their names.
     pub(super) is_in_order: bool,
     /// What is done early to some parameters.
@@ -149,6 +150,7 @@ impl Default for EditedUrl {
             characters: [0; 2],
             has_user: false,
             has_semicolon: false,
+            is_split: false,
             is_in_order: true,
             early: 0,
             repeats: false,
@@ -272,16 +274,22 @@ impl EditedUrl {
     }
 
     /// What a test is asked of.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get<'a>(&'a self, url: &'a ParsedUrl, place: Place) -> Option<Located<'a>> {
-        match place.code {
-            Place::TRAILING_SLASH => self.parts.has_slash.then_some((b"/", 0, 1)),
-            Place::SEPARATOR => (self.parts.separator != b'&').then_some((b";", 0, 1)),
-            _ => self.parts.piece(place).map(|piece| {
-                let (text, start, end) = self.locate(url, piece);
-                (text, start, if piece.is_bare() { BARE } else { end - start })
-            }),
-        }
+        let Place { code, index, occurrence } = place;
+        let piece = match code {
+            Place::QUERY_PARAM if occurrence == 1 && index != NO_ID => {
+                self.parts.params.iter().find(|param| param.id == index)?.value
+            }
+            Place::SEGMENT if !self.parts.path_is_forgotten => {
+                *self.parts.segments.get(usize::from(index))?
+            }
+            Place::TRAILING_SLASH => return self.parts.has_slash.then_some((b"/", 0, 1)),
+            Place::SEPARATOR => return (self.parts.separator != b'&').then_some((b";", 0, 1)),
+            _ => self.parts.piece(place)?,
+        };
+        let (text, start, end) = self.locate(url, piece);
+        Some((text, start, if piece.is_bare() { BARE } else { end - start }))
     }
 
     /// Where the next text will be written.
@@ -331,7 +339,7 @@ impl EditedUrl {
     pub(super) fn clear(&mut self) {
         self.written.truncate(1);
         (self.has_semicolon, self.is_in_order, self.early, self.repeats) = (false, true, 0, false);
-        (self.has_user, self.names, self.has_repeated) = (false, 0, false);
+        (self.has_user, self.names, self.has_repeated, self.is_split) = (false, 0, false, false);
         let parts = &mut self.parts;
         parts.touched = Touched::default();
         (parts.path_is_forgotten, parts.has_slash, parts.separator) = (false, false, b'&');

@@ -7,17 +7,18 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use super::change::MAX_DROPPED_NAMES;
-use super::early::Early;
+use super::early::{Early, splits_all_params};
 use super::head::Head;
 use super::independence::{Masks, alone, masks};
 use super::names::NamesBuilder;
 use super::triggers::{Trigger, depths, triggers};
+use super::values::{OF_PATH, OF_QUERY, value_print};
 use super::{
     BARE, BITS, COUNT_AT, CompiledSite, DEPTHS, DEPTHS_AT, EARLY_AT, EDITS_AT, END_WIDTH, ENDS_AT,
-    EXCEPT_PARAMS, FEATURES_AT, FETCHABLE, FETCHABLE_AT, FLAGS_AT, HAS_FOLDS, HAS_PATH_VALUES, HEAD_BYTES,
-    IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT, MATTERS_AT, MAY_FAIL, NO_TEXT, OF_PATH, OF_QUERY, PATH_NAMES_AT,
-    Place, QUERY_NAMES_AT, SPEAKS_OF_LABELS, TEXTS_AT, TOTAL_AT, VALUE_TABLE_AT, VALUES_AT, code, early_bits,
-    value_print,
+    EXCEPT_PARAMS, FEATURES_AT, FETCHABLE, FETCHABLE_AT, FIRST_LABEL_AT, FLAGS_AT, HAS_FOLDS,
+    HAS_PATH_VALUES, HEAD_BYTES, IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT, MATTERS_AT, MAY_FAIL, NO_LABELS,
+    NO_TEXT, PATH_NAMES_AT, Place, QUERY_NAMES_AT, SPLITS_PARAMS, TEXTS_AT, TOTAL_AT, VALUE_TABLE_AT,
+    VALUES_AT, code, early_bits,
 };
 use crate::encoding::{Encode as _, TooLarge};
 use crate::program::HAS_EDITS;
@@ -36,14 +37,19 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
         _ => None,
     }))?;
     let (mut texts, mut site) = (TextBuilder::default(), Vec::new());
+    // What comes first and concerns all is done when a URL is read.
+    let splits_params = edits.first().is_some_and(|(_, edit)| splits_all_params(edit));
+    let (split, edits_after) = edits.split_at(usize::from(splits_params));
     query_names.put_texts(&mut texts, &mut site)?;
     path_names.put_texts(&mut texts, &mut site)?;
-    let is_alone = alone(edits);
+    let is_alone = alone(edits_after);
     let mut head = Head::default();
     head.put_u32(LABEL_AT, NO_TEXT as usize)?;
     // Those that are made early come last, and need no bit.
-    let (mut early, mut edits_in_order) = (Vec::new(), Vec::new());
-    for (&(place, edit), is_alone) in edits.iter().zip(is_alone) {
+    let mut early: Vec<(usize, &Edit, bool)> =
+        split.iter().map(|&(place, edit)| (place, edit, true)).collect();
+    let mut edits_in_order = Vec::new();
+    for (&(place, edit), is_alone) in edits_after.iter().zip(is_alone) {
         match Early::of(edit).filter(|_| is_alone) {
             Some(changes) => {
                 for change in changes {
@@ -91,9 +97,9 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
     }
     // Of an edit that is made early, nobody else speaks of the same.
     let has_early_label = head.bytes[EARLY_AT] & (early_bits::NO_LABEL[0] | early_bits::NO_LABEL[1]) != 0;
-    let counts_labels = edits.iter().any(|(_, edit)| edit.closed != Closed::No);
-    if counts_labels || !has_early_label && mentions(edits).any(|key| matches!(key, TokenKey::Subdomain(_))) {
-        head.bytes[FLAGS_AT] |= SPEAKS_OF_LABELS;
+    head.bytes[FIRST_LABEL_AT] = if has_early_label { NO_LABELS } else { first_label(edits) };
+    if splits_params {
+        head.bytes[FLAGS_AT] |= SPLITS_PARAMS;
     }
     head.put(QUERY_NAMES_AT, query_names.len())?;
     head.put(PATH_NAMES_AT, path_names.len())?;
@@ -135,6 +141,22 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
     texts.put(&mut site);
     out[..HEAD_BYTES].copy_from_slice(&head.bytes);
     Ok(CompiledSite { shape: out, site })
+}
+
+/// The lowest position of a label that edits speak of. Those that count parts speak of all, and one that is set may come after
+/// the others.
+fn first_label(edits: &[(usize, &Edit)]) -> u8 {
+    if edits.iter().any(|(_, edit)| edit.closed != Closed::No) {
+        return 0;
+    }
+    let is_set = |change: &Change| matches!(change, Change::Set { key: TokenKey::Subdomain(_), .. });
+    let sets_some = edits.iter().any(|(_, edit)| edit.change.iter().any(is_set));
+    let positions = mentions(edits).filter_map(|key| match key {
+        TokenKey::Subdomain(index) if sets_some => Some(index.saturating_sub(1)),
+        TokenKey::Subdomain(index) => Some(*index),
+        _ => None,
+    });
+    positions.min().map_or(NO_LABELS, |first| u8::try_from(first).unwrap_or(NO_LABELS - 1).min(NO_LABELS - 1))
 }
 
 /// Longer texts are refused.
@@ -226,8 +248,7 @@ impl Encoder<'_> {
         out.put_small(place)?;
         masks.iter().for_each(|&mask| out.put_u32(mask));
         for (spot, test) in &edit.when {
-            self.put_place(spot, out)?;
-            self.put_test(test, out)?;
+            self.put_test(spot, test, out)?;
         }
         let (mut changes, mut count) = (&edit.change[..], 0);
         while let [change, rest @ ..] = changes {
@@ -435,39 +456,31 @@ impl Encoder<'_> {
         self.put_table(table.iter().map(|(from, to)| [Some(from.as_bytes()), Some(to.as_bytes())]), out)
     }
 
-    fn put_test(&self, test: &Test, out: &mut Vec<u8>) -> Result<(), TooLarge> {
-        let put_values = |values: &[Value], out: &mut Vec<u8>| {
-            let values: BTreeSet<RawValue<'_>> = values.iter().map(Value::as_raw).collect();
-            self.put_table(values.into_iter().map(|value| [value]), out)
+    /// Writes a [`StoredTest`](super::StoredTest), and what comes after it.
+    fn put_test(&self, spot: &Spot, test: &Test, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        let is_optional = matches!(test, Test::Any(AnyValue { optional: true, .. }));
+        let (code, values) = match test {
+            Test::Is(value) => (code::IS, std::slice::from_ref(value)),
+            Test::Not(values) if values.len() == 1 => (code::IS_NOT, values.as_slice()),
+            Test::OneOf(values) => (code::ONE_OF, values.as_slice()),
+            Test::Not(values) => (code::NOT, values.as_slice()),
+            Test::Any(any) if any.except.is_empty() && !is_optional => (code::ANY, [].as_slice()),
+            Test::Any(any) => (code::ANY_BUT, any.except.as_slice()),
+            Test::Absent => (code::ABSENT, [].as_slice()),
         };
-        match test {
-            Test::Is(value) => {
-                out.put_u8(code::IS);
-                self.put_text(value.as_raw(), out)
-            }
-            Test::OneOf(values) => {
-                out.put_u8(code::ONE_OF);
-                put_values(values, out)
-            }
-            Test::Not(values) => {
-                out.put_u8(code::NOT);
-                put_values(values, out)
-            }
-            Test::Any(AnyValue { class, except, optional }) if except.is_empty() && !optional => {
-                out.put_u8(code::ANY);
-                class.encode(out)
-            }
-            Test::Any(AnyValue { class, except, optional }) => {
-                out.put_u8(code::ANY_BUT);
-                out.put_u8(u8::from(*optional));
-                class.encode(out)?;
-                put_values(except, out)
-            }
-            Test::Absent => {
-                out.put_u8(code::ABSENT);
-                Ok(())
-            }
+        out.put_u8(code);
+        self.put_place(spot, out)?;
+        out.put_u8(u8::from(is_optional));
+        out.put_u8(0);
+        if let (code::IS | code::IS_NOT, [value]) = (code, values) {
+            return self.put_text(value.as_raw(), out);
         }
+        let values: BTreeSet<RawValue<'_>> = values.iter().map(Value::as_raw).collect();
+        out.put_u32(u32::try_from(values.len()).map_err(|_| TooLarge)?);
+        if let Test::Any(any) = test {
+            any.class.encode(out)?;
+        }
+        values.into_iter().try_for_each(|value| self.put_text(value, out))
     }
 
     /// A table that is searched by the first text of each entry, in order: the number of entries, then the numbers of the

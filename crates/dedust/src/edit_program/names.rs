@@ -5,11 +5,10 @@ Which names do edits speak of, and what is known of each? Names are looked up by
 use foldhash::HashMap;
 use wide::{CmpEq as _, i8x16};
 
-use super::{NAME_BYTES, NO_ID};
+use super::{EditProgram, NAME_BYTES, NO_ID};
 use crate::encoding::{Encode as _, Text, TooLarge, array_at, first_word, is_same, u32_at};
 use crate::marks::{LANES, lanes_of, low_lanes};
-use crate::program::TextBuilder;
-use crate::program::{Texts, print_of};
+use crate::program::{TextBuilder, print_of};
 
 /// Names whose prints are at hand.
 const NEAR_NAMES: u32 = 2 * LANES as u32;
@@ -26,12 +25,8 @@ pub(super) struct Name {
 
 /// The names of query parameters, or of path parameters.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Names<'a> {
-    site: &'a [u8],
-    shape: &'a [u8],
-    texts: Texts<'a>,
-    /// Where the entries of all names lie in the shape.
-    entries: usize,
+pub(super) struct Names<'p> {
+    program: &'p EditProgram<'p>,
     /// The number of the first, which is that of its print, its text and its entry, and how many they are.
     first: u32,
     count: u32,
@@ -40,19 +35,13 @@ pub(super) struct Names<'a> {
     lanes: u32,
 }
 
-impl<'a> Names<'a> {
+impl<'p> Names<'p> {
     #[inline(always)]
-    pub(super) fn new(
-        site: &'a [u8],
-        shape: &'a [u8],
-        texts: Texts<'a>,
-        entries: usize,
-        first: u32,
-        count: u32,
-    ) -> Self {
-        let prints = [prints_at(site, first as usize), prints_at(site, first as usize + LANES)];
+    pub(super) fn new(program: &'p EditProgram<'p>, first: u32, count: u32) -> Self {
+        let prints = |at: u32| prints_at(program.site, at as usize);
+        let prints = [prints(first), prints(first + LANES as u32)];
         let lanes = if count >= NEAR_NAMES { u32::MAX } else { (1 << count) - 1 };
-        Self { site, shape, texts, entries, first, count, prints, lanes }
+        Self { program, first, count, prints, lanes }
     }
 
     /// The name of a parameter; `word` is its [first word](first_word).
@@ -68,45 +57,72 @@ impl<'a> Names<'a> {
         if likely == 0 && self.count <= NEAR_NAMES {
             return UNKNOWN;
         }
-        self.find_likely(likely, word, padded, start, length)
-    }
-
-    #[inline(never)]
-    fn find_likely(&self, mut likely: u32, word: u64, padded: &[u8], start: usize, length: usize) -> Name {
-        let name = Text::new(padded, start, length);
-        let is_it = |at: usize| match &name {
-            Some(name) => name.is_at(self.site, at),
-            // Little follows it.
-            None => is_same(self.site, at, padded, start, length),
-        };
-        let (mut from, mut next) = (0, NEAR_NAMES);
-        loop {
-            while likely != 0 {
-                let id = from + likely.trailing_zeros();
-                let (at, text_length) = self.texts.any_extent(self.first + id);
-                if text_length == length && is_it(at) {
-                    return self.name(id);
-                }
-                likely &= likely - 1;
-            }
-            if next >= self.count {
-                return UNKNOWN;
-            }
-            (from, next) = (next, next + LANES as u32);
-            let prints = prints_at(self.site, (self.first + from) as usize);
-            let print = i8x16::splat(print_of(word, length).cast_signed());
-            likely =
-                prints.cmp_eq(print).move_mask().cast_unsigned() & low_lanes((self.count - from) as usize);
+        // Mostly it is the first, and no longer than two words.
+        let id = likely.trailing_zeros();
+        let (at, text_length) = self.program.texts().any_extent(self.first.wrapping_add(id));
+        let site = self.program.site;
+        let has_same_end =
+            || array_at::<8>(site, at + length - 8) == array_at::<8>(padded, start + length - 8);
+        if likely != 0
+            && text_length == length
+            && length <= 16
+            && first_word(site, at, length) == word
+            && (length <= 8 || has_same_end())
+        {
+            return self.name(id);
         }
+        find_likely(self.program, (self.first, self.count), likely, (padded, start, length))
     }
 
     /// The name with a number.
     #[inline(always)]
     pub(super) fn name(&self, id: u32) -> Name {
-        match array_at::<NAME_BYTES>(self.shape, self.entries + NAME_BYTES * (self.first + id) as usize) {
-            Some(entry) => Name { id: id as u16, edits: u32_at(entry, 0), early: entry[4] },
-            None => UNKNOWN,
+        name(self.program, self.first, id)
+    }
+}
+
+#[inline(always)]
+fn name(program: &EditProgram<'_>, first: u32, id: u32) -> Name {
+    let at = program.names_at() + NAME_BYTES * first.wrapping_add(id) as usize;
+    match array_at::<NAME_BYTES>(program.shape, at) {
+        Some(entry) => Name { id: id as u16, edits: u32_at(entry, 0), early: entry[4] },
+        None => UNKNOWN,
+    }
+}
+
+/// The name of a parameter that may be one of some, or one of those whose prints are not at hand. Not a method, so that [`Names`] need
+/// not be in memory.
+#[inline(never)]
+fn find_likely(
+    program: &EditProgram<'_>,
+    (first, count): (u32, u32),
+    mut likely: u32,
+    (padded, start, length): (&[u8], usize, usize),
+) -> Name {
+    let text = Text::new(padded, start, length);
+    let is_it = |at: usize| match &text {
+        Some(text) => text.is_at(program.site, at),
+        // Little follows it.
+        None => is_same(program.site, at, padded, start, length),
+    };
+    let (mut from, mut next) = (0, NEAR_NAMES);
+    loop {
+        while likely != 0 {
+            let id = from + likely.trailing_zeros();
+            let (at, text_length) = program.texts().any_extent(first + id);
+            if text_length == length && is_it(at) {
+                return name(program, first, id);
+            }
+            likely &= likely - 1;
         }
+        if next >= count {
+            return UNKNOWN;
+        }
+        (from, next) = (next, next + LANES as u32);
+        let prints = prints_at(program.site, (first + from) as usize);
+        let print = print_of(first_word(padded, start, length), length);
+        let is_likely = prints.cmp_eq(i8x16::splat(print.cast_signed()));
+        likely = is_likely.move_mask().cast_unsigned() & low_lanes((count - from) as usize);
     }
 }
 

@@ -46,7 +46,7 @@ impl EditList {
     }
 
     fn program(&self, domain_len: usize) -> Option<EditProgram<'_>> {
-        EditProgram::of(&self.site, &self.shape, domain_len, false)
+        EditProgram::of(&self.site, &self.shape, domain_len, false).map(EditProgram::one_by_one)
     }
 }
 

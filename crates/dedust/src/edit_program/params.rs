@@ -5,7 +5,7 @@ Changes to the list of query parameters: where `;` separates them too, which say
 use memchr::memchr;
 
 use super::Place;
-use super::change::{Changing, News};
+use super::change::Changing;
 use super::edited_url::{Param, Piece, find};
 use super::names::Name;
 use super::run::Read;
@@ -40,6 +40,7 @@ impl Changing<'_, '_> {
             parts.params.iter_mut().skip(1).for_each(|param| param.is_after_semicolon = true);
             parts.separator = b'&';
             parts.touched.query = true;
+            self.edited.is_split = true;
             return;
         }
         if !self.edited.has_semicolon {
@@ -54,8 +55,7 @@ impl Changing<'_, '_> {
         params.clear();
         self.edited.spare_params = params;
         self.edited.parts.touched.query = true;
-        self.edited.is_in_order = false;
-        self.has_news(News::Params);
+        (self.edited.is_split, self.edited.is_in_order) = (true, false);
     }
 
     /// Adds a parameter, or those of which it consists.
@@ -71,6 +71,7 @@ impl Changing<'_, '_> {
             return;
         }
         let (names, mut is_after_semicolon) = (self.program.query_names(), param.is_after_semicolon);
+        let mut triggered = 0;
         for piece in padded[start..end].split(|&byte| byte == b';') {
             let length = memchr(b'=', piece).unwrap_or(piece.len());
             let (name_end, piece_end) = (start + length, start + piece.len());
@@ -78,9 +79,11 @@ impl Changing<'_, '_> {
             let word = first_word(padded, start, length);
             let Name { id, edits, early } = names.find(word, padded, start, length);
             let (word, name) = (word.swap_bytes(), Piece::new(start, name_end));
+            triggered |= edits | self.program.triggered_by_param((id, early), padded, value);
             params.push(Param { word, name, value, edits, id, early, is_after_semicolon });
             (start, is_after_semicolon) = (piece_end + 1, true);
         }
+        self.edited.triggered |= triggered;
     }
 
     /// Puts some parameters first.

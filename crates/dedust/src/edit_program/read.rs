@@ -6,15 +6,20 @@ use memchr::memchr;
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
 use super::edited_url::{EditedUrl, Param, Parts, Piece, Touched};
+use super::values::{OF_PATH, value_print};
 use super::{
-    BARE, EditProgram, Feature, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, Name, Names, OF_PATH, OF_QUERY,
-    PARAM_CHARACTERS_AT, PATH_CHARACTERS_AT, SPEAKS_OF_LABELS, early_bits, spelling_bits,
+    EditProgram, FIRST_LABEL_AT, Feature, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, NO_LABELS, Name, Names,
+    PARAM_CHARACTERS_AT, PATH_CHARACTERS_AT, spelling_bits,
 };
-use crate::encoding::first_word;
+use crate::encoding::{array_at, first_word};
 use crate::marks::{
     AnyQuery, LANES, Marks, ParamAt, SHORT, ShortQuery, lanes_of, low_bits, low_lanes, short_marks,
 };
 use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separator};
+
+/// The [first words](first_word) of schemes.
+const HTTP: u64 = u64::from_le_bytes(*b"http\0\0\0\0");
+const HTTPS: u64 = u64::from_le_bytes(*b"https\0\0\0");
 
 /// Labels or segments of a URL that edits speak of, at most.
 const MAX_POSITIONS: usize = 1000;
@@ -26,7 +31,7 @@ impl EditedUrl {
         let parts = url.parts();
         self.written.truncate(1);
         (self.has_semicolon, self.is_in_order, self.early, self.repeats) = (false, true, 0, false);
-        (self.names, self.has_repeated) = (0, false);
+        (self.names, self.has_repeated, self.is_split, self.triggered) = (0, false, false, 0);
         self.has_user = parts.host_start != parts.scheme_end + 3;
         self.parts.touched = Touched::default();
         self.parts.path_is_forgotten = false;
@@ -64,13 +69,8 @@ impl EditedUrl {
     #[inline]
     fn read_host(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
         self.parts.labels.clear();
-        let start = url.parts().host_start as usize;
-        let end = (url.parts().host_end as usize).saturating_sub(program.domain_len);
-        // A label and its dot take two bytes at least, unless it is empty.
-        if !program.has(SPEAKS_OF_LABELS) && end <= start + MAX_POSITIONS {
-            return true;
-        }
-        self.read_labels(url, program)
+        !may_have_label(url, program.domain_len, program.head[FIRST_LABEL_AT])
+            || self.read_labels(url, program)
     }
 
     /// The labels left of the domain, from right to left.
@@ -147,7 +147,7 @@ impl EditedUrl {
         let (padded, parts) = (url.padded(), url.parts());
         let (start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
         let names = program.query_names();
-        if let Some(params) = ShortQuery::new(padded, start, end) {
+        if let Some(params) = ShortQuery::new(padded, start, end, program.splits_params) {
             params.for_each(|param| self.read_param(padded, program, &names, param));
         } else {
             self.read_any_query(url, program, &names);
@@ -159,11 +159,21 @@ impl EditedUrl {
     fn read_any_query(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, names: &Names<'_>) {
         let (padded, parts) = (url.padded(), url.parts());
         let (mut start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
-        if let Some((params, separator, has_semicolon)) = AnyQuery::new(padded, start, end) {
+        let splits = program.splits_params;
+        if let Some((params, separator, has_semicolon)) = AnyQuery::new(padded, start, end, splits) {
             (self.parts.separator, self.has_semicolon) = (separator, has_semicolon);
             return params.for_each(|param| self.read_param(padded, program, names, param));
         }
         let query = &padded[start..end];
+        if splits {
+            for piece in query.split(|byte| matches!(byte, b'&' | b';')) {
+                let equals = memchr(b'=', piece).map(|equals| start + equals);
+                let end = start + piece.len();
+                self.read_param(padded, program, names, ParamAt::new(start, equals, end));
+                start = end + 1;
+            }
+            return;
+        }
         self.has_semicolon = memchr(b';', query).is_some();
         self.parts.separator = query_separator(query);
         for (name, value) in query_params(query, self.parts.separator) {
@@ -180,10 +190,7 @@ impl EditedUrl {
         let word = first_word(padded, start, name_end - start);
         let Name { id, mut edits, early } = names.find(word, padded, start, name_end - start);
         let value = if name_end < end { Piece::new(name_end + 1, end) } else { Piece::BARE };
-        if early & early_bits::HAS_VALUES != 0 {
-            let length = if value.is_bare() { BARE } else { value.len() };
-            edits |= program.triggered_by_value(OF_QUERY + id, padded, value.start as usize, length).0;
-        }
+        edits |= program.triggered_by_param((id, early), padded, value);
         self.early |= early;
         self.meet(id);
         let (name, word) = (Piece::new(start, name_end), word.swap_bytes());
@@ -192,17 +199,20 @@ impl EditedUrl {
             last.word < word || (last.word == word && name(last.name) <= &padded[start..name_end])
         };
         self.is_in_order &= self.parts.params.last().is_none_or(precedes);
-        self.parts.params.push(Param { word, name, value, edits, id, early, is_after_semicolon: false });
+        let is_after_semicolon = program.splits_params && padded[start - 1] == b';';
+        self.is_split |= is_after_semicolon;
+        self.triggered |= edits;
+        self.parts.params.push(Param { word, name, value, edits, id, early, is_after_semicolon });
     }
 
-    /// The edits that wait for something that this URL has as it is now.
-    #[inline(always)]
-    pub(super) fn all_triggered(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+    /// The edits that wait for something that this URL has as it was read. What query parameters trigger is known by now.
+    #[inline]
+    fn all_triggered(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
         let parts = &self.parts;
         let mut live = program.triggered_by(Feature::Always);
-        live |= match self.text(url, parts.scheme) {
-            b"http" => program.triggered_by(Feature::Http),
-            b"https" => program.triggered_by(Feature::Https),
+        live |= match (parts.scheme.is_written(), first_word(url.padded(), 0, parts.scheme.end as usize)) {
+            (false, HTTP) => program.triggered_by(Feature::Http),
+            (false, HTTPS) => program.triggered_by(Feature::Https),
             _ => u32::MAX,
         };
         if !parts.labels.is_empty() {
@@ -214,42 +224,56 @@ impl EditedUrl {
         if parts.has_slash {
             live |= program.triggered_by(Feature::TrailingSlash);
         }
-        for param in parts.params.iter().chain(&parts.path_params) {
+        for param in &parts.path_params {
             live |= param.edits;
         }
-        live | self.triggered_by_path(url, program) | self.triggered_by_spelling(program)
+        live | self.triggered | self.triggered_by_path(url, program) | self.triggered_by_spelling(program)
     }
 
-    /// Those of them that wait for parameters, some of which have other values now.
-    pub(super) fn triggered_by_params(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
-        let mut params = std::mem::take(&mut self.parts.params);
-        let (mut live, names) = (0, program.query_names());
-        for param in &mut params {
-            if param.early & early_bits::HAS_VALUES != 0 {
-                let (text, start, end) = self.locate(url, param.value);
-                let length = if param.value.is_bare() { BARE } else { end - start };
-                let waiting = program.triggered_by_value(OF_QUERY + param.id, text, start, length).0;
-                param.edits = names.name(param.id.into()).edits | waiting;
-            }
-            live |= param.edits;
-        }
-        self.parts.params = params;
-        live
+    /// Adds the edits that a segment triggers which came to the path.
+    pub(super) fn add_segment(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, piece: Piece) {
+        self.add_characters(url, program, FoldedArea::Path, piece);
+        let (text, start, end) = self.locate(url, piece);
+        self.triggered |= program.triggered_by_value(OF_PATH, (text, start, end - start))
+            | program.triggered_by(Feature::Repeats)
+            | self.triggered_by_spelling(program);
+    }
+
+    /// Adds the edits that the value of a query parameter triggers which came to it. The number of its name is given, and what is
+    /// done early to it.
+    pub(super) fn add_param_value(
+        &mut self,
+        url: &ParsedUrl,
+        program: &EditProgram<'_>,
+        name: (u16, u8),
+        piece: Piece,
+    ) {
+        self.add_characters(url, program, FoldedArea::Params, piece);
+        let (text, start, _) = self.locate(url, piece);
+        let value = if piece.is_bare() { piece } else { Piece::new(start, start + piece.len()) };
+        self.triggered |= program.triggered_by_param(name, text, value) | self.triggered_by_spelling(program);
     }
 
     /// Those of them that wait for values of the path.
     #[inline(always)]
     pub(super) fn triggered_by_path(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
-        let if_repeated = program.triggered_by(Feature::Repeats);
-        if !program.has(HAS_PATH_VALUES) && if_repeated == 0 {
+        if !program.has(HAS_PATH_VALUES) && program.triggered_by(Feature::Repeats) == 0 {
             return 0;
         }
+        self.triggered_by_segments(url, program)
+    }
+
+    /// A function of its own, which needs all registers.
+    #[inline(never)]
+    fn triggered_by_segments(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+        let (values, if_repeated) = (program.values(), program.triggered_by(Feature::Repeats));
         let (mut live, mut seen) = (0, 0u64);
         for &segment in &self.parts.segments {
             let (text, start, end) = self.locate(url, segment);
-            let (waiting, print) = program.triggered_by_value(OF_PATH, text, start, end - start);
+            let print = value_print(OF_PATH, text, start, end - start);
             let bit = 1 << (print % 64);
-            live |= waiting | if seen & bit == 0 { 0 } else { if_repeated };
+            live |= if seen & bit == 0 { 0 } else { if_repeated };
+            live |= values.triggered(print, OF_PATH, (text, start, end - start));
             seen |= bit;
         }
         live
@@ -284,6 +308,25 @@ impl EditedUrl {
         let [path, params] = self.characters;
         program.folding(FoldedArea::Path, path) | program.folding(FoldedArea::Params, params)
     }
+}
+
+/// Whether a host has a label at a position left of the domain, or perhaps has.
+#[inline(always)]
+pub(super) fn may_have_label(url: &ParsedUrl, domain_len: usize, position: u8) -> bool {
+    let start = url.parts().host_start as usize;
+    let length = (url.parts().host_end as usize).saturating_sub(domain_len).saturating_sub(start);
+    let Some(bytes) = array_at(url.padded(), start).filter(|_| length <= LANES) else {
+        return position != NO_LABELS || length > MAX_POSITIONS;
+    };
+    // A dot follows each label.
+    let mut dots = is(lanes_of(bytes), b'.').move_mask().cast_unsigned() & low_lanes(length);
+    for _ in 0..position {
+        if dots == 0 {
+            break;
+        }
+        dots &= dots - 1;
+    }
+    dots != 0
 }
 
 /// The labels of a host left of the domain, from right to left.
@@ -347,9 +390,12 @@ impl<'a> ShortText<'a> {
     /// A bit for each byte of which something is true.
     #[inline(always)]
     fn bits(&self, is_it: impl Fn(i8x16) -> i8x16) -> u64 {
-        let mut bits = 0;
-        for (index, lanes) in self.window.as_chunks::<LANES>().0.iter().enumerate() {
-            bits |= u64::from(is_it(lanes_of(lanes)).move_mask().cast_unsigned()) << (index * LANES);
+        let [first, second, third, fourth] = self.window.as_chunks::<LANES>().0 else { return 0 };
+        let found = |lanes: &[u8; LANES]| u64::from(is_it(lanes_of(lanes)).move_mask().cast_unsigned());
+        let mut bits = found(first) | found(second) << LANES;
+        // Most are shorter than this.
+        if self.length > 2 * LANES {
+            bits |= found(third) << (2 * LANES) | found(fourth) << (3 * LANES);
         }
         bits & low_bits(self.length as u32)
     }

@@ -94,7 +94,7 @@ impl EditedUrl {
             && (!touched.host || self.host_roundtrips(url, program))
             && (!touched.port || self.parts.port.is_none())
             && (!touched.path || self.path_roundtrips(url))
-            && (!touched.query || self.query_roundtrips(url))
+            && (!touched.query || self.query_roundtrips(url, program))
             && (!touched.hashbang || self.parts.hashbang.is_none());
         if is_read { Roundtrip::AsItIs } else { Roundtrip::Perhaps }
     }
@@ -147,14 +147,16 @@ impl EditedUrl {
             && parts.path_params.iter().all(|param| is_whole(param.value, b'=', b';'))
     }
 
-    fn query_roundtrips(&self, url: &ParsedUrl) -> bool {
+    fn query_roundtrips(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
         let (start, end) = (url.parts().path_end, url.parts().query_end);
         let byte = |at: u32| url.padded().get(at as usize).copied();
         let is_whole = |piece: Piece| {
             piece.start > start
                 && piece.end <= end
                 && byte(piece.start - 1) == Some(b'=')
-                && (piece.end == end || byte(piece.end) == Some(b'&'))
+                && (piece.end == end
+                    || byte(piece.end) == Some(b'&')
+                    || program.splits_params && byte(piece.end) == Some(b';'))
         };
         !self.has_semicolon
             && (!self.parts.touched.query_text

@@ -2,11 +2,11 @@
 Which edits are made to an [`EditedUrl`]? All that concern it, in order; only those that are triggered are asked.
 */
 
-use super::change::{CannotChange, Changing, News};
+use super::change::{CannotChange, Changing};
 use super::edited_url::{EditedUrl, Located, raw};
 use super::{
-    EXCEPT_PARAMS, EditProgram, FETCHABLE, Feature, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, Place,
-    StoredEdit, code,
+    EXCEPT_PARAMS, EditProgram, FETCHABLE, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, Place, StoredEdit,
+    StoredTest, code,
 };
 use crate::encoding::{Cursor, array_at};
 use crate::program::is_in_class;
@@ -114,18 +114,10 @@ impl EditedUrl {
             outcome.conflicts |= edit.conflicts;
             return Some(());
         }
-        let Ok((is_changed, news)) = self.make(url, program, edit, cursor)? else { return Some(()) };
-        if is_changed {
+        if let Ok(true) = self.make(url, program, edit, cursor)? {
             outcome.changed |= 1 << bit;
             outcome.again |= edit.again;
         }
-        self.triggered |= match news {
-            News::None => 0,
-            News::Params => self.triggered_by_params(url, program) | self.triggered_by_spelling(program),
-            News::Scheme => program.triggered_by(Feature::Http) | program.triggered_by(Feature::Https),
-            News::Path => self.triggered_by_path(url, program) | self.triggered_by_spelling(program),
-            News::All => u32::MAX,
-        };
         Some(())
     }
 
@@ -192,7 +184,7 @@ impl EditedUrl {
             others += parts.params.len() + usize::from(parts.separator != b'&');
         }
         for _ in 0..edit.tests {
-            let place = Place::read(&mut cursor.clone())?;
+            let place = StoredTest::read(&mut cursor.clone())?.place;
             let is_counted = match place.code {
                 Place::SCHEME => false,
                 Place::QUERY_PARAM | Place::SEPARATOR => counts_params,
@@ -208,7 +200,7 @@ impl EditedUrl {
         Some(others == 0 && !parts.path_is_forgotten)
     }
 
-    /// Makes the changes of an edit: whether they changed anything, and what is new.
+    /// Makes the changes of an edit: whether they changed anything.
     #[inline]
     fn make<'p>(
         &mut self,
@@ -216,11 +208,11 @@ impl EditedUrl {
         program: &EditProgram<'p>,
         edit: StoredEdit,
         mut cursor: Cursor<'p>,
-    ) -> Read<Result<(bool, News), CannotChange>> {
+    ) -> Read<Result<bool, CannotChange>> {
         if edit.flags & MAY_FAIL != 0 {
             self.before.copy_from(&self.parts);
         }
-        let mut change = Changing { edited: self, url, program, is_changed: false, news: News::None };
+        let mut change = Changing { edited: self, url, program, is_changed: false };
         for _ in 0..edit.changes {
             match change.make(&mut cursor) {
                 Some(Ok(())) => {}
@@ -232,35 +224,46 @@ impl EditedUrl {
                 }
             }
         }
-        Some(Ok((change.is_changed, change.news)))
+        Some(Ok(change.is_changed))
     }
 
     /// Whether the next test is true of the URL.
-    #[inline]
+    #[inline(always)]
     fn holds(&self, url: &ParsedUrl, program: &EditProgram<'_>, cursor: &mut Cursor<'_>) -> Read<bool> {
-        let place = Place::read(cursor)?;
-        let value = self.get(url, place);
-        Some(match cursor.u8()? {
-            code::IS => {
-                let number = cursor.u32()?;
-                value.is_some_and(|value| program.is_text(number, value))
-            }
-            code::ONE_OF => look_up::<1>(program, cursor, value)?.is_some(),
-            code::NOT => look_up::<1>(program, cursor, value)?.is_none(),
-            code::ANY => {
-                let is_in_class = is_in_class(cursor, value.and_then(raw))?;
-                value.is_some() && is_in_class
-            }
-            code::ABSENT => value.is_none(),
-            code::ANY_BUT => {
-                let is_optional = cursor.u8()? != 0;
-                let is_in_class = is_in_class(cursor, value.and_then(raw))?;
-                let is_listed = look_up::<1>(program, cursor, value)?.is_some();
-                if value.is_some() { is_in_class && !is_listed } else { is_optional }
-            }
-            _ => return None,
-        })
+        let test = StoredTest::read(cursor)?;
+        let value = self.get(url, test.place);
+        match test.code {
+            code::IS => Some(value.is_some_and(|value| program.is_text(test.number, value))),
+            code::IS_NOT => Some(!value.is_some_and(|value| program.is_text(test.number, value))),
+            code::ABSENT => Some(value.is_none()),
+            _ => holds_of_many(program, test, value, cursor),
+        }
     }
+}
+
+/// Whether a test is true of a value that has a class, or is one of several.
+#[inline(never)]
+fn holds_of_many(
+    program: &EditProgram<'_>,
+    test: StoredTest,
+    value: Option<Located<'_>>,
+    cursor: &mut Cursor<'_>,
+) -> Read<bool> {
+    let count = test.number as usize;
+    Some(match test.code {
+        code::ONE_OF => find_entry::<1>(program, count, cursor, value)?.is_some(),
+        code::NOT => find_entry::<1>(program, count, cursor, value)?.is_none(),
+        code::ANY => {
+            let is_in_class = is_in_class(cursor, value.and_then(raw))?;
+            value.is_some() && is_in_class
+        }
+        code::ANY_BUT => {
+            let is_in_class = is_in_class(cursor, value.and_then(raw))?;
+            let is_listed = find_entry::<1>(program, count, cursor, value)?.is_some();
+            if value.is_some() { is_in_class && !is_listed } else { test.is_optional }
+        }
+        _ => return None,
+    })
 }
 
 /// Tables of no more entries are searched from first to last.
@@ -273,6 +276,17 @@ pub(super) fn look_up<'p, const N: usize>(
     value: Option<Located<'_>>,
 ) -> Read<Option<Cursor<'p>>> {
     let count = cursor.u32()? as usize;
+    find_entry::<N>(program, count, cursor, value)
+}
+
+/// Likewise in a table of so many entries.
+#[inline]
+fn find_entry<'p, const N: usize>(
+    program: &EditProgram<'_>,
+    count: usize,
+    cursor: &mut Cursor<'p>,
+    value: Option<Located<'_>>,
+) -> Read<Option<Cursor<'p>>> {
     let table = cursor.take(count.checked_mul(4 * N)?)?;
     let Some(value) = value else { return Some(None) };
     let number = |index: usize| array_at(table, 4 * N * index).map(|bytes| u32::from_le_bytes(*bytes));

@@ -9,6 +9,9 @@ use crate::encoding::u32_at;
 use crate::text_buffer::TextBuffer;
 use crate::url::{PADDING, ParsedUrl};
 
+/// So many parameters are sorted by insertion.
+const FEW_PARAMS: usize = 8;
+
 impl EditedUrl {
     /// Makes all edits to a URL that was read; its key is the URL itself, or what is written to `out`.
     #[inline]
@@ -32,7 +35,8 @@ impl EditedUrl {
         out: &'s mut TextBuffer,
     ) -> &'s [u8] {
         let is_path_in_order = self.parts.path_params.len() < 2 || self.sort(url, true);
-        let is_query_in_order = self.is_in_order || self.sort(url, false);
+        // Keys have no `;` between parameters.
+        let is_query_in_order = (self.is_in_order || self.sort(url, false)) && !self.is_split;
         if is_path_in_order && is_query_in_order && !self.parts.touched.any() && !self.has_user {
             return url.as_bytes();
         }
@@ -51,14 +55,23 @@ impl EditedUrl {
         let params = if in_path { &mut self.parts.path_params } else { &mut self.parts.params };
         let mut params = std::mem::take(params);
         let name = |param: &Param| self.text(url, param.name);
-        let is_in_order =
-            params.is_sorted_by(|a, b| a.word < b.word || (a.word == b.word && name(a) <= name(b)));
+        let by_name = |a: &Param, b: &Param| a.word.cmp(&b.word).then_with(|| name(a).cmp(name(b)));
+        // New parameters come last, and so do their names.
+        let in_order = |a: &Param, b: &Param| by_name(a, b).then(a.name.start.cmp(&b.name.start));
+        let is_in_order = params.is_sorted_by(|a, b| by_name(a, b).is_le());
         if !is_in_order {
-            params.sort_unstable_by(|a, b| {
-                let names = a.word.cmp(&b.word).then_with(|| name(a).cmp(name(b)));
-                // New parameters come last, and so do their names.
-                names.then(a.name.start.cmp(&b.name.start))
-            });
+            if params.len() <= FEW_PARAMS {
+                for at in 1..params.len() {
+                    let (param, mut to) = (params[at], at);
+                    while to > 0 && in_order(&param, &params[to - 1]).is_lt() {
+                        params[to] = params[to - 1];
+                        to -= 1;
+                    }
+                    params[to] = param;
+                }
+            } else {
+                params.sort_unstable_by(in_order);
+            }
             // They stay sorted.
             let touched = &mut self.parts.touched;
             *(if in_path { &mut touched.path } else { &mut touched.query }) = true;

@@ -18,13 +18,14 @@ impl Normalizer {
         buffers: &'s mut OutputBuffers,
     ) -> &'s [u8] {
         let OutputBuffers { work, out, .. } = buffers;
-        match read(program, url, &mut work.edited) {
-            Some(edits) => work.edited.key(url, &edits, out),
-            None => {
-                out.clear();
-                write_identity_key(url, &mut work.params, out)
-            }
+        if let Some(edits) = EditProgram::new(program)
+            && url.is_hierarchical()
+            && work.edited.read(url, &edits)
+        {
+            return work.edited.key(url, &edits, out);
         }
+        out.clear();
+        write_identity_key(url, &mut work.params, out)
     }
 
     /// What edits make of a URL, if that has the same key and stays as it is.
@@ -99,8 +100,10 @@ fn has_key(
 /// The places of the edits that change a URL or its key in the site's list, in order.
 pub(super) fn firing(program: &Program<'_>, url: &ParsedUrl) -> Vec<usize> {
     let mut edited = EditedUrl::default();
-    let Some(edits) = read(program, url, &mut edited) else { return Vec::new() };
-    edited.read_labels(url, &edits);
+    let Some(edits) = read(program, url, &mut edited).map(EditProgram::one_by_one) else { return Vec::new() };
+    if !edited.read(url, &edits) || !edited.read_labels(url, &edits) {
+        return Vec::new();
+    }
     // A copy, since parameters are sorted for a key.
     let written = |edited: &EditedUrl| {
         let (mut copy, mut text, mut key) = (edited.clone(), TextBuffer::default(), TextBuffer::default());

@@ -12,7 +12,7 @@ use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Change, Closed, Edit, Spot, Test};
+use super::{Change, Closed, Edit, Evidence, Promise, SiteRules, Spot, Test};
 
 /// Who decided, when and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,6 +90,21 @@ impl Edit {
     }
 }
 
+impl SiteRules {
+    /// What the edits that are applied are expected to lose at most: less than was promised of all that were learned, where some of
+    /// these are off or refuted. `None` if nothing was promised, or if an edit is applied of which nothing is known but that somebody
+    /// wants it: written by hand, or pinned although it was refuted.
+    pub fn promise(&self) -> Option<Promise> {
+        let Promise { lost, pages } = self.summary().promise?;
+        let is_known = |edit: &Edit| edit.evidence != Evidence::default() && !edit.evidence.is_refuted();
+        if !self.applied().all(|(_, edit)| is_known(edit)) {
+            return None;
+        }
+        let lost = if self.applied().next().is_none() { 0 } else { lost };
+        Some(Promise { lost, pages })
+    }
+}
+
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<str>>, D::Error> {
     let text: Option<Box<str>> = Option::deserialize(deserializer)?;
     match text {
@@ -130,10 +145,34 @@ fn is_time(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::{Outcome, Verdict};
+    use crate::rule::{Outcome, SiteSummary, Verdict};
 
     fn edit(json: &str) -> Edit {
         serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn a_promise_is_one_of_what_is_applied() {
+        let learned = r#"{"change": [{"drop": "q.sid"}], "evidence": {"urls": 9, "support_pairs": 9, "false_pairs": 0, "groups": 9,
+            "failed_groups": 0, "failure_bound": 0.3, "kinds": []}}"#;
+        let [learned, by_hand] = [learned, r#"{"change": [{"drop": "q.ref"}]}"#].map(edit);
+        let off = Edit { off: Some(Box::default()), ..learned.clone() };
+        let mut pinned = Edit { pinned: Some(Box::default()), ..learned.clone() };
+        let lost = |edits: &[&Edit]| {
+            let edits = edits.iter().map(|&edit| edit.clone()).collect();
+            let summary =
+                SiteSummary { promise: Some(Promise { lost: 3, pages: 40 }), ..SiteSummary::default() };
+            SiteRules::new(summary, edits).unwrap().promise().map(|promise| promise.lost)
+        };
+        assert_eq!(lost(&[&learned]), Some(3));
+        assert_eq!(lost(&[&pinned]), Some(3));
+        assert_eq!(lost(&[&off]), Some(0));
+        assert_eq!(lost(&[&learned, &by_hand]), None);
+        let verdict = r#"{"outcome": "refuted", "same": 1, "different": 9, "failed": 0}"#;
+        pinned.evidence.verdict = serde_json::from_str(verdict).ok();
+        assert!(pinned.evidence.is_refuted());
+        assert_eq!(lost(&[&pinned]), None);
+        assert_eq!(lost(&[&Edit { pinned: None, ..pinned.clone() }]), Some(0));
     }
 
     #[test]

@@ -6,7 +6,7 @@ learned again are added: those that are off stay off, pinned ones are applied. W
 one stays and the learned one is left out. Nothing else of the earlier rules is kept.
 */
 
-use super::{Decision, Edit, EditIndex, Evidence, InvalidEdit, InvalidSite, RuleSet, SiteRules};
+use super::{Decision, Edit, EditIndex, Evidence, InvalidEdit, InvalidSite, RuleSet, SiteRules, SiteSummary};
 
 /// What was kept of earlier rules, and what that took.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -78,7 +78,11 @@ impl SiteKeeper<'_> {
         let decided: Vec<Edit> = edits.iter().filter(|edit| is_decided(edit)).cloned().collect();
         let index = EditIndex::new(&decided);
         refused.retain(|refused| index.places_of(&decided, &refused.to_edit(Evidence::default())).is_empty());
+        let promise = learned.summary().promise.filter(|_| !has_pinned);
         let rules = self.settle(learned, edits).with_refused(refused);
+        // What an edit loses that was not learned from this crawl is not in the promise.
+        let summary = SiteSummary { promise, ..rules.summary().clone() };
+        let rules = rules.with_summary(summary);
         // A mirror is one on all hosts.
         let hosts = if rules.mirror().is_some() { Vec::new() } else { hosts };
         rules.with_hosts(hosts)

@@ -12,24 +12,31 @@ impl Spelling {
 
     /// The spelling that has a code.
     pub(crate) fn from_code(code: u8) -> Option<Self> {
-        let all = [
-            Self::Lowercase,
-            Self::Unescaped,
-            Self::PlusAsSpace,
-            Self::Underscored,
-            Self::Unpadded,
-            Self::Composed,
+        const ALL: [Spelling; 6] = [
+            Spelling::Lowercase,
+            Spelling::Unescaped,
+            Spelling::PlusAsSpace,
+            Spelling::Underscored,
+            Spelling::Unpadded,
+            Spelling::Composed,
         ];
-        all.into_iter().find(|spelling| spelling.code() == code)
+        ALL.get(usize::from(code)).copied().filter(|spelling| spelling.code() == code)
     }
 
     /// Whether a value may be spelled in another way; quick, and true rather than false.
     pub fn may_change(self, value: &[u8], in_query: bool) -> bool {
         match self {
             Self::Lowercase => value.iter().any(u8::is_ascii_uppercase),
-            Self::Unescaped | Self::Composed => memchr::memchr(b'%', value).is_some(),
+            Self::Unescaped => memchr::memchr_iter(b'%', value).any(|at| {
+                let escape = value.get(at..).and_then(|rest| rest.first_chunk());
+                escape.is_some_and(|escape| unescape(*escape, in_query).is_some())
+            }),
+            Self::Composed => memchr::memchr(b'%', value).is_some(),
             Self::PlusAsSpace => in_query && memchr::memchr(b'+', value).is_some(),
-            Self::Underscored => memchr::memchr2(b'%', b'+', value).is_some(),
+            Self::Underscored => {
+                in_query && memchr::memchr(b'+', value).is_some()
+                    || memchr::memchr_iter(b'%', value).any(|at| value[at..].starts_with(b"%20"))
+            }
             Self::Unpadded => memchr::memchr(b'0', value).is_some(),
         }
     }
@@ -62,7 +69,22 @@ impl Spelling {
         text.reserve(3 * (end - start));
         let mut at = start;
         while at < end {
-            at += self.write_next(start, at, end, in_query, text);
+            let rest = &text[at..end];
+            // What is not written as it is, apart from capitals.
+            let next = match self {
+                Self::PlusAsSpace | Self::Underscored => memchr::memchr2(b'%', b'+', rest),
+                Self::Unpadded => memchr::memchr2(b'%', b'0', rest),
+                Self::Lowercase | Self::Unescaped | Self::Composed => memchr::memchr(b'%', rest),
+            };
+            let (copy, stop) = (text.len(), next.map_or(end, |next| at + next));
+            text.extend_from_within(at..stop);
+            if self == Self::Lowercase {
+                text[copy..].make_ascii_lowercase();
+            }
+            at = stop;
+            if at < end {
+                at += self.write_next(start, at, end, in_query, text);
+            }
         }
     }
 
@@ -82,7 +104,6 @@ impl Spelling {
             return 3;
         }
         match self {
-            Self::Lowercase => text.push(byte.to_ascii_lowercase()),
             Self::PlusAsSpace if byte == b'+' && in_query => text.extend_from_slice(b"%20"),
             Self::Underscored if byte == b'+' && in_query => text.push(b'_'),
             Self::Unpadded if byte == b'0' => {
@@ -110,8 +131,8 @@ impl Spelling {
 fn unescape(escape: [u8; 3], in_query: bool) -> Option<u8> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let byte = (digit(escape[1])? * 16 + digit(escape[2])?) as u8;
-    let means_nothing: &[u8] = if in_query { b":/@!$'()*," } else { b":@!$'()*," };
-    means_nothing.contains(&byte).then_some(byte)
+    let means_nothing = matches!(byte, b':' | b'@' | b'!' | b'$' | b'\'' | b'(' | b')' | b'*' | b',');
+    (means_nothing || in_query && byte == b'/').then_some(byte)
 }
 
 /// Composes accents, in buffers of its own.

@@ -2,8 +2,11 @@
 Options of `dedust dedup`.
 */
 
+use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::ValueEnum;
 
@@ -19,9 +22,15 @@ pub(crate) struct DedupArgs {
     /// Files or folders with URLs, of any format that `learn` reads [default: `-`, standard input]
     #[arg(value_name = "INPUT", long_help = help::URLS)]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Remember what was seen in this folder, for the next time too; made if it is not there
-    #[arg(long, value_name = "DIR")]
-    pub(crate) seen: Option<PathBuf>,
+    /// Remember what was seen, for the next time too: in a folder, or for many processes at redis://HOST:PORT/PREFIX
+    #[arg(long, value_name = "DIR|URL", long_help = help::SEEN_PLACE)]
+    pub(crate) seen: Option<SeenPlace>,
+    /// The crawl that this is a part of, on a server; ends with `dedust seen commit` or `cancel`
+    #[arg(long, value_name = "NAME", requires = "seen", hide_short_help = true, long_help = help::SESSION)]
+    pub(crate) session: Option<String>,
+    /// How long a new set on a server remembers a page, such as 12h or 30d [default: for good]
+    #[arg(long, value_name = "TIME", requires = "seen", value_parser = time, hide_short_help = true, long_help = help::TTL)]
+    pub(crate) ttl: Option<Duration>,
     /// Rules have changed: make the set anew, from the URLs that were printed before; may be given again
     #[arg(long, value_name = "FILE", requires = "seen", long_help = help::REKEY)]
     pub(crate) rekey: Vec<PathBuf>,
@@ -52,6 +61,58 @@ pub(crate) struct DedupArgs {
     /// How far the rules are trusted.
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
+}
+
+/// Where a set of seen keys is.
+#[derive(Clone)]
+pub(crate) enum SeenPlace {
+    /// In a folder, for one process at a time.
+    Folder(PathBuf),
+    /// On a server, for many. The address may have a password in it.
+    Server(String),
+}
+
+impl From<OsString> for SeenPlace {
+    fn from(text: OsString) -> Self {
+        match text.into_string() {
+            // With a scheme that is not known, too: a folder of that name is hardly meant.
+            Ok(text) if text.contains("://") => Self::Server(text),
+            Ok(text) => Self::Folder(text.into()),
+            Err(text) => Self::Folder(text.into()),
+        }
+    }
+}
+
+impl fmt::Display for SeenPlace {
+    /// Without a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(folder) => folder.display().fmt(f),
+            Self::Server(address) => f.write_str(&dedust_seen::server::shown_address(address)),
+        }
+    }
+}
+
+impl fmt::Debug for SeenPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// A time with its unit.
+fn time(text: &str) -> Result<Duration, String> {
+    let expected = || format!("`{text}` is no time, expected a number with s, m, h or d, such as 30d");
+    let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(expected)?;
+    let (number, unit) = text.split_at(split);
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 60 * 60,
+        "d" => 24 * 60 * 60,
+        _ => return Err(expected()),
+    };
+    let number: u32 = number.parse().map_err(|_| expected())?;
+    if number == 0 { Err(expected()) } else { Ok(Duration::from_secs(u64::from(number) * seconds)) }
 }
 
 /// What `dedup` writes.
@@ -108,6 +169,22 @@ impl Schemes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(time("90s").unwrap(), Duration::from_secs(90));
+        assert_eq!(time("30d").unwrap(), Duration::from_secs(30 * 86_400));
+        for text in ["", "30", "0d", "d", "1w", "-1d", "99999999999d", "1.5h"] {
+            assert!(time(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_place_of_a_set_is_shown_without_a_password() {
+        let place = SeenPlace::from(OsString::from("redis://user:secret@host/crawl"));
+        assert_eq!(format!("{place} {place:?}"), "redis://host:6379/crawl redis://host:6379/crawl");
+        assert!(matches!(SeenPlace::from(OsString::from("redis")), SeenPlace::Folder(_)));
+    }
 
     #[test]
     fn schemes_are_those_of_keys() {

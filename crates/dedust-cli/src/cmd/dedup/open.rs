@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use dedust::errors::ParseUrlError;
 use dedust::{Normalizer, Scratch};
-use dedust_seen::{Durability, SeenKey, SeenOptions, SeenSet};
+use dedust_seen::{Durability, SeenKey, SeenOptions, SeenSet, SeenStats};
 
-use super::args::DedupArgs;
+use super::args::{DedupArgs, SeenPlace};
 use super::piece::{seen_key, shows_page};
 use crate::cmd::seen::warn_of_format_1;
 use crate::failure::Refusal;
@@ -28,11 +28,32 @@ pub(super) fn open(
     normalizer: &Normalizer,
     printer: &mut Printer,
 ) -> anyhow::Result<SeenSet> {
-    let Some(folder) = &args.seen else { return Ok(SeenSet::in_memory()?) };
+    let options = SeenSet::options().rules(normalizer.fingerprint());
+    match &args.seen {
+        None => Ok(SeenSet::in_memory()?),
+        Some(SeenPlace::Folder(folder)) => open_folder(args, folder, options, normalizer, printer),
+        Some(SeenPlace::Server(address)) => connect(args, address, options, normalizer, printer),
+    }
+}
+
+fn open_folder(
+    args: &DedupArgs,
+    folder: &Path,
+    options: SeenOptions,
+    normalizer: &Normalizer,
+    printer: &mut Printer,
+) -> anyhow::Result<SeenSet> {
+    if args.session.is_some() || args.ttl.is_some() {
+        let option = if args.session.is_some() { "--session" } else { "--ttl" };
+        let problem = format!("{option} is for sets on servers, and {} is a folder", folder.display());
+        return Err(
+            Refusal::new(problem, "leave it out, or name a server: --seen redis://HOST/PREFIX").into()
+        );
+    }
     let durability = if args.sync { Durability::Power } else { Durability::Process };
-    let options = SeenSet::options().durability(durability).rules(normalizer.fingerprint());
+    let options = options.durability(durability);
     if !args.rekey.is_empty() {
-        rekey(args, folder, options, normalizer, printer)?;
+        rekey(args, folder, &options, normalizer, printer)?;
     }
     let seen = options.open(folder)?;
     let stats = seen.stats();
@@ -64,11 +85,72 @@ pub(super) fn open(
     Ok(seen)
 }
 
+/// Connects to a set on a server.
+fn connect(
+    args: &DedupArgs,
+    address: &str,
+    mut options: SeenOptions,
+    normalizer: &Normalizer,
+    printer: &mut Printer,
+) -> anyhow::Result<SeenSet> {
+    let name = dedust_seen::server::shown_address(address);
+    if args.sync {
+        let problem = format!("--sync is for folders, and {name} is a server");
+        let remedy = "leave it out; the server's own settings say what it keeps, as appendonly and appendfsync of Redis";
+        return Err(Refusal::new(problem, remedy).into());
+    }
+    if let Some(ttl) = args.ttl {
+        options = options.ttl(ttl);
+    }
+    let mut is_filled = false;
+    if !args.rekey.is_empty() {
+        // Not in a session: what was printed before counts as seen, whatever becomes of this crawl.
+        let mut filling = Filling::new(options.connect(address)?);
+        filling.fill(args, normalizer, printer)?;
+        let keys = filling.set.stats().keys;
+        filling.set.close()?;
+        printer.note(format_args!("{name} has {} of these rules now", counted(keys, "key", "keys")));
+        is_filled = true;
+    }
+    if let Some(session) = &args.session {
+        options = options.session(session);
+    }
+    let seen = options.connect(address)?;
+    let stats = seen.stats();
+    printer.detail(format_args!("{} in {name}", counted(stats.keys, "key", "keys")));
+    if stats.rules_changed && !is_filled {
+        printer.warning(format_args!(
+            "{name} was last used with other rules. Keys of each rules are apart: these have {}, and pages that were met \
+             with the others are new once more",
+            counted(stats.keys, "key", "keys")
+        ));
+        printer.hint("to avoid that, give the URLs that were printed so far: --rekey FILE");
+    }
+    Ok(seen)
+}
+
+/// Says what is to be known of a set on a server at the end.
+pub(super) fn report_server(args: &DedupArgs, stats: &SeenStats, printer: &mut Printer) {
+    let Some(place @ SeenPlace::Server(_)) = &args.seen else { return };
+    if stats.unconfirmed_keys > 0 {
+        printer.warning(format_args!(
+            "answers of {place} for {} were lost with the connection: they count as new, and some of these pages may have \
+             been printed before",
+            counted(stats.unconfirmed_keys, "key", "keys")
+        ));
+    }
+    if let Some(session) = &args.session {
+        printer.note(format_args!(
+            "session {session} stays open; `dedust seen commit` keeps what was printed, `dedust seen cancel` forgets it"
+        ));
+    }
+}
+
 /// Makes the set anew from the URLs of `--rekey`, beside the old one, and then puts it in its place.
 fn rekey(
     args: &DedupArgs,
     folder: &Path,
-    options: SeenOptions,
+    options: &SeenOptions,
     normalizer: &Normalizer,
     printer: &mut Printer,
 ) -> anyhow::Result<()> {
@@ -82,19 +164,8 @@ fn rekey(
             return Err(Refusal::new(problem, "look into it, then remove it").into());
         }
     }
-    let mut filling = Filling { set: options.open(&new_folder.0)?, keys: Vec::new(), is_new: Vec::new() };
-    let mut scratch = Scratch::default();
-    let mut failed = Ok(());
-    read_all(&args.rekey, &args.read, printer, |row| {
-        let key = normalizer.key_with(row.url(), &mut scratch)?;
-        filling.keys.push(seen_key(&filling.set.hasher(), key, shows_page(row)));
-        if filling.keys.len() == KEYS_AT_ONCE && failed.is_ok() {
-            failed = filling.insert();
-        }
-        Ok::<(), ParseUrlError>(())
-    })?;
-    failed?;
-    filling.insert()?;
+    let mut filling = Filling::new(options.open(&new_folder.0)?);
+    filling.fill(args, normalizer, printer)?;
     let keys = filling.set.stats().keys;
     filling.set.close()?;
     if old.is_some() {
@@ -123,6 +194,31 @@ struct Filling {
 }
 
 impl Filling {
+    fn new(set: SeenSet) -> Self {
+        Self { set, keys: Vec::new(), is_new: Vec::new() }
+    }
+
+    /// Puts the URLs of `--rekey` into the set.
+    fn fill(
+        &mut self,
+        args: &DedupArgs,
+        normalizer: &Normalizer,
+        printer: &mut Printer,
+    ) -> anyhow::Result<()> {
+        let mut scratch = Scratch::default();
+        let mut failed = Ok(());
+        read_all(&args.rekey, &args.read, printer, |row| {
+            let key = normalizer.key_with(row.url(), &mut scratch)?;
+            self.keys.push(seen_key(&self.set.hasher(), key, shows_page(row)));
+            if self.keys.len() == KEYS_AT_ONCE && failed.is_ok() {
+                failed = self.insert();
+            }
+            Ok::<(), ParseUrlError>(())
+        })?;
+        failed?;
+        self.insert()
+    }
+
     fn insert(&mut self) -> anyhow::Result<()> {
         self.set.insert_batch(&self.keys, &mut self.is_new)?;
         self.keys.clear();

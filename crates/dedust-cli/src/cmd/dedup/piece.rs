@@ -7,14 +7,13 @@ use std::io::{self, Write};
 use std::ops::Range;
 
 use dedust::{Normalizer, Scratch};
-use dedust_io::{Location, Observation};
+use dedust_io::Observation;
 use dedust_seen::{KeyHasher, SeenKey};
 use serde::Serialize;
 
 use super::args::Schemes;
 use super::rows::RowBatch;
-use crate::line_source::MAX_LINE_BYTES;
-use crate::observe::SHOWN;
+use crate::bad_lines::BadLines;
 
 /// Buffers for some lines.
 #[derive(Debug, Default)]
@@ -42,26 +41,11 @@ pub(super) struct Tally {
     /// URLs that were printed.
     pub(super) new: u64,
     /// Lines that are neither URLs nor blank.
-    pub(super) bad: u64,
+    pub(super) bad: BadLines,
     /// URLs that were left out because of their scheme.
     pub(super) other_schemes: u64,
     /// The first of them, shortened.
     pub(super) first_other: String,
-    /// The first of the bad lines.
-    pub(super) first_bad: Vec<BadLine>,
-}
-
-/// A line that is no URL.
-#[derive(Debug)]
-pub(super) struct BadLine {
-    /// Counted from 1.
-    pub(super) line: u64,
-    /// Where it is, if that is not this line: rows are counted one by one, whatever lines they take.
-    pub(super) location: Option<Location>,
-    /// What is wrong.
-    pub(super) problem: String,
-    /// The line, shortened.
-    pub(super) value: String,
 }
 
 /// One line of `--format json`. Bytes that are not UTF-8 are written as U+FFFD.
@@ -146,7 +130,7 @@ impl Piece {
             }
             Ok(_) => tally.other_scheme(url),
             Err(_) if url.trim_ascii().is_empty() => {}
-            Err(error) => tally.bad_line(|| (error.to_string(), dedust_io::shorten(url))),
+            Err(error) => tally.bad.push(tally.lines, || (error.to_string(), dedust_io::shorten(url))),
         }
         false
     }
@@ -205,24 +189,7 @@ impl Tally {
     /// Counts a line that was handed out in parts, of which `start` is the beginning.
     pub(super) fn long_line(&mut self, start: String) {
         self.lines += 1;
-        self.bad_line(|| (format!("longer than {} MiB", MAX_LINE_BYTES >> 20), start));
-    }
-
-    /// Counts a line that is no URL; `problem_and_value` tell of it.
-    fn bad_line(&mut self, problem_and_value: impl FnOnce() -> (String, String)) {
-        self.bad += 1;
-        if self.first_bad.len() < SHOWN {
-            let (problem, value) = problem_and_value();
-            self.first_bad.push(BadLine { line: self.lines, location: None, problem, value });
-        }
-    }
-
-    /// Says where rows are that were counted as lines: those after the first `before`.
-    pub(super) fn locate(&mut self, before: u64, location_of: impl Fn(usize) -> Option<Location>) {
-        for bad in &mut self.first_bad {
-            let index = bad.line.checked_sub(before + 1).and_then(|index| usize::try_from(index).ok());
-            bad.location = bad.location.or_else(|| location_of(index?));
-        }
+        self.bad.push_long(self.lines, start);
     }
 
     /// Counts a URL that is left out.
@@ -236,14 +203,10 @@ impl Tally {
     /// Adds the lines of the next piece, which is left empty.
     pub(super) fn add(&mut self, next: &mut Self) {
         let next = std::mem::take(next);
-        let room = SHOWN.saturating_sub(self.first_bad.len());
-        let before = self.lines;
-        let bad = next.first_bad.into_iter().take(room);
-        self.first_bad.extend(bad.map(|bad| BadLine { line: before + bad.line, ..bad }));
+        self.bad.add(self.lines, next.bad);
         self.lines += next.lines;
         self.urls += next.urls;
         self.new += next.new;
-        self.bad += next.bad;
         self.other_schemes += next.other_schemes;
         if self.first_other.is_empty() {
             self.first_other = next.first_other;

@@ -26,6 +26,8 @@ const PIECE_ROWS: usize = 2048;
 /// Some rows.
 #[derive(Default)]
 pub(super) struct RowBatch {
+    /// What is printed before them: headers.
+    head: Vec<u8>,
     pub(super) text: Vec<u8>,
     pub(super) rows: Vec<Row>,
 }
@@ -71,6 +73,7 @@ pub(super) fn filter(
     let format = input.format();
     let keeps_rows = filter.args.format == DedupFormat::Same && format.is_text_table();
     let mut reader = input.observations()?;
+    let mut batch = RowBatch::default();
     if let Some(header) = reader.header().filter(|_| keeps_rows) {
         let text = header.text.trim_ascii_end();
         match &filter.header {
@@ -83,13 +86,12 @@ pub(super) fn filter(
             }
             None => {
                 filter.header = Some(text.to_vec());
-                printer.data().write_all(text)?;
-                printer.data().write_all(b"\n")?;
+                batch.head.extend_from_slice(text);
+                batch.head.push(b'\n');
             }
         }
     }
     let mut observation = Observation::new();
-    let mut batch = RowBatch::default();
     let mut bad_rows = 0;
     let read: anyhow::Result<()> = loop {
         if let Err(interrupted) = interrupt::check() {
@@ -110,7 +112,7 @@ pub(super) fn filter(
                 // The header of an index, or what it says of itself.
                 let line = reader.text_of_row().filter(|_| keeps_rows).unwrap_or_default();
                 if line.get(1..4) == Some(b"CDX") || line.starts_with(b"!") {
-                    printer.data().write_all(line)?;
+                    batch.head.extend_from_slice(line);
                 }
             }
             Ok(Some(_)) => {}
@@ -118,11 +120,17 @@ pub(super) fn filter(
             Err(error) => break interrupt::check().map_err(Into::into).and(Err(error.into())),
         }
         if batch.text.len() >= BATCH_BYTES {
-            print_new(filter, &mut batch, printer)?;
+            reader.check()?;
+            print_new(filter, &mut batch, reader.name(), printer)?;
             watch.look(printer);
         }
     };
-    print_new(filter, &mut batch, printer)?;
+    // What is refused is not printed; what was read before a failure is.
+    let is_usable = reader.check();
+    let printed = match (&read, &is_usable) {
+        (Ok(()), Err(_)) => Ok(()),
+        _ => print_new(filter, &mut batch, reader.name(), printer),
+    };
     if bad_rows > 0 {
         let counts = reader.counts();
         let rows = counted(counts.good + counts.bad, "row", "rows");
@@ -131,11 +139,17 @@ pub(super) fn filter(
     let mut layout = reader.layout().unwrap_or_default();
     layout.preset = reader.preset();
     filter.layouts.note_urls(reader.name(), format, layout);
-    read?;
-    Ok(reader.check()?)
+    printed.and(read)?;
+    Ok(is_usable?)
 }
 
-fn print_new(filter: &mut Filter<'_>, batch: &mut RowBatch, printer: &mut Printer) -> anyhow::Result<()> {
+/// Prints what is new of some rows of an input, unless the URLs of most are none.
+fn print_new(
+    filter: &mut Filter<'_>,
+    batch: &mut RowBatch,
+    name: &str,
+    printer: &mut Printer,
+) -> anyhow::Result<()> {
     let rows = batch.rows.len();
     let pieces = rows.div_ceil(PIECE_ROWS);
     if filter.pieces.len() < pieces {
@@ -153,8 +167,13 @@ fn print_new(filter: &mut Filter<'_>, batch: &mut RowBatch, printer: &mut Printe
     };
     filter.pieces[..pieces].par_iter_mut().enumerate().for_each(read);
     let before = filter.tally.lines;
-    filter.print(pieces, |_| &batch.text, printer)?;
-    filter.tally.locate(before, |row| Some(batch.rows.get(row)?.location));
+    let printed = filter.refuse_if_mostly_bad(pieces, false, name).and_then(|()| {
+        printer.data().write_all(&batch.head)?;
+        filter.print(pieces, |_| &batch.text, printer)
+    });
+    filter.tally.bad.locate(before, |row| Some(batch.rows.get(row)?.location));
+    printed?;
+    batch.head.clear();
     batch.text.clear();
     batch.rows.clear();
     Ok(())

@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use dedust::{Explanation, Normalizer};
 use dedust_crawl::{Seen, printable};
 use dedust_eval::EvaluatedUrl;
+use dedust_report::{EditPlace, JoiningEdits};
 use foldhash::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::args::{EvaluateArgs, ReportFormat};
-use crate::joining::{EditPlace, JoiningEdits};
 use crate::number::counted;
 use crate::printer::Printer;
 use crate::words;

@@ -36,8 +36,7 @@ pub(super) fn open(path: &Path, urls_on_stdin: bool) -> anyhow::Result<Opened> {
 
 impl Promises {
     fn of_rules(rules: &RuleSet) -> Self {
-        let promised =
-            rules.sites().filter_map(|(site, rules)| Some((site.into(), rules.summary().promise?)));
+        let promised = rules.sites().filter_map(|(site, rules)| Some((site.into(), rules.promise()?)));
         Self(promised.collect())
     }
 

@@ -7,12 +7,11 @@ use std::io::{self, Write};
 
 use dedust::{Normalizer, Scratch};
 use dedust_crawl::printable;
+use dedust_report::{EditPlace, Group, Groups, JoiningEdits, Totals, UrlStore};
 use foldhash::HashMap;
 use serde::Serialize;
 
 use super::args::{GroupsArgs, GroupsFormat};
-use super::store::{Group, Groups, Totals, UrlStore};
-use crate::joining::{EditPlace, JoiningEdits};
 use crate::number::{count, counted, percent_of};
 use crate::printer::Escaped;
 use crate::table::Table;

@@ -128,7 +128,7 @@ pub(super) fn json(training: &Training, printer: &mut Printer) -> io::Result<()>
     for report in &training.sites {
         let figures = Figures::of(report);
         let mirror_of = report.mirror_of.as_deref();
-        let promise = training.rules.site(&report.site).and_then(|rules| rules.summary().promise);
+        let promise = training.rules.site(&report.site).and_then(SiteRules::promise);
         printer.json(&Record::Site { site: &report.site, mirror_of, figures, promise })?;
     }
     printer.json(&Record::Total { sites: training.sites.len(), figures: Figures::total(&training.sites) })
@@ -169,7 +169,7 @@ pub(super) fn text(training: &Training, args: &LearnArgs, printer: &mut Printer)
         if shown == SHOWN_RULES {
             break;
         }
-        if let Some(Promise { lost, pages }) = site.summary().promise {
+        if let Some(Promise { lost, pages }) = site.promise() {
             printer.note(format_args!(
                 "\n{}: at most {} of {} are expected to be merged wrongly, 95 % confidence",
                 report.site,

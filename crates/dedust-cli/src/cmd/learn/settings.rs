@@ -48,6 +48,7 @@ impl Settings {
             sample,
             max_sample,
             memory: _,
+            part: _,
             keep,
             resume: _,
             force: _,
@@ -86,14 +87,19 @@ impl Settings {
 
     /// What another run would do differently.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
+        let has_same_inputs = self.inputs == other.inputs;
+        self.option_difference(other)
+            .or_else(|| (!has_same_inputs).then(|| "its inputs were others, or have changed".into()))
+    }
+
+    /// What another run would do differently with the same inputs.
+    pub(super) fn option_difference(&self, other: &Self) -> Option<String> {
         if self.options.len() != other.options.len() {
             return Some("it had other options".into());
         }
         let mut options = self.options.iter().zip(&other.options);
-        if let Some(((name, was), (_, is))) = options.find(|(was, is)| was != is) {
-            return Some(format!("its {name} was {was}, and now is {is}"));
-        }
-        (self.inputs != other.inputs).then(|| "its inputs were others, or have changed".into())
+        let ((name, was), (_, is)) = options.find(|(was, is)| was != is)?;
+        Some(format!("its {name} was {was}, and now is {is}"))
     }
 }
 

@@ -2,8 +2,9 @@
 What a run keeps on disk until it is done, so that an interrupted one can go on.
 
 The folder `RULES.unfinished` holds the observations that memory had no room for; then `read.json`, which says that all
-were read, from what and for which settings; then `learned-NNN.json` for every part of the crawl whose sites are learned. It is there
-only if memory was short: smaller crawls are read again in no time.
+were read, from what and for which settings; then `learned-NNN.json` for every part of the crawl whose sites are learned. Where reading
+ends early, by Ctrl-C or a connection that breaks, `reading.json` says how far it came, and all observations until there are in the
+folder. It is there only if memory was short or inputs come from elsewhere: smaller crawls are read again in no time.
 */
 
 use std::fs;
@@ -12,17 +13,22 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use dedust::RuleSet;
+use dedust_crawl::ReadPosition;
 use dedust_io::OutputFile;
 use dedust_learn::{
-    EvidenceKinds, PARTS, Progress, SampleSize, SiteReport, StoredCrawl, StoredSite, Trainer, Training,
+    CrawlStore, EvidenceKinds, PARTS, Progress, SampleSize, SiteReport, StoredCrawl, StoredSite,
+    SuspendedStore, Trainer, Training,
 };
 use rayon::prelude::*;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::part::PartOf;
 use super::settings::Settings;
 use crate::args::LearnArgs;
 use crate::failure::Refusal;
+use crate::line_source::name_of;
 use crate::method::Method;
 use crate::printer::Printer;
 
@@ -34,7 +40,11 @@ pub(super) struct Unfinished {
     settings: Settings,
     method: Method,
     evidence: EvidenceKinds,
+    /// Of the sites, where not all are learned.
+    part: Option<PartOf>,
     resume: bool,
+    /// Whether no other run can find the folder.
+    is_temporary: bool,
 }
 
 /// `read.json`.
@@ -44,6 +54,45 @@ struct Read {
     settings: Settings,
     sites: Vec<StoredSite>,
 }
+
+/// `reading.json`.
+#[derive(Debug, Serialize, Deserialize)]
+struct PartlyRead {
+    version: u32,
+    settings: Settings,
+    position: ReadPosition,
+    /// Objects of stores that were opened, with what changes when they do.
+    objects: Vec<(String, String)>,
+    store: SuspendedStore,
+}
+
+/// What tells whether a file can be used.
+trait Header {
+    fn version(&self) -> u32;
+    fn settings(&self) -> &Settings;
+}
+
+impl Header for Read {
+    fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}
+
+impl Header for PartlyRead {
+    fn version(&self) -> u32 {
+        self.version
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+}
+
+const START_OVER: &str = "start over with --force instead of --resume";
 
 /// `learned-NNN.json`.
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,7 +104,8 @@ struct Learned<R> {
 impl Unfinished {
     /// The folder of the run that `args` ask for. What another run left there must be meant to be used or overwritten.
     pub(super) fn prepare(args: &LearnArgs) -> anyhow::Result<Self> {
-        let folder = if args.output.as_os_str() == "-" {
+        let is_temporary = args.output.as_os_str() == "-";
+        let folder = if is_temporary {
             std::env::temp_dir().join(format!("dedust-{}.unfinished", std::process::id()))
         } else {
             let mut name = args.output.clone().into_os_string();
@@ -63,16 +113,17 @@ impl Unfinished {
             name.into()
         };
         let settings = Settings::of(args);
-        let unfinished =
-            Self { folder, settings, method: args.method, evidence: args.evidence, resume: args.resume };
-        if !args.resume && !args.force && unfinished.read_path().exists() {
+        let (method, evidence, resume) = (args.method, args.evidence, args.resume);
+        let unfinished = Self { folder, settings, method, evidence, part: args.part, resume, is_temporary };
+        let has_left = unfinished.read_path().exists() || unfinished.has_position();
+        if !args.resume && !args.force && has_left {
             return Err(Refusal::new(
                 format!("an earlier run was interrupted and left {}", unfinished.folder.display()),
                 "go on with it by --resume, or start over with --force",
             )
             .into());
         }
-        if !unfinished.resume || !unfinished.read_path().exists() {
+        if !unfinished.resume || !has_left {
             unfinished.remove()?;
         }
         Ok(unfinished)
@@ -86,6 +137,20 @@ impl Unfinished {
         self.folder.join("read.json")
     }
 
+    fn position_path(&self) -> PathBuf {
+        self.folder.join("reading.json")
+    }
+
+    /// Whether a run ended while it was reading, and what it had read can be used.
+    pub(super) fn has_position(&self) -> bool {
+        self.position_path().exists()
+    }
+
+    /// What is said of a folder that is not as it was left.
+    pub(super) fn cannot_read(&self) -> String {
+        format!("cannot read {}", self.folder.display())
+    }
+
     fn learned_path(&self, part: usize) -> PathBuf {
         self.folder.join(format!("learned-{part:03}.json"))
     }
@@ -96,31 +161,85 @@ impl Unfinished {
         if !self.resume || !path.exists() {
             return Ok(None);
         }
-        let folder = self.folder.display();
-        let start_over = "start over with --force instead of --resume";
-        let text = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let Read { version, settings, sites } =
-            serde_json::from_slice(&text).ok().filter(|read: &Read| read.version == VERSION).ok_or_else(
-                || Refusal::new(format!("{folder} was not left by this version of dedust"), start_over),
-            )?;
-        debug_assert_eq!(version, VERSION);
-        if let Some(difference) = settings.difference(&self.settings) {
-            return Err(Refusal::new(
-                format!("the run that left {folder} cannot be resumed: {difference}"),
-                start_over,
-            )
-            .into());
-        }
+        let Read { sites, .. } = self.load(&path)?;
         let crawl = StoredCrawl::open(self.evidence, sample, &self.folder, sites)
-            .with_context(|| format!("cannot read {folder}"))?;
+            .with_context(|| self.cannot_read())?;
         Ok(Some(crawl))
+    }
+
+    /// How far the interrupted run had read these files, and what it knew then.
+    pub(super) fn resume_reading(
+        &self,
+        files: &[PathBuf],
+    ) -> anyhow::Result<Option<(ReadPosition, SuspendedStore)>> {
+        if !self.resume || !self.has_position() {
+            return Ok(None);
+        }
+        let PartlyRead { position, objects, store, .. } = self.load::<PartlyRead>(&self.position_path())?;
+        for (name, before) in &objects {
+            let opened = files.iter().take(position.inputs + 1).find(|file| name_of(file) == *name);
+            let version = opened.map_or(Ok(None), |file| dedust_io::version_of(file))?;
+            if version.as_ref() != Some(before) {
+                let problem = format!("{name} has changed since it was read (it was {before})");
+                return Err(Refusal::new(problem, START_OVER).into());
+            }
+        }
+        Ok(Some((position, store)))
+    }
+
+    /// Reads a file of the folder that was left by a run with the same settings.
+    fn load<T: DeserializeOwned + Header>(&self, path: &Path) -> anyhow::Result<T> {
+        let folder = self.folder.display();
+        let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let loaded = serde_json::from_slice(&text).ok().filter(|loaded: &T| loaded.version() == VERSION);
+        let loaded = loaded.ok_or_else(|| {
+            Refusal::new(format!("{folder} was not left by this version of dedust"), START_OVER)
+        })?;
+        if let Some(difference) = loaded.settings().difference(&self.settings) {
+            let problem = format!("the run that left {folder} cannot be resumed: {difference}");
+            return Err(Refusal::new(problem, START_OVER).into());
+        }
+        Ok(loaded)
+    }
+
+    /// Whether it takes long to read again what a store has, and can be done: standard input is gone.
+    pub(super) fn is_worth_keeping(store: &CrawlStore, files: &[PathBuf]) -> bool {
+        let is_object = |file: &PathBuf| file.to_string_lossy().contains("://");
+        (store.has_spilled() || files.iter().any(is_object))
+            && files.iter().all(|file| file.as_os_str() != "-")
+    }
+
+    /// Notes how far inputs were read, with all that was known then, so that the run can go on from there.
+    pub(super) fn note_position(
+        &self,
+        position: ReadPosition,
+        mut objects: Vec<(String, String)>,
+        store: CrawlStore,
+    ) -> anyhow::Result<()> {
+        if self.is_temporary {
+            return Ok(());
+        }
+        if self.resume && self.has_position() {
+            let PartlyRead { objects: earlier, .. } = self.load(&self.position_path())?;
+            objects.extend(earlier);
+            objects.sort();
+            objects.dedup();
+        }
+        let store = store
+            .suspend()
+            .with_context(|| format!("cannot put what was read into the folder {}", self.folder.display()))?;
+        let settings = self.settings.clone();
+        write(&self.position_path(), &PartlyRead { version: VERSION, settings, position, objects, store })
     }
 
     /// Notes that all was read, so that the run can be resumed from here on.
     pub(super) fn note_read(&self, crawl: &StoredCrawl) -> anyhow::Result<()> {
         let sites = crawl.sites().to_vec();
         let read = Read { version: VERSION, settings: self.settings.clone(), sites };
-        write(&self.read_path(), &read)
+        write(&self.read_path(), &read)?;
+        // From now on of no use.
+        let _ = fs::remove_file(self.position_path());
+        Ok(())
     }
 
     /// Learns every part that is not learned yet, several at a time. Each is kept as soon as it is done.
@@ -131,7 +250,8 @@ impl Unfinished {
         progress: &dyn Progress,
     ) -> anyhow::Result<Training> {
         progress.start(crawl.sites().len(), crawl.rows());
-        let learned = (0..PARTS).into_par_iter().map(|part| self.train_part(trainer, crawl, part, progress));
+        let parts = (0..PARTS).into_par_iter().filter(|part| self.part.is_none_or(|of| of.has(*part)));
+        let learned = parts.map(|part| self.train_part(trainer, crawl, part, progress));
         Ok(Training::of_parts(self.method.name(), learned.collect::<anyhow::Result<_>>()?))
     }
 
@@ -159,12 +279,17 @@ impl Unfinished {
         Ok(training)
     }
 
-    /// Ends a run that came to nothing: what was read is kept if all was, and else removed.
+    /// Ends a run that came to nothing: says what is kept of it, or removes it.
     pub(super) fn give_up(&self, printer: &mut Printer) {
         if self.read_path().exists() {
             let folder = self.folder.display();
             printer.hint(format_args!(
                 "all was read, and is kept in {folder}: go on with the same command and --resume"
+            ));
+        } else if self.has_position() {
+            let folder = self.folder.display();
+            printer.hint(format_args!(
+                "what was read until then is kept in {folder}: go on with the same command and --resume"
             ));
         } else if let Err(error) = self.remove() {
             printer.warning(format_args!("{error:#}"));

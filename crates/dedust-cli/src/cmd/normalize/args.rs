@@ -5,6 +5,7 @@ Options of `dedust normalize`.
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use dedust_io::Format;
 
 use crate::args::{ReadArgs, TrustArgs};
 use crate::help;
@@ -18,7 +19,7 @@ pub(crate) struct NormalizeArgs {
     /// Files or folders with URLs, of any format that `learn` reads; `-` is standard input
     #[arg(default_value = "-", value_name = "INPUT", long_help = help::URLS)]
     pub(crate) inputs: Vec<PathBuf>,
-    /// Where the result goes; written when all is done, or not at all [default: standard output]
+    /// Where the result goes; `DIR/` for a file of its own for each input [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Overwrite OUT if it exists
@@ -58,4 +59,11 @@ pub(crate) enum UrlFormat {
     Tsv,
     /// A JSON object per line
     Json,
+}
+
+impl UrlFormat {
+    /// Whether an input of this format comes out as a table.
+    pub(super) fn makes_table(self, input: Format) -> bool {
+        self == UrlFormat::Same && input.is_table()
+    }
 }

@@ -48,7 +48,12 @@ pub(super) fn rewrite(
             job.watch.look(sink.printer);
         }
     };
-    write(&lines, &locations, &name, workers, sink)?;
+    // What is refused is not written; what was read before a failure is.
+    let is_usable = reader.check();
+    let written = match (&read, &is_usable) {
+        (Ok(()), Err(_)) => Ok(()),
+        _ => write(&lines, &locations, &name, workers, sink),
+    };
     if bad_rows > 0 {
         let counts = reader.counts();
         let rows = crate::number::counted(counts.good + counts.bad, "row", "rows");
@@ -57,8 +62,9 @@ pub(super) fn rewrite(
     let mut layout = reader.layout().unwrap_or_default();
     layout.preset = reader.preset();
     job.layouts.note_urls(&name, reader.format(), layout);
+    written?;
     read?;
-    Ok(reader.check()?)
+    Ok(is_usable?)
 }
 
 /// Rewrites some rows, put into lines.

@@ -11,8 +11,7 @@ use dedust_io::Location;
 use serde::Serialize;
 
 use super::args::UrlFormat;
-use crate::line_source::MAX_LINE_BYTES;
-use crate::observe::SHOWN;
+use crate::bad_lines::{BadLines, too_long};
 
 /// What is made of a line.
 #[derive(Clone, Copy, Debug)]
@@ -36,28 +35,13 @@ pub(super) struct Tally {
     /// Lines that are URLs.
     pub(super) urls: u64,
     /// Lines that are neither URLs nor blank.
-    pub(super) bad: u64,
+    pub(super) bad: BadLines,
     /// URLs that differ from what was made of them.
     pub(super) changed: u64,
-    /// The first of the bad lines.
-    pub(super) first_bad: Vec<BadLine>,
     /// The first URL that changed, with its line.
     pub(super) first_changed: Option<(u64, String)>,
     /// Where it is, if that is no line.
     pub(super) first_changed_at: Option<Location>,
-}
-
-/// A line that is no URL.
-#[derive(Debug)]
-pub(super) struct BadLine {
-    /// Counted from 1.
-    pub(super) line: u64,
-    /// Where it is, if that is not this line: rows are counted one by one, whatever lines they take.
-    pub(super) location: Option<Location>,
-    /// What is wrong.
-    pub(super) problem: String,
-    /// The line, shortened.
-    pub(super) value: String,
 }
 
 /// Buffers to rewrite lines in.
@@ -214,10 +198,6 @@ pub(super) fn long_line(line: u64) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-fn too_long() -> String {
-    format!("longer than {} MiB", MAX_LINE_BYTES >> 20)
-}
-
 impl Tally {
     /// Counts a line, which may be blank.
     fn count(&mut self, line: &[u8], result: &Result<&[u8], ParseUrlError>) {
@@ -238,58 +218,41 @@ impl Tally {
                     }
                 }
             }
-            Err(error) => self.bad_line(|| (error.to_string(), dedust_io::shorten(line))),
+            Err(error) => self.bad.push(self.lines, || (error.to_string(), dedust_io::shorten(line))),
         }
     }
 
     /// Counts a line that was handed out in parts, of which `start` is the beginning.
     pub(super) fn long_line(&mut self, start: String) {
         self.lines += 1;
-        self.bad_line(|| (too_long(), start));
-    }
-
-    /// Counts a line that is no URL; `problem_and_value` tell of it.
-    fn bad_line(&mut self, problem_and_value: impl FnOnce() -> (String, String)) {
-        self.bad += 1;
-        if self.first_bad.len() < SHOWN {
-            let (problem, value) = problem_and_value();
-            self.first_bad.push(BadLine { line: self.lines, location: None, problem, value });
-        }
+        self.bad.push_long(self.lines, start);
     }
 
     /// Says where rows are that were counted as lines: those after the first `before`.
     pub(super) fn locate(&mut self, before: u64, locations: &[Location]) {
-        let at = |line: u64| {
-            let index = usize::try_from(line.checked_sub(before + 1)?).ok()?;
-            locations.get(index).copied()
-        };
-        for bad in &mut self.first_bad {
-            bad.location = bad.location.or_else(|| at(bad.line));
-        }
+        self.bad.locate(before, |index| locations.get(index).copied());
         if self.first_changed_at.is_none() {
-            self.first_changed_at = self.first_changed.as_ref().and_then(|(line, _)| at(*line));
+            let line = self.first_changed.as_ref().map(|(line, _)| *line);
+            let index = line.and_then(|line| usize::try_from(line.checked_sub(before + 1)?).ok());
+            self.first_changed_at = index.and_then(|index| locations.get(index).copied());
         }
     }
 
     /// Whether most lines so far are no URLs.
     pub(super) fn is_mostly_bad(&self) -> bool {
-        self.bad > self.urls
+        self.bad.count() > self.urls
     }
 
     /// Adds the lines of the next piece, which is left empty.
     pub(super) fn add(&mut self, next: &mut Self) {
         let next = std::mem::take(next);
-        let room = SHOWN.saturating_sub(self.first_bad.len());
         let before = self.lines;
-        self.first_bad.extend(
-            next.first_bad.into_iter().take(room).map(|bad| BadLine { line: before + bad.line, ..bad }),
-        );
+        self.bad.add(before, next.bad);
         if self.first_changed.is_none() {
             self.first_changed = next.first_changed.map(|(line, url)| (before + line, url));
         }
         self.lines += next.lines;
         self.urls += next.urls;
-        self.bad += next.bad;
         self.changed += next.changed;
     }
 }

@@ -10,7 +10,7 @@ use dedust::rules::{Change, Edit};
 use dedust::support::place_edit;
 
 use super::args::AddArgs;
-use super::decide::replace_edits;
+use super::select::refusal;
 use crate::ExitStatus;
 use crate::failure::Refusal;
 use crate::line_source::name_of;
@@ -54,7 +54,8 @@ pub(super) fn run(args: &AddArgs, printer: &mut Printer) -> anyhow::Result<ExitS
     rules.insert(&args.site, site.with_refused(refused)).map_err(|error| {
         Refusal::new(error.to_string(), "name the site by its registrable domain, such as example.org")
     })?;
-    replace_edits(&mut rules, &args.site, edits)?;
+    let replaced = rules.replace_edits(&args.site, edits);
+    replaced.map_err(|error| refusal(error, &rules))?;
     rule_file::rewrite(&args.rules, &rules)?;
     told.iter().for_each(|line| printer.note(line));
     let name = name_of(&args.rules);

@@ -2,51 +2,39 @@
 `rules off`, `on`, `pin` and `unpin`: a rule file in, the same with other decisions out.
 */
 
-use dedust::RuleSet;
-use dedust::rules::{Decision, Edit};
+use dedust::rules::{Decided, DecidedEdits, DecisionVerb, Edit};
 
 use super::args::DecideArgs;
-use super::select::edits_of;
+use super::select::refusal;
 use crate::ExitStatus;
 use crate::number::counted;
 use crate::printer::Printer;
-use crate::rule_file::{self, refused_with};
-use crate::{line_source, words};
-
-/// What is decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
-    Off,
-    On,
-    Pin,
-    Unpin,
-}
+use crate::{line_source, rule_file, words};
 
 /// Changes the decisions about some edits of a site.
-pub(super) fn run(verb: Verb, args: &DecideArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
+pub(super) fn run(
+    verb: DecisionVerb,
+    args: &DecideArgs,
+    printer: &mut Printer,
+) -> anyhow::Result<ExitStatus> {
     rule_file::check_rewritable(&args.rules)?;
     let mut rules = rule_file::load(&args.rules, false)?;
-    let site = rule_file::site(&rules, &args.site)?;
-    let mut indexes: Vec<usize> = if args.all { (0..site.len()).collect() } else { Vec::new() };
-    for id in &args.ids {
-        indexes.extend(edits_of(&args.site, site, id)?);
-    }
-    indexes.sort_unstable();
-    indexes.dedup();
+    rule_file::site(&rules, &args.site)?;
     let decision = args.decision.checked()?;
-    let mut edits = site.edits().to_vec();
+    let which = if args.all { DecidedEdits::All } else { DecidedEdits::Ids(&args.ids) };
+    let decided = rules.decide(&args.site, which, verb, &decision);
+    let decided = decided.map_err(|error| refusal(error, &rules))?;
+    let edits = rule_file::site(&rules, &args.site)?.edits();
     let (mut changed, mut told, mut refuted) = (0, Vec::new(), Vec::new());
-    for index in indexes {
-        let edit = &mut edits[index];
-        let is_changed = verb.apply(edit, &decision);
+    for Decided { index, is_changed } in decided {
+        let edit = &edits[index];
         changed += u64::from(is_changed);
-        told.push(format!("{} {}: {edit}", edit.id(), verb.outcome(edit, is_changed)));
-        if verb != Verb::Off && edit.off.is_none() && !edit.is_applied() {
+        told.push(format!("{} {}: {edit}", edit.id(), outcome(verb, edit, is_changed)));
+        if verb != DecisionVerb::Off && edit.off.is_none() && !edit.is_applied() {
             refuted.push(format!("{} is not applied: {}", edit.id(), refutation(edit)));
         }
     }
     if changed > 0 {
-        replace_edits(&mut rules, &args.site, edits)?;
         rule_file::rewrite(&args.rules, &rules)?;
     }
     told.iter().for_each(|line| printer.note(line));
@@ -62,48 +50,20 @@ pub(super) fn run(verb: Verb, args: &DecideArgs, printer: &mut Printer) -> anyho
     Ok(ExitStatus::Success)
 }
 
-/// Gives a site other edits, if these can stand together.
-pub(super) fn replace_edits(rules: &mut RuleSet, name: &str, edits: Vec<Edit>) -> anyhow::Result<()> {
-    let site = rules.site(name).cloned().unwrap_or_default();
-    let described = edits.clone();
-    let refuse = |error| refused_with(name, &described, error);
-    let site = site.with_edits(edits).map_err(refuse)?;
-    rules.insert(name, site).map_err(refuse)?;
-    Ok(())
-}
-
 fn refutation(edit: &Edit) -> String {
     edit.evidence.verdict.as_ref().map_or_else(String::new, words::verdict)
 }
 
-impl Verb {
-    /// Changes an edit. `false`: it was so before.
-    fn apply(self, edit: &mut Edit, decision: &Decision) -> bool {
-        let made = || Some(Box::new(decision.clone()));
-        let (decided, is_decided) = match self {
-            Self::Off => (&mut edit.off, true),
-            Self::On => (&mut edit.off, false),
-            Self::Pin => (&mut edit.pinned, true),
-            Self::Unpin => (&mut edit.pinned, false),
-        };
-        let is_changed = decided.is_some() != is_decided;
-        if is_changed {
-            *decided = if is_decided { made() } else { None };
-        }
-        is_changed
-    }
-
-    fn outcome(self, edit: &Edit, is_changed: bool) -> String {
-        let name = match self {
-            Self::Off => "off",
-            Self::On => "on",
-            Self::Pin => "pinned",
-            Self::Unpin => "not pinned",
-        };
-        let also = match self {
-            Self::Pin | Self::Unpin if edit.off.is_some() => ", but off",
-            _ => "",
-        };
-        format!("is {name}{}{also}", if is_changed { "" } else { " already" })
-    }
+fn outcome(verb: DecisionVerb, edit: &Edit, is_changed: bool) -> String {
+    let name = match verb {
+        DecisionVerb::Off => "off",
+        DecisionVerb::On => "on",
+        DecisionVerb::Pin => "pinned",
+        DecisionVerb::Unpin => "not pinned",
+    };
+    let also = match verb {
+        DecisionVerb::Pin | DecisionVerb::Unpin if edit.off.is_some() => ", but off",
+        _ => "",
+    };
+    format!("is {name}{}{also}", if is_changed { "" } else { " already" })
 }

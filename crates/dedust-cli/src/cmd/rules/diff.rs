@@ -15,12 +15,12 @@ use dedust_io::Observation;
 use serde::Serialize;
 
 use super::args::DiffArgs;
-use super::state::state;
 use crate::args::ReportFormat;
 use crate::number::{count, counted};
 use crate::observe::{self, SHOWN};
 use crate::printer::Printer;
 use crate::{ExitStatus, rule_file};
+use dedust_report::edit_state::state;
 
 /// URLs that are shown to people; programs get all.
 const SHOWN_URLS: usize = 20;

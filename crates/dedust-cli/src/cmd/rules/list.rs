@@ -8,13 +8,13 @@ use dedust::rules::{Decision, Edit};
 use serde::Serialize;
 
 use super::args::{ListArgs, Sort};
-use super::state::{is_by_hand, state, trust};
 use crate::ExitStatus;
 use crate::args::ReportFormat;
 use crate::number::{count, counted, percent};
 use crate::printer::Printer;
 use crate::rule_file;
 use crate::table::{Align, Table};
+use dedust_report::edit_state::{is_by_hand, state, trust};
 
 /// One line of `--format json`.
 #[derive(Debug, Serialize)]

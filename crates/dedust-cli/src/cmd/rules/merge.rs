@@ -6,13 +6,13 @@ use dedust::rules::{DecidedTwice, MergeConflict, Prefer};
 use dedust_io::{OutputFile, WriteError};
 
 use super::args::{MergeArgs, PreferredFile};
-use super::state::state;
 use crate::ExitStatus;
 use crate::failure::Refusal;
 use crate::line_source::name_of;
 use crate::number::counted;
 use crate::printer::Printer;
 use crate::rule_file::{self, refused_with};
+use dedust_report::edit_state::state;
 
 /// Merges two files. Sites that cannot be united are an answer of no, and nothing is written.
 pub(super) fn run(args: &MergeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {

@@ -1,31 +1,31 @@
 /*!
-Which edits are meant: a site by its name, an edit by its id or the beginning of that.
+Which edits are meant: a site by its name, an edit by its id or the beginning of that. What to do if that is not clear.
 */
 
-use dedust::rules::{Edit, SiteRules};
+use dedust::RuleSet;
+use dedust::errors::DecideError;
+use dedust::rules::Edit;
 
 use crate::failure::Refusal;
+use crate::rule_file::{refused_with, unknown_site};
 
 /// Edits that are named to people who mistyped one.
 const SHOWN: usize = 10;
 
-/// The places of the edit whose id starts with `id`: one, unless the site has the same edit twice.
-pub(super) fn edits_of(name: &str, site: &SiteRules, id: &str) -> Result<Vec<usize>, Refusal> {
-    let id = id.to_ascii_lowercase();
-    let ids: Vec<String> = site.edits().iter().map(|edit| edit.id().to_string()).collect();
-    let matching: Vec<usize> =
-        (0..ids.len()).filter(|&at| !id.is_empty() && ids[at].starts_with(&id)).collect();
-    match &matching[..] {
-        [first, others @ ..] if others.iter().all(|&other| ids[other] == ids[*first]) => Ok(matching),
-        [] => Err(Refusal::new(
-            format!("no edit of `{name}` has an id that starts with `{id}`"),
-            format!("its edits are {}", candidates(site.edits().iter())),
-        )),
-        several => Err(Refusal::new(
-            format!("`{id}` is the beginning of several ids of `{name}`"),
-            format!("give more digits: {}", candidates(several.iter().map(|&at| &site.edits()[at]))),
-        )),
-    }
+/// Why nothing was decided, with a remedy.
+pub(super) fn refusal(error: DecideError, rules: &RuleSet) -> Refusal {
+    let edits_of = |site: &str| rules.site(site).map_or(&[][..], |site| site.edits());
+    let remedy = match &error {
+        DecideError::UnknownSite { site } => return unknown_site(rules, site),
+        DecideError::Refused { site, edits, source } => return refused_with(site, edits, source.clone()),
+        DecideError::UnknownId { site, .. } => format!("its edits are {}", candidates(edits_of(site).iter())),
+        DecideError::SeveralIds { site, indexes, .. } => {
+            let edits = edits_of(site);
+            format!("give more digits: {}", candidates(indexes.iter().map(|&at| &edits[at])))
+        }
+        _ => "nothing was written".into(),
+    };
+    Refusal::new(error.to_string(), remedy)
 }
 
 /// The first of some edits, by id and sentence.

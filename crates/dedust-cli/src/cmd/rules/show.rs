@@ -8,13 +8,13 @@ use dedust::rules::{Edit, Promise, SiteRules};
 use serde::Serialize;
 
 use super::args::ShowArgs;
-use super::select::edits_of;
-use super::state::{state, trust};
+use super::select::refusal;
 use crate::ExitStatus;
 use crate::args::ReportFormat;
 use crate::number::{count, counted};
 use crate::printer::Printer;
 use crate::{rule_file, words};
+use dedust_report::edit_state::{state, trust};
 
 /// One line of `--format json`.
 #[derive(Debug, Serialize)]
@@ -40,7 +40,7 @@ pub(super) fn run(args: &ShowArgs, printer: &mut Printer) -> anyhow::Result<Exit
     let rules = rule_file::load(&args.rules, false)?;
     let site = rule_file::site(&rules, &args.site)?;
     let indexes = match &args.id {
-        Some(id) => edits_of(&args.site, site, id)?,
+        Some(id) => site.edits_with_id(&args.site, id).map_err(|error| refusal(error, &rules))?,
         None => (0..site.len()).collect(),
     };
     if args.format == ReportFormat::Json {
@@ -83,14 +83,17 @@ fn print_site(name: &str, site: &SiteRules, printer: &mut Printer) -> io::Result
         let urls = counted(site.summary().urls, "URL", "URLs");
         printer.line(format_args!("  learned from {urls} of {} known pages", count(site.summary().pages)))?;
     }
-    if let Some(Promise { lost, pages }) = site.summary().promise {
-        let pages = counted(pages, "page", "pages");
-        printer.line(format_args!(
-            "  what was learned is expected to merge at most {} of {pages} wrongly, 95 % confidence",
-            count(lost)
-        ))?;
+    match (site.promise(), site.summary().promise) {
+        (Some(Promise { lost, pages }), _) => printer.line(format_args!(
+            "  at most {} of {} are expected to be merged wrongly, 95 % confidence",
+            count(lost),
+            counted(pages, "page", "pages"),
+        )),
+        (None, Some(_)) => printer.line(
+            "  nothing is promised: an edit is applied that was written by hand, or pinned although it was refuted",
+        ),
+        (None, None) => Ok(()),
     }
-    Ok(())
 }
 
 fn print_edit(index: usize, site: &SiteRules, printer: &mut Printer) -> io::Result<()> {

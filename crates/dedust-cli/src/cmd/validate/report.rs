@@ -224,7 +224,7 @@ impl Report<'_> {
         let sites: BTreeSet<&str> = promoted.collect();
         for name in sites {
             let Some(site) = self.judged.site(name) else { continue };
-            if let Some(Promise { lost, pages }) = site.summary().promise {
+            if let Some(Promise { lost, pages }) = site.promise() {
                 printer.note(format_args!(
                     "\n{name} may lose {} of its {} now, at most, with 95 % confidence",
                     count(lost),

@@ -23,8 +23,13 @@ logger = logging.getLogger(__name__)
 
 # Sites that have counts of their own; the others are counted together.
 MAX_SITES = 1_000
-# Sites that the closing report names.
+# Edits that have counts of their own.
+MAX_EDITS = 10_000
+# Sites, and edits of all of them, that the closing report names.
 SHOWN_SITES = 10
+SHOWN_EDITS = 20
+# Said of a duplicate that no edit changed.
+UNCHANGED = "other URLs of the page are rewritten to it"
 
 
 class DupeFilter(BaseDupeFilter):
@@ -46,6 +51,8 @@ class DupeFilter(BaseDupeFilter):
         self.others = open_set(crawler.settings, f"dedust.{fingerprinter.mode}")
         self.requests = 0
         self.by_site: Counter[str] = Counter()
+        # By site and what an edit says.
+        self.by_edit: Counter[tuple[str, str]] = Counter()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> DupeFilter:
@@ -73,6 +80,8 @@ class DupeFilter(BaseDupeFilter):
         self.requests += 1
         self.inc("dedust/requests")
         key = self.fingerprinter.key(request)
+        if key is not None and self.fingerprinter.is_within_page(request, key):
+            key = None
         if self.fingerprinter.mode == "filter":
             is_new = self.others.insert(self.fingerprinter.plain(request))
             if is_seen and is_new and key is not None:
@@ -89,13 +98,21 @@ class DupeFilter(BaseDupeFilter):
         self.by_site[site] += 1
         self.inc(name)
         self.inc(f"{name}/{site}")
+        reasons = self.reasons(url)
+        for reason in reasons or [UNCHANGED]:
+            if (site, reason) in self.by_edit or len(self.by_edit) < MAX_EDITS:
+                self.by_edit[site, reason] += 1
         level = logging.INFO if self.by_site[site] == 1 else logging.DEBUG
         if logger.isEnabledFor(level):
             verb = "Filtered" if self.fingerprinter.mode == "filter" else "Would filter"
-            sentences = self.fingerprinter.normalizer.explain(url).sentences
-            why = f" since {'; '.join(sentences)}" if sentences else ""
+            why = f" since {'; '.join(reasons)}" if reasons else ""
             more = " (further ones of this site at level DEBUG)" if level == logging.INFO else ""
             logger.log(level, "%s %s: a URL with the key %s was met before%s%s", verb, url, key, why, more)
+
+    def reasons(self, url: str) -> list[str]:
+        """What the edits that change a URL say; compiled rules only have their numbers."""
+        explanation = self.fingerprinter.normalizer.explain(url)
+        return explanation.sentences or [f"edit {number} applies" for number in explanation.edits]
 
     def inc(self, name: str) -> None:
         self.crawler.stats.inc_value(name)
@@ -109,19 +126,21 @@ class DupeFilter(BaseDupeFilter):
         return self.inner.close(reason)
 
     def report(self) -> None:
-        """Says what was saved, or would have been."""
+        """Says what was saved, or would have been, and by which edits."""
         count = self.by_site.total()
         share = 100 * count / self.requests if self.requests else 0.0
         sites = ", ".join(f"{site} {number}" for site, number in self.by_site.most_common(SHOWN_SITES))
         of_sites = f": {sites}" if sites else ""
+        edits = "".join(
+            f"\n  {number:>9,}  {site}: {reason}" for (site, reason), number in self.by_edit.most_common(SHOWN_EDITS)
+        )
         if self.fingerprinter.mode == "filter":
-            text = "%d of %d requests (%.1f %%) were duplicates by the learned rules, and not made%s"
+            text = "of %d requests %d (%.1f %%) were duplicates by the learned rules, and not made%s%s"
+            by = f"; these rules saved them:{edits}" if edits else ""
         else:
-            text = (
-                "%d of %d requests (%.1f %%) were duplicates by the learned rules, and made nevertheless%s; "
-                'DEDUST_MODE = "filter" saves them'
-            )
-        logger.info(text, count, self.requests, share, of_sites)
+            text = "of %d requests %d (%.1f %%) were duplicates by the learned rules, and made nevertheless%s%s"
+            by = f'; these rules would have saved them, with DEDUST_MODE = "filter":{edits}' if edits else ""
+        logger.info(text, self.requests, count, share, of_sites, by)
 
     def log(self, request: Request, spider: Spider) -> None:
         self.inner.log(request, spider)
@@ -136,8 +155,9 @@ class DupeFilter(BaseDupeFilter):
 class SeenDupeFilter(BaseDupeFilter):
     """Filters duplicates with bounded memory: 6.4 bytes for a request, and some 150 MB.
 
-    The set is in the folder of the setting DEDUST_SEEN, which may be used by one crawl after another; else in the job directory,
-    where it survives `kill -9`; else in memory.
+    The set is in the folder of the setting DEDUST_SEEN, which may be used by one crawl after another, or on the server that
+    it names as redis://HOST/PREFIX, for many processes at the same time, in the session of DEDUST_SESSION if there is one; else in the
+    job directory, where it survives `kill -9`; else in memory.
     """
 
     def __init__(self, crawler: Crawler, seen: dedust.SeenSet) -> None:
@@ -149,8 +169,16 @@ class SeenDupeFilter(BaseDupeFilter):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SeenDupeFilter:
-        folder = crawler.settings.get("DEDUST_SEEN")
-        seen = dedust.SeenSet(folder) if folder else open_set(crawler.settings, "dedust.seen")
+        place = crawler.settings.get("DEDUST_SEEN")
+        if place and "://" in str(place):
+            fingerprinter = crawler.request_fingerprinter
+            # Without rules, fingerprints do not depend on them.
+            is_by_key = isinstance(fingerprinter, RequestFingerprinter) and fingerprinter.mode == "filter"
+            normalizer: dedust.Normalizer | None = getattr(fingerprinter, "normalizer", None) if is_by_key else None
+            session: str | None = crawler.settings.get("DEDUST_SESSION")
+            seen = dedust.SeenSet.connect(str(place), normalizer=normalizer, session=session)
+        else:
+            seen = dedust.SeenSet(place) if place else open_set(crawler.settings, "dedust.seen")
         return cls(crawler, seen)
 
     def request_seen(self, request: Request) -> bool:

@@ -6,6 +6,7 @@ rules know both as one page, that page has not been fetched yet.
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
@@ -40,10 +41,19 @@ class RequestFingerprinter:
     def fingerprint(self, request: Request) -> bytes:
         fingerprint = self._fingerprints.get(request)
         if fingerprint is None:
-            key = self.key(request) if self.mode == "filter" else None
-            fingerprint = self.plain(request) if key is None else self.plain(request.replace(url=key))
+            fingerprint = self.learned(request) if self.mode == "filter" else self.plain(request)
             self._fingerprints[request] = fingerprint
         return fingerprint
+
+    def learned(self, request: Request) -> bytes:
+        """The fingerprint by rules."""
+        key = self.key(request)
+        if key is None:
+            return self.plain(request)
+        if self.is_within_page(request, key):
+            # The page's own fingerprint is that of its key, which may be this URL: `/page?sid=1` leads to `/page`.
+            return hashlib.sha1(b"redirect within a page" + self.plain(request)).digest()
+        return self.plain(request.replace(url=key))
 
     def plain(self, request: Request) -> bytes:
         """The fingerprint without rules."""
@@ -51,15 +61,18 @@ class RequestFingerprinter:
         return fingerprint
 
     def key(self, request: Request) -> str | None:
-        """The key of a request's URL; None where rules have no say, and within a chain of redirects."""
+        """The key of a request's URL; None where rules have no say."""
         if not concerns(request):
             return None
         try:
-            key = self.normalizer.key(request.url)
-            chain = self.normalizer.key_many(request.meta.get("redirect_urls") or [])
+            return self.normalizer.key(request.url)
         except dedust.ParseUrlError:
             return None
-        return None if key in chain else key
+
+    def is_within_page(self, request: Request, key: str) -> bool:
+        """Whether a URL of the same key led to a request by redirects."""
+        chain: list[str] = request.meta.get("redirect_urls") or []
+        return key in self.normalizer.key_many(chain)
 
 
 def concerns(request: Request) -> bool:

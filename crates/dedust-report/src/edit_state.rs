@@ -5,7 +5,7 @@ The state of an edit in a word or two: whether it is applied, how it is trusted,
 use dedust::rules::{Edit, Evidence};
 
 /// Whether it is applied and why not: `applied`, `pinned`, `off`, `refuted`, or several of these.
-pub(super) fn state(edit: &Edit) -> String {
+pub fn state(edit: &Edit) -> String {
     let states = [
         ("off", edit.off.is_some()),
         ("pinned", edit.pinned.is_some()),
@@ -17,7 +17,7 @@ pub(super) fn state(edit: &Edit) -> String {
 
 /// Why it is trusted: `proven`, `likely` or `fetched` as its learner says, `learned` if that says nothing, `by hand` without
 /// evidence.
-pub(super) fn trust(edit: &Edit) -> &'static str {
+pub fn trust(edit: &Edit) -> &'static str {
     match edit.evidence.trust {
         Some(trust) => trust.name(),
         None if is_by_hand(edit) => "by hand",
@@ -26,7 +26,7 @@ pub(super) fn trust(edit: &Edit) -> &'static str {
 }
 
 /// Whether nothing was seen of it.
-pub(super) fn is_by_hand(edit: &Edit) -> bool {
+pub fn is_by_hand(edit: &Edit) -> bool {
     let Evidence { urls, groups, support_pairs, .. } = edit.evidence;
     (urls, groups, support_pairs) == (0, 0, 0)
 }

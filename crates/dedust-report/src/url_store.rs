@@ -14,7 +14,8 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 const BLOCK_BYTES: usize = 1 << 20;
 
 /// Distinct URLs in the order in which they were met.
-pub(super) struct UrlStore<'n> {
+#[derive(Debug)]
+pub struct UrlStore<'n> {
     normalizer: &'n Normalizer,
     no_rules: Normalizer,
     scratch: Scratch,
@@ -27,6 +28,7 @@ pub(super) struct UrlStore<'n> {
     group_by_key: HashMap<u128, u32>,
 }
 
+#[derive(Debug)]
 struct StoredUrl {
     block: u32,
     start: u32,
@@ -38,50 +40,65 @@ struct StoredUrl {
 }
 
 /// Why a URL is not kept.
-pub(super) enum NotKept {
-    BadUrl(ParseUrlError),
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotKept {
+    /// It is none.
+    #[error(transparent)]
+    BadUrl(#[from] ParseUrlError),
     /// There is no room for one more.
+    #[error("there is no room for one more URL")]
     Full,
 }
 
 /// The groups of a crawl.
-pub(super) struct Groups {
+#[derive(Debug)]
+pub struct Groups {
     /// The numbers of all URLs, those of a group next to each other, in the order in which they were met.
     members: Vec<u32>,
     /// Those that save most first.
-    pub(super) list: Vec<Group>,
-    pub(super) totals: Totals,
+    pub list: Vec<Group>,
+    /// Figures of all groups.
+    pub totals: Totals,
 }
 
 /// URLs of one key.
-pub(super) struct Group {
+#[derive(Debug)]
+pub struct Group {
     start: u32,
     end: u32,
     /// The sizes, where known, of all but the first, which is the one to be fetched.
-    pub(super) saved_bytes: u64,
-    /// Those of the URLs that safe normalization makes the same as one before them, and their sizes.
-    pub(super) safe_duplicates: u64,
-    pub(super) safe_bytes: u64,
+    pub saved_bytes: u64,
+    /// Those of the URLs that safe normalization makes the same as one before them.
+    pub safe_duplicates: u64,
+    /// The sizes of these, where known.
+    pub safe_bytes: u64,
 }
 
 /// All groups, those of one URL too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Totals {
-    pub(super) urls: u64,
-    pub(super) keys: u64,
+pub struct Totals {
+    /// Distinct URLs, as met.
+    pub urls: u64,
+    /// Distinct keys.
+    pub keys: u64,
     /// Keys of several URLs.
-    pub(super) groups: u64,
-    pub(super) bytes: u64,
-    pub(super) saved_bytes: u64,
-    pub(super) safe_duplicates: u64,
-    pub(super) safe_bytes: u64,
+    pub groups: u64,
+    /// The sizes of all URLs, where known.
+    pub bytes: u64,
+    /// The sizes of those that need not be fetched.
+    pub saved_bytes: u64,
+    /// URLs that safe normalization makes the same as one before them.
+    pub safe_duplicates: u64,
+    /// The sizes of these.
+    pub safe_bytes: u64,
     /// URLs whose size is known.
-    pub(super) sized: u64,
+    pub sized: u64,
 }
 
 impl Totals {
     /// URLs that need not be fetched.
-    pub(super) fn duplicates(&self) -> u64 {
+    pub fn duplicates(&self) -> u64 {
         self.urls - self.keys
     }
 
@@ -100,7 +117,7 @@ impl Totals {
 
 impl<'n> UrlStore<'n> {
     /// A store that takes about `max_bytes` of memory at most.
-    pub(super) fn new(normalizer: &'n Normalizer, max_bytes: usize) -> Self {
+    pub fn new(normalizer: &'n Normalizer, max_bytes: usize) -> Self {
         Self {
             normalizer,
             no_rules: Normalizer::default(),
@@ -114,13 +131,13 @@ impl<'n> UrlStore<'n> {
         }
     }
 
-    /// Keeps a URL, unless it was met before; of several sizes it keeps the first.
-    pub(super) fn push(&mut self, url: &[u8], size: Option<u64>) -> Result<(), NotKept> {
+    /// Keeps a URL, unless it was met before, and says which it is, from 0; of several sizes it keeps the first.
+    pub fn push(&mut self, url: &[u8], size: Option<u64>) -> Result<u32, NotKept> {
         let next = self.urls.len() as u32;
         if let Some(&number) = self.number_by_url.get(&xxh3_128(url)) {
             let known = &mut self.urls[number as usize].size;
             *known = known.or(size);
-            return Ok(());
+            return Ok(number);
         }
         let key = self.normalizer.key_with(url, &mut self.scratch).map_err(NotKept::BadUrl)?;
         let key = xxh3_128(key);
@@ -134,7 +151,7 @@ impl<'n> UrlStore<'n> {
         self.number_by_url.insert(xxh3_128(url), next);
         let (block, start) = self.keep_text(url);
         self.urls.push(StoredUrl { block, start, length: url.len() as u32, group, safe, size });
-        Ok(())
+        Ok(next)
     }
 
     fn keep_text(&mut self, url: &[u8]) -> (u32, u32) {
@@ -161,18 +178,33 @@ impl<'n> UrlStore<'n> {
     }
 
     /// The text of a URL.
-    pub(super) fn url(&self, number: u32) -> &[u8] {
+    pub fn url(&self, number: u32) -> &[u8] {
         let StoredUrl { block, start, length, .. } = self.urls[number as usize];
         &self.blocks[block as usize][start as usize..][..length as usize]
     }
 
+    /// How many URLs there are.
+    pub fn len(&self) -> usize {
+        self.urls.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.urls.is_empty()
+    }
+
+    /// A hash of the key that a URL has without rules.
+    pub(crate) fn safe_hash(&self, number: u32) -> u64 {
+        self.urls[number as usize].safe
+    }
+
     /// What a fetch of it took.
-    pub(super) fn size(&self, number: u32) -> Option<u64> {
+    pub fn size(&self, number: u32) -> Option<u64> {
         self.urls[number as usize].size
     }
 
     /// The groups of at least `min_size` URLs, those that save most first: by bytes, by URLs, and then as they were met.
-    pub(super) fn groups(&self, min_size: u64) -> Groups {
+    pub fn groups(&self, min_size: u64) -> Groups {
         let mut ends = vec![0_u32; self.group_by_key.len()];
         for url in &self.urls {
             ends[url.group as usize] += 1;
@@ -222,7 +254,7 @@ impl<'n> UrlStore<'n> {
 
 impl Groups {
     /// The numbers of the URLs of a group, in the order in which they were met.
-    pub(super) fn members(&self, group: &Group) -> &[u32] {
+    pub fn members(&self, group: &Group) -> &[u32] {
         members_of(group, &self.members)
     }
 }

@@ -17,15 +17,16 @@ const KEPT: usize = 1024;
 
 /// An edit of a rule file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct EditPlace {
+pub struct EditPlace {
     /// The site that it belongs to.
-    pub(crate) site: Box<str>,
+    pub site: Box<str>,
     /// Its place in the site's list, from 0.
-    pub(crate) index: usize,
+    pub index: usize,
 }
 
 /// Finds the edits that join URLs.
-pub(crate) struct JoiningEdits<'r> {
+#[derive(Debug)]
+pub struct JoiningEdits<'r> {
     normalizer: &'r Normalizer,
     /// `None` if the rules are compiled.
     rules: Option<&'r RuleSet>,
@@ -37,7 +38,7 @@ pub(crate) struct JoiningEdits<'r> {
 
 impl<'r> JoiningEdits<'r> {
     /// For URLs that `normalizer`, made of `rules`, gives one key.
-    pub(crate) fn new(normalizer: &'r Normalizer, rules: Option<&'r RuleSet>) -> Self {
+    pub fn new(normalizer: &'r Normalizer, rules: Option<&'r RuleSet>) -> Self {
         Self {
             normalizer,
             rules,
@@ -48,17 +49,17 @@ impl<'r> JoiningEdits<'r> {
     }
 
     /// What an edit does, in words; `None` if the rules are compiled.
-    pub(crate) fn sentence(&self, place: &EditPlace) -> Option<String> {
+    pub fn sentence(&self, place: &EditPlace) -> Option<String> {
         Some(self.edit(place)?.to_string())
     }
 
     /// What `dedust rules` calls an edit; `None` if the rules are compiled.
-    pub(crate) fn id(&self, place: &EditPlace) -> Option<String> {
+    pub fn id(&self, place: &EditPlace) -> Option<String> {
         Some(self.edit(place)?.id().to_string())
     }
 
     /// An edit by its site, place and id: `edit 3 of a.example, 1bcc19fb: what it does`.
-    pub(crate) fn name(&self, place: &EditPlace) -> String {
+    pub fn name(&self, place: &EditPlace) -> String {
         let EditPlace { site, index } = place;
         match self.edit(place) {
             Some(edit) => format!("edit {index} of {site}, {}: {edit}", edit.id()),
@@ -71,7 +72,7 @@ impl<'r> JoiningEdits<'r> {
     }
 
     /// The edits that join `urls`, by site and place. None if safe normalization is enough.
-    pub(crate) fn of(&mut self, urls: &[&[u8]]) -> Vec<EditPlace> {
+    pub fn of(&mut self, urls: &[&[u8]]) -> Vec<EditPlace> {
         let explanations: Vec<Explanation> =
             self.distinct(urls).into_iter().filter_map(|url| self.normalizer.explain(url).ok()).collect();
         if explanations.len() < 2 {
@@ -94,7 +95,7 @@ impl<'r> JoiningEdits<'r> {
     }
 
     /// The last of the edits that join `urls`, in the order in which they are made. None if safe normalization is enough.
-    pub(crate) fn last_of(&mut self, urls: &[&[u8]]) -> Option<EditPlace> {
+    pub fn last_of(&mut self, urls: &[&[u8]]) -> Option<EditPlace> {
         let joining = self.of(urls);
         // URLs are moved to another site before anything else is done to them.
         let moves =

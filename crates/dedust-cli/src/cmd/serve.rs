@@ -1,0 +1,174 @@
+/*!
+`dedust serve`: rules in, answers to crawlers and people out, over HTTP, until it is stopped.
+*/
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use dedust_serve::{Event, Level, Log, RulesError, ServeError, ServeOptions, Server};
+
+use crate::ExitStatus;
+use crate::args::TrustArgs;
+use crate::failure::Refusal;
+use crate::help;
+use crate::printer::{Messages, Printer};
+
+/// Where the token is taken from, if it is not to be a new one each time.
+const TOKEN: &str = "DEDUST_TOKEN";
+
+/// Options of `serve`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::SERVE)]
+pub(crate) struct ServeArgs {
+    /// Rules from `dedust learn`, plain or compiled; loaded again when the file changes
+    pub(crate) rules: PathBuf,
+    /// Crawls that the page can learn from again, of any format
+    #[arg(value_name = "CRAWL")]
+    pub(crate) crawl: Vec<PathBuf>,
+    /// Where to listen; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7007")]
+    pub(crate) listen: SocketAddr,
+    /// Listen also where other machines can connect
+    #[arg(long, long_help = help::PUBLIC)]
+    pub(crate) public: bool,
+    /// A name by which the server may be called, beside localhost and addresses; may be given again
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
+    /// The folder of the set of seen pages, for /v1/seen
+    #[arg(long, value_name = "DIR")]
+    pub(crate) seen: Option<PathBuf>,
+    /// Have keys outlive a loss of power before they are acknowledged
+    #[arg(long, requires = "seen")]
+    pub(crate) sync: bool,
+    /// How the log is written to standard error
+    #[arg(long, value_enum, default_value_t = LogFormat::Text)]
+    pub(crate) log: LogFormat,
+    /// MB that a request may send
+    #[arg(long, value_name = "MB", default_value_t = 1000, hide_short_help = true)]
+    pub(crate) max_body: u32,
+    /// Connections at a time
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
+    pub(crate) max_connections: u32,
+    /// Seconds that requests have to end when the server is stopped
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, hide_short_help = true)]
+    pub(crate) grace: u32,
+    /// How far the rules are trusted.
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+}
+
+/// How the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people
+    Text,
+    /// JSON Lines, for programs
+    Json,
+}
+
+/// Serves until it is stopped.
+pub(crate) fn run(
+    args: &ServeArgs,
+    threads: Option<u16>,
+    printer: &mut Printer,
+) -> anyhow::Result<ExitStatus> {
+    let mut options = ServeOptions::new(&args.rules);
+    options.crawl.clone_from(&args.crawl);
+    options.listen = args.listen;
+    options.public = args.public;
+    options.hosts.clone_from(&args.host);
+    options.seen.clone_from(&args.seen);
+    options.sync = args.sync;
+    options.trust_mirrors = args.trust.trust_mirrors;
+    options.token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
+    options.threads = threads.map(usize::from);
+    options.signals = true;
+    options.limits.body_bytes = u64::from(args.max_body) * 1_000_000;
+    options.limits.connections = args.max_connections as usize;
+    options.limits.stop = Duration::from_secs(args.grace.into());
+    let (messages, format) = (printer.messages(), args.log);
+    options.log = Log::new(move |event| print(event, format, messages));
+    let is_chosen = options.token.is_some();
+    let server = Server::open(options).map_err(explained)?;
+    let address = server.address();
+    if !address.ip().is_loopback() {
+        printer.warning(format_args!(
+            "{address} can be reached from other machines: they can read all rules, and nothing is encrypted"
+        ));
+        printer.hint("put a proxy with TLS and authentication in front of it, and a firewall around it");
+    }
+    match is_chosen {
+        true => printer.note(format_args!("the token for changes is that of {TOKEN}")),
+        false => printer.note(format_args!("token for changes: {}", server.token())),
+    }
+    // The one line of data, for scripts that start a server on any free port.
+    printer.line(format_args!("http://{address}/"))?;
+    printer.finish()?;
+    server.run().map_err(explained)?;
+    Ok(ExitStatus::Success)
+}
+
+/// An error with a remedy.
+fn explained(error: ServeError) -> anyhow::Error {
+    let remedy = match &error {
+        ServeError::Listen { address, source } => match source.kind() {
+            io::ErrorKind::AddrInUse => {
+                format!(
+                    "another program listens there; end it, or choose another port: --listen {}:0 takes any",
+                    address.ip()
+                )
+            }
+            io::ErrorKind::PermissionDenied => "ports below 1024 need rights; choose one above".into(),
+            _ => "choose an address of this machine, such as 127.0.0.1".into(),
+        },
+        ServeError::NotLoopback { .. } => {
+            "add --public if other machines are to connect, or listen on 127.0.0.1".into()
+        }
+        ServeError::ShortToken { .. } => {
+            format!("choose a longer one, or leave {TOKEN} unset for a random one")
+        }
+        // These have remedies of their own.
+        _ => {
+            return match error {
+                ServeError::Rules(RulesError::Read(error)) => error.into(),
+                ServeError::Seen(error) => error.into(),
+                error => error.into(),
+            };
+        }
+    };
+    let cause = std::error::Error::source(&error).map(ToString::to_string);
+    let refusal = Refusal::new(error.to_string(), remedy);
+    match cause {
+        Some(cause) => anyhow::Error::new(Cause(cause)).context(refusal),
+        None => refusal.into(),
+    }
+}
+
+/// Why the system refused.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Cause(String);
+
+/// Prints an event.
+fn print(event: &Event, format: LogFormat, messages: Messages) {
+    match format {
+        LogFormat::Json => {
+            let text = serde_json::to_string(event).unwrap_or_default();
+            if event.level == Level::Detail { messages.detail(text) } else { messages.note(text) }
+        }
+        LogFormat::Text => {
+            let text = &event.message;
+            match event.level {
+                Level::Detail => messages.detail(text),
+                Level::Note => messages.note(text),
+                Level::Warning => messages.warning(text),
+            }
+            if let Some(remedy) = event.remedy {
+                messages.hint(remedy);
+            }
+        }
+    }
+}

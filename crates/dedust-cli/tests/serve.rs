@@ -1,0 +1,198 @@
+/*!
+Starts the real server: what it prints, how it ends, and what is left when it is killed.
+*/
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const RULES: &str = r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.sid"}]}]}}}"#;
+
+/// A server that is killed when dropped.
+struct Running {
+    child: Child,
+    address: String,
+}
+
+impl Running {
+    fn start(folder: &Path, more: &[&str]) -> Self {
+        let mut child = dedust(folder)
+            .args(["serve", "rules.json", "--listen", "127.0.0.1:0"])
+            .args(more)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address =
+            line.trim().strip_prefix("http://").and_then(|line| line.strip_suffix('/')).unwrap_or_default();
+        let address = address.to_owned();
+        if address.is_empty() {
+            let mut told = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+            panic!("{told}");
+        }
+        Self { child, address }
+    }
+
+    /// Ends it with a signal, and says how it ended and what it printed on standard error.
+    fn signal(mut self, signal: &str) -> (Option<i32>, String) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        let mut told = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        (self.child.wait().unwrap().code(), told)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn dedust(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dedust"));
+    command.current_dir(folder).env_remove("DEDUST_TOKEN");
+    command
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("rules.json"), RULES).unwrap();
+    folder
+}
+
+/// The whole lines of an answer that have come, all of them or not; `None` if there was none.
+fn post(address: &str, path: &str, body: &str) -> Option<Vec<String>> {
+    let mut connection = TcpStream::connect(address).ok()?;
+    write!(
+        connection,
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .ok()?;
+    let mut answer = Vec::new();
+    let _ = connection.read_to_end(&mut answer);
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    assert!(head.starts_with("HTTP/1.1 200 "), "{answer}");
+    let whole = body.rfind('\n').map_or("", |end| &body[..end]);
+    Some(whole.lines().map(ToOwned::to_owned).collect())
+}
+
+#[test]
+fn an_acknowledged_page_survives_kill_9() {
+    const BATCH: usize = 50;
+    let folder = folder();
+    let next = AtomicUsize::new(0);
+    let mut acknowledged: Vec<usize> = Vec::new();
+    for round in 0..4_u64 {
+        let mut running = Running::start(folder.path(), &["--seen", "seen", "-q"]);
+        // When it is killed is left to chance.
+        let enough = acknowledged.len() + RandomState::new().hash_one(round) as usize % 4000;
+        let count = AtomicUsize::new(acknowledged.len());
+        let address = running.address.clone();
+        let found: Vec<usize> = std::thread::scope(|scope| {
+            let clients: Vec<_> = (0..3)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let mut found = Vec::new();
+                        loop {
+                            let first = next.fetch_add(BATCH, Ordering::Relaxed);
+                            let url = |page: usize| format!("http://a.example/p/{page}?sid={page}\n");
+                            let lines: String = (first..first + BATCH).map(url).collect();
+                            let Some(answers) = post(&address, "/v1/seen", &lines) else { return found };
+                            assert!(
+                                answers.iter().all(|answer| answer == "new"),
+                                "each page is asked for once"
+                            );
+                            found.extend(first..first + answers.len());
+                            count.fetch_add(answers.len(), Ordering::Relaxed);
+                        }
+                    })
+                })
+                .collect();
+            while count.load(Ordering::Relaxed) < enough {
+                std::thread::yield_now();
+            }
+            // SIGKILL.
+            running.child.kill().unwrap();
+            clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
+        });
+        running.child.wait().unwrap();
+        acknowledged.extend(found);
+    }
+    let running = Running::start(folder.path(), &["--seen", "seen", "-q"]);
+    let lines: String = acknowledged.iter().map(|page| format!("http://a.example/p/{page}\n")).collect();
+    let answers = post(&running.address, "/v1/seen", &lines).unwrap();
+    assert_eq!(answers.len(), acknowledged.len());
+    let lost = answers.iter().filter(|answer| *answer != "seen").count();
+    assert_eq!(lost, 0, "of {}", acknowledged.len());
+    assert_eq!(post(&running.address, "/v1/seen", "http://a.example/q\n").unwrap(), ["new"]);
+}
+
+#[test]
+fn the_answer_is_that_of_the_command() {
+    let folder = folder();
+    let urls: String = (0..500)
+        .map(|at| format!("http://a.example/p/{at}?sid={at}&id=1\nhttp://b.example/?sid={at}\n"))
+        .collect();
+    std::fs::write(folder.path().join("urls.txt"), &urls).unwrap();
+    let running = Running::start(folder.path(), &[]);
+    for (path, option) in [("/v1/normalize", None), ("/v1/keys", Some("--key"))] {
+        let printed = dedust(folder.path())
+            .args(["normalize", "rules.json", "urls.txt"])
+            .args(option)
+            .output()
+            .unwrap();
+        let printed = String::from_utf8(printed.stdout).unwrap();
+        let answers = post(&running.address, path, &urls).unwrap();
+        assert!(answers.iter().map(String::as_str).eq(printed.lines()), "{path}");
+    }
+}
+
+#[test]
+fn a_signal_stops_it_in_order() {
+    let folder = folder();
+    let running = Running::start(folder.path(), &["--seen", "seen"]);
+    assert_eq!(post(&running.address, "/v1/seen", "http://a.example/\n").unwrap(), ["new"]);
+    let (code, told) = running.signal("-TERM");
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("token for changes: ") && told.contains("has stopped"), "{told}");
+    let running = Running::start(folder.path(), &["--log", "json"]);
+    let (code, told) = running.signal("-INT");
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.lines().any(|line| line.contains(r#""level":"note","event":"rules_loaded","#)), "{told}");
+}
+
+#[test]
+fn what_is_wrong_is_said_with_a_remedy() {
+    let folder = folder();
+    let running = Running::start(folder.path(), &[]);
+    let told = |arguments: &[&str]| {
+        let output = dedust(folder.path()).arg("serve").args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let text = told(&["rules.json", "--listen", &running.address]);
+    assert!(text.contains(&format!("cannot listen on {}", running.address)), "{text}");
+    assert!(text.contains("hint: another program listens there"), "{text}");
+    let text = told(&["rules.json", "--listen", "192.0.2.1:7007"]);
+    assert!(
+        text.contains("192.0.2.1:7007 can be reached from other machines") && text.contains("--public"),
+        "{text}"
+    );
+    let text = told(&["missing.json", "--listen", "127.0.0.1:0"]);
+    assert!(text.contains("missing.json") && text.contains("hint: "), "{text}");
+    std::fs::write(folder.path().join("broken.json"), "{").unwrap();
+    let text = told(&["broken.json", "--listen", "127.0.0.1:0"]);
+    assert!(text.contains("cannot use the rules in broken.json") && text.contains("hint: "), "{text}");
+}

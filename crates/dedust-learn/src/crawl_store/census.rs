@@ -1,0 +1,64 @@
+/*!
+Counts the observations of each site, and notes what tells of mirrors: the first of three readings of a crawl that is spread over
+many processes.
+
+Keeps no observation. What several processes counted is put together by adding it up, and by [`Sightings::merge`].
+*/
+
+use dedust::errors::ParseUrlError;
+use foldhash::HashMap;
+
+use super::observed::Observed;
+use super::{Sightings, StoredSite};
+use crate::label::Clues;
+
+/// How many observations there are of each site.
+#[derive(Debug, Default)]
+pub struct Census {
+    /// Observations, and bytes of their URLs.
+    counts: HashMap<Box<[u8]>, (u64, u64)>,
+    /// Unless mirrors are of no interest.
+    sightings: Option<Sightings>,
+    observed: Observed,
+}
+
+impl Census {
+    /// Nothing was counted yet. Whatever tells of mirrors is noted too if they are of interest.
+    pub fn new(finds_mirrors: bool) -> Self {
+        Self { sightings: finds_mirrors.then(Sightings::default), ..Self::default() }
+    }
+
+    /// Counts one URL with what is known of it.
+    pub fn observe(&mut self, url: &[u8], clues: &Clues<'_>) -> Result<(), ParseUrlError> {
+        if !self.observed.read(url, clues)? {
+            return Ok(());
+        }
+        let name = self.observed.site();
+        let count = match self.counts.get_mut(name) {
+            Some(count) => count,
+            None => self.counts.entry(name.into()).or_default(),
+        };
+        count.0 += 1;
+        count.1 += url.len() as u64;
+        if let Some(sightings) = &mut self.sightings {
+            sightings.observe(name, &self.observed.url, clues, &self.observed.links);
+        }
+        Ok(())
+    }
+
+    /// Observations that were left out: their URLs have more than 8,192 bytes, or 256 path segments and parameters.
+    pub fn too_long(&self) -> u64 {
+        self.observed.too_long
+    }
+
+    /// The sites, in the order of their names, and what tells of mirrors.
+    pub fn finish(self) -> (Vec<StoredSite>, Sightings) {
+        let sites = self.counts.into_iter().map(|(name, (rows, bytes))| {
+            let site = StoredSite::new(String::from_utf8_lossy(&name));
+            StoredSite { rows, bytes, ..site }
+        });
+        let mut sites: Vec<StoredSite> = sites.collect();
+        sites.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        (sites, self.sightings.unwrap_or_default())
+    }
+}

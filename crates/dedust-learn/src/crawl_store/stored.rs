@@ -1,0 +1,306 @@
+/*!
+Observations of any number of sites, complete: in memory and in files, of one process or of several.
+
+Gives a [`Corpus`] of each site, of at most as many observations as [`SampleSize`] allows. A site that shows the pages of
+another becomes none: rows of one domain say nothing of another.
+*/
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use dedust::ParsedUrl;
+use foldhash::HashMap;
+use serde::{Deserialize, Serialize};
+
+use super::draw::{Draw, Pilot};
+use super::mirrors::{Candidate, MirrorSite, Mirrors};
+use super::record::{self, Record, Records};
+use super::sightings::Sightings;
+use super::{PARTS, SampleSize, damaged, observe, part_of, part_path};
+use crate::corpus::Corpus;
+use crate::crawl::Crawl;
+use crate::evidence::EvidenceKinds;
+
+/// Observations of any number of sites, complete.
+#[derive(Debug)]
+pub struct StoredCrawl {
+    pub(super) kinds: EvidenceKinds,
+    pub(super) sample: SampleSize,
+    pub(super) sites: Vec<StoredSite>,
+    pub(super) parts: Vec<Part>,
+    pub(super) too_long: u64,
+}
+
+/// What is known of a site without reading its observations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredSite {
+    /// The registrable domain.
+    pub name: Box<str>,
+    /// Its observations.
+    pub rows: u64,
+    /// The bytes of their URLs.
+    #[serde(default)]
+    pub bytes: u64,
+    /// The site whose pages it shows, if it is a mirror.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mirror: Option<MirrorSite>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    /// The numbers of its sites.
+    pub(super) sites: Vec<u32>,
+    /// What is on disk: what came first, or all of it.
+    pub(super) files: Vec<PartFile>,
+    pub(super) held: Vec<u8>,
+}
+
+/// Observations of a part, on disk.
+#[derive(Debug)]
+pub(super) struct PartFile {
+    pub(super) path: PathBuf,
+    /// For each number of a site in the file, that of the same site in the crawl, unless they are the same.
+    pub(super) numbers: Option<Arc<[u32]>>,
+}
+
+/// Observations that one of several processes put on disk, with what is known of their sites.
+#[derive(Debug)]
+pub struct CrawlShard {
+    /// Where they are.
+    pub folder: PathBuf,
+    /// Its sites, by the numbers that its observations have. No mirror is known among them.
+    pub sites: Vec<StoredSite>,
+    /// What it has seen of mirrors.
+    pub sightings: Sightings,
+    /// Observations that were left out because of their length.
+    pub too_long: u64,
+}
+
+impl StoredSite {
+    /// A site without observations.
+    pub fn new(name: impl Into<Box<str>>) -> Self {
+        Self { name: name.into(), rows: 0, bytes: 0, mirror: None }
+    }
+
+    fn candidate(&self) -> Candidate<'_> {
+        Candidate { name: &self.name, rows: self.rows }
+    }
+}
+
+/// Finds the sites that show the pages of another, and says so of each: those that say it themselves, and those that the user
+/// names, each with its original.
+pub fn find_mirrors(sightings: Sightings, named: &[(String, String)], sites: &mut [StoredSite]) {
+    let mut mirrors = Mirrors { sightings, ..Mirrors::default() };
+    named.iter().for_each(|(mirror, original)| mirrors.name(mirror, original));
+    mirrors.mark(sites);
+}
+
+impl Mirrors {
+    /// Says of each site whether it is a mirror.
+    pub(super) fn mark(self, sites: &mut [StoredSite]) {
+        let candidates: Vec<Candidate<'_>> = sites.iter().map(StoredSite::candidate).collect();
+        for (site, mirror) in self.find(&candidates) {
+            sites[site as usize].mirror = Some(mirror);
+        }
+    }
+}
+
+impl StoredCrawl {
+    /// A crawl that another process put into `folder`, of which it knew the sites.
+    pub fn open(
+        kinds: EvidenceKinds,
+        sample: SampleSize,
+        folder: &Path,
+        sites: Vec<StoredSite>,
+    ) -> io::Result<Self> {
+        let parts = (0..PARTS).map(|part| {
+            let path = part_path(folder, part);
+            fs::metadata(&path)?;
+            Ok(Part { files: vec![PartFile { path, numbers: None }], ..Part::default() })
+        });
+        let mut parts: Vec<Part> = parts.collect::<io::Result<_>>()?;
+        for (site, number) in sites.iter().zip(0..) {
+            parts[part_of(site.name.as_bytes())].sites.push(number);
+        }
+        Ok(Self { kinds, sample, sites, parts, too_long: 0 })
+    }
+
+    /// The crawl that several processes have read. Mirrors are looked for if `named` are given, which may be none: see
+    /// [`CrawlStore::with_named_mirror`](super::CrawlStore::with_named_mirror).
+    ///
+    /// It is the same as if one process had read all, in whatever way the observations were dealt out.
+    pub fn of_shards(
+        kinds: EvidenceKinds,
+        sample: SampleSize,
+        shards: Vec<CrawlShard>,
+        named: Option<&[(String, String)]>,
+    ) -> io::Result<Self> {
+        let mut sites: BTreeMap<Box<str>, StoredSite> = BTreeMap::new();
+        for StoredSite { name, rows, bytes, .. } in shards.iter().flat_map(|shard| &shard.sites) {
+            let site = sites.entry(name.clone()).or_insert_with(|| StoredSite::new(name.clone()));
+            site.rows += rows;
+            site.bytes += bytes;
+        }
+        let mut sites: Vec<StoredSite> = sites.into_values().collect();
+        let mut parts: Vec<Part> = std::iter::repeat_with(Part::default).take(PARTS).collect();
+        for (site, number) in sites.iter().zip(0..) {
+            parts[part_of(site.name.as_bytes())].sites.push(number);
+        }
+        let (mut sightings, mut too_long) = (Sightings::default(), 0);
+        for shard in shards {
+            let number = |site: &StoredSite| sites.binary_search_by(|other| other.name.cmp(&site.name));
+            // Every site of a shard is among those of all shards.
+            let numbers: Arc<[u32]> =
+                shard.sites.iter().filter_map(|site| number(site).ok()).map(|number| number as u32).collect();
+            for (index, part) in parts.iter_mut().enumerate() {
+                let path = part_path(&shard.folder, index);
+                fs::metadata(&path)?;
+                part.files.push(PartFile { path, numbers: Some(numbers.clone()) });
+            }
+            sightings.merge(shard.sightings);
+            too_long += shard.too_long;
+        }
+        if let Some(named) = named {
+            find_mirrors(sightings, named, &mut sites);
+        }
+        Ok(Self { kinds, sample, sites, parts, too_long })
+    }
+
+    /// All sites, in the order in which they came first.
+    pub fn sites(&self) -> &[StoredSite] {
+        &self.sites
+    }
+
+    /// Observations that were left out: their URLs have more than 8,192 bytes, or 256 path segments and parameters.
+    pub fn too_long(&self) -> u64 {
+        self.too_long
+    }
+
+    /// The observations of all sites.
+    pub fn rows(&self) -> u64 {
+        self.sites.iter().map(|site| site.rows).sum()
+    }
+
+    /// The observations of all sites that are no mirrors.
+    pub fn rows_of_originals(&self) -> u64 {
+        self.sites.iter().filter(|site| site.mirror.is_none()).map(|site| site.rows).sum()
+    }
+
+    /// The observations that are learned from.
+    pub fn sampled_rows(&self) -> u64 {
+        self.sites
+            .iter()
+            .filter(|site| site.mirror.is_none())
+            .map(|site| self.sample.of(site.rows, site.bytes))
+            .sum()
+    }
+
+    /// The mirrors among the sites of one part.
+    pub(crate) fn mirrors(
+        &self,
+        part: usize,
+    ) -> impl Iterator<Item = (&StoredSite, &MirrorSite, &StoredSite)> {
+        let sites = self.parts[part].sites.iter().map(|&number| &self.sites[number as usize]);
+        sites.filter_map(|site| {
+            let mirror = site.mirror.as_ref()?;
+            Some((site, mirror, &self.sites[mirror.of as usize]))
+        })
+    }
+
+    /// The sites of one part that are no mirrors.
+    fn originals(&self, part: usize) -> impl Iterator<Item = (u32, &StoredSite)> {
+        let sites = self.parts[part].sites.iter().map(|&number| (number, &self.sites[number as usize]));
+        sites.filter(|(_, site)| site.mirror.is_none())
+    }
+
+    /// Takes mirrors for sites like any other.
+    pub fn forget_mirrors(&mut self) {
+        for site in &mut self.sites {
+            site.mirror = None;
+        }
+    }
+
+    /// The corpora of the sites of one of the [`PARTS`] that are no mirrors, in the order of their names, each with the
+    /// observations of its site.
+    pub fn corpora(&self, part: usize) -> io::Result<Vec<(Corpus, u64)>> {
+        let rows_by_site: HashMap<&str, u64> =
+            self.originals(part).map(|(_, site)| (&*site.name, site.rows)).collect();
+        let mut draws = self.draws(part)?;
+        let mut crawl = Crawl::new(self.kinds);
+        let mut url = ParsedUrl::default();
+        self.read(part, |record| {
+            match draws.get_mut(&record.site) {
+                Some(draw) => draw.offer(&record, &mut url),
+                None => observe(&mut crawl, &record),
+            }
+            Ok(())
+        })?;
+        for draw in draws.into_values() {
+            for drawn in draw.finish() {
+                observe(&mut crawl, &Records::new(&drawn).read().ok_or_else(damaged)?);
+            }
+        }
+        let with_rows = |corpus: Corpus| {
+            let rows = rows_by_site.get(corpus.site()).copied().unwrap_or_default();
+            (corpus, rows)
+        };
+        Ok(crawl.into_corpora_in_turn().map(with_rows).collect())
+    }
+
+    /// For each site of a part that is too large to be learned from whole, how its URLs are drawn.
+    fn draws(&self, part: usize) -> io::Result<HashMap<u32, Draw>> {
+        let mut pilots: HashMap<u32, Pilot> = HashMap::default();
+        for (number, site) in self.originals(part) {
+            if self.sample.leaves_out(site) {
+                pilots.insert(number, Pilot::new(site.rows, site.bytes));
+            }
+        }
+        if pilots.is_empty() {
+            return Ok(HashMap::default());
+        }
+        self.read(part, |record| {
+            if let Some(pilot) = pilots.get_mut(&record.site) {
+                pilot.offer(&record);
+            }
+            Ok(())
+        })?;
+        let draws = pilots.into_iter().map(|(number, pilot)| {
+            let site = &self.sites[number as usize];
+            let wanted = self.sample.of(site.rows, site.bytes) as usize;
+            Ok((number, Draw::new(pilot.find_groups(self.kinds)?, site.name.len(), wanted)))
+        });
+        draws.collect()
+    }
+
+    /// Reads the observations of the sites of a part that are no mirrors.
+    fn read(&self, part: usize, mut take: impl FnMut(Record<'_>) -> io::Result<()>) -> io::Result<()> {
+        self.read_part(part, |record| match self.sites[record.site as usize].mirror {
+            None => take(record),
+            Some(_) => Ok(()),
+        })
+    }
+
+    /// Reads the observations of a part as they are.
+    fn read_part(&self, part: usize, mut take: impl FnMut(Record<'_>) -> io::Result<()>) -> io::Result<()> {
+        let Part { files, held, .. } = &self.parts[part];
+        for PartFile { path, numbers } in files {
+            record::read_file(path, &mut |record| {
+                let site = match numbers {
+                    Some(numbers) => numbers.get(record.site as usize).copied().ok_or_else(damaged)?,
+                    None => record.site,
+                };
+                if site as usize >= self.sites.len() {
+                    return Err(damaged());
+                }
+                take(Record { site, ..record })
+            })?;
+        }
+        let mut records = Records::new(held);
+        while let Some(record) = records.read() {
+            take(record)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+"""What the workers of a cluster do with batches of rows: functions from Arrow batches to Arrow batches.
+
+`dedust.spark` puts them together for Spark. Other engines that map over Arrow batches, such as Ray Data, can use the same: `count`
+every partition, make a `plan` of all counts, `draw` twice, bring what was drawn of a site to one place in the order of sites, and
+`reduce`. Rows stay where they are; what is moved is bounded for each site.
+
+Options are those of `dedust.learn`, as a dict.
+"""
+
+# pyarrow has no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from dedust._dedust import Census, Normalizer, Rows, SamplePlan, Sampler, SiteReducer, Trainer, merge_sightings
+
+Options = Mapping[str, Any]
+Batches = Iterator[Any]
+
+# Of `count`: sites with their rows; then one row without a site, with what was read and what tells of mirrors.
+COUNTED = "site string, hash long, rows long, bytes long, good long, bad long, bad_columns long, too_long long, sightings binary"
+# Of `draw`.
+DRAWN = "site string, record binary"
+# Of `reduce`, by its task.
+REDUCED = {
+    "groups": "site string, groups binary",
+    "learn": "site string, rules binary, urls long, pages long, saved long, promise long, observations long, state string, "
+    "error string",
+    "evaluate": "site string, urls long, pages long, unlabelled long, compression double, fpr double, precision double, "
+    "recall double, f1 double, state string, error string",
+}
+
+
+def trainer_of(options: Options) -> Trainer:
+    """The trainer that workers use: they are many, so that each has one thread."""
+    single: dict[str, Any] = {**options, "threads": 1}
+    return Trainer(**single)
+
+
+def count(batches: Iterable[Any], options: Options) -> Batches:
+    """Counts the rows of each site."""
+    census = Census(trainer_of(options))
+    for batch in batches:
+        if batch.num_rows:
+            census.take(batch)
+    counts = census.counts
+    rows, sightings = census.finish()
+    sites = pa.table(rows)
+    nothing = [pa.nulls(len(sites), pa.int64())] * 4
+    columns = [*sites.columns, *nothing, pa.nulls(len(sites), pa.binary())]
+    names = [*sites.column_names, "good", "bad", "bad_columns", "too_long", "sightings"]
+    yield from pa.table(columns, names=names).to_batches()
+    total = [pa.nulls(1, pa.string()), *[pa.nulls(1, pa.int64())] * 3]
+    total += [pa.array([number], pa.int64()) for number in counts] + [pa.array([sightings], pa.binary())]
+    yield pa.RecordBatch.from_arrays(total, names=names)
+
+
+def merge(batches: Iterable[Any]) -> Batches:
+    """Makes one of what several workers found that tells of mirrors: of a column of bytes, one row."""
+    merged = merge_sightings([])
+    for batch in batches:
+        for sightings in batch.column(0):
+            merged = merge_sightings([merged, sightings.as_py()])
+    yield pa.RecordBatch.from_arrays([pa.array([merged], pa.binary())], names=["sightings"])
+
+
+def draw(batches: Iterable[Any], options: Options, plan: Callable[[], SamplePlan], stage: Literal["pilot", "draw"]) -> Batches:
+    """Draws rows, as the plan says: all of small sites, some of large ones."""
+    sampler = Sampler(trainer_of(options), plan(), stage)
+    for batch in batches:
+        if batch.num_rows:
+            yield from _batches(sampler.take(batch))
+    yield from _batches(sampler.finish())
+
+
+def reduce(
+    batches: Iterable[Any],
+    options: Options,
+    plan: Callable[[], SamplePlan],
+    task: Literal["groups", "learn", "evaluate"],
+    normalizer: Callable[[], Normalizer] | None = None,
+) -> Batches:
+    """Makes groups, rules or figures of sites, whose drawn rows come one after the other."""
+    reducer = SiteReducer(
+        trainer_of(options), plan(), task, normalizer=None if normalizer is None else normalizer()
+    )
+    for batch in batches:
+        yield from _batches(reducer.take(batch))
+    yield from _batches(reducer.finish())
+
+
+def _batches(rows: Rows) -> Batches:
+    # Batches without rows cost as much as others.
+    return (batch for batch in pa.table(rows).to_batches() if batch.num_rows)
+
+
+# Rules and plans that this process has read, by their paths.
+_opened: dict[tuple[str, bool], Normalizer] = {}
+
+
+def open_rules(path: str, trust_mirrors: bool = False) -> Normalizer:
+    """The rules in a file, which is read once in each process."""
+    key = (os.path.abspath(path), trust_mirrors)
+    if key not in _opened:
+        _opened[key] = Normalizer(path, trust_mirrors=trust_mirrors)
+    return _opened[key]
+
+
+def column_of(column: Any) -> Any:
+    """A column of keys or URLs as an array that every engine takes."""
+    array = pa.array(column)
+    return array.cast(pa.string()) if array.type == pa.large_string() else array

@@ -1,0 +1,355 @@
+/*!
+What workers of a cluster do with batches of rows, and what their driver does with what they found: `Census`, `SamplePlan` and
+`Sampler`, for `dedust.spread`. What becomes of the rows of a site is in [`crate::site_reducer`].
+
+Batches come in as Arrow tables and go out as [`Rows`]. What is counted, drawn and learned is the business of `dedust-learn`.
+*/
+
+use std::sync::Arc;
+
+use arrow_array::builder::{BinaryBuilder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use dedust::errors::ParseUrlError;
+use dedust_crawl::{ReadCrawlError, ReadReport, Seen, read_all};
+use dedust_io::RowCounts;
+use dedust_learn::{
+    Census, Groups, SamplePlan, ShardSampler, Sightings, Stage, StoredSite, Training, find_mirrors, site_hash,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyTuple};
+
+use crate::arrow;
+use crate::errors::{DedustError, ReadError, TrainError, message};
+use crate::inputs;
+use crate::learn::PyTrainer;
+use crate::site_reducer::LearnedRows;
+
+/// Rows of a batch that goes out.
+const BATCH_ROWS: usize = 10_000;
+/// Bytes of observations in it.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// Rows of a table, by the Arrow PyCapsule interface.
+#[pyclass(frozen, name = "Rows", module = "dedust")]
+pub(crate) struct Rows {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+#[pymethods]
+impl Rows {
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let batches: Vec<Result<RecordBatch, ArrowError>> = self.batches.iter().cloned().map(Ok).collect();
+        arrow::export_batches(py, Box::new(RecordBatchIterator::new(batches, self.schema.clone())))
+    }
+}
+
+impl Rows {
+    pub(crate) fn new(fields: Vec<Field>, columns: Vec<Vec<ArrayRef>>) -> PyResult<Self> {
+        let schema: SchemaRef = Arc::new(Schema::new(fields));
+        let batches = columns.into_iter().map(|columns| RecordBatch::try_new(schema.clone(), columns));
+        let batches = batches.collect::<Result<_, _>>().map_err(|error| arrow::not_usable(&error))?;
+        Ok(Self { schema, batches })
+    }
+}
+
+/// Observations that go out, with their sites.
+#[derive(Default)]
+struct Drawn {
+    sites: StringBuilder,
+    records: BinaryBuilder,
+    rows: usize,
+    bytes: usize,
+    batches: Vec<Vec<ArrayRef>>,
+}
+
+impl Drawn {
+    fn push(&mut self, site: &str, record: &[u8]) {
+        self.sites.append_value(site);
+        self.records.append_value(record);
+        self.rows += 1;
+        self.bytes += record.len();
+        if self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES {
+            self.end_batch();
+        }
+    }
+
+    fn end_batch(&mut self) {
+        self.batches.push(vec![Arc::new(self.sites.finish()), Arc::new(self.records.finish())]);
+        (self.rows, self.bytes) = (0, 0);
+    }
+
+    fn finish(mut self) -> PyResult<Rows> {
+        if self.rows > 0 {
+            self.end_batch();
+        }
+        let fields =
+            vec![Field::new("site", DataType::Utf8, true), Field::new("record", DataType::Binary, true)];
+        Rows::new(fields, self.batches)
+    }
+}
+
+/// Reads the rows of a table, whatever is wrong with some or all of them.
+fn read_table(
+    table: &Bound<'_, PyAny>,
+    trainer: &PyTrainer,
+    observe: impl FnMut(&Seen) -> Result<(), ParseUrlError> + Send,
+) -> PyResult<RowCounts> {
+    let (py, sources) = (table.py(), inputs::sources(table)?);
+    py.detach(|| {
+        let opened = inputs::open(sources, trainer.read_options());
+        let opened = opened.map_err(|error| ReadError::new_err(message(&error)))?;
+        let (ReadReport { rows, .. }, read) =
+            read_all(opened.into_iter().map(|open| open()), &mut (), observe);
+        match read {
+            // A batch is a small part of a table, of which other parts may be better.
+            Ok(())
+            | Err(
+                ReadCrawlError::NoUrls { .. } | ReadCrawlError::Read(dedust_io::ReadError::MostlyBad { .. }),
+            ) => Ok(rows),
+            Err(error) => Err(inputs::unreadable(&error)),
+        }
+    })
+}
+
+/// The names of the columns of a table, which may be empty, that are not used.
+#[pyfunction]
+pub(crate) fn unused_columns(trainer: Py<PyTrainer>, table: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let (py, sources) = (table.py(), inputs::sources(table)?);
+    py.detach(|| {
+        let unreadable = |error: dedust_io::ReadError| ReadError::new_err(message(&error));
+        let opened = inputs::open(sources, trainer.get().read_options()).map_err(unreadable)?;
+        let mut unused = Vec::new();
+        for open in opened {
+            let layout = open().and_then(|input| input.observations()).map_err(unreadable)?.layout();
+            unused.extend(layout.unwrap_or_default().ignored.into_iter().map(String::from));
+        }
+        Ok(unused)
+    })
+}
+
+/// The rows and bytes of URLs below which a site need not be named to a plan.
+#[pyfunction]
+pub(crate) fn always_whole(trainer: Py<PyTrainer>) -> (u64, u64) {
+    trainer.get().sample().always_whole()
+}
+
+/// Counts the rows of each site.
+#[pyclass(name = "Census", module = "dedust")]
+pub(crate) struct PyCensus {
+    trainer: Py<PyTrainer>,
+    census: Census,
+    counts: RowCounts,
+}
+
+#[pymethods]
+impl PyCensus {
+    #[new]
+    fn new(trainer: Py<PyTrainer>) -> Self {
+        let census = Census::new(trainer.get().finds_mirrors());
+        Self { trainer, census, counts: RowCounts::default() }
+    }
+
+    /// Counts the rows of a table.
+    fn take(&mut self, table: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Self { trainer, census, counts } = self;
+        let more = read_table(table, trainer.get(), |seen| census.observe(seen.url(), &seen.clues()))?;
+        counts.good += more.good;
+        counts.bad += more.bad;
+        counts.bad_columns += more.bad_columns;
+        Ok(())
+    }
+
+    /// Rows that were read, rows that were skipped, values that were ignored, and URLs that are too long to be learned from.
+    #[getter]
+    fn counts(&self) -> (u64, u64, u64, u64) {
+        let RowCounts { good, bad, bad_columns, .. } = self.counts;
+        (good, bad, bad_columns, self.census.too_long())
+    }
+
+    /// The sites, and what tells of mirrors. Nothing is left here.
+    fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<(Rows, Bound<'py, PyBytes>)> {
+        let (sites, sightings) = std::mem::take(&mut self.census).finish();
+        let (mut names, mut hashes) = (StringBuilder::new(), Int64Builder::new());
+        let (mut rows, mut bytes) = (Int64Builder::new(), Int64Builder::new());
+        for site in &sites {
+            names.append_value(&site.name);
+            hashes.append_value(site_hash(&site.name).cast_signed());
+            rows.append_value(site.rows.cast_signed());
+            bytes.append_value(site.bytes.cast_signed());
+        }
+        let fields = vec![
+            Field::new("site", DataType::Utf8, true),
+            Field::new("hash", DataType::Int64, true),
+            Field::new("rows", DataType::Int64, true),
+            Field::new("bytes", DataType::Int64, true),
+        ];
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(names.finish()),
+            Arc::new(hashes.finish()),
+            Arc::new(rows.finish()),
+            Arc::new(bytes.finish()),
+        ];
+        Ok((Rows::new(fields, vec![columns])?, PyBytes::new(py, &py.detach(|| sightings.to_bytes()))))
+    }
+}
+
+fn sightings(bytes: &[u8]) -> PyResult<Sightings> {
+    Sightings::from_bytes(bytes)
+        .ok_or_else(|| PyValueError::new_err("these bytes are no sightings of a census"))
+}
+
+/// What several workers found that tells of mirrors, put together. In any order it is the same.
+#[pyfunction]
+pub(crate) fn merge_sightings<'py>(py: Python<'py>, parts: Vec<Vec<u8>>) -> PyResult<Bound<'py, PyBytes>> {
+    let merged = py.detach(|| {
+        let mut merged = Sightings::default();
+        for part in &parts {
+            merged.merge(sightings(part)?);
+        }
+        Ok::<_, PyErr>(merged.to_bytes())
+    })?;
+    Ok(PyBytes::new(py, &merged))
+}
+
+/// The hashes of sites that may be mirrors, or have some.
+#[pyfunction]
+pub(crate) fn declared_sites(bytes: &[u8]) -> PyResult<Vec<i64>> {
+    Ok(sightings(bytes)?.declared_sites().into_iter().map(u64::cast_signed).collect())
+}
+
+/// How sites are sampled.
+#[pyclass(name = "SamplePlan", module = "dedust")]
+pub(crate) struct PySamplePlan {
+    plan: SamplePlan,
+    /// The rules of mirrors.
+    mirrors: Training,
+}
+
+#[pymethods]
+impl PySamplePlan {
+    /// `sites` are those that are large, those whose hashes are among `declared_sites(found)`, and those that the trainer takes for
+    /// mirrors; each by name, rows and bytes. Others may be among them.
+    #[new]
+    fn new(trainer: Py<PyTrainer>, sites: Vec<(String, u64, u64)>, found: &[u8]) -> PyResult<Self> {
+        let trainer = trainer.get();
+        let mut sites: Vec<StoredSite> = sites
+            .into_iter()
+            .map(|(name, rows, bytes)| StoredSite { rows, bytes, ..StoredSite::new(name) })
+            .collect();
+        if trainer.finds_mirrors() {
+            find_mirrors(sightings(found)?, trainer.named_mirrors(), &mut sites);
+        }
+        let mut plan = SamplePlan::new(trainer.sample());
+        sites.iter().for_each(|site| plan.add(site));
+        let mirrors = trainer.inner().train_mirrors(&sites);
+        Ok(Self { plan, mirrors: mirrors.map_err(|error| TrainError::new_err(message(&error)))? })
+    }
+
+    /// Whether there are large sites, of which groups have to be found.
+    #[getter]
+    fn has_large_sites(&self) -> bool {
+        self.plan.has_large_sites()
+    }
+
+    /// Says how the URLs of a large site are grouped, as a `SiteReducer` found.
+    fn set_groups(&mut self, site: &str, groups: &[u8]) {
+        let keys = groups.as_chunks::<8>().0.iter().map(|key| u64::from_le_bytes(*key));
+        self.plan.set_groups(site, &Groups::of_varying_keys(keys));
+    }
+
+    /// The plan for sites of which too few rows were drawn.
+    fn wider(&self, sites: Vec<String>) -> Self {
+        Self { plan: self.plan.wider(sites.iter().map(String::as_str)), mirrors: Training::default() }
+    }
+
+    /// The rules of sites that show the pages of another, as a `SiteReducer` gives those of others.
+    fn mirrors(&self) -> PyResult<Rows> {
+        let mut rows = LearnedRows::default();
+        for report in &self.mirrors.sites {
+            rows.push_site(&report.site, &self.mirrors)?;
+        }
+        rows.finish()
+    }
+
+    /// The plan as text, without mirrors.
+    fn to_json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.plan).map_err(|error| DedustError::new_err(error.to_string()))
+    }
+
+    /// Reads the text of a plan.
+    #[staticmethod]
+    fn from_json(json: &str) -> PyResult<Self> {
+        let plan = serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self { plan, mirrors: Training::default() })
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let arguments = (slf.borrow().to_json()?,).into_pyobject(slf.py())?;
+        Ok((slf.get_type().getattr("from_json")?, arguments))
+    }
+}
+
+impl PySamplePlan {
+    pub(crate) fn inner(&self) -> &SamplePlan {
+        &self.plan
+    }
+}
+
+fn stage(name: &str) -> PyResult<Stage> {
+    match name {
+        "pilot" => Ok(Stage::Pilot),
+        "draw" => Ok(Stage::Draw),
+        _ => Err(PyValueError::new_err(format!("stage=\"{name}\", expected pilot or draw"))),
+    }
+}
+
+/// Draws rows of sites.
+#[pyclass(name = "Sampler", module = "dedust")]
+pub(crate) struct PySampler {
+    trainer: Py<PyTrainer>,
+    sampler: Option<ShardSampler>,
+}
+
+#[pymethods]
+impl PySampler {
+    #[new]
+    fn new(trainer: Py<PyTrainer>, plan: &PySamplePlan, stage: &str) -> PyResult<Self> {
+        Ok(Self { trainer, sampler: Some(ShardSampler::new(&plan.plan, self::stage(stage)?)) })
+    }
+
+    /// Reads a table, and gives the rows that go on at once.
+    fn take(&mut self, table: &Bound<'_, PyAny>) -> PyResult<Rows> {
+        let sampler = self.sampler.as_mut().ok_or_else(is_finished)?;
+        let mut drawn = Drawn::default();
+        read_table(table, self.trainer.get(), |seen| {
+            let time = seen.time().map(str::as_bytes);
+            sampler.observe(seen.url(), &seen.clues(), time, |site, record| drawn.push(site, record))
+        })?;
+        drawn.finish()
+    }
+
+    /// The rows that were drawn of large sites.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<Rows> {
+        let sampler = self.sampler.take().ok_or_else(is_finished)?;
+        let mut drawn = Drawn::default();
+        py.detach(|| sampler.finish(|site, record| drawn.push(site, record)));
+        drawn.finish()
+    }
+}
+
+fn is_finished() -> PyErr {
+    PyValueError::new_err("it is finished; make another one")
+}

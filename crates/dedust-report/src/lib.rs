@@ -1,0 +1,37 @@
+/*!
+What rules make of a crawl, for people to look at: rules and observations in, data and one web page out.
+
+1. A [`ReportBuilder`] takes the observations of a crawl and becomes [`ReportData`]: totals, what each edit saves and risks,
+   which duplicates are left and why, the pattern tree of each site, and which parameters matter where.
+   [`ReportData::of_rules`] does without a crawl.
+2. [`page::static_page`] makes a file of it that opens from disk; [`page::live_assets`] are the same page for a server, which
+   answers `/v1/report` with the data as JSON.
+
+What commands that look at groups of URLs share is here too: [`UrlStore`] finds the groups of a crawl, [`JoiningEdits`] says which
+edits bring URLs together, and [`edit_state`] tells the state of an edit in a word.
+
+Reads no files and prints nothing.
+*/
+
+mod collect;
+mod curve;
+mod data;
+pub mod edit_state;
+mod joining;
+pub mod page;
+mod params;
+mod remaining;
+mod rows;
+mod site;
+mod tree;
+mod url_store;
+mod url_table;
+
+pub use collect::{ReportBuilder, ReportSettings};
+pub use data::{
+    CrawlFigures, CurvePoint, EditCounts, EditReport, EvidenceReport, Figures, GroupReport, ParamCell,
+    ParamMap, RefusedReport, Remaining, RemainingReason, ReportData, SiteDetail, SiteRow, TreeNode, UrlTable,
+    VisitPoint,
+};
+pub use joining::{EditPlace, JoiningEdits};
+pub use url_store::{Group, Groups, NotKept, Totals, UrlStore};

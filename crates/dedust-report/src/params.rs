@@ -1,0 +1,180 @@
+/*!
+Which parameters matter where: for each parameter and section of a site, how many URLs have it, whether rules ignore it, and what
+pages say of it.
+
+A section is the first path segment. A pair of URLs that differ in one parameter alone, or of which one lacks it, is a vote: it
+matters if they show different pages. Of URLs that are the same but for it, each is compared with the first.
+*/
+
+use dedust::rules::{TokenKey, Value, tokenize};
+use dedust::{ParsedUrl, Scratch};
+use foldhash::HashMap;
+use std::cmp::Reverse;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use crate::data::{ParamCell, ParamMap};
+use crate::rows::{Row, SiteUrls};
+use crate::site::SiteFacts;
+
+const SHOWN_PARAMS: usize = 40;
+const SHOWN_SECTIONS: usize = 12;
+/// Parameters of a URL that are looked at.
+const PARAMS_OF_URL: usize = 24;
+/// URLs of a cell for which rules are asked, and characters of names.
+const ASKED: u64 = 400;
+const NAME_CHARS: usize = 60;
+
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    urls: u64,
+    asked: u64,
+    ignored: u64,
+    same: u64,
+    different: u64,
+}
+
+/// What is known of the URLs that are the same but for one parameter.
+struct Others {
+    page: Option<u32>,
+    value: u64,
+}
+
+/// The map of a site.
+pub(crate) fn map(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>) -> ParamMap {
+    let mut cells: HashMap<(Box<str>, Box<str>), Cell> = HashMap::default();
+    let mut seen: HashMap<(u64, u64), Others> = HashMap::default();
+    let mut scratch = Scratch::default();
+    let mut parsed = ParsedUrl::default();
+    for row in &urls.rows {
+        if parsed.parse_from(urls.url(row)).is_err() {
+            continue;
+        }
+        let Some(tokens) = tokenize(&parsed, facts.site) else { continue };
+        let section = section(&tokens);
+        let params =
+            tokens.iter().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_) | TokenKey::PathParam(_)));
+        let params: Vec<&(TokenKey, Value)> = params.take(PARAMS_OF_URL).collect();
+        let whole = rest(&tokens, None);
+        if let Some(page) = row.page {
+            // A URL without a parameter is one of those that have it.
+            seen.entry((whole, 0)).or_insert(Others { page: Some(page), value: 0 });
+        }
+        for (key, value) in params {
+            let name: Box<str> = key.to_string().chars().take(NAME_CHARS).collect::<String>().into();
+            let cell = cells.entry((name, section.clone())).or_default();
+            cell.urls += 1;
+            if cell.asked < ASKED {
+                cell.asked += 1;
+                cell.ignored += u64::from(is_ignored(facts, &parsed, key, row, &mut scratch));
+            }
+            let Some(page) = row.page else { continue };
+            let rest = rest(&tokens, Some(key));
+            let value = xxh3_64(value.as_text().unwrap_or("\0").as_bytes()) | 1;
+            let mut vote = |others: &Others| {
+                if let Some(other) = others.page.filter(|_| others.value != value) {
+                    *if other == page { &mut cell.same } else { &mut cell.different } += 1;
+                }
+            };
+            if let Some(without) = seen.get(&(rest, 0)) {
+                vote(without);
+            }
+            let named = (rest, xxh3_64(key.to_string().as_bytes()) | 1);
+            match seen.get(&named) {
+                Some(others) => vote(others),
+                None => _ = seen.insert(named, Others { page: Some(page), value }),
+            }
+        }
+    }
+    arrange(&cells)
+}
+
+/// The first path segment.
+fn section(tokens: &[(TokenKey, Value)]) -> Box<str> {
+    let first = tokens.iter().find(|(key, _)| *key == TokenKey::PathSegment(0));
+    let name = first.and_then(|(_, value)| value.as_text()).unwrap_or("");
+    format!("/{}", name.chars().take(NAME_CHARS).collect::<String>()).into()
+}
+
+/// A hash of all parts but one.
+fn rest(tokens: &[(TokenKey, Value)], but: Option<&TokenKey>) -> u64 {
+    let parts = tokens.iter().filter(|(key, _)| Some(key) != but);
+    // Summed, since the order of parameters does not count.
+    parts.fold(0_u64, |sum, (key, value)| {
+        let text = format!("{key}\0{}", value.as_text().unwrap_or("\0"));
+        sum.wrapping_add(xxh3_64(text.as_bytes()))
+    })
+}
+
+/// Whether the key of a URL is the same without a parameter, or with another value of it.
+fn is_ignored(
+    facts: &SiteFacts<'_>,
+    url: &ParsedUrl,
+    key: &TokenKey,
+    row: &Row,
+    scratch: &mut Scratch,
+) -> bool {
+    let (TokenKey::QueryParam(param) | TokenKey::PathParam(param)) = key else { return false };
+    let text = String::from_utf8_lossy(url.as_bytes());
+    let separators = if matches!(key, TokenKey::QueryParam(_)) { ['?', '&', ';'] } else { [';', ';', ';'] };
+    let mut found = 0;
+    for (at, _) in text.match_indices(separators) {
+        let behind = &text[at + 1..];
+        let end = behind.find(['&', ';', '#', '/', '?']).unwrap_or(behind.len());
+        let piece = &behind[..end];
+        if piece.split('=').next() != Some(&*param.name) {
+            continue;
+        }
+        found += 1;
+        if found < param.occurrence {
+            continue;
+        }
+        let other = format!("{}{}=dedust{}", &text[..=at], param.name, &behind[end..]);
+        return facts
+            .normalizer
+            .key_with(other.as_bytes(), scratch)
+            .is_ok_and(|key| xxh3_128(key) == row.key);
+    }
+    false
+}
+
+/// The largest sections and parameters; all other sections are one.
+fn arrange(cells: &HashMap<(Box<str>, Box<str>), Cell>) -> ParamMap {
+    let order = |urls: HashMap<Box<str>, u64>, most: usize| {
+        let mut names: Vec<(Box<str>, u64)> = urls.into_iter().collect();
+        names.sort_by(|a, b| (Reverse(a.1), &a.0).cmp(&(Reverse(b.1), &b.0)));
+        let more = names.len().saturating_sub(most);
+        (names.into_iter().take(most).map(|(name, _)| name.to_string()).collect::<Vec<_>>(), more)
+    };
+    let (mut by_param, mut by_section): (HashMap<Box<str>, u64>, HashMap<Box<str>, u64>) = Default::default();
+    for ((param, section), cell) in cells {
+        *by_param.entry(param.clone()).or_default() += cell.urls;
+        *by_section.entry(section.clone()).or_default() += cell.urls;
+    }
+    let (params, more_params) = order(by_param, SHOWN_PARAMS);
+    let (mut sections, more_sections) = order(by_section, SHOWN_SECTIONS);
+    let mut summed: std::collections::BTreeMap<(u32, u32), Cell> = Default::default();
+    for ((param, section), cell) in cells {
+        let Some(param) = params.iter().position(|name| **name == **param) else { continue };
+        let section = sections.iter().position(|name| **name == **section).unwrap_or(sections.len());
+        let sum = summed.entry((param as u32, section as u32)).or_default();
+        sum.urls += cell.urls;
+        sum.same += cell.same;
+        sum.different += cell.different;
+        // Of large cells not every URL was tried.
+        sum.ignored += cell.ignored * cell.urls / cell.asked.max(1);
+    }
+    if more_sections > 0 {
+        sections.push(format!("{more_sections} others"));
+    }
+    let cells = summed.into_iter().map(|((param, section), cell)| {
+        let Cell { urls, ignored, same, different, .. } = cell;
+        ParamCell { param, section, urls, ignored, same, different }
+    });
+    ParamMap {
+        cells: cells.collect(),
+        sections,
+        has_others: more_sections > 0,
+        params,
+        more_params: more_params as u64,
+    }
+}

@@ -1,0 +1,268 @@
+/*!
+One site in full: its edits with what they save and risk, what is left, its groups, tree and parameters.
+*/
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use dedust::rules::{Edit, Evidence, RefusedEdit, SiteRules, SiteSummary};
+use dedust::{Normalizer, RuleSet, Scratch};
+use dedust_crawl::printable;
+use dedust_learn::Corpus;
+use foldhash::{HashMap, HashSet};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::data::{EditReport, EvidenceReport, GroupReport, ParamMap, RefusedReport, SiteDetail, VisitPoint};
+use crate::edit_state::{is_by_hand, state, trust};
+use crate::rows::{Row, SiteUrls};
+use crate::{curve, params, remaining, tree};
+
+/// URLs of a group that are shown.
+const SHOWN_URLS: usize = 12;
+/// Points of the curve of visits.
+const VISIT_POINTS: usize = 60;
+
+/// What is known of a site.
+pub(crate) struct SiteFacts<'a> {
+    pub(crate) site: &'a str,
+    pub(crate) rules: Option<&'a SiteRules>,
+    pub(crate) normalizer: &'a Normalizer,
+    pub(crate) urls: Option<&'a SiteUrls<'a>>,
+    pub(crate) corpus: Option<&'a Corpus>,
+    pub(crate) titles: &'a HashMap<u32, Box<str>>,
+    /// Sites that show the pages of others, if these are applied.
+    pub(crate) mirrors: &'a [(&'a str, &'a SiteRules)],
+    pub(crate) limits: Limits,
+}
+
+/// How much is shown of a site. The more sites there are, the less, so that a page stays small.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) examples: usize,
+    pub(crate) refused: usize,
+    pub(crate) groups: usize,
+    pub(crate) nodes: usize,
+}
+
+impl Limits {
+    /// For a page of so many sites, and edits of all of them.
+    pub(crate) fn of(sites: usize, edits: usize) -> Self {
+        let share = |all: usize, least: usize, most: usize| (all / sites.max(1)).clamp(least, most);
+        Self {
+            examples: (600 / edits.max(1)).clamp(1, 5),
+            refused: share(240, 8, 60),
+            groups: share(240, 6, 60),
+            nodes: share(1600, 40, 600),
+        }
+    }
+}
+
+/// All there is to show of a site.
+pub(crate) fn detail(facts: &SiteFacts<'_>) -> SiteDetail {
+    let mut edits: Vec<EditReport> = facts.rules.map_or_else(Vec::new, |rules| {
+        rules.edits().iter().enumerate().map(|(at, edit)| report(at, edit, facts.limits)).collect()
+    });
+    if let Some(urls) = facts.urls {
+        count_changed(urls, &mut edits);
+        count_saved(facts, urls, &mut edits);
+    }
+    SiteDetail {
+        site: facts.site.into(),
+        hosts: facts.rules.map_or_else(Vec::new, |rules| rules.hosts().to_vec()),
+        refused: facts.rules.map_or_else(Vec::new, |rules| {
+            rules.refused().iter().take(facts.limits.refused).map(refused).collect()
+        }),
+        curve: curve::saved_by_best(facts, &edits),
+        visits: facts.urls.map_or_else(Vec::new, visits),
+        remaining: remaining::find(facts),
+        groups: facts.urls.map_or_else(Vec::new, |urls| groups(facts, urls)),
+        tree: facts
+            .corpus
+            .map_or_else(Vec::new, |corpus| tree::nodes(corpus, facts.normalizer, facts.limits.nodes)),
+        params: facts.urls.map_or_else(ParamMap::default, |urls| params::map(facts, urls)),
+        edits,
+    }
+}
+
+fn report(index: usize, edit: &Edit, limits: Limits) -> EditReport {
+    let Evidence {
+        urls, groups, failed_groups, failure_bound, kinds, observed_until, examples, verdict, ..
+    } = &edit.evidence;
+    EditReport {
+        index,
+        id: edit.id().to_string(),
+        sentence: edit.to_string(),
+        applied: edit.is_applied(),
+        state: state(edit),
+        trust: trust(edit),
+        fetchable: edit.fetchable,
+        off: edit.off.as_deref().cloned(),
+        pinned: edit.pinned.as_deref().cloned(),
+        evidence: (!is_by_hand(edit)).then(|| EvidenceReport {
+            urls: *urls,
+            groups: *groups,
+            failed_groups: *failed_groups,
+            bound: (failure_bound * 1e4).round() / 1e4,
+            kinds: kinds.clone(),
+            until: observed_until.clone(),
+        }),
+        verdict: verdict.clone(),
+        examples: examples
+            .iter()
+            .take(limits.examples)
+            .map(|example| [example.url.clone(), example.duplicate.clone()])
+            .collect(),
+        changed: None,
+        saves: None,
+        saves_bytes: None,
+        hides: None,
+    }
+}
+
+fn refused(refused: &RefusedEdit) -> RefusedReport {
+    RefusedReport {
+        sentence: refused.to_string(),
+        reason: refused.reason.clone(),
+        votes: refused.votes,
+        against: refused.against,
+        missing: refused.missing,
+        merged: refused.merged,
+        verdict: refused.fetched.as_ref().map(|fetched| fetched.verdict.clone()),
+    }
+}
+
+/// How many URLs each edit changes.
+fn count_changed(urls: &SiteUrls<'_>, edits: &mut [EditReport]) {
+    let mut changed = vec![0_u64; edits.len()];
+    for row in &urls.rows {
+        let mut counted: Vec<u32> = urls.edits_of(row).to_vec();
+        counted.dedup();
+        for edit in counted {
+            if let Some(changed) = changed.get_mut(edit as usize) {
+                *changed += 1;
+            }
+        }
+    }
+    for (edit, changed) in edits.iter_mut().zip(changed) {
+        edit.changed = Some(changed);
+    }
+}
+
+/// What would be fetched as well without each edit: exact, since all URLs that it changes get the key that they have without it.
+fn count_saved(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>, edits: &mut [EditReport]) {
+    let Some(rules) = facts.rules else { return };
+    let with = urls.figures();
+    let mut scratch = Scratch::default();
+    for edit in edits.iter_mut() {
+        let is_changed = edit.changed.is_some_and(|changed| changed > 0);
+        // An edit that ends the list also concerns URLs that it leaves as they are.
+        let is_last = rules.edits()[edit.index].last;
+        if !edit.applied || !(is_changed || is_last) {
+            (edit.saves, edit.saves_bytes, edit.hides) = (Some(0), Some(0), Some(0));
+            continue;
+        }
+        let kept = |at: usize| at != edit.index;
+        let Some(normalizer) = with_edits(facts, rules, kept) else { continue };
+        let mut others: HashMap<usize, u128> = HashMap::default();
+        for (at, row) in urls.rows.iter().enumerate() {
+            if is_last || urls.edits_of(row).contains(&(edit.index as u32)) {
+                let key = normalizer.key_with(urls.url(row), &mut scratch);
+                others.insert(at, key.map_or(row.key, xxh3_128));
+            }
+        }
+        let without = urls.figures_with(|at, row| others.get(&at).copied().unwrap_or(row.key));
+        edit.saves = Some(without.keys as i64 - with.keys as i64);
+        edit.saves_bytes = Some(with.saved_bytes as i64 - without.saved_bytes as i64);
+        edit.hides = Some(without.covered as i64 - with.covered as i64);
+    }
+}
+
+/// The rules of a site with some of its edits; `None` if these cannot stand alone.
+pub(crate) fn with_edits(
+    facts: &SiteFacts<'_>,
+    rules: &SiteRules,
+    is_kept: impl Fn(usize) -> bool,
+) -> Option<Normalizer> {
+    let edits = rules.edits().iter().enumerate().filter(|(at, _)| is_kept(*at)).map(|(_, edit)| edit.clone());
+    compiled(facts, rules, edits.collect())
+}
+
+/// Other edits in place of those of a site.
+pub(crate) fn compiled(facts: &SiteFacts<'_>, rules: &SiteRules, edits: Vec<Edit>) -> Option<Normalizer> {
+    let edits = SiteRules::new(SiteSummary::default(), edits).ok()?.with_hosts(rules.hosts().to_vec());
+    let mut set = RuleSet::new("");
+    set.insert(facts.site, edits).ok()?;
+    for (name, mirror) in facts.mirrors {
+        set.insert(name, (*mirror).clone()).ok()?;
+    }
+    Some(Normalizer::compile(&set))
+}
+
+/// What a crawler meets and fetches, in the order of the crawl.
+fn visits(urls: &SiteUrls<'_>) -> Vec<VisitPoint> {
+    let mut keys: HashSet<u128> = HashSet::default();
+    let mut pages: HashSet<u32> = HashSet::default();
+    let mut unknown = 0;
+    let step = urls.rows.len().div_ceil(VISIT_POINTS).max(1);
+    let mut points = vec![VisitPoint { met: 0, fetched: 0, pages: 0 }];
+    for (at, row) in urls.rows.iter().enumerate() {
+        keys.insert(row.key);
+        match row.page {
+            Some(page) => _ = pages.insert(page),
+            None => unknown += 1,
+        }
+        if (at + 1).is_multiple_of(step) || at + 1 == urls.rows.len() {
+            points.push(VisitPoint {
+                met: at as u64 + 1,
+                fetched: keys.len() as u64,
+                pages: pages.len() as u64 + unknown,
+            });
+        }
+    }
+    points
+}
+
+/// The groups that save most: by bytes, by URLs, and then as they were met.
+fn groups(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>) -> Vec<GroupReport> {
+    let mut place_by_key: HashMap<u128, usize> = HashMap::default();
+    let mut groups: Vec<Vec<&Row>> = Vec::new();
+    for row in &urls.rows {
+        let next = groups.len();
+        let place = *place_by_key.entry(row.key).or_insert(next);
+        match groups.get_mut(place) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    let saved = |group: &[&Row]| group[1..].iter().filter_map(|row| row.size).sum::<u64>();
+    groups.retain(|group| group.len() > 1);
+    groups.sort_by_cached_key(|group| Reverse((saved(group), group.len())));
+    groups.truncate(facts.limits.groups);
+    let mut scratch = Scratch::default();
+    groups
+        .iter()
+        .map(|group| {
+            let mut by_canonical: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
+            let mut edits: Vec<usize> = Vec::new();
+            for row in group {
+                if let Ok(canonical) = facts.normalizer.normalize_with(urls.url(row), &mut scratch) {
+                    *by_canonical.entry(canonical.to_vec()).or_default() += 1;
+                }
+                edits.extend(urls.edits_of(row).iter().map(|&edit| edit as usize));
+            }
+            edits.sort_unstable();
+            edits.dedup();
+            let canonical = by_canonical.iter().min_by_key(|(url, urls)| (Reverse(**urls), url.len()));
+            let pages: HashSet<u32> = group.iter().filter_map(|row| row.page).collect();
+            GroupReport {
+                canonical: canonical.map_or_else(String::new, |(url, _)| printable(url)),
+                title: group.iter().find_map(|row| facts.titles.get(&row.number)).cloned(),
+                size: group.len() as u64,
+                saved_bytes: saved(group),
+                pages: pages.len() as u64,
+                urls: group.iter().take(SHOWN_URLS).map(|row| printable(urls.url(row))).collect(),
+                edits,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,85 @@
+/*!
+The pattern tree of a site as a list of nodes: the largest of them, each with the share of its duplicates.
+*/
+
+use dedust::support::ValuePattern;
+use dedust::{Normalizer, Scratch};
+use dedust_baselines::{BuildOptions, NodeId, PatternTree};
+use dedust_crawl::printable;
+use dedust_learn::Corpus;
+use foldhash::{HashMap, HashSet};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::data::TreeNode;
+
+/// Exceptions of a wildcard that are spelled out.
+const SHOWN_EXCEPTIONS: usize = 2;
+/// Characters of a value.
+const VALUE_CHARS: usize = 80;
+
+/// The largest nodes of the tree, parents before children, siblings from large to small.
+pub(crate) fn nodes(corpus: &Corpus, normalizer: &Normalizer, most: usize) -> Vec<TreeNode> {
+    if corpus.is_empty() {
+        return Vec::new();
+    }
+    let tree = PatternTree::build(corpus, &BuildOptions::default());
+    let mut scratch = Scratch::default();
+    let keys: Vec<u64> = (0..corpus.len() as u32)
+        .map(|row| normalizer.key_with(corpus.url(row), &mut scratch).map_or(u64::from(row), xxh3_64))
+        .collect();
+    let shown = largest(&tree, most);
+    let mut place_by_node: HashMap<NodeId, usize> = HashMap::default();
+    let mut nodes = Vec::new();
+    let mut open = vec![0];
+    while let Some(node) = open.pop() {
+        place_by_node.insert(node, nodes.len());
+        let parent = tree.nodes()[node].parent();
+        nodes.push(facts(&tree, node, parent.and_then(|parent| place_by_node.get(&parent).copied()), &keys));
+        let children = tree.nodes()[node].children();
+        let place = nodes.len() - 1;
+        nodes[place].more = children.iter().filter(|child| !shown.contains(child)).count() as u64;
+        open.extend(children.iter().rev().filter(|child| shown.contains(child)));
+    }
+    nodes
+}
+
+/// The largest nodes. A node is never larger than its parent, so the parents of all are among them.
+fn largest(tree: &PatternTree<'_>, most: usize) -> HashSet<NodeId> {
+    let mut nodes: Vec<NodeId> = (0..tree.nodes().len()).collect();
+    nodes.sort_by_key(|&node| {
+        (std::cmp::Reverse(tree.nodes()[node].volume()), tree.nodes()[node].depth(), node)
+    });
+    nodes.into_iter().take(most).collect()
+}
+
+fn facts(tree: &PatternTree<'_>, node: NodeId, parent: Option<usize>, keys: &[u64]) -> TreeNode {
+    let members = tree.members(node);
+    let corpus = tree.corpus();
+    let labels = members.iter().filter_map(|&row| corpus.label(row));
+    let pattern = tree.pattern(node);
+    let split = tree.nodes()[node].parent().and_then(|parent| tree.split_key(parent));
+    let distinct: HashSet<u64> = members.iter().map(|&row| keys[row as usize]).collect();
+    TreeNode {
+        parent,
+        key: split.map(ToString::to_string),
+        value: split.and_then(|key| pattern.get(key)).map(brief),
+        urls: members.len() as u64,
+        labelled: labels.clone().count() as u64,
+        pages: labels.collect::<HashSet<_>>().len() as u64,
+        keys: distinct.len() as u64,
+        example: members.iter().map(|&row| corpus.url(row)).min().map_or_else(String::new, printable),
+        more: 0,
+    }
+}
+
+/// A value pattern without its many exceptions, which are the values of the node's siblings.
+fn brief(pattern: &ValuePattern) -> String {
+    let text = match pattern {
+        ValuePattern::Any(any) if any.except.len() > SHOWN_EXCEPTIONS => {
+            let optional = if any.optional { "?" } else { "" };
+            format!("<{}{optional} except {} values>", any.class, any.except.len())
+        }
+        _ => pattern.to_string(),
+    };
+    text.chars().take(VALUE_CHARS).collect()
+}

@@ -1,0 +1,208 @@
+/*!
+The connection to a server: made again when it breaks, and waited for, up to a limit.
+
+Knows which failures pass by themselves. What is to be sent again after one, and whether it was executed before, the caller has to find out.
+*/
+
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use redis::{Client, Connection, ErrorKind, RedisError, ServerErrorKind};
+
+use super::address::Address;
+use super::error::ServerError;
+
+/// For a connection to be made.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// For an answer to a batch.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const MAX_PAUSE: Duration = Duration::from_secs(2);
+/// Characters of an answer that a message has.
+const SHOWN: usize = 200;
+
+/// A connection that is made again when it breaks.
+pub(super) struct Link {
+    client: Client,
+    has_password: bool,
+    connection: Option<Connection>,
+    patience: Duration,
+    greeting: Option<Greeting>,
+    /// Before the server has answered for the first time, no answer means that the address is wrong.
+    has_answered: bool,
+    pub(super) reconnects: u64,
+}
+
+/// What is written on every connection, since a server that was restarted may have lost it.
+pub(super) struct Greeting {
+    /// A key and its value, which is written only if there is none, and must be this one.
+    pub(super) marker: (String, String),
+    /// Sets and their members.
+    pub(super) members: Vec<(String, String)>,
+}
+
+/// Why something did not work.
+enum Failure {
+    Client(RedisError),
+    Server(ServerError),
+}
+
+impl From<RedisError> for Failure {
+    fn from(error: RedisError) -> Self {
+        Self::Client(error)
+    }
+}
+
+impl Link {
+    /// Prepares a connection; it is made when it is used.
+    pub(super) fn new(address: &Address, patience: Duration) -> Result<Self, ServerError> {
+        if address.is_tls() {
+            // Another part of the process may have chosen one already.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+        let client = Client::open(address.connection_info()?).map_err(|error| refusal(&error, true))?;
+        Ok(Self {
+            client,
+            has_password: address.has_password(),
+            connection: None,
+            patience,
+            greeting: None,
+            has_answered: false,
+            reconnects: 0,
+        })
+    }
+
+    /// Says something on every connection from now on; not on the one that there is.
+    pub(super) fn greet_with(&mut self, greeting: Greeting) {
+        self.greeting = Some(greeting);
+    }
+
+    /// Does some work with the connection, again until it succeeds. It is told whether it was tried before, and so may have been done.
+    pub(super) fn run<T>(
+        &mut self,
+        mut work: impl FnMut(&mut Connection, bool) -> Result<T, RedisError>,
+    ) -> Result<T, ServerError> {
+        let mut failed_first: Option<Instant> = None;
+        let mut tries = 0;
+        loop {
+            let done = match self.connected() {
+                Ok(connection) => work(connection, tries > 0).map_err(Failure::from),
+                Err(failure) => Err(failure),
+            };
+            let error = match done {
+                Ok(done) => {
+                    self.has_answered = true;
+                    return Ok(done);
+                }
+                Err(failure) => {
+                    // It may be in the middle of an answer.
+                    self.connection = None;
+                    match failure {
+                        Failure::Client(error) => error,
+                        Failure::Server(error) => return Err(error),
+                    }
+                }
+            };
+            let is_silent = is_silence(&error);
+            if !is_silent && !is_passing(&error) {
+                return Err(refusal(&error, self.has_password));
+            }
+            if error.kind() == ErrorKind::Parse && !self.has_answered {
+                return Err(ServerError::Malformed);
+            }
+            if is_silent && !self.has_answered {
+                return Err(ServerError::Connect { source: io::Error::other(error) });
+            }
+            let waited = failed_first.get_or_insert_with(Instant::now).elapsed();
+            if waited >= self.patience {
+                return Err(ServerError::Lost { waited, source: io::Error::other(error) });
+            }
+            thread::sleep(pause(tries).min(self.patience - waited));
+            tries += 1;
+        }
+    }
+
+    fn connected(&mut self) -> Result<&mut Connection, Failure> {
+        if self.connection.is_none() {
+            let mut connection = self.client.get_connection_with_timeout(CONNECT_TIMEOUT)?;
+            connection.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+            connection.set_write_timeout(Some(ANSWER_TIMEOUT))?;
+            if let Some(greeting) = &self.greeting {
+                greeting.say(&mut connection)?;
+            }
+            self.reconnects += u64::from(self.has_answered);
+            self.connection = Some(connection);
+        }
+        self.connection.as_mut().ok_or(Failure::Server(ServerError::Malformed))
+    }
+}
+
+impl Greeting {
+    fn say(&self, connection: &mut Connection) -> Result<(), Failure> {
+        let (name, value) = &self.marker;
+        let mut pipe = redis::pipe();
+        pipe.cmd("SETNX").arg(name).arg(value).ignore().cmd("GET").arg(name);
+        for (set, member) in &self.members {
+            pipe.cmd("SADD").arg(set).arg(member).ignore();
+        }
+        let (found,): (Vec<u8>,) = pipe.query(connection)?;
+        if found == value.as_bytes() { Ok(()) } else { Err(Failure::Server(ServerError::MadeAnew)) }
+    }
+}
+
+/// How long to wait before the next try: longer each time, and not as long as others that lost their connection at the same time.
+fn pause(tries: u32) -> Duration {
+    let pause = FIRST_PAUSE.saturating_mul(1 << tries.min(16)).min(MAX_PAUSE);
+    let spread = (std::process::id().wrapping_add(tries)).wrapping_mul(0x9e37_79b9) >> 24;
+    pause * (256 + spread) / 512
+}
+
+/// Whether there was no answer, or none to the end.
+fn is_silence(error: &RedisError) -> bool {
+    // An answer that is cut off is not read as an answer.
+    matches!(error.kind(), ErrorKind::Io | ErrorKind::Parse)
+}
+
+/// Whether the server says that it cannot answer now, as while it reads its files or is a replica.
+fn is_passing(error: &RedisError) -> bool {
+    use ServerErrorKind::{BusyLoading, ClusterDown, MasterDown, ReadOnly, TryAgain};
+    let of_first = error.clone().into_server_errors().and_then(|errors| errors.first()?.1.kind());
+    let passes = |kind| matches!(kind, BusyLoading | ClusterDown | MasterDown | ReadOnly | TryAgain);
+    of_first.is_some_and(passes) || matches!(error.kind(), ErrorKind::Server(kind) if passes(kind))
+}
+
+/// What a failure that does not pass means.
+fn refusal(error: &RedisError, has_password: bool) -> ServerError {
+    let errors = error.clone().into_server_errors();
+    let first = errors.as_ref().and_then(|errors| errors.first());
+    let code = first.map(|(_, error)| error.code()).or(error.code()).unwrap_or_default();
+    let details = first.and_then(|(_, error)| error.details()).or(error.detail());
+    let answer = || {
+        let text = match details {
+            Some(details) => format!("{code} {details}"),
+            None => error.to_string(),
+        };
+        text.trim().chars().take(SHOWN).collect()
+    };
+    match (code, error.kind()) {
+        ("NOAUTH", _) if !has_password => ServerError::NoPassword,
+        ("WRONGPASS" | "NOAUTH", _) | (_, ErrorKind::AuthenticationFailed) => ServerError::WrongPassword,
+        ("NOPERM", _) => ServerError::NotAllowed { answer: answer() },
+        ("WRONGTYPE", _) => ServerError::WrongType,
+        ("OOM", _) => ServerError::Full,
+        (_, ErrorKind::UnexpectedReturnType) => ServerError::Malformed,
+        _ => ServerError::Refused { answer: answer() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_up_to_a_limit() {
+        assert!(pause(0) < pause(5) && pause(5) <= MAX_PAUSE);
+        assert!((MAX_PAUSE / 2..=MAX_PAUSE).contains(&pause(1_000)));
+    }
+}

@@ -1,0 +1,106 @@
+/*!
+Why a server cannot start, or ended.
+*/
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use dedust::errors::{LoadRulesError, OpenRulesError};
+use dedust_io::{ReadError, WriteError};
+use dedust_seen::SeenError;
+
+/// Why a server cannot start, or ended.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The rules cannot be used.
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+    /// The seen-set cannot be used.
+    #[error(transparent)]
+    Seen(#[from] SeenError),
+    /// Another program listens there, or the address is not one of this machine.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// An address that others can reach was asked for, but not that they may.
+    #[error("{address} can be reached from other machines")]
+    NotLoopback {
+        /// Where.
+        address: SocketAddr,
+    },
+    /// A token that can be guessed.
+    #[error(
+        "the token has {characters} characters, which can be guessed; at least {} are needed",
+        crate::options::MIN_TOKEN
+    )]
+    ShortToken {
+        /// How many.
+        characters: usize,
+    },
+    /// The system has no random numbers, threads or signals for us.
+    #[error("cannot {act}")]
+    System {
+        /// What was tried.
+        act: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// Why a rule file cannot be used or changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RulesError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// It holds no rules.
+    #[error("cannot use the rules in {}", path.display())]
+    Load {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: LoadRulesError,
+    },
+    /// It holds compiled rules that are damaged.
+    #[error("cannot use the rules in {}", path.display())]
+    Open {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: OpenRulesError,
+    },
+    /// Compiled rules cannot be changed.
+    #[error("{} holds compiled rules, which cannot be changed", path.display())]
+    Compiled {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// Rules are written plain.
+    #[error("{} is compressed, and rules are written plain", path.display())]
+    Compressed {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// It cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// An error with its causes, in one line.
+pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text += ": ";
+        text += &error.to_string();
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,355 @@
+/*!
+What can be asked for, by path and method. `openapi.json` describes it; tests compare the two.
+*/
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{MatchedPath, Path, Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use dedust::errors::DecideError;
+use dedust::rules::{DecidedEdits, Decision, DecisionVerb, Edit, RefusedEdit, SiteSummary};
+use serde::{Deserialize, Serialize};
+
+use crate::answer::{Answering, Verb};
+use crate::batch::Batch;
+use crate::error::{RulesError, in_one_line};
+use crate::event::{Log, now_in_seconds};
+use crate::format::Format;
+use crate::guard::{Guard, protect};
+use crate::learning::{Learning, NotStarted};
+use crate::live_rules::LiveRules;
+use crate::metrics::{self, Metrics};
+use crate::options::Limits;
+use crate::problem::{Problem, json};
+use crate::report::{Report, ReportError, page_files};
+use crate::seen::Seen;
+
+/// The OpenAPI description of the API.
+pub const OPENAPI: &str = include_str!("openapi.json");
+
+/// Every path of the API. The files of the page are beside them.
+pub const ROUTES: &[&str] = &[
+    "/v1/normalize",
+    "/v1/keys",
+    "/v1/seen",
+    "/v1/explain",
+    "/v1/rules/{site}",
+    "/v1/rules/{site}/decisions",
+    "/v1/learn",
+    "/v1/report",
+    "/openapi.json",
+    "/metrics",
+    "/healthz",
+];
+
+/// Bytes of a decision at most.
+const DECISION_BYTES: usize = 64 << 10;
+
+/// What handlers share.
+pub(crate) struct App {
+    pub(crate) rules: Arc<LiveRules>,
+    pub(crate) seen: Option<Seen>,
+    pub(crate) guard: Guard,
+    pub(crate) learning: Learning,
+    pub(crate) report: Report,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) limits: Limits,
+    pub(crate) log: Log,
+}
+
+type Shared = State<Arc<App>>;
+type Answer = Result<Response, Problem>;
+
+/// All handlers, behind the guard.
+pub(crate) fn router(app: Arc<App>) -> Router {
+    let mut router = Router::new();
+    for file in page_files() {
+        let path = file.path.clone();
+        let file = Arc::new(file);
+        router = router.route(&path, get(async move || file.respond()));
+    }
+    router
+        .route("/v1/normalize", post(normalize))
+        .route("/v1/keys", post(keys))
+        .route("/v1/seen", post(seen))
+        .route("/v1/explain", post(explain))
+        .route("/v1/rules/{site}", get(site))
+        .route("/v1/rules/{site}/decisions", post(decide))
+        .route("/v1/learn", get(learn_state).post(learn).delete(cancel))
+        .route("/v1/report", get(report))
+        .route("/openapi.json", get(openapi))
+        .route("/metrics", get(metrics))
+        .route("/healthz", get(healthz))
+        .fallback(unknown_path)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(Arc::clone(&app), admit))
+        .with_state(app)
+}
+
+/// Lets a request in or not, counts it, and tells browsers to be careful with the answer.
+async fn admit(State(app): Shared, path: Option<MatchedPath>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let path = path.as_ref().map_or("", MatchedPath::as_str);
+    // Names that are known, so that strangers cannot make new ones.
+    let route = match path {
+        "" => "other",
+        path => ROUTES.iter().find(|route| **route == path).copied().unwrap_or("page"),
+    };
+    let target = format!("{} {}", request.method(), request.uri().path());
+    let writes = match route {
+        "/v1/seen" => app.guard.guards_seen,
+        "/v1/rules/{site}/decisions" | "/v1/learn" => request.method() != Method::GET,
+        _ => false,
+    };
+    let headers = request.headers();
+    let admitted = app.guard.check(headers).and_then(|()| match writes {
+        true => app.guard.check_token(headers),
+        false => Ok(()),
+    });
+    let mut response = match admitted {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    };
+    protect(&mut response);
+    let time = started.elapsed();
+    app.metrics.answered(route, response.status(), time);
+    app.log
+        .detail("request", format!("{} {target} in {:.3} ms", response.status(), time.as_secs_f64() * 1e3));
+    response
+}
+
+async fn normalize(State(app): Shared, request: Request) -> Answer {
+    answer(&app, "/v1/normalize", Verb::Normalize, request).await
+}
+
+async fn keys(State(app): Shared, request: Request) -> Answer {
+    answer(&app, "/v1/keys", Verb::Keys, request).await
+}
+
+async fn seen(State(app): Shared, request: Request) -> Answer {
+    let Some(seen) = app.seen.clone() else {
+        return Err(Problem::new(
+            StatusCode::NOT_IMPLEMENTED,
+            "this server has no set of seen pages",
+            "start it with --seen DIR",
+        ));
+    };
+    answer(&app, "/v1/seen", Verb::Seen(seen), request).await
+}
+
+async fn explain(State(app): Shared, request: Request) -> Answer {
+    answer(&app, "/v1/explain", Verb::Explain, request).await
+}
+
+/// Answers the lines of a request.
+async fn answer(app: &App, route: &'static str, verb: Verb, request: Request) -> Answer {
+    let (head, body) = request.into_parts();
+    let sent = Format::sent(&head.headers)?;
+    let wanted = match verb {
+        Verb::Explain => explanation_format(&head.headers)?,
+        _ => Format::wanted(&head.headers, sent)?,
+    };
+    let (lines, bad_lines) = app.metrics.line_counters(route);
+    let rules = app.rules.current();
+    let answering = Answering { verb, sent, wanted, rules, lines, bad_lines };
+    Batch::new(body, answering, &app.limits).respond().await
+}
+
+/// Explanations are JSON.
+fn explanation_format(headers: &HeaderMap) -> Result<Format, Problem> {
+    match Format::wanted(headers, Format::Ndjson)? {
+        Format::Ndjson => Ok(Format::Ndjson),
+        Format::Text => Err(Problem::new(
+            StatusCode::NOT_ACCEPTABLE,
+            "explanations are no text",
+            "accept application/x-ndjson; dedust explain has them in words",
+        )),
+    }
+}
+
+/// The rules of a site.
+#[derive(Serialize)]
+struct SiteRecord<'a> {
+    site: &'a str,
+    hosts: &'a [Box<str>],
+    summary: &'a SiteSummary,
+    edits: Vec<EditRecord<'a>>,
+    refused: &'a [RefusedEdit],
+}
+
+#[derive(Serialize)]
+struct EditRecord<'a> {
+    index: usize,
+    id: String,
+    sentence: String,
+    applied: bool,
+    edit: &'a Edit,
+}
+
+impl<'a> EditRecord<'a> {
+    fn new(index: usize, edit: &'a Edit) -> Self {
+        Self {
+            index,
+            id: edit.id().to_string(),
+            sentence: edit.to_string(),
+            applied: edit.is_applied(),
+            edit,
+        }
+    }
+}
+
+async fn site(State(app): Shared, Path(name): Path<String>) -> Answer {
+    let loaded = app.rules.current();
+    let Some(rules) = &loaded.rules else {
+        return Err(Problem::new(
+            StatusCode::NOT_IMPLEMENTED,
+            "the server has compiled rules, which have no text",
+            "start it with the rule file that they were compiled from",
+        ));
+    };
+    let Some(site) = rules.site(&name) else { return Err(unknown_site(&name)) };
+    let edits = site.edits().iter().enumerate().map(|(index, edit)| EditRecord::new(index, edit)).collect();
+    let (hosts, summary, refused) = (site.hosts(), site.summary(), site.refused());
+    Ok(json(&SiteRecord { site: &name, hosts, summary, edits, refused }))
+}
+
+fn unknown_site(name: &str) -> Problem {
+    Problem::new(
+        StatusCode::NOT_FOUND,
+        format!("the rule file has no site `{name}`"),
+        "sites are named by their registrable domain, such as example.org",
+    )
+}
+
+/// What is decided about some edits of a site.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DecisionRequest {
+    verb: DecisionVerb,
+    #[serde(default)]
+    ids: Vec<String>,
+    #[serde(default)]
+    all: bool,
+    by: Option<Box<str>>,
+    why: Option<Box<str>>,
+}
+
+/// Why nothing was decided.
+#[derive(Debug, thiserror::Error)]
+enum ChangeError {
+    #[error(transparent)]
+    Decide(#[from] DecideError),
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+}
+
+async fn decide(State(app): Shared, Path(site): Path<String>, body: Body) -> Answer {
+    let expected = "send JSON such as {\"verb\":\"off\",\"ids\":[\"1bcc19fb\"],\"by\":\"anna\",\"why\":\"breaks the search\"}";
+    let refuse = |error: String| Problem::new(StatusCode::BAD_REQUEST, error, expected);
+    let body = tokio::time::timeout(app.limits.request, to_bytes(body, DECISION_BYTES)).await;
+    let body = body.map_err(|_| refuse("the body took too long".into()))?;
+    let body = body.map_err(|error| refuse(format!("the body cannot be read: {error}")))?;
+    let request: DecisionRequest =
+        serde_json::from_slice(&body).map_err(|error| refuse(format!("no decision: {error}")))?;
+    if request.all != request.ids.is_empty() {
+        return Err(refuse("either `ids` or `all` must say which edits are meant".into()));
+    }
+    let done = tokio::task::spawn_blocking(move || write_decision(&app, &site, request)).await;
+    done.map_err(|error| {
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string(), "look into the log of the server")
+    })?
+}
+
+/// Decides, and writes the file.
+fn write_decision(app: &App, site: &str, request: DecisionRequest) -> Answer {
+    let DecisionRequest { verb, ids, all, by, why } = request;
+    let text = |text: Option<Box<str>>| text.filter(|text| !text.is_empty());
+    let by = text(by).unwrap_or_else(|| "dedust serve".into());
+    let decision = Decision { by: Some(by.clone()), at: Some(now_in_seconds().into()), why: text(why) };
+    let decided = app.rules.change(|rules| {
+        let which = if all { DecidedEdits::All } else { DecidedEdits::Ids(&ids) };
+        Ok::<_, ChangeError>(rules.decide(site, which, verb, &decision)?)
+    });
+    let decided = decided.map_err(|error| {
+        let status = match &error {
+            ChangeError::Decide(DecideError::UnknownSite { .. } | DecideError::UnknownId { .. }) => {
+                StatusCode::NOT_FOUND
+            }
+            ChangeError::Decide(_) => StatusCode::CONFLICT,
+            ChangeError::Rules(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Problem::new(status, in_one_line(&error), "nothing was written; GET /v1/rules/SITE has the ids")
+    })?;
+    let changed = decided.iter().filter(|decided| decided.is_changed).count();
+    app.log.note("decided", format!("{by}: {verb:?} on {changed} edits of {site}"));
+    let loaded = app.rules.current();
+    let edits = loaded.rules.as_ref().and_then(|rules| rules.site(site)).map_or(&[][..], |site| site.edits());
+    let edits = decided.iter().filter_map(|decided| Some((decided.index, edits.get(decided.index)?)));
+    let edits: Vec<EditRecord<'_>> = edits.map(|(index, edit)| EditRecord::new(index, edit)).collect();
+    Ok(json(&serde_json::json!({ "site": site, "changed": changed, "edits": edits })))
+}
+
+async fn learn_state(State(app): Shared) -> Response {
+    json(&app.learning.state())
+}
+
+async fn learn(State(app): Shared) -> Answer {
+    match app.learning.start(Arc::clone(&app.rules)) {
+        Ok(()) => Ok((StatusCode::ACCEPTED, json(&app.learning.state())).into_response()),
+        Err(NotStarted::NoCrawl) => Err(Problem::new(
+            StatusCode::NOT_IMPLEMENTED,
+            "this server has no crawl to learn from",
+            "name it at the start: dedust serve RULES CRAWL",
+        )),
+        Err(NotStarted::IsRunning) => Err(Problem::new(
+            StatusCode::CONFLICT,
+            "rules are being learned",
+            "wait until GET /v1/learn says that it is done, or cancel it with DELETE",
+        )),
+    }
+}
+
+async fn cancel(State(app): Shared) -> Response {
+    app.learning.cancel();
+    json(&app.learning.state())
+}
+
+async fn report(State(app): Shared) -> Answer {
+    let made = app.report.of(app.rules.current()).await;
+    let made = made.map_err(|error| {
+        let status = match error {
+            ReportError::NothingKnown | ReportError::TooLarge => StatusCode::NOT_IMPLEMENTED,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Problem::new(status, error.in_words(), "dedust report with the same files says more")
+    })?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], made).into_response())
+}
+
+async fn openapi() -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], OPENAPI).into_response()
+}
+
+async fn metrics(State(app): Shared) -> Response {
+    ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], app.metrics.to_text()).into_response()
+}
+
+async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+async fn unknown_path(request: Request) -> Problem {
+    let problem = format!("there is nothing at {}", request.uri().path());
+    Problem::new(StatusCode::NOT_FOUND, problem, "GET /openapi.json describes what there is")
+}
+
+async fn wrong_method(request: Request) -> Problem {
+    let problem = format!("{} cannot be used with {}", request.uri().path(), request.method());
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, problem, "GET /openapi.json describes what there is")
+}

@@ -1,0 +1,157 @@
+/*!
+Clients that are slow, wrong or hostile get an answer or a close, and others are answered meanwhile.
+*/
+
+use std::io::{Read as _, Write as _};
+use std::time::Duration;
+
+use crate::service::{Service, read_to_close};
+
+/// With limits that end soon.
+fn impatient() -> Service {
+    Service::with(|options| {
+        options.limits.head = Duration::from_millis(200);
+        options.limits.idle = Duration::from_millis(300);
+        options.limits.request = Duration::from_millis(600);
+        options.limits.body_bytes = 100_000;
+        options.limits.connections = 8;
+    })
+}
+
+fn is_well(service: &Service) {
+    let answer = service.text("/v1/keys", "http://a.example/p?sid=1\n");
+    assert_eq!((answer.status, &*answer.body), (200, "http://a.example/p\n"));
+}
+
+#[test]
+fn a_head_or_a_body_that_does_not_end_is_given_up() {
+    let service = impatient();
+    for beginning in [
+        "",
+        "POST /v1/ke",
+        "POST /v1/keys HTTP/1.1\r\nHost: localhost\r\n",
+        "POST /v1/keys HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhttp://a.example/",
+        "POST /v1/keys HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nhttp",
+        "POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhttp://a.example/",
+        "POST /v1/rules/a.example/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{",
+    ] {
+        // Ends only if the server closes the connection: this client does not.
+        let answer = service.raw(beginning.as_bytes());
+        assert!(!answer.starts_with("HTTP/1.1 200"), "{beginning:?}: {answer}");
+        is_well(&service);
+    }
+}
+
+#[test]
+fn a_client_that_takes_no_answers_is_cut_off() {
+    let service = Service::with(|options| {
+        options.limits.idle = Duration::from_millis(300);
+    });
+    let mut connection = service.connect();
+    connection
+        .write_all(b"POST /v1/keys HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+        .unwrap();
+    let lines = "http://a.example/p?sid=1\n".repeat(2000);
+    let chunk = format!("{:x}\r\n{lines}\r\n", lines.len());
+    // Never reads; sooner or later the server does not either, and closes.
+    let sent = (0..100_000).take_while(|_| connection.write_all(chunk.as_bytes()).is_ok()).count();
+    assert!(sent < 100_000, "the server took 5 GB of which it could not answer a line");
+    is_well(&service);
+}
+
+#[test]
+fn bodies_that_are_too_large_are_refused() {
+    let service = impatient();
+    let answer = service.raw(b"POST /v1/keys HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100001\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("--max-body"), "{answer}");
+    let answer = service
+        .raw(b"POST /v1/keys HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 400 ") || answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    let mut chunked =
+        b"POST /v1/keys HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+    let line = format!("186a0\r\n{}\r\n", "x".repeat(100_000));
+    chunked.extend_from_slice(line.repeat(3).as_bytes());
+    chunked.extend_from_slice(b"0\r\n\r\n");
+    let answer = service.raw(&chunked);
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    is_well(&service);
+}
+
+#[test]
+fn a_line_that_is_too_long_is_an_error_among_others() {
+    let service = Service::start();
+    let body = format!("http://a.example/1\nhttp://a.example/{}\nhttp://a.example/2\n", "x".repeat(1 << 20));
+    let answer = service.text("/v1/keys", &body);
+    assert_eq!(answer.body, "http://a.example/1\n\nhttp://a.example/2\n");
+    let headers = [("content-type", "text/plain"), ("accept", "application/x-ndjson")];
+    let answer = service.post("/v1/keys", &body, &headers);
+    assert_eq!(answer.body.lines().count(), 3);
+    assert!(
+        answer.body.contains("longer than 65536 bytes") && answer.body.len() < 1000,
+        "{}",
+        answer.body.len()
+    );
+}
+
+#[test]
+fn wrong_methods_paths_and_heads_get_an_answer() {
+    let service = Service::start();
+    let status = |request: &str| {
+        let answer = service.raw(request.as_bytes());
+        answer.split(' ').nth(1).map(|status| status.parse::<u16>().unwrap())
+    };
+    let head = "Host: localhost\r\nConnection: close\r\n";
+    assert_eq!(status(&format!("GET /v1/keys HTTP/1.1\r\n{head}\r\n")), Some(405));
+    assert_eq!(status(&format!("BREW /healthz HTTP/1.1\r\n{head}\r\n")), Some(405));
+    assert_eq!(status(&format!("GET /v2/keys HTTP/1.1\r\n{head}\r\n")), Some(404));
+    assert_eq!(status(&format!("GET /../rules.json HTTP/1.1\r\n{head}\r\n")), Some(404));
+    assert_eq!(status("GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n"), Some(400), "no Host");
+    assert_eq!(status("GET /healthz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"), Some(421));
+    assert_eq!(
+        status(&format!("GET /healthz HTTP/1.1\r\n{head}Origin: http://evil.example\r\n\r\n")),
+        Some(403)
+    );
+    assert_eq!(status("nonsense\r\n\r\n"), Some(400));
+    let many = "X: y\r\n".repeat(100);
+    assert_eq!(status(&format!("GET /healthz HTTP/1.1\r\n{head}{many}\r\n")), Some(431));
+    let long = "x".repeat(200_000);
+    assert!([Some(431), Some(414), None].contains(&status(&format!("GET /{long} HTTP/1.1\r\n{head}\r\n"))));
+    is_well(&service);
+}
+
+#[test]
+fn browsers_are_told_to_be_careful() {
+    let service = Service::start();
+    let answer = service.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    for header in [
+        "content-security-policy: default-src 'none'",
+        "x-content-type-options: nosniff",
+        "cache-control: no-store",
+    ] {
+        assert!(answer.contains(header), "{header} in {answer}");
+    }
+    assert!(!answer.to_ascii_lowercase().contains("access-control-allow"));
+}
+
+#[test]
+fn too_many_connections_are_turned_away() {
+    let service = Service::with(|options| options.limits.connections = 4);
+    let mut open: Vec<_> = (0..4).map(|_| service.connect()).collect();
+    // Each is taken, and answered.
+    for connection in &mut open {
+        connection.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let mut start = [0; 12];
+        connection.read_exact(&mut start).unwrap();
+        assert_eq!(&start, b"HTTP/1.1 200");
+    }
+    let mut one_more = service.connect();
+    let answer = read_to_close(&mut one_more);
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    drop(open);
+    let is_answered = (0..100_000).any(|_| {
+        service
+            .raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            .starts_with("HTTP/1.1 200")
+    });
+    assert!(is_answered, "there is room again");
+}

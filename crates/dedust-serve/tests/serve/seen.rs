@@ -1,0 +1,110 @@
+/*!
+Whether pages were seen, for several clients.
+*/
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::service::Service;
+
+fn with_set() -> Service {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    std::fs::write(folder.path().join("rules.json"), crate::service::RULES).unwrap();
+    again(folder)
+}
+
+fn again(folder: Arc<tempfile::TempDir>) -> Service {
+    let seen = folder.path().join("seen");
+    Service::in_folder(folder, |options| options.seen = Some(seen))
+}
+
+#[test]
+fn a_page_is_new_once() {
+    let service = with_set();
+    let urls = "http://a.example/p?sid=1\nhttp://a.example/p?sid=2\nhttp://a.example/q?sid=1\nno URL\n";
+    assert_eq!(service.text("/v1/seen", urls).body, "new\nseen\nnew\nerror\n");
+    assert_eq!(service.text("/v1/seen", urls).body, "seen\nseen\nseen\nerror\n");
+    assert_eq!(service.metric("dedust_seen_keys"), 2);
+    let folder = Arc::clone(&service.folder);
+    service.stop().unwrap();
+    let service = again(folder);
+    assert_eq!(service.text("/v1/seen", urls).body, "seen\nseen\nseen\nerror\n", "also for the next server");
+}
+
+#[test]
+fn a_url_with_the_key_of_its_own_redirect_is_no_duplicate() {
+    let service = with_set();
+    let rows = r#"{"url":"http://a.example/p?sid=1"}
+{"url":"http://a.example/p","chain":["http://a.example/p?sid=1"]}
+{"url":"http://a.example/p","chain":["http://a.example/other","no URL"]}
+{"url":"http://a.example/new","chain":["http://a.example/new?sid=2"]}
+"#;
+    let answer = service.ndjson("/v1/seen", rows);
+    let found: Vec<(bool, bool)> = answer
+        .body
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .map(|line| (line["new"].as_bool().unwrap(), line["duplicate"].as_bool().unwrap()))
+        .collect();
+    assert_eq!(found, [(true, false), (false, false), (false, true), (true, false)], "{}", answer.body);
+}
+
+#[test]
+fn two_clients_never_both_hear_that_a_page_is_new() {
+    let service = with_set();
+    let pages = 3000_usize;
+    let found: Vec<Vec<(usize, String)>> = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..4_usize)
+            .map(|client| {
+                let service = &service;
+                scope.spawn(move || {
+                    // All in different orders, and in batches of different lengths.
+                    let step = [1, 7, 11, 13][client];
+                    let pages: Vec<usize> = (0..pages).map(|at| (at * step + client * 500) % pages).collect();
+                    let mut found = Vec::new();
+                    for pages in pages.chunks(client * 40 + 1) {
+                        let url = |page: &usize| format!("http://a.example/p/{page}?sid={client}\n");
+                        let answer = service.text("/v1/seen", &pages.iter().map(url).collect::<String>());
+                        let words = answer.body.lines().map(ToOwned::to_owned);
+                        found.extend(pages.iter().copied().zip(words));
+                    }
+                    found
+                })
+            })
+            .collect();
+        clients.into_iter().map(|client| client.join().unwrap()).collect()
+    });
+    let mut news: HashMap<usize, u32> = HashMap::new();
+    for (page, word) in found.iter().flatten() {
+        *news.entry(*page).or_default() += u32::from(word == "new");
+    }
+    assert_eq!(found.iter().flatten().count(), 4 * pages);
+    assert_eq!(news.len(), pages);
+    assert!(news.values().all(|news| *news == 1), "{news:?}");
+}
+
+#[test]
+fn without_a_set_the_answer_says_how_to_have_one() {
+    let service = Service::start();
+    let answer = service.text("/v1/seen", "http://a.example/\n");
+    assert_eq!(answer.status, 501);
+    assert!(answer.body.contains("--seen DIR"), "{}", answer.body);
+}
+
+#[test]
+fn where_others_can_connect_adding_needs_the_token() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    std::fs::write(folder.path().join("rules.json"), crate::service::RULES).unwrap();
+    let seen = folder.path().join("seen");
+    let service = Service::in_folder(folder, |options| {
+        options.seen = Some(seen);
+        options.public = true;
+    });
+    assert_eq!(service.text("/v1/seen", "http://a.example/").status, 401);
+    assert_eq!(service.text("/v1/keys", "http://a.example/").status, 200, "reading does not");
+    let token = format!("Bearer {}", service.token);
+    let answer = service.post("/v1/seen", "http://a.example/", &[("authorization", &token)]);
+    assert_eq!((answer.status, &*answer.body), (200, "new\n"));
+}

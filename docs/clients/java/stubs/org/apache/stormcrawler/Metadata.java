@@ -1,0 +1,3 @@
+package org.apache.stormcrawler;
+/** Signature alone, for the test. */
+public class Metadata {}

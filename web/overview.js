@@ -1,0 +1,206 @@
+// The headline, what is saved, and what is left: for the person who decides.
+import { drawn, el, replace } from "./dom.js";
+import { bytes, count, counted, percent, prose } from "./format.js";
+import { lineChart, shares } from "./charts.js";
+import { pair } from "./difference.js";
+
+// What follows from the figures of a crawl.
+export function conclusions(figures) {
+  const duplicates = figures.labelled - figures.pages;
+  const left = figures.labelled_keys - figures.covered;
+  return {
+    knowsPages: figures.labelled > 0,
+    duplicates,
+    left,
+    removed: duplicates - left,
+    saved: figures.urls - figures.keys,
+    byRules: figures.urls - figures.keys - figures.safe_duplicates,
+    hidden: figures.pages - figures.covered,
+  };
+}
+
+const strong = (text) => el("strong", {}, text);
+
+// One sentence with the numbers that matter. What is said holds for the URLs whose pages are known.
+export function headline(figures, row, edits) {
+  const rules = counted(edits, "rule", "rules");
+  const verb = edits === 1 ? "removes" : "remove";
+  const risk = row.promise
+    ? ["; at most ", strong(counted(row.promise.lost, "page", "pages")), row.promise.lost === 1 ? " is at risk." : " are at risk."]
+    : ["."];
+  if (!row.crawl) {
+    const duplicates = row.learned_labelled - row.learned_pages;
+    if (row.learned_labelled === 0) return [strong(rules), edits === 1 ? " is applied" : " are applied", risk];
+    return [
+      strong(percent(duplicates, row.learned_labelled)), " of the ", strong(count(row.learned_labelled)),
+      " URLs that these rules were learned from are duplicates; ", strong(rules), edits === 1 ? " was learned" : " were learned", risk,
+    ];
+  }
+  const found = conclusions(figures);
+  if (!found.knowsPages) {
+    return [
+      strong(rules), edits === 1 ? " takes " : " take ", strong(count(figures.urls)), " URLs for ",
+      strong(counted(figures.keys, "page", "pages")), ": ", strong(percent(found.saved, figures.urls)), " need not be fetched", risk,
+    ];
+  }
+  const known = figures.labelled === figures.urls
+    ? ["your ", strong(count(figures.urls)), " URLs are duplicates"]
+    : [strong(count(figures.labelled)), " URLs whose pages are known are duplicates"];
+  if (found.duplicates === 0) return ["None of ", known, "; ", strong(rules), ` ${edits === 1 ? "is" : "are"} applied`, risk];
+  return [
+    strong(percent(found.duplicates, figures.labelled)), " of ", known, "; ", strong(rules), ` ${verb} `,
+    strong(percent(found.removed, found.duplicates)), " of them", risk,
+  ];
+}
+
+function tile(value, name, note, className) {
+  return el("div", { class: `tile ${className ?? ""}` }, el("dt", {}, name), el("dd", {}, el("b", {}, value), el("span", {}, note)));
+}
+
+function tiles(figures, row) {
+  const found = conclusions(figures);
+  const out = [
+    tile(
+      count(found.saved), "Requests saved",
+      `${percent(found.saved, figures.urls)} of all; ${count(figures.safe_duplicates)} by safe normalization alone`, "good",
+    ),
+  ];
+  if (figures.sized > 0) {
+    const unknown = figures.urls - figures.sized;
+    const note = unknown > 0 ? `; ${counted(unknown, "size", "sizes")} unknown` : "";
+    out.push(tile(bytes(figures.saved_bytes), "Bytes saved", `${percent(figures.saved_bytes, figures.bytes)} of ${bytes(figures.bytes)}${note}`, "good"));
+  }
+  if (found.knowsPages) {
+    out.push(tile(count(found.left), "Duplicates left", `${percent(found.left, Math.max(1, figures.labelled_keys))} of what is still fetched`, "warn"));
+    out.push(tile(count(found.hidden), "Pages hidden here", `of ${count(figures.pages)} pages that the crawl knows`, found.hidden > 0 ? "bad" : "good"));
+  }
+  if (row.promise) {
+    out.push(tile(`≤ ${count(row.promise.lost)}`, "Pages at risk", `of ${count(row.promise.pages)} learned from, with 95 % confidence`, "bad"));
+  }
+  // Shares are compared: the crawl may be another than the one that was learned from.
+  const isBroken = row.promise && found.hidden * row.promise.pages > row.promise.lost * figures.pages;
+  return [
+    el("dl", { class: "tiles" }, out),
+    isBroken && el("p", { class: "note broken" }, "More pages are hidden here than the rules promise. Labels of a crawl may tell apart what readers would not: look at the groups of several known pages below."),
+  ];
+}
+
+function bar(figures) {
+  const found = conclusions(figures);
+  const parts = found.knowsPages
+    ? [
+        { name: "Pages", value: figures.covered, className: "is-page" },
+        { name: "Page unknown", value: figures.keys - figures.labelled_keys, className: "is-unknown" },
+        { name: "Duplicates left", value: found.left, className: "is-left" },
+        { name: "Removed by rules", value: found.byRules, className: "is-removed" },
+        { name: "Removed by safe normalization", value: figures.safe_duplicates, className: "is-safe" },
+      ]
+    : [
+        { name: "Still fetched", value: figures.keys, className: "is-page" },
+        { name: "Removed by rules", value: found.byRules, className: "is-removed" },
+        { name: "Removed by safe normalization", value: figures.safe_duplicates, className: "is-safe" },
+      ];
+  const label = parts.map((part) => `${part.name}: ${count(part.value)}`).join(", ");
+  return el(
+    "figure",
+    { class: "whole" },
+    drawn("shares-box", (width) => shares(width, `All URLs. ${label}`, parts)),
+    el(
+      "figcaption",
+      { class: "legend" },
+      parts.filter((part) => part.value > 0).map((part) =>
+        el("span", {}, el("i", { class: part.className, "aria-hidden": "true" }), `${part.name} `, el("b", {}, count(part.value))),
+      ),
+    ),
+  );
+}
+
+const REASONS = {
+  unproven: ["Lacks votes", "an edit would join them that too few groups have voted on"],
+  refused: ["Seen to fail", "an edit would join them, and different pages too"],
+  off: ["Turned off", "an edit that somebody turned off would join them"],
+  refuted: ["Refuted", "an edit that fetching refuted would join them"],
+  no_edit: ["No rule", "no edit is known that would join them"],
+};
+
+export function remainingSection(detail) {
+  const list = detail.remaining;
+  const body = list.length === 0
+    ? el("p", { class: "empty" }, "No duplicates are left that this crawl knows of.")
+    : el(
+        "ul",
+        { class: "remaining plain" },
+        list.map((kind) => {
+          const [name, why] = REASONS[kind.reason];
+          return el(
+            "li",
+            {},
+            el("div", { class: "amount" }, el("b", {}, count(kind.duplicates)), el("span", {}, kind.duplicates === 1 ? "URL" : "URLs")),
+            el(
+              "div",
+              {},
+              el("p", {}, el("span", { class: `badge ${kind.reason}`, title: why }, name), " ",
+                kind.edit ? prose(kind.edit) : ["differ in ", kind.parts.map((part, at) => [at > 0 && ", ", el("code", {}, part)])]),
+              pair(kind.example[0], kind.example[1]),
+            ),
+          );
+        }),
+      );
+  return el(
+    "section",
+    { id: "left", "aria-labelledby": "left-title" },
+    el("h2", { id: "left-title" }, "What is left, and why"),
+    el("p", { class: "lead" }, "URLs that show one page, as the crawl knows, and still have several keys. Each is compared with the first of its page."),
+    body,
+  );
+}
+
+export function visitsChart(detail, figures) {
+  const all = detail.visits;
+  if (all.length < 2) return null;
+  const knows = figures.labelled === figures.urls;
+  const series = [
+    { name: "without rules", className: "is-grey", points: all.map((point) => [point.met, point.met]) },
+    { name: "with these rules", className: "is-good", points: all.map((point) => [point.met, point.fetched]) },
+  ];
+  if (knows) series.push({ name: "pages", className: "is-dash", points: all.map((point) => [point.met, point.pages]) });
+  const last = all.at(-1);
+  const label = `Of ${count(last.met)} URLs in the order of the crawl, ${count(last.fetched)} are fetched with these rules${knows ? `; they show ${count(last.pages)} pages` : ""}.`;
+  return el(
+    "figure",
+    { class: "panel" },
+    el("h3", {}, "The crawl, fetched again"),
+    drawn("chart-box", (width) => lineChart(width, { label, xLabel: "URLs met", yLabel: "fetched", series })),
+    el("figcaption", { class: "legend" }, series.map((line) => el("span", {}, el("i", { class: line.className, "aria-hidden": "true" }), line.name))),
+  );
+}
+
+// The top of the page, which follows the switches.
+export function overviewSection(whatif, place, heading = "h1", id = "overview") {
+  const row = place === null ? whatif.data.total : whatif.siteRow(place);
+  const title = el(heading, { id: `${id}-title`, class: "headline" });
+  const body = el("div", {});
+  const draw = () => {
+    const figures = whatif.figures(place);
+    const switched = Array.from(whatif.switches).filter(([name]) => place === null || name.startsWith(`${whatif.data.details[place].site}\t`));
+    const edits = row.edits.applied + switched.reduce((sum, [, isOn]) => sum + (isOn ? 1 : -1), 0);
+    replace(title, headline(figures, row, edits).flat(4).map((part) => (part instanceof Node ? part : document.createTextNode(part))));
+    replace(body, row.crawl ? [bar(figures), tiles(figures, row)] : tilesOfRules(row));
+  };
+  whatif.listen(draw);
+  draw();
+  return el("section", { id, class: "hero", "aria-labelledby": `${id}-title` }, title, body);
+}
+
+function tilesOfRules(row) {
+  const out = [
+    tile(count(row.edits.applied), "Rules applied", `of ${count(row.edits.all)} in the file`, "good"),
+    tile(count(row.edits.unproven), "Unproven", "kept in the file, not applied", "warn"),
+    tile(count(row.learned_urls), "URLs learned from", `${count(row.learned_pages)} pages`, ""),
+  ];
+  if (row.promise) out.push(tile(`≤ ${count(row.promise.lost)}`, "Pages at risk", `of ${count(row.promise.pages)}, with 95 % confidence`, "bad"));
+  return [
+    el("dl", { class: "tiles" }, out),
+    el("p", { class: "note" }, "No crawl was given: what the rules save is not known. Name one, as in ", el("code", {}, "dedust report rules.json crawl.jsonl.gz -o report.html"), "."),
+  ];
+}

@@ -1,0 +1,157 @@
+// Starts the page: takes the data that came with it, or asks the server for them, starts the normalizer and shows what is chosen.
+import { el, replace } from "./dom.js";
+import { count, counted } from "./format.js";
+import { Normalizer, UrlTable, fromBase64, inflated } from "./normalizer.js";
+import { WhatIf } from "./whatif.js";
+import { overviewSection, remainingSection, visitsChart } from "./overview.js";
+import { rulesSection, whatifBar } from "./rules.js";
+import { treeSection } from "./tree.js";
+import { groupsSection } from "./groups.js";
+import { parametersSection } from "./parameters.js";
+import { trySection } from "./try.js";
+import { sitesSection } from "./sites.js";
+import { serverSection } from "./live.js";
+
+const THEME = "dedust-theme";
+
+async function loadData() {
+  const inline = document.getElementById("report-data");
+  if (inline) {
+    const data = JSON.parse(inline.textContent);
+    inline.textContent = "";
+    return data;
+  }
+  const answer = await fetch("/v1/report");
+  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+  return { ...(await answer.json()), isLive: true };
+}
+
+async function loadModule() {
+  const inline = document.getElementById("normalizer");
+  if (!inline) return new Uint8Array(await (await fetch("dedust.wasm")).arrayBuffer());
+  const bytes = await inflated(fromBase64(inline.textContent));
+  inline.textContent = "";
+  return bytes;
+}
+
+// The normalizer with the rules; null where it cannot be started.
+async function loadNormalizer(data) {
+  try {
+    const normalizer = await Normalizer.make(await loadModule());
+    if (data.compiled) normalizer.loadCompiled(fromBase64(data.compiled), data.trusts_mirrors);
+    else if (data.rules) normalizer.loadRules(data.rules, data.trusts_mirrors);
+    else return null;
+    return normalizer;
+  } catch {
+    return null;
+  }
+}
+
+async function loadTable(data, normalizer) {
+  if (!data.urls || !normalizer) return null;
+  try {
+    const table = new UrlTable(await inflated(fromBase64(data.urls.bytes)), data.urls.count);
+    normalizer.loadUrls(table.lines);
+    delete data.urls.bytes;
+    return table;
+  } catch {
+    return null;
+  }
+}
+
+function stored(name, value) {
+  try {
+    if (value === undefined) return localStorage.getItem(name);
+    localStorage.setItem(name, value);
+  } catch {
+    // A file that is opened from disk may have no storage.
+  }
+  return null;
+}
+
+function themeButton() {
+  const isDark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const button = el("button", { type: "button", class: "quiet", id: "theme", onclick: () => {
+    document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    stored(THEME, document.documentElement.dataset.theme);
+    say();
+  } });
+  const say = () => {
+    button.textContent = isDark() ? "Light" : "Dark";
+    button.setAttribute("aria-label", isDark() ? "Use light colours" : "Use dark colours");
+  };
+  const theme = stored(THEME);
+  if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", say);
+  say();
+  return button;
+}
+
+const SECTIONS = [
+  ["overview", "Overview"], ["sites", "Sites"], ["rules", "Rules"], ["left", "Left"], ["tree", "Tree"],
+  ["groups", "Groups"], ["parameters", "Parameters"], ["try", "Try a URL"], ["server", "Change"],
+];
+
+function header(data, place, choose) {
+  const many = data.details.length > 1;
+  const picker = many && el("label", { class: "picker" }, el("span", { class: "unseen" }, "Site "),
+    el("select", { id: "site", onchange: (event) => choose(Number(event.target.value)) },
+      data.details.map((detail, at) => el("option", { value: at }, detail.site))));
+  if (picker) picker.querySelector("select").value = String(place);
+  return [
+    el("div", { class: "brand" }, el("b", {}, "dedust"), el("span", {}, " report"),
+      !many && data.details[0] && el("span", { class: "soft" }, ` · ${data.details[0].site}`)),
+    picker,
+    el("nav", { "aria-label": "Sections" }, SECTIONS.filter(([id]) => document.getElementById(id)).map(([id, name]) => el("a", { href: `#${id}` }, name))),
+    el("div", { class: "tools" }, el("button", { type: "button", class: "quiet", onclick: () => print() }, "Print"), themeButton()),
+  ];
+}
+
+function footer(data) {
+  const crawl = data.total.crawl;
+  const from = crawl ? `a crawl of ${counted(crawl.urls, "URL", "URLs")}` : "the rule file alone";
+  return el("p", {}, `Made by dedust ${data.version} from ${counted(data.total.edits.all, "edit", "edits")}${data.method ? ` of ${data.method}` : ""} and ${from}. `,
+    data.urls?.left_out > 0 && `${count(data.urls.left_out)} URLs that no edit changes are counted, and not part of this page. `,
+    "A key is for comparing, a canonical URL for fetching. A rule that is not proven is not applied.");
+}
+
+async function start() {
+  const main = document.getElementById("main");
+  try {
+    const data = await loadData();
+    const normalizer = await loadNormalizer(data);
+    const whatif = new WhatIf(data, normalizer, await loadTable(data, normalizer));
+    let place = 0;
+    const several = data.sites.length + data.more_sites > 1;
+    const choose = (chosen, focus = true) => {
+      place = chosen;
+      whatif.forget();
+      const detail = data.details[place];
+      document.title = several ? "dedust report" : `dedust report · ${detail?.site ?? ""}`;
+      const figures = detail ? whatif.siteRow(place).crawl : null;
+      replace(main,
+        overviewSection(whatif, several ? null : place),
+        several && sitesSection(data, (next) => choose(next)),
+        detail && several && el("div", { class: "site-head", id: "site-detail", tabindex: "-1" }, el("p", {}, "Site"), el("h2", {}, detail.site)),
+        detail && several && overviewSection(whatif, place, "h3", "site-overview"),
+        detail && rulesSection(whatif, place, figures && visitsChart(detail, figures)),
+        figures && remainingSection(detail),
+        detail && treeSection(whatif, place),
+        figures && groupsSection(whatif, place),
+        detail && parametersSection(whatif, place),
+        trySection(whatif, () => place),
+        serverSection(data));
+      replace(document.getElementById("top"), header(data, place, choose));
+      if (several && focus) document.getElementById("site-detail")?.focus();
+    };
+    choose(0, false);
+    replace(document.getElementById("foot"), footer(data));
+    whatifBar(whatif, document.getElementById("whatif"));
+    await whatif.update();
+    document.documentElement.dataset.ready = "true";
+  } catch (error) {
+    replace(main, el("p", { class: "loading", role: "alert" }, `The report cannot be shown: ${error.message}.`));
+  }
+}
+
+start();
