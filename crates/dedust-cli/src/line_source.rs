@@ -314,7 +314,7 @@ mod tests {
         for lines in [b"a\n", b"b\n", b"c\n"] {
             assert_eq!(source.next().unwrap(), Some(Batch::Lines { lines, is_last: false }));
         }
-        let mut source = held(&[Some(b"a\n"); 150]);
+        let mut source = held(&[Some(b"a\n".as_slice()); 150]);
         assert!(
             matches!(source.next().unwrap(), Some(Batch::Lines { lines, .. }) if lines == b"a\n".repeat(100))
         );
