@@ -38,6 +38,10 @@ impl std::error::Error for Refusal {}
 
 /// What to do about an error; nothing where the message itself says it all.
 pub(crate) fn remedy(error: &anyhow::Error) -> Option<String> {
+    // Also one that has a cause, which the chain of causes does not show by its type.
+    if let Some(refusal) = error.downcast_ref::<Refusal>() {
+        return Some(refusal.remedy.clone());
+    }
     error.chain().find_map(|cause| {
         if let Some(refusal) = cause.downcast_ref::<Refusal>() {
             return Some(refusal.remedy.clone());

@@ -202,6 +202,7 @@ mod tests {
         );
         assert!(files(at("*.csv")).unwrap_err().starts_with("no file matches"));
         assert_eq!(files(at("missing.csv")), Ok(vec![at("missing.csv")]));
+        fs::remove_file(at("list")).unwrap();
         let below = |argument: PathBuf| -> Vec<PathBuf> {
             expand_below(&[argument]).unwrap().into_iter().map(|(_, below)| below).collect()
         };
