@@ -27,8 +27,8 @@ use crate::spread::{PySamplePlan, Rows};
 /// What is made of the rows of a site.
 enum Task {
     FindGroups(BinaryRows),
-    Learn(LearnedRows),
-    Evaluate { normalizer: Py<PyNormalizer>, rows: EvaluatedRows },
+    Learn(Box<LearnedRows>),
+    Evaluate { normalizer: Py<PyNormalizer>, rows: Box<EvaluatedRows> },
 }
 
 /// Puts the rows of each site together, and makes groups, rules or figures of them. All rows of a site come one after the other.
@@ -52,8 +52,8 @@ impl PySiteReducer {
     ) -> PyResult<Self> {
         let task = match (task, normalizer) {
             ("groups", None) => Task::FindGroups(BinaryRows::default()),
-            ("learn", None) => Task::Learn(LearnedRows::default()),
-            ("evaluate", Some(normalizer)) => Task::Evaluate { normalizer, rows: EvaluatedRows::default() },
+            ("learn", None) => Task::Learn(Box::default()),
+            ("evaluate", Some(normalizer)) => Task::Evaluate { normalizer, rows: Box::default() },
             _ => {
                 let problem = "expected the task groups or learn, or evaluate with a normalizer";
                 return Err(PyValueError::new_err(format!("task=\"{task}\", {problem}")));

@@ -122,7 +122,8 @@ fn make_folder(folder: &Path, force: bool) -> anyhow::Result<()> {
     if folder.exists() {
         let is_part = folder.join("part.json").exists() || folder.join("part-000").exists();
         let is_empty = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-        if !is_empty && !(force && is_part) {
+        let may_be_used = is_empty || force && is_part;
+        if !may_be_used {
             let remedy =
                 if is_part { "overwrite it with --force" } else { "name a folder that is not there yet" };
             return Err(Refusal::new(format!("{} already exists", folder.display()), remedy).into());

@@ -178,7 +178,7 @@ impl Unfinished {
         let PartlyRead { position, objects, store, .. } = self.load::<PartlyRead>(&self.position_path())?;
         for (name, before) in &objects {
             let opened = files.iter().take(position.inputs + 1).find(|file| name_of(file) == *name);
-            let version = opened.map_or(Ok(None), |file| dedust_io::version_of(file))?;
+            let version = opened.map_or(Ok(None), dedust_io::version_of)?;
             if version.as_ref() != Some(before) {
                 let problem = format!("{name} has changed since it was read (it was {before})");
                 return Err(Refusal::new(problem, START_OVER).into());
