@@ -345,7 +345,7 @@ fn sightings_of_several_processes_are_those_of_one() {
         path: xxh3_64(&number.to_le_bytes()),
         section: (number % 5) as u32,
         seen: Seen::Page(number),
-        has_www: number % 2 == 0,
+        has_www: number.is_multiple_of(2),
     };
     let note = |numbers: &mut dyn Iterator<Item = u64>| {
         let mut sightings = Sightings::default();
