@@ -133,3 +133,21 @@ fn pages_of_another_host_stay_there() {
     let url = "http://two.a.example/?n=7";
     assert_eq!(key(&rules, url), url);
 }
+
+#[test]
+fn what_is_forgotten_beside_the_selector_was_seen_too() {
+    // The crawl has met only the last revision of each page; older ones show something else.
+    let crawl = (1..=80).flat_map(|n| {
+        let page = format!("http://wiki.example/wiki/Title_{}", mixed(n));
+        let text = format!("page {n}");
+        [shows(format!("{page}?oldid={}", 1000 + mixed(n + 100)), text.clone()), shows(page, text)]
+            .into_iter()
+            .chain([shows(
+                format!("http://wiki.example/wiki/Title_{}?oldid={n}", mixed(n % 20)),
+                format!("old {n}"),
+            )])
+    });
+    let rules = learned(crawl);
+    let older = format!("http://wiki.example/wiki/Title_{}?oldid=987", mixed(30));
+    assert_eq!(key(&rules, &older), older);
+}

@@ -358,14 +358,20 @@ impl Search<'_> {
                 _ => Source { table, ..Source::of(selector_key.clone().into()) },
             }
         };
-        let mut values: Vec<Value> =
-            rows.iter().map(|&(row, _)| Value::from(text_at(row, selector))).collect();
-        values.sort();
-        values.dedup();
+        let values = |key: u32| -> Vec<Value> {
+            let mut values: Vec<Value> =
+                rows.iter().map(|&(row, _)| Value::from(text_at(row, key))).collect();
+            values.sort();
+            values.dedup();
+            values
+        };
+        let is_kept =
+            |key: u32| rows.iter().all(|&(row, target)| self.pair_at(row, key) == self.pair_at(target, key));
+        // What is forgotten beside the selector may matter at other values: `/wiki/X?oldid=N` is `/wiki/X` for the last `N` only.
         let test = |&(key, part): &(u32, Part)| {
             let test = match part {
                 Part::Fixed(pair) => Test::Is(self.table.value_of(pair).clone()),
-                _ if key == selector => Test::OneOf(values.clone()),
+                _ if key == selector || !is_kept(key) => Test::OneOf(values(key)),
                 Part::Number => Test::Any(ValueClass::Digits.into()),
                 Part::Text => Test::Any(ValueClass::Text.into()),
             };
@@ -378,8 +384,6 @@ impl Search<'_> {
             self.table.row(row).iter().filter(is_param).map(|&pair| self.table.key_number(pair))
         };
         let (first, target) = rows[0];
-        let is_kept =
-            |key: u32| rows.iter().all(|&(row, target)| self.pair_at(row, key) == self.pair_at(target, key));
         let mut change = Vec::new();
         // What is looked up is read before it is changed itself.
         let mut set: Vec<u32> = params(target).filter(|&key| !is_kept(key)).collect();
