@@ -60,7 +60,7 @@ use self::tie::Ties;
 use self::title::Titles;
 use crate::evidence::{EvidenceKind, EvidenceKinds};
 use crate::likeness::{Likeness, LikenessBuilder, PageText};
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// The most bits in which the fingerprints of near duplicates differ.
@@ -219,6 +219,7 @@ impl LabelBuilder {
         self.url_by_row.resize(row_count, 0);
         self.contents.resize(row_count, Content::default());
         follow_redirects(&mut self.contents, &self.url_by_row);
+        self.name_canonicals();
         let titles = self.titles.by_row(row_count);
         let mut ties = Ties::new(row_count);
         if !self.sketches.is_empty() {
@@ -257,6 +258,16 @@ impl LabelBuilder {
             thread::split(&mut ties, &self.sketches, &self.url_by_row);
         }
         Labels::number(ties, has_clusters, self.contents, likeness)
+    }
+
+    /// Notes which rows canonical links name.
+    fn name_canonicals(&mut self) {
+        let named: HashSet<u64> = self.canonicals.iter().map(|sighting| sighting.value).collect();
+        for (content, url) in self.contents.iter_mut().zip(&self.url_by_row) {
+            if named.contains(url) {
+                content.name();
+            }
+        }
     }
 
     fn follows_links(&self) -> bool {

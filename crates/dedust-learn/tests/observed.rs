@@ -5,26 +5,30 @@
 use dedust::Normalizer;
 use dedust_learn::{Clues, CrawlStore, EvidenceKinds, SampleSize, Trainer};
 
-/// A URL, the text that it shows, and where it redirects to instead, if it does.
+/// A URL, the text that it shows, where it redirects to instead, if it does, and what it names as canonical.
 struct Seen {
     url: String,
     text: String,
     redirect: Option<String>,
+    canonical: Option<String>,
 }
 
 fn shows(url: impl Into<String>, text: impl Into<String>) -> Seen {
-    Seen { url: url.into(), text: text.into(), redirect: None }
+    Seen { url: url.into(), text: text.into(), redirect: None, canonical: None }
 }
 
 fn redirects(url: impl Into<String>, to: impl Into<String>) -> Seen {
-    Seen { url: url.into(), text: String::new(), redirect: Some(to.into()) }
+    Seen { url: url.into(), text: String::new(), redirect: Some(to.into()), canonical: None }
 }
 
 fn learned(crawl: impl IntoIterator<Item = Seen>) -> Normalizer {
     let mut store = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());
-    for Seen { url, text, redirect } in crawl {
+    for Seen { url, text, redirect, canonical } in crawl {
+        let canonical = canonical.as_ref().map(String::as_bytes);
         let clues = match &redirect {
-            None => Clues { text_digest: Some(text.as_bytes()), status: Some(200), ..Clues::default() },
+            None => {
+                Clues { text_digest: Some(text.as_bytes()), canonical, status: Some(200), ..Clues::default() }
+            }
             Some(to) => Clues { redirect: Some(to.as_bytes()), status: Some(301), ..Clues::default() },
         };
         store.observe(url.as_bytes(), &clues, None).unwrap();
@@ -65,13 +69,28 @@ fn a_number_of_the_database_is_the_page_that_it_was_seen_to_lead_to() {
 }
 
 #[test]
-fn canonical_urls_of_tables_were_seen_and_stay() {
+fn what_redirects_is_written_as_the_page_that_it_leads_to() {
     let rules = learned(blog());
     let post = format!("http://blog.example/{}/title-{}", 2000 + mixed(3) % 20, mixed(3));
-    let canonical = rules.normalize("http://blog.example/?p=21").unwrap();
-    assert!(canonical == *"http://blog.example/?p=21" || canonical == *post, "{canonical}");
-    assert_eq!(rules.normalize(&canonical).unwrap(), canonical);
-    assert_eq!(rules.key(&canonical).unwrap(), rules.key("http://blog.example/?p=21").unwrap());
+    for url in ["http://blog.example/?p=21", &post] {
+        assert_eq!(rules.normalize(url).unwrap(), *post, "longer, but ?p=21 only leads to it");
+    }
+    assert_eq!(rules.normalize("http://blog.example/?p=22").unwrap(), *"http://blog.example/?p=22");
+}
+
+#[test]
+fn of_urls_that_show_a_page_that_is_written_which_canonical_links_name() {
+    let crawl = (1..=80).flat_map(|n| {
+        let named = format!("http://shop.example/goods/thing-{}", mixed(n));
+        let item = |url: String| Seen { canonical: Some(named.clone()), ..shows(url, format!("thing {n}")) };
+        [item(format!("http://shop.example/?i={}", 7 * n)), item(named.clone())]
+    });
+    let rules = learned(crawl);
+    let named = format!("http://shop.example/goods/thing-{}", mixed(3));
+    for url in ["http://shop.example/?i=21", &named] {
+        assert_eq!(rules.normalize(url).unwrap(), *named);
+    }
+    assert_eq!(rules.normalize("http://shop.example/?i=22").unwrap(), *"http://shop.example/?i=22");
 }
 
 #[test]
@@ -113,4 +132,22 @@ fn pages_of_another_host_stay_there() {
     let rules = learned(crawl);
     let url = "http://two.a.example/?n=7";
     assert_eq!(key(&rules, url), url);
+}
+
+#[test]
+fn what_is_forgotten_beside_the_selector_was_seen_too() {
+    // The crawl has met only the last revision of each page; older ones show something else.
+    let crawl = (1..=80).flat_map(|n| {
+        let page = format!("http://wiki.example/wiki/Title_{}", mixed(n));
+        let text = format!("page {n}");
+        [shows(format!("{page}?oldid={}", 1000 + mixed(n + 100)), text.clone()), shows(page, text)]
+            .into_iter()
+            .chain([shows(
+                format!("http://wiki.example/wiki/Title_{}?oldid={n}", mixed(n % 20)),
+                format!("old {n}"),
+            )])
+    });
+    let rules = learned(crawl);
+    let older = format!("http://wiki.example/wiki/Title_{}?oldid=987", mixed(30));
+    assert_eq!(key(&rules, &older), older);
 }

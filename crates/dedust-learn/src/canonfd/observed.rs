@@ -30,8 +30,7 @@ use super::families::Family;
 use super::search::{Candidate, Judged, Search};
 use super::vote::{Votes, joined};
 use super::write::write_edit;
-use crate::evidence::EvidenceKind;
-use crate::label::Relation;
+use crate::label::{Content, Relation};
 use crate::thresholds::THRESHOLDS;
 
 /// The work of looking at a pair of a place.
@@ -42,6 +41,10 @@ struct Place {
     row: u32,
     /// The page of all URLs there; `None` where it is not known, or where they do not agree.
     label: Option<u32>,
+    /// Whether none of its URLs shows the page: all lead to another URL.
+    leads_on: bool,
+    /// Whether a canonical link names one of them.
+    is_named: bool,
 }
 
 /// What URLs that are built alike have in common under a key.
@@ -127,7 +130,13 @@ impl Search<'_> {
                 let label = labels.next().filter(|first| labels.all(|label| label == *first));
                 let has_error = rows.iter().any(|&(_, _, row)| corpus.content(row).is_error());
                 let labelled = rows.iter().find(|row| corpus.label(row.2).is_some()).unwrap_or(&rows[0]);
-                Place { row: labelled.2, label: label.filter(|_| !has_error) }
+                let mut contents = rows.iter().map(|&(_, _, row)| corpus.content(row));
+                Place {
+                    row: labelled.2,
+                    label: label.filter(|_| !has_error),
+                    leads_on: contents.clone().all(Content::leads_on),
+                    is_named: contents.any(Content::is_named),
+                }
             })
             .collect();
         places.sort_unstable_by_key(|place| place.row);
@@ -213,29 +222,31 @@ impl Search<'_> {
         self.table.row(row).iter().copied().find(|&pair| self.table.key_number(pair) == key)
     }
 
-    /// Places that were observed to show the page of another, each with that one: the simplest of those with the page.
+    /// Places that were observed to show the page of another, each with that one: of those with the page one that shows it
+    /// itself, and of these one that a canonical link names, and the simplest.
     fn duplicates(&self, places: &[Place]) -> Vec<(usize, usize)> {
         let corpus = self.table.corpus();
-        let mut by_label: Vec<(u32, usize, usize, usize)> = places
+        let rank = |place: &Place| {
+            let length = (self.table.row(place.row).len(), corpus.url(place.row).len());
+            (place.leads_on, !place.is_named, length)
+        };
+        let mut by_label: Vec<_> = places
             .iter()
             .enumerate()
-            .filter_map(|(at, place)| {
-                Some((place.label?, self.table.row(place.row).len(), corpus.url(place.row).len(), at))
-            })
+            .filter_map(|(at, place)| Some((place.label?, rank(place), at)))
             .collect();
         by_label.sort_unstable();
         let mut duplicates = Vec::new();
         for same in by_label.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
-            let redirects = |at: usize| corpus.kinds(places[at].row).contains(EvidenceKind::Redirect);
-            let showing = same.iter().filter(|place| !redirects(place.3)).count();
+            let showing = same.iter().filter(|place| !places[place.2].leads_on).count();
             // Else it may be an empty page, shown for every value of a key that would matter if there were anything to show.
             if showing as u64 > THRESHOLDS.proof.max_groups_per_page {
                 continue;
             }
-            let target = same[0].3;
+            let target = same[0].2;
             let shows_it =
                 |at: &usize| corpus.relation(places[*at].row, places[target].row) == Relation::Same;
-            duplicates.extend(same[1..].iter().map(|place| place.3).filter(shows_it).map(|at| (at, target)));
+            duplicates.extend(same[1..].iter().map(|place| place.2).filter(shows_it).map(|at| (at, target)));
         }
         duplicates
     }
@@ -347,14 +358,20 @@ impl Search<'_> {
                 _ => Source { table, ..Source::of(selector_key.clone().into()) },
             }
         };
-        let mut values: Vec<Value> =
-            rows.iter().map(|&(row, _)| Value::from(text_at(row, selector))).collect();
-        values.sort();
-        values.dedup();
+        let values = |key: u32| -> Vec<Value> {
+            let mut values: Vec<Value> =
+                rows.iter().map(|&(row, _)| Value::from(text_at(row, key))).collect();
+            values.sort();
+            values.dedup();
+            values
+        };
+        let is_kept =
+            |key: u32| rows.iter().all(|&(row, target)| self.pair_at(row, key) == self.pair_at(target, key));
+        // What is forgotten beside the selector may matter at other values: `/wiki/X?oldid=N` is `/wiki/X` for the last `N` only.
         let test = |&(key, part): &(u32, Part)| {
             let test = match part {
                 Part::Fixed(pair) => Test::Is(self.table.value_of(pair).clone()),
-                _ if key == selector => Test::OneOf(values.clone()),
+                _ if key == selector || !is_kept(key) => Test::OneOf(values(key)),
                 Part::Number => Test::Any(ValueClass::Digits.into()),
                 Part::Text => Test::Any(ValueClass::Text.into()),
             };
@@ -367,8 +384,6 @@ impl Search<'_> {
             self.table.row(row).iter().filter(is_param).map(|&pair| self.table.key_number(pair))
         };
         let (first, target) = rows[0];
-        let is_kept =
-            |key: u32| rows.iter().all(|&(row, target)| self.pair_at(row, key) == self.pair_at(target, key));
         let mut change = Vec::new();
         // What is looked up is read before it is changed itself.
         let mut set: Vec<u32> = params(target).filter(|&key| !is_kept(key)).collect();

@@ -17,6 +17,10 @@ pub(crate) struct Content {
     outcome: Outcome,
     /// Whether it showed something else at another visit: then it is no witness.
     changes: bool,
+    /// Whether what is known of it is what is shown where it redirects to.
+    is_followed: bool,
+    /// Whether a canonical link names it.
+    is_named: bool,
     /// Whether there is a cluster label, which settles everything.
     is_settled: bool,
 }
@@ -114,8 +118,24 @@ impl Content {
     /// Takes over what is shown where it redirects to.
     pub(crate) fn follow(&mut self, target: &Self) {
         if target.outcome == Outcome::Page {
-            *self = Self { is_settled: self.is_settled, ..*target };
+            *self =
+                Self { is_settled: self.is_settled, is_named: self.is_named, is_followed: true, ..*target };
         }
+    }
+
+    /// Whether it shows nothing itself but leads to another URL.
+    pub(crate) fn leads_on(&self) -> bool {
+        self.is_followed || self.outcome == Outcome::Redirect
+    }
+
+    /// Notes that a canonical link names it.
+    pub(super) fn name(&mut self) {
+        self.is_named = true;
+    }
+
+    /// Whether a canonical link names it.
+    pub(crate) fn is_named(&self) -> bool {
+        self.is_named
     }
 
     /// Whether nothing that was seen speaks against a claim that two URLs are one page.
