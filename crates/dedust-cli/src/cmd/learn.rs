@@ -228,8 +228,8 @@ fn read(
         store.observe(observation.url(), &clues_of(observation), time)
     });
     if let Err(Unread { position, cause }) = read {
-        if let Some((position, versions)) = position.filter(|_| Unfinished::is_worth_keeping(&store, &files))
-        {
+        let kept = position.filter(|(position, _)| Unfinished::is_worth_keeping(position, &store, &files));
+        if let Some((position, versions)) = kept {
             let noted = unfinished.note_position(position, versions, store);
             noted.unwrap_or_else(|error| printer.warning(format_args!("{error:#}")));
         }

@@ -202,10 +202,12 @@ impl Unfinished {
         Ok(loaded)
     }
 
-    /// Whether it takes long to read again what a store has, and can be done: standard input is gone.
-    pub(super) fn is_worth_keeping(store: &CrawlStore, files: &[PathBuf]) -> bool {
+    /// Whether anything was read, takes long to read again, and can be: standard input is gone.
+    pub(super) fn is_worth_keeping(position: &ReadPosition, store: &CrawlStore, files: &[PathBuf]) -> bool {
         let is_object = |file: &PathBuf| file.to_string_lossy().contains("://");
-        (store.has_spilled() || files.iter().any(is_object))
+        let has_read = position.inputs > 0 || position.rows > 0;
+        has_read
+            && (store.has_spilled() || files.iter().any(is_object))
             && files.iter().all(|file| file.as_os_str() != "-")
     }
 
