@@ -7,7 +7,7 @@ import { gunzipSync } from "node:zlib";
 import { dedust, write } from "./browser.mjs";
 import { Normalizer } from "../normalizer.js";
 
-const SAMPLE = new URL("../../testdata/sample/blog.jsonl.gz", import.meta.url);
+const SAMPLE = new URL("../../../../testdata/sample/blog.jsonl.gz", import.meta.url);
 
 function urlsOf(jsonl) {
   return jsonl.toString().trimEnd().split("\n").map((line) => JSON.parse(line).url);
