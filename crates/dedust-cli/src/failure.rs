@@ -14,6 +14,10 @@ use dedust_learn::errors::TrainError;
 use dedust_seen::SeenError;
 use dedust_seen::server::ServerError;
 
+/// What to do about `--sync` where the set is on a server.
+pub(crate) const SYNC_OF_SERVERS: &str =
+    "leave it out; the server's own settings say what it keeps, as appendonly and appendfsync of Redis";
+
 /// Why a command cannot do what it was asked to, and what to do instead.
 #[derive(Debug)]
 pub(crate) struct Refusal {

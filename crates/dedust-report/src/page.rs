@@ -22,6 +22,7 @@ use crate::data::ReportData;
 const MODULES: &[&str] = &[
     include_str!("../web/dom.js"),
     include_str!("../web/format.js"),
+    include_str!("../web/stored.js"),
     include_str!("../web/difference.js"),
     include_str!("../web/normalizer.js"),
     include_str!("../web/whatif.js"),

@@ -48,6 +48,23 @@ export function drawn(className, draw) {
   return box;
 }
 
+// A button that opens and closes a box. What is in the box is made when it is opened first.
+export function disclosure(id, className, label, make) {
+  const body = el("div", { id, class: className, hidden: true });
+  const toggle = el("button", {
+    type: "button",
+    class: "sentence",
+    "aria-expanded": "false",
+    "aria-controls": id,
+    onclick: () => {
+      body.hidden = !body.hidden;
+      toggle.setAttribute("aria-expanded", String(!body.hidden));
+      if (!body.hidden && body.childElementCount === 0) body.append(...make());
+    },
+  }, label);
+  return [toggle, body];
+}
+
 // A list of which some are shown, and a button for more.
 export function paged(items, size, show, list = el("ol", { class: "plain" })) {
   let shown = 0;

@@ -1,5 +1,5 @@
 // Groups of URLs that are taken for one page, with search.
-import { el, paged, replace } from "./dom.js";
+import { disclosure, el, paged, replace } from "./dom.js";
 import { bytes, count, counted } from "./format.js";
 import { difference, urlText } from "./difference.js";
 
@@ -37,32 +37,17 @@ function mostCommon(urls) {
 }
 
 function groupItem(group) {
+  const members = () => {
+    const canonical = group.canonical();
+    const show = (at) => {
+      const parts = difference(canonical, group.url(at))[1];
+      return el("li", {}, urlText(parts, at === 0 ? "first" : ""), at === 0 && el("span", { class: "badge plain-badge" }, "met first"));
+    };
+    const list = paged(Array.from({ length: group.known }, (_, at) => at), MEMBERS, show);
+    return group.known < group.size ? [...list, el("p", { class: "note" }, `and ${count(group.size - group.known)} more`)] : list;
+  };
   const id = `group-${Math.random().toString(36).slice(2)}`;
-  const body = el("div", { id, class: "members", hidden: true });
-  const toggle = el(
-    "button",
-    {
-      type: "button",
-      class: "sentence",
-      "aria-expanded": "false",
-      "aria-controls": id,
-      onclick: () => {
-        const isOpen = toggle.getAttribute("aria-expanded") === "true";
-        toggle.setAttribute("aria-expanded", String(!isOpen));
-        body.hidden = isOpen;
-        if (isOpen || body.childElementCount > 0) return;
-        const canonical = group.canonical();
-        const show = (at) => {
-          const parts = difference(canonical, group.url(at))[1];
-          return el("li", {}, urlText(parts, at === 0 ? "first" : ""), at === 0 && el("span", { class: "badge plain-badge" }, "met first"));
-        };
-        const numbers = Array.from({ length: group.known }, (_, at) => at);
-        body.append(...paged(numbers, MEMBERS, show));
-        if (group.known < group.size) body.append(el("p", { class: "note" }, `and ${count(group.size - group.known)} more`));
-      },
-    },
-    el("code", { class: "url" }, group.canonical()),
-  );
+  const [toggle, body] = disclosure(id, "members", el("code", { class: "url" }, group.canonical()), members);
   return el(
     "li",
     { class: "group" },

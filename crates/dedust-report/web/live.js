@@ -1,25 +1,16 @@
-// What the page can do when a server is behind it: decide about edits, learn again, normalize lists with all rules. In a file there is
-// nothing of it.
+// What the page can do when a server is behind it: decide about edits, learn again, normalize lists with all rules, and follow the rules
+// when others change them. In a file there is nothing of it.
 import { el, replace } from "./dom.js";
 import { count, counted } from "./format.js";
+import { stored } from "./stored.js";
 
 const TOKEN = "dedust-token";
+const NAME = "dedust-name";
 const ASK_AGAIN = 1000;
+const LINES_AT_ONCE = 5000;
 
 function token() {
-  try {
-    return sessionStorage.getItem(TOKEN) ?? "";
-  } catch {
-    return document.getElementById("token")?.value ?? "";
-  }
-}
-
-function keepToken(text) {
-  try {
-    sessionStorage.setItem(TOKEN, text);
-  } catch {
-    // The field keeps it.
-  }
+  return document.getElementById("token")?.value.trim() ?? "";
 }
 
 // Asks the server to change something. Throws what it answers if it refuses.
@@ -30,22 +21,33 @@ async function ask(method, path, body) {
     body: body ? JSON.stringify(body) : undefined,
   });
   const said = await answer.json().catch(() => ({}));
+  if (answer.status === 401) throw new Error(token() ? "The token is not that of this server." : "The token is missing.");
   if (!answer.ok) throw new Error(said.error ? `${said.error}: ${said.remedy}` : `the server answered ${answer.status}`);
   return said;
 }
+
+// Which rules the server has: `version` is another one whenever they were loaded or written.
+export async function servedRules() {
+  const answer = await fetch("/v1/rules");
+  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+  return answer.json();
+}
+
+const DONE = { off: "Turned off", on: "Turned on", pin: "Approved and pinned", unpin: "Unpinned" };
 
 // Buttons that write to the rule file, with the token that the server printed when it started.
 export function decisionControls(data, site, edit) {
   if (!data.isLive) return null;
   const why = el("input", { type: "text", placeholder: "why (optional)", "aria-label": "Why" });
-  const said = el("span", { class: "soft", role: "status" });
+  const said = el("span", { class: "soft", role: "status" }, data.written?.id === edit.id ? data.written.text : "");
   const button = (verb, text) => el("button", { type: "button", "data-verb": verb, onclick: async () => {
+    const by = document.getElementById("name")?.value.trim();
     try {
-      await ask("POST", `/v1/rules/${encodeURIComponent(site)}/decisions`, { verb, ids: [edit.id], why: why.value || undefined });
-      said.textContent = "Written. The report is read again …";
-      location.reload();
+      await ask("POST", `/v1/rules/${encodeURIComponent(site)}/decisions`, { verb, ids: [edit.id], by: by || undefined, why: why.value || undefined });
+      said.textContent = "Written. The figures are counted again …";
+      await data.refresh({ written: { id: edit.id, text: `${DONE[verb]}, and written to the rule file.` } });
     } catch (error) {
-      said.textContent = error.message;
+      said.textContent = `Nothing was written. ${error.message}`;
       if (!token()) document.getElementById("token")?.focus();
     }
   } }, text);
@@ -59,50 +61,92 @@ function learnText(state) {
     case "reading": return `Reading the crawl: ${counted(state.rows ?? 0, "row", "rows")} …`;
     case "learning": return `Learning: ${count(state.sites_done ?? 0)} of ${counted(state.sites ?? 0, "site", "sites")} …`;
     case "done": return `Learned ${counted(state.edits ?? 0, "edit", "edits")}; ${counted(state.kept ?? 0, "decision was", "decisions were")} kept.`;
-    case "failed": return `Learning failed: ${state.error ?? "the server does not say why"}`;
-    case "cancelled": return "Learning was cancelled.";
+    case "failed": return `Learning failed, and the rules are those before: ${state.error ?? "the server does not say why"}`;
+    case "cancelled": return "Learning was stopped. The rules are those before.";
     default: return "";
   }
 }
 
-export function serverSection(data) {
-  if (!data.isLive) return null;
-  const secret = el("input", { type: "password", id: "token", value: token(), autocomplete: "off", oninput: () => keepToken(secret.value.trim()) });
-  const said = el("p", { class: "note", role: "status" });
+// The button that starts learning, or stops it, and how far it has come.
+function learnControls(data) {
+  const said = el("p", { class: "note", role: "status" }, data.learned ?? "");
   const bar = el("progress", { hidden: true, "aria-label": "Learning" });
   const follow = async (wasRunning) => {
     const state = await (await fetch("/v1/learn")).json().catch(() => ({}));
     const isRunning = state.state === "reading" || state.state === "learning";
-    said.textContent = wasRunning || isRunning ? learnText(state) : "";
+    if (wasRunning || isRunning) said.textContent = learnText(state);
     bar.hidden = !isRunning;
     if (state.sites > 0) {
       bar.max = state.sites;
       bar.value = state.sites_done ?? 0;
     } else bar.removeAttribute("value");
     replace(buttons, isRunning ? stop : start);
-    if (isRunning) setTimeout(() => follow(true), ASK_AGAIN);
-    else if (wasRunning && state.state === "done") location.reload();
+    if (isRunning) setTimeout(() => said.isConnected && follow(true), ASK_AGAIN);
+    else if (wasRunning && state.state === "done") await data.refresh({ learned: learnText(state) });
   };
   const command = (method, text) => el("button", { type: "button", onclick: async () => {
     try {
       await ask(method, "/v1/learn");
       await follow(true);
     } catch (error) {
-      said.textContent = error.message;
+      said.textContent = `Nothing was started. ${error.message}`;
+      if (!token()) document.getElementById("token")?.focus();
     }
   } }, text);
   const [start, stop] = [command("POST", "Learn again"), command("DELETE", "Stop learning")];
   const buttons = el("span", {}, start);
   follow(false).catch(() => {});
-  return el("section", { id: "server", "aria-labelledby": "server-title" },
-    el("h2", { id: "server-title" }, "Change the rules"),
-    el("p", { class: "lead" }, "Open a rule above to turn it off, or to approve and pin it. Changes are written to the rule file, and need the token that the server printed when it started."),
-    el("div", { class: "controls" }, el("label", { for: "token" }, "Token ", secret), buttons, bar), said);
+  return [el("div", { class: "controls" }, buttons, bar), said];
 }
 
-// Canonical URLs of a list by the server, which has the rules of all sites.
-export async function normalizeByServer(text) {
-  const answer = await fetch("/v1/normalize", { method: "POST", headers: { "Content-Type": "text/plain", Accept: "text/plain" }, body: text });
-  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-  return answer.text();
+export function serverSection(data) {
+  if (!data.isLive) return null;
+  const secret = el("input", { type: "password", id: "token", value: stored("sessionStorage", TOKEN) ?? "", autocomplete: "off",
+    oninput: () => stored("sessionStorage", TOKEN, secret.value.trim()) });
+  const name = el("input", { type: "text", id: "name", value: stored("localStorage", NAME) ?? "", autocomplete: "name", placeholder: "dedust serve",
+    oninput: () => stored("localStorage", NAME, name.value.trim()) });
+  const canLearn = Boolean(data.total.crawl);
+  return el("section", { id: "server", "aria-labelledby": "server-title" },
+    el("h2", { id: "server-title" }, "Change the rules"),
+    el("p", { class: "lead" }, "Open a rule above to turn it off, or to approve and pin it. Changes are written to the rule file, with your name and the time, and need the token that the server printed when it started."),
+    el("div", { class: "controls" }, el("label", { for: "token" }, "Token ", secret), el("label", { for: "name" }, "Your name ", name)),
+    canLearn && [el("p", { class: "note" }, "Learning again reads the crawls that the server was started with. What was decided stays."), learnControls(data)],
+    !canLearn && el("p", { class: "note" }, "This server has no crawl to learn from. Name one when you start it: ", el("code", {}, "dedust serve RULES CRAWL"), "."));
+}
+
+// Says when the rules of the server are others than those that are shown, and shows them when asked to.
+export function watchRules(getData, box) {
+  const say = (text, ...more) => {
+    if (box.dataset.said === text) return;
+    box.dataset.said = text;
+    box.hidden = !text;
+    replace(box, text && el("span", {}, text), ...more);
+  };
+  const look = async () => {
+    const data = getData();
+    if (!document.hidden) {
+      const now = await servedRules().catch(() => null);
+      if (getData() !== data) say("");
+      else if (!now) say("The server does not answer.");
+      else if (now.stale) say("The rule file was changed and cannot be used; the rules before are served. The log of the server says why.");
+      else if (now.version === data.served.version) say("");
+      else say("The rules have changed.", el("button", { type: "button", onclick: () => data.refresh({}) }, "Show them"));
+    }
+    setTimeout(look, ASK_AGAIN);
+  };
+  setTimeout(look, ASK_AGAIN);
+}
+
+// Canonical URLs of lines by the server, which has the rules of all sites; an empty line for what is no URL. In pieces, since a browser
+// sends all of a body before it reads any of the answer.
+export async function normalizeByServer(lines, progress) {
+  const out = [];
+  for (let at = 0; at < lines.length; at += LINES_AT_ONCE) {
+    progress(at);
+    const body = lines.slice(at, at + LINES_AT_ONCE).join("\n");
+    const answer = await fetch("/v1/normalize", { method: "POST", headers: { "Content-Type": "text/plain", Accept: "text/plain" }, body });
+    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    out.push(...(await answer.text()).replace(/\n$/, "").split("\n"));
+  }
+  return out;
 }

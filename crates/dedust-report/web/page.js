@@ -10,7 +10,8 @@ import { groupsSection } from "./groups.js";
 import { parametersSection } from "./parameters.js";
 import { trySection } from "./try.js";
 import { sitesSection } from "./sites.js";
-import { serverSection } from "./live.js";
+import { servedRules, serverSection, watchRules } from "./live.js";
+import { stored } from "./stored.js";
 
 const THEME = "dedust-theme";
 
@@ -21,9 +22,12 @@ async function loadData() {
     inline.textContent = "";
     return data;
   }
+  // Before the data: should the rules change in between, they count as changed.
+  const served = await servedRules();
   const answer = await fetch("/v1/report");
-  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
-  return { ...(await answer.json()), isLive: true };
+  const data = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Error(data.error ?? `the server answered ${answer.status}`);
+  return { ...data, isLive: true, served };
 }
 
 async function loadModule() {
@@ -59,28 +63,18 @@ async function loadTable(data, normalizer) {
   }
 }
 
-function stored(name, value) {
-  try {
-    if (value === undefined) return localStorage.getItem(name);
-    localStorage.setItem(name, value);
-  } catch {
-    // A file that is opened from disk may have no storage.
-  }
-  return null;
-}
-
 function themeButton() {
   const isDark = () => (document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   const button = el("button", { type: "button", class: "quiet", id: "theme", onclick: () => {
     document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    stored(THEME, document.documentElement.dataset.theme);
+    stored("localStorage", THEME, document.documentElement.dataset.theme);
     say();
   } });
   const say = () => {
     button.textContent = isDark() ? "Light" : "Dark";
     button.setAttribute("aria-label", isDark() ? "Use light colours" : "Use dark colours");
   };
-  const theme = stored(THEME);
+  const theme = stored("localStorage", THEME);
   if (theme === "dark" || theme === "light") document.documentElement.dataset.theme = theme;
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", say);
   say();
@@ -115,43 +109,60 @@ function footer(data) {
     "A key is for comparing, a canonical URL for fetching. A rule that is not proven is not applied.");
 }
 
-async function start() {
+// Shows what the data of now say. `last` is what is to be shown as before: the site, and the edit that was decided about.
+async function show(last) {
   const main = document.getElementById("main");
-  try {
-    const data = await loadData();
-    const normalizer = await loadNormalizer(data);
-    const whatif = new WhatIf(data, normalizer, await loadTable(data, normalizer));
-    let place = 0;
-    const several = data.sites.length + data.more_sites > 1;
-    const choose = (chosen, focus = true) => {
-      place = chosen;
-      whatif.forget();
-      const detail = data.details[place];
-      document.title = several ? "dedust report" : `dedust report · ${detail?.site ?? ""}`;
-      const figures = detail ? whatif.siteRow(place).crawl : null;
-      replace(main,
-        overviewSection(whatif, several ? null : place),
-        several && sitesSection(data, (next) => choose(next)),
-        detail && several && el("div", { class: "site-head", id: "site-detail", tabindex: "-1" }, el("p", {}, "Site"), el("h2", {}, detail.site)),
-        detail && several && overviewSection(whatif, place, "h3", "site-overview"),
-        detail && rulesSection(whatif, place, figures && visitsChart(detail, figures)),
-        figures && remainingSection(detail),
-        detail && treeSection(whatif, place),
-        figures && groupsSection(whatif, place),
-        detail && parametersSection(whatif, place),
-        trySection(whatif, () => place),
-        serverSection(data));
-      replace(document.getElementById("top"), header(data, place, choose));
-      if (several && focus) document.getElementById("site-detail")?.focus();
-    };
-    choose(0, false);
-    replace(document.getElementById("foot"), footer(data));
-    whatifBar(whatif, document.getElementById("whatif"));
-    await whatif.update();
-    document.documentElement.dataset.ready = "true";
-  } catch (error) {
-    replace(main, el("p", { class: "loading", role: "alert" }, `The report cannot be shown: ${error.message}.`));
+  const data = await loadData();
+  const normalizer = await loadNormalizer(data);
+  const whatif = new WhatIf(data, normalizer, await loadTable(data, normalizer));
+  let place = Math.max(0, data.details.findIndex((detail) => detail.site === last.site));
+  Object.assign(data, { written: last.written, learned: last.learned, refresh: (next) => start({ site: data.details[place]?.site, ...next }) });
+  const several = data.sites.length + data.more_sites > 1;
+  const choose = (chosen, focus = true) => {
+    place = chosen;
+    whatif.forget();
+    const detail = data.details[place];
+    document.title = several ? "dedust report" : `dedust report · ${detail?.site ?? ""}`;
+    const figures = detail ? whatif.siteRow(place).crawl : null;
+    replace(main,
+      overviewSection(whatif, several ? null : place),
+      several && sitesSection(data, (next) => choose(next)),
+      detail && several && el("div", { class: "site-head", id: "site-detail", tabindex: "-1" }, el("p", {}, "Site"), el("h2", {}, detail.site)),
+      detail && several && overviewSection(whatif, place, "h3", "site-overview"),
+      detail && rulesSection(whatif, place, figures && visitsChart(detail, figures)),
+      figures && remainingSection(detail),
+      detail && treeSection(whatif, place),
+      figures && groupsSection(whatif, place),
+      detail && parametersSection(whatif, place),
+      trySection(whatif, () => place),
+      serverSection(data));
+    replace(document.getElementById("top"), header(data, place, choose));
+    if (several && focus) document.getElementById("site-detail")?.focus();
+  };
+  choose(place, false);
+  replace(document.getElementById("foot"), footer(data));
+  whatifBar(whatif, document.getElementById("whatif"));
+  await whatif.update();
+  if (last.written) {
+    const decided = [...main.querySelectorAll(".rule")].find((rule) => rule.dataset.id === last.written.id)?.querySelector(".sentence");
+    decided?.click();
+    decided?.focus();
   }
+  return data;
 }
 
-start();
+// The data that are shown; null before the first, and if they cannot be shown.
+let current = null;
+
+async function start(last) {
+  const isFirst = current === null;
+  try {
+    current = await show(last);
+    if (isFirst && current.isLive) watchRules(() => current, document.getElementById("notice"));
+  } catch (error) {
+    replace(document.getElementById("main"), el("p", { class: "loading", role: "alert" }, `The report cannot be shown: ${error.message}.`));
+  }
+  document.documentElement.dataset.ready = "true";
+}
+
+start({});

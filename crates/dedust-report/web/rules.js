@@ -1,5 +1,5 @@
 // The rules of a site: what each saves and risks, why it is trusted, and what if it were off. For the engineer.
-import { drawn, el, paged, replace } from "./dom.js";
+import { disclosure, drawn, el, paged, replace } from "./dom.js";
 import { bytes, count, counted, decided, listed, percent, prose } from "./format.js";
 import { boundsChart, lineChart, whisker } from "./charts.js";
 import { pair } from "./difference.js";
@@ -89,24 +89,7 @@ function details(whatif, place, edit, site) {
 }
 
 function ruleRow(whatif, place, site, edit, most, bound) {
-  const id = `edit-${place}-${edit.index}`;
-  const body = el("div", { id, class: "rule-body", hidden: true });
-  const toggle = el(
-    "button",
-    {
-      type: "button",
-      class: "sentence",
-      "aria-expanded": "false",
-      "aria-controls": id,
-      onclick: () => {
-        const isOpen = toggle.getAttribute("aria-expanded") === "true";
-        toggle.setAttribute("aria-expanded", String(!isOpen));
-        body.hidden = isOpen;
-        if (!isOpen && body.childElementCount === 0) body.append(details(whatif, place, edit, site));
-      },
-    },
-    prose(edit.sentence),
-  );
+  const [toggle, body] = disclosure(`edit-${place}-${edit.index}`, "rule-body", prose(edit.sentence), () => [details(whatif, place, edit, site)]);
   const canSwitch = Boolean(whatif.normalizer) && !whatif.data.compiled;
   const box = el("input", {
     type: "checkbox",

@@ -1,6 +1,6 @@
 // A box to try a URL: every step from input to key, as the normalizer makes it.
-import { el, replace } from "./dom.js";
-import { change } from "./difference.js";
+import { el, paged, replace } from "./dom.js";
+import { change, pair } from "./difference.js";
 import { count, counted, prose } from "./format.js";
 import { normalizeByServer } from "./live.js";
 
@@ -34,23 +34,32 @@ function steps(url, explained, details) {
   return el("ol", { class: "plain steps" }, out);
 }
 
-// A list of URLs in, their canonical URLs out, as a file.
+const LINES_SHOWN = 8;
+
+// A list of URLs in, their canonical URLs out, as a file; the first that have changed are shown.
 function listBox(whatif) {
   const said = el("p", { class: "note", role: "status" }, "Each line is a URL. What comes out is a file with their canonical URLs, in the same order.");
-  const take = async (file) => {
+  const shown = el("div", { class: "changed" });
+  const normalize = async (text, name) => {
+    const before = text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n").replace(/\n$/, "").split("\n");
+    const progress = (at) => { said.textContent = `${count(at)} of ${counted(before.length, "line", "lines")} …`; };
     try {
-      const text = await file.text();
-      const lines = text.replace(/\r\n?/g, "\n").replace(/\n$/, "");
-      const urls = whatif.data.isLive ? await normalizeByServer(lines) : whatif.normalizer.canonical(lines);
-      const before = lines.split("\n");
-      const after = urls.split("\n");
-      const changed = before.filter((url, at) => after[at] && after[at] !== url).length;
-      const bad = before.filter((url, at) => !after[at]).length;
-      const link = el("a", { href: URL.createObjectURL(new Blob([urls], { type: "text/plain" })), download: `canonical-${file.name}` }, "Save the canonical URLs");
-      replace(said, document.createTextNode(`${counted(before.length, "line", "lines")}, ${count(changed)} changed${bad > 0 ? `, ${count(bad)} no URLs` : ""}. `), link);
+      replace(shown);
+      const after = whatif.data.isLive
+        ? await normalizeByServer(before, progress)
+        : whatif.normalizer.canonical(before.join("\n")).replace(/\n$/, "").split("\n");
+      const changed = before.map((_, at) => at).filter((at) => after[at] && after[at] !== before[at]);
+      const bad = before.filter((_, at) => !after[at]).length;
+      const link = el("a", { href: URL.createObjectURL(new Blob([`${after.join("\n")}\n`], { type: "text/plain" })), download: `canonical-${name}` }, "Save the canonical URLs");
+      replace(said, document.createTextNode(`${counted(before.length, "line", "lines")}, ${count(changed.length)} changed${bad > 0 ? `, ${count(bad)} no URLs` : ""}. `), link);
+      replace(shown, changed.length > 0 && paged(changed, LINES_SHOWN, (at) => el("li", {}, pair(before[at], after[at]))));
     } catch (error) {
-      said.textContent = `The list cannot be read: ${error.message}`;
+      said.textContent = `The list cannot be normalized: ${error.message}`;
     }
+  };
+  const take = async (file) => {
+    const text = await file.text().catch((error) => { said.textContent = `The list cannot be read: ${error.message}`; });
+    if (text !== undefined) await normalize(text, file.name);
   };
   const input = el("input", { type: "file", id: "try-list", onchange: () => input.files[0] && take(input.files[0]) });
   const box = el("div", {
@@ -60,10 +69,12 @@ function listBox(whatif) {
     ondrop: (event) => {
       event.preventDefault();
       box.classList.remove("is-over");
-      if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
+      const [file, text] = [event.dataTransfer.files[0], event.dataTransfer.getData("text/plain")];
+      if (file) take(file);
+      else if (text) normalize(text, "list.txt");
     },
-  }, el("label", { for: "try-list" }, "Or drop a list of URLs here: "), input, said);
-  return box;
+  }, el("label", { for: "try-list" }, "Or a list of URLs: drop it here, paste it above, or choose a file "), input, said, shown);
+  return { box, normalize };
 }
 
 export function trySection(whatif, getPlace) {
@@ -71,7 +82,15 @@ export function trySection(whatif, getPlace) {
   const input = el("input", {
     type: "text", id: "try-url", inputmode: "url", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
     placeholder: "http://…", "aria-describedby": "try-note", oninput: () => run(),
+    // A field of one line would take several for one.
+    onpaste: (event) => {
+      const text = event.clipboardData.getData("text/plain").trim();
+      if (!/[\r\n]/.test(text)) return;
+      event.preventDefault();
+      list.normalize(text, "list.txt");
+    },
   });
+  const list = listBox(whatif);
   const run = () => {
     const url = input.value.trim();
     if (!url) return replace(output);
@@ -93,11 +112,15 @@ export function trySection(whatif, getPlace) {
         examples.length > 0 && el("p", { class: "note", id: "try-note" }, "For example ", examples.map((url, at) => [at > 0 && ", ",
           el("button", { type: "button", class: "link", onclick: () => { input.value = url; run(); input.focus(); } }, url)])),
         output,
-        listBox(whatif),
+        list.box,
       ]
-    : el("p", { class: "empty" }, "The normalizer could not be started here, or the rules are too large to be part of this page.");
+    : [
+        el("p", { class: "empty" }, "The normalizer could not be started here, or the rules are too large to be part of this page."),
+        whatif.data.isLive && list.box,
+      ];
+  const leaves = whatif.data.isLive ? "Lists are normalized by the server, with the rules that it serves." : "Nothing leaves this page.";
   return el("section", { id: "try", "aria-labelledby": "try-title" },
     el("h2", { id: "try-title" }, "Try a URL"),
-    el("p", { class: "lead" }, "The normalizer in this page is the one that crawlers use, compiled to WebAssembly. It follows the switches above. Nothing leaves this page."),
+    el("p", { class: "lead" }, "The normalizer in this page is the one that crawlers use, compiled to WebAssembly. It follows the switches above. ", leaves),
     body);
 }

@@ -64,6 +64,8 @@ mod log;
 mod marker;
 mod merge;
 mod options;
+#[cfg(feature = "redis")]
+mod place;
 mod rules;
 mod run;
 #[cfg(feature = "redis")]
@@ -76,5 +78,7 @@ pub use check::{Fault, FileReport, SeenReport, check, repair};
 pub use error::{Damage, SeenError};
 pub use key::{KeyHasher, SeenKey};
 pub use options::{Durability, SeenOptions};
+#[cfg(feature = "redis")]
+pub use place::SeenPlace;
 pub use set::SeenSet;
 pub use stats::SeenStats;

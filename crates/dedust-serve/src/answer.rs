@@ -91,9 +91,9 @@ impl Answering {
             }
             Verb::Explain => Ok(self.explain(&lines)),
             Verb::Seen(seen) => {
-                let (asked, keys) =
-                    SCRATCH.with_borrow_mut(|scratch| self.ask(&lines, seen.hasher(), scratch));
-                let is_new = seen.insert(keys).await?;
+                let hasher = seen.hasher();
+                let (asked, keys) = SCRATCH.with_borrow_mut(|scratch| self.ask(&lines, &hasher, scratch));
+                let is_new = seen.insert(keys, self.rules.normalizer.fingerprint()).await?;
                 Ok(self.tell(&asked, &is_new))
             }
         }

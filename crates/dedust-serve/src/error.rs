@@ -43,6 +43,12 @@ pub enum ServeError {
         /// How many.
         characters: usize,
     },
+    /// A set on a server is as safe as that makes it.
+    #[error("waiting for the disk is for sets in folders, and {address} is a server")]
+    SyncOfServer {
+        /// Where the set is, without a password.
+        address: String,
+    },
     /// The system has no random numbers, threads or signals for us.
     #[error("cannot {act}")]
     System {

@@ -6,6 +6,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use dedust_seen::SeenPlace;
+
 use crate::error::ServeError;
 use crate::event::Log;
 
@@ -26,9 +28,12 @@ pub struct ServeOptions {
     pub public: bool,
     /// Names by which the server may be called, beside `localhost` and addresses; default none.
     pub hosts: Vec<String>,
-    /// The folder of the seen-set; default none, and then `/v1/seen` is not there.
-    pub seen: Option<PathBuf>,
-    /// Whether keys outlive a loss of power before they are acknowledged, and not only the end of the process; default no.
+    /// Where the seen-set is; default nowhere, and then `/v1/seen` is not there.
+    pub seen: Option<SeenPlace>,
+    /// How long a server that has the seen-set and does not answer is waited for, before its keys count as new; default 20 s.
+    pub seen_patience: Duration,
+    /// Whether keys outlive a loss of power before they are acknowledged, and not only the end of the process; default no. Of sets in
+    /// folders only.
     pub sync: bool,
     /// Whether mirrors are applied; default no.
     pub trust_mirrors: bool,
@@ -74,6 +79,7 @@ impl ServeOptions {
             public: false,
             hosts: Vec::new(),
             seen: None,
+            seen_patience: Duration::from_secs(20),
             sync: false,
             trust_mirrors: false,
             token: None,
@@ -88,6 +94,9 @@ impl ServeOptions {
     pub(crate) fn check(&self) -> Result<(), ServeError> {
         if !self.public && !self.listen.ip().is_loopback() {
             return Err(ServeError::NotLoopback { address: self.listen });
+        }
+        if let Some(place @ SeenPlace::Server(_)) = self.seen.as_ref().filter(|_| self.sync) {
+            return Err(ServeError::SyncOfServer { address: place.to_string() });
         }
         match &self.token {
             Some(token) if token.len() < MIN_TOKEN => Err(ServeError::ShortToken { characters: token.len() }),

@@ -39,6 +39,7 @@ pub const ROUTES: &[&str] = &[
     "/v1/keys",
     "/v1/seen",
     "/v1/explain",
+    "/v1/rules",
     "/v1/rules/{site}",
     "/v1/rules/{site}/decisions",
     "/v1/learn",
@@ -79,6 +80,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/v1/keys", post(keys))
         .route("/v1/seen", post(seen))
         .route("/v1/explain", post(explain))
+        .route("/v1/rules", get(served))
         .route("/v1/rules/{site}", get(site))
         .route("/v1/rules/{site}/decisions", post(decide))
         .route("/v1/learn", get(learn_state).post(learn).delete(cancel))
@@ -171,6 +173,31 @@ fn explanation_format(headers: &HeaderMap) -> Result<Format, Problem> {
             "accept application/x-ndjson; dedust explain has them in words",
         )),
     }
+}
+
+/// The rules that are served, in short.
+#[derive(Serialize)]
+struct ServedRules {
+    /// Another one whenever rules were loaded or written.
+    version: u64,
+    /// Another one if keys or canonical URLs may be others.
+    fingerprint: String,
+    sites: u64,
+    edits: u64,
+    /// Whether the file has changed since and cannot be used.
+    stale: bool,
+}
+
+async fn served(State(app): Shared) -> Response {
+    let version = app.metrics.rules_loads.get();
+    let normalizer = &app.rules.current().normalizer;
+    json(&ServedRules {
+        version,
+        fingerprint: format!("{:032x}", normalizer.fingerprint()),
+        sites: normalizer.site_count(),
+        edits: normalizer.rule_count(),
+        stale: app.metrics.rules_stale.get() != 0,
+    })
 }
 
 /// The rules of a site.

@@ -1,14 +1,18 @@
 /*!
 The seen-set, for many clients: keys in, whether they are new out, in the hands of one thread.
 
-Keys of all clients that wait are put into the set as one batch, and are answered when the set has them on disk. So no two clients hear
-that a key is new, what was acknowledged survives the end of the process, and a wait for the disk is shared by all who wait.
+Keys of all clients that wait are put into the set as one batch, and are answered when the set has them on disk, or on its server. So no two
+clients hear that a key is new, what was acknowledged survives the end of the process, and a wait for the disk is shared by all who wait.
+
+A folder that cannot be written has failed for good. A server may come back: it is connected to again when somebody asks, and until then
+requests fail.
 */
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use dedust_seen::{Durability, KeyHasher, SeenError, SeenKey, SeenSet};
+use arc_swap::ArcSwap;
+use dedust_seen::{Durability, KeyHasher, SeenError, SeenKey, SeenOptions, SeenPlace, SeenSet};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::{ServeError, in_one_line};
@@ -24,20 +28,27 @@ const KEYS_AT_ONCE: usize = 1 << 16;
 /// Asks the thread that has the set.
 #[derive(Clone)]
 pub(crate) struct Seen {
-    hasher: KeyHasher,
+    /// A set that was made anew on a server has another secret.
+    hasher: Arc<ArcSwap<KeyHasher>>,
     questions: mpsc::Sender<Question>,
 }
 
-/// Keys of a client.
+/// What the thread is asked for.
 enum Question {
-    Insert {
-        keys: Vec<SeenKey>,
-        answer: oneshot::Sender<Vec<bool>>,
-    },
+    /// Whether keys of a client are new.
+    Insert(Asked),
     /// Keys are made with other rules from now on.
     Rules(u128),
     /// Nobody will ask any more.
     Close,
+}
+
+/// Keys of a client.
+struct Asked {
+    keys: Vec<SeenKey>,
+    /// The rules that they were made with: on a server, keys of each rules are apart.
+    rules: u128,
+    answer: oneshot::Sender<Vec<bool>>,
 }
 
 /// The thread that has the set.
@@ -45,7 +56,7 @@ pub(crate) struct SeenThread(JoinHandle<Result<(), SeenError>>);
 
 /// The set has failed, and has to be opened again.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the seen-set cannot be written; the log says why")]
+#[error("the seen-set cannot be used; the log says why")]
 pub(crate) struct SeenFailed;
 
 impl Seen {
@@ -55,23 +66,24 @@ impl Seen {
         rules: u128,
         metrics: &Arc<Metrics>,
     ) -> Result<Option<(Self, SeenThread)>, ServeError> {
-        let Some(folder) = &options.seen else { return Ok(None) };
+        let Some(place) = &options.seen else { return Ok(None) };
         let durability = if options.sync { Durability::Power } else { Durability::Process };
-        let set = SeenSet::options().durability(durability).rules(rules).open(folder)?;
+        let opening = SeenSet::options().durability(durability).patience(options.seen_patience);
+        let set = place.open(&opening.clone().rules(rules))?;
         let stats = set.stats();
-        let (log, name) = (&options.log, folder.display());
-        log.note("seen_opened", format!("{name} has {} keys", stats.keys));
-        if stats.rules_changed && stats.keys > 0 {
-            warn_of_rules(log);
+        let log = &options.log;
+        log.note("seen_opened", format!("{place} has {} keys", stats.keys));
+        if stats.rules_changed {
+            warn_of_rules(place, stats.keys, log);
         }
         if !set.hasher().is_keyed() {
             let message =
-                format!("{name} is a set of format 1: strangers can make URLs that are taken for others");
+                format!("{place} is a set of format 1: strangers can make URLs that are taken for others");
             log.warning("seen_unkeyed", message, "start with a new folder");
         }
         if stats.cut_bytes > 0 {
             let message =
-                format!("{} bytes at the end of logs in {name} were no whole records", stats.cut_bytes);
+                format!("{} bytes at the end of logs in {place} were no whole records", stats.cut_bytes);
             log.warning(
                 "seen_cut",
                 message,
@@ -79,28 +91,39 @@ impl Seen {
             );
         }
         metrics.seen_keys.set(stats.keys);
-        let hasher = set.hasher();
+        let hasher = Arc::new(ArcSwap::from_pointee(set.hasher()));
         let (questions, asked) = mpsc::channel(WAITING);
-        let (metrics, log) = (Arc::clone(metrics), log.clone());
+        let mut answerer = Answerer {
+            place: place.clone(),
+            opening,
+            rules,
+            set: Some(set),
+            unconfirmed: 0,
+            has_told: false,
+            hasher: Arc::clone(&hasher),
+            metrics: Arc::clone(metrics),
+            log: log.clone(),
+        };
         let thread = std::thread::Builder::new()
             .name("seen".into())
-            .spawn(move || answer_all(set, asked, &metrics, &log))
+            .spawn(move || answerer.answer_all(asked))
             .map_err(|source| ServeError::System { act: "start a thread", source })?;
         Ok(Some((Self { hasher, questions }, SeenThread(thread))))
     }
 
     /// Makes the keys of the set.
-    pub(crate) fn hasher(&self) -> &KeyHasher {
-        &self.hasher
+    pub(crate) fn hasher(&self) -> KeyHasher {
+        **self.hasher.load()
     }
 
-    /// Says of each key whether it is new. It is on disk then.
-    pub(crate) async fn insert(&self, keys: Vec<SeenKey>) -> Result<Vec<bool>, SeenFailed> {
+    /// Says of each key whether it is new. It is on disk then, or on the server. `rules` are those that the keys were made with.
+    pub(crate) async fn insert(&self, keys: Vec<SeenKey>, rules: u128) -> Result<Vec<bool>, SeenFailed> {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
         let (answer, answered) = oneshot::channel();
-        self.questions.send(Question::Insert { keys, answer }).await.map_err(|_| SeenFailed)?;
+        let asked = Asked { keys, rules, answer };
+        self.questions.send(Question::Insert(asked)).await.map_err(|_| SeenFailed)?;
         answered.await.map_err(|_| SeenFailed)
     }
 
@@ -123,55 +146,155 @@ impl SeenThread {
     }
 }
 
-fn warn_of_rules(log: &Log) {
-    log.warning(
-        "seen_rules_changed",
-        "the rules have changed since the set was filled: pages whose key is another one now are new once more".into(),
-        "to avoid that, stop the server and use dedust dedup --rekey",
-    );
+fn warn_of_rules(place: &SeenPlace, keys: u64, log: &Log) {
+    let message = match place {
+        SeenPlace::Folder(_) if keys == 0 => return,
+        SeenPlace::Folder(_) => {
+            "the rules have changed since the set was filled: pages whose key is another one now are new once more".into()
+        }
+        SeenPlace::Server(_) => format!(
+            "{place} was last used with other rules. Keys of each rules are apart: pages that were met with the others alone \
+             are new once more"
+        ),
+    };
+    log.warning("seen_rules_changed", message, "to avoid that, stop the server and use dedust dedup --rekey");
 }
 
-/// Answers until it is closed.
-fn answer_all(
-    mut set: SeenSet,
-    mut asked: mpsc::Receiver<Question>,
-    metrics: &Metrics,
-    log: &Log,
-) -> Result<(), SeenError> {
-    let (mut keys, mut is_new, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
-    let mut is_open = true;
-    while is_open && let Some(question) = asked.blocking_recv() {
-        let mut next = Some(question);
-        while let Some(question) = next {
+/// What the thread has.
+struct Answerer {
+    place: SeenPlace,
+    opening: SeenOptions,
+    /// The rules that the set holds keys of now.
+    rules: u128,
+    /// `None` while a server is gone.
+    set: Option<SeenSet>,
+    /// Keys that were said to be new since their answers were lost.
+    unconfirmed: u64,
+    /// Whether the log says that the server is gone.
+    has_told: bool,
+    hasher: Arc<ArcSwap<KeyHasher>>,
+    metrics: Arc<Metrics>,
+    log: Log,
+}
+
+impl Answerer {
+    /// Answers until it is closed.
+    fn answer_all(&mut self, mut asked: mpsc::Receiver<Question>) -> Result<(), SeenError> {
+        let (mut keys, mut is_new, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
+        let mut left: Option<Question> = None;
+        while let Some(question) = left.take().or_else(|| asked.blocking_recv()) {
             match question {
-                Question::Insert { keys: more, answer } => {
-                    waiting.push((more.len(), answer));
-                    keys.extend(more);
+                Question::Close => break,
+                Question::Rules(rules) => {
+                    let noted = self.note_rules(rules);
+                    self.survive(noted)?;
+                    continue;
                 }
-                Question::Rules(fingerprint) => {
-                    if set.note_rules(fingerprint)? && set.stats().keys > 0 {
-                        warn_of_rules(log);
+                Question::Insert(first) => {
+                    let rules = first.rules;
+                    let mut next = Some(first);
+                    while let Some(Asked { keys: more, answer, .. }) = next {
+                        waiting.push((more.len(), answer));
+                        keys.extend(more);
+                        if keys.len() >= KEYS_AT_ONCE {
+                            break;
+                        }
+                        next = match asked.try_recv() {
+                            Ok(Question::Insert(other)) if other.rules == rules => Some(other),
+                            other => {
+                                left = other.ok();
+                                None
+                            }
+                        };
+                    }
+                    let mut inserted = self.insert(&keys, rules, &mut is_new);
+                    if inserted.is_err() && self.is_on_server() {
+                        // A failure is told by the call after it, and the server may be back.
+                        self.set = None;
+                        inserted = self.insert(&keys, rules, &mut is_new);
+                    }
+                    keys.clear();
+                    if !self.survive(inserted)? {
+                        // Who waits is told that the set has failed.
+                        waiting.clear();
+                        continue;
                     }
                 }
-                Question::Close => is_open = false,
             }
-            next = if keys.len() < KEYS_AT_ONCE { asked.try_recv().ok() } else { None };
+            let mut answers = &*is_new;
+            for (count, answer) in waiting.drain(..) {
+                let (own, rest) = answers.split_at(count);
+                answers = rest;
+                // Whoever is gone has not heard of it; the keys count as seen all the same.
+                let _ = answer.send(own.to_vec());
+            }
+            self.metrics.new_keys.inc_by(is_new.iter().filter(|is_new| **is_new).count() as u64);
         }
-        if let Err(error) = set.insert_batch(&keys, &mut is_new) {
-            let remedy = "make room on the disk, then start the server again";
-            log.warning("seen_failed", in_one_line(&error), remedy);
-            return Err(error);
-        }
-        let mut answers = &*is_new;
-        for (count, answer) in waiting.drain(..) {
-            let (own, rest) = answers.split_at(count);
-            answers = rest;
-            // Whoever is gone has not heard of it; the keys count as seen all the same.
-            let _ = answer.send(own.to_vec());
-        }
-        metrics.new_keys.inc_by(is_new.iter().filter(|is_new| **is_new).count() as u64);
-        metrics.seen_keys.set(set.stats().keys);
-        keys.clear();
+        self.set.take().map_or(Ok(()), SeenSet::close)
     }
-    set.close()
+
+    /// The set; connects to it again if it was lost.
+    fn set(&mut self) -> Result<&mut SeenSet, SeenError> {
+        if self.set.is_none() {
+            let set = self.place.open(&self.opening.clone().rules(self.rules))?;
+            self.hasher.store(Arc::new(set.hasher()));
+            self.log.note("seen_opened", format!("{} is back, with {} keys", self.place, set.stats().keys));
+            (self.unconfirmed, self.has_told) = (0, false);
+            self.set = Some(set);
+        }
+        self.set.as_mut().ok_or(SeenError::Failed)
+    }
+
+    fn note_rules(&mut self, rules: u128) -> Result<(), SeenError> {
+        let set = self.set()?;
+        let is_changed = set.note_rules(rules)?;
+        let keys = set.stats().keys;
+        self.rules = rules;
+        if is_changed {
+            warn_of_rules(&self.place, keys, &self.log);
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, keys: &[SeenKey], rules: u128, is_new: &mut Vec<bool>) -> Result<(), SeenError> {
+        let before = self.rules;
+        let set = self.set()?;
+        if rules != before {
+            // A request keeps the rules that it started with, also if others are served since.
+            set.note_rules(rules)?;
+        }
+        set.insert_batch(keys, is_new)?;
+        let stats = set.stats();
+        self.rules = rules;
+        self.metrics.seen_keys.set(stats.keys);
+        if stats.unconfirmed_keys > self.unconfirmed {
+            let lost = stats.unconfirmed_keys - self.unconfirmed;
+            self.unconfirmed = stats.unconfirmed_keys;
+            let message = format!(
+                "answers of {} for {lost} keys were lost with the connection: they were said to be new",
+                self.place
+            );
+            self.log.warning("seen_unconfirmed", message, "nothing: some pages may be fetched twice");
+        }
+        Ok(())
+    }
+
+    fn is_on_server(&self) -> bool {
+        matches!(self.place, SeenPlace::Server(_))
+    }
+
+    /// Whether something was done. A server that is gone is told, and connected to again when somebody asks; a folder has failed for good.
+    fn survive(&mut self, done: Result<(), SeenError>) -> Result<bool, SeenError> {
+        let Err(error) = done else { return Ok(true) };
+        self.set = None;
+        let is_server = self.is_on_server();
+        if !std::mem::replace(&mut self.has_told, true) {
+            let remedy = match is_server {
+                true => "check the server of the set: it is connected to again with the next request",
+                false => "make room on the disk, then start the server again",
+            };
+            self.log.warning("seen_failed", in_one_line(&error), remedy);
+        }
+        if is_server { Ok(false) } else { Err(error) }
+    }
 }

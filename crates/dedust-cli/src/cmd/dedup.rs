@@ -18,12 +18,12 @@ use anyhow::Context as _;
 use dedust::Normalizer;
 use dedust_crawl::Layouts;
 use dedust_io::{Format, Input, OutputFile};
-use dedust_seen::{SeenSet, SeenStats};
+use dedust_seen::{SeenPlace, SeenSet, SeenStats};
 use rayon::prelude::*;
 use serde::Serialize;
 
 pub(crate) use self::args::DedupArgs;
-use self::args::{DedupFormat, SeenPlace};
+use self::args::DedupFormat;
 use self::piece::{KeyMaker, Piece, Tally};
 use self::shadow::Shadow;
 use super::normalize::{cut, refuse_if};

@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use dedust_seen::SeenPlace;
 use dedust_serve::{Event, Level, Log, RulesError, ServeError, ServeOptions, Server};
 
 use crate::ExitStatus;
 use crate::args::TrustArgs;
-use crate::failure::Refusal;
+use crate::failure::{Refusal, SYNC_OF_SERVERS};
 use crate::help;
 use crate::printer::{Messages, Printer};
 
@@ -37,9 +38,9 @@ pub(crate) struct ServeArgs {
     /// A name by which the server may be called, beside localhost and addresses; may be given again
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
-    /// The folder of the set of seen pages, for /v1/seen
-    #[arg(long, value_name = "DIR")]
-    pub(crate) seen: Option<PathBuf>,
+    /// The set of seen pages, for /v1/seen: a folder, or redis://HOST:PORT/PREFIX
+    #[arg(long, value_name = "DIR|URL", long_help = help::SEEN_PLACE)]
+    pub(crate) seen: Option<SeenPlace>,
     /// Have keys outlive a loss of power before they are acknowledged
     #[arg(long, requires = "seen")]
     pub(crate) sync: bool,
@@ -127,6 +128,7 @@ fn explained(error: ServeError) -> anyhow::Error {
         ServeError::NotLoopback { .. } => {
             "add --public if other machines are to connect, or listen on 127.0.0.1".into()
         }
+        ServeError::SyncOfServer { .. } => SYNC_OF_SERVERS.into(),
         ServeError::ShortToken { .. } => {
             format!("choose a longer one, or leave {TOKEN} unset for a random one")
         }

@@ -1,4 +1,4 @@
-// What the tests share: Chromium, started anew, and pages that `dedust report` makes of small crawls.
+// What the tests share: Chromium, started anew, files, and pages that `dedust report` makes of small crawls.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -38,7 +38,7 @@ export async function launch() {
   });
 }
 
-// A page that is ready, and what was wrong with it: errors, messages, requests and dialogs.
+// A page that is ready, and what was wrong with it: errors, messages, dialogs and requests, unless they go to the server of the page.
 export async function open(context, address, options = {}) {
   const page = await context.newPage();
   const wrong = [];
@@ -49,8 +49,9 @@ export async function open(context, address, options = {}) {
     dialog.dismiss();
   });
   page.on("request", (request) => {
+    const isOfServer = address.startsWith("http:") && request.url().startsWith(address);
     const isOwn = request.url() === address || request.url().startsWith("data:") || request.url().startsWith("blob:");
-    if (!isOwn && !options.allowsRequests) wrong.push(`request: ${request.url()}`);
+    if (!isOwn && !isOfServer) wrong.push(`request: ${request.url()}`);
   });
   if (options.width) await page.setViewportSize({ width: options.width, height: 844 });
   await page.emulateMedia({ colorScheme: options.colorScheme ?? "light" });

@@ -5,7 +5,7 @@ The OpenAPI description against the routes, and answers against its schemas.
 use std::collections::BTreeSet;
 
 use boon::{Compiler, Schemas};
-use dedust_serve::{OPENAPI, ROUTES};
+use dedust_serve::{OPENAPI, ROUTES, SeenPlace};
 use serde_json::Value;
 
 use crate::service::Service;
@@ -68,7 +68,7 @@ fn answers_are_as_described() {
     let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
     std::fs::write(folder.path().join("rules.json"), crate::service::RULES).unwrap();
     let seen = folder.path().join("seen");
-    let service = Service::in_folder(folder, |options| options.seen = Some(seen));
+    let service = Service::in_folder(folder, |options| options.seen = Some(SeenPlace::Folder(seen)));
     let rows = "{\"url\":\"http://a.example/p?sid=1\"}\n{\"url\":\"http://b.example/\"}\n{}\n";
     for (path, schema) in [
         ("/v1/normalize", "CanonicalAnswer"),
@@ -80,6 +80,7 @@ fn answers_are_as_described() {
         assert_eq!(answer.body.lines().count(), 3, "{path}");
         answer.body.lines().for_each(|line| check(schema, line));
     }
+    check("ServedRules", &service.get("/v1/rules").body);
     check("Site", &service.get("/v1/rules/a.example").body);
     check("Problem", &service.get("/v1/rules/b.example").body);
     check("Problem", &service.get("/nothing").body);

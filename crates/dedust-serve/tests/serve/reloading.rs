@@ -5,6 +5,8 @@ Rules that change while they are served.
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::service::{RULES, Service};
 
 fn quick() -> Service {
@@ -37,9 +39,16 @@ fn a_file_that_cannot_be_used_is_told_and_the_rules_before_it_are_kept() {
     });
     assert!(told, "{:?}", service.events.lock().unwrap());
 
+    let served = || serde_json::from_str::<Value>(&service.get("/v1/rules").body).unwrap();
+    let stale = served();
+    assert_eq!((&stale["version"], &stale["edits"], &stale["stale"]), (&1.into(), &2.into(), &true.into()));
+
     replace(&service, r#"{"version": 2, "sites": {}}"#);
     assert_eq!(service.text("/v1/keys", url).body, url);
     assert_eq!(service.metric("dedust_rules_stale"), 0);
+    let empty = served();
+    assert_eq!((&empty["version"], &empty["edits"], &empty["stale"]), (&2.into(), &0.into(), &false.into()));
+    assert_ne!(empty["fingerprint"], stale["fingerprint"]);
 
     std::fs::remove_file(service.rules()).unwrap();
     replace(&service, RULES);

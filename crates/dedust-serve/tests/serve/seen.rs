@@ -4,7 +4,10 @@ Whether pages were seen, for several clients.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
+use dedust_serve::SeenPlace;
+use dedust_test_server::redis::{Loss, LossyProxy, Redis};
 use serde_json::Value;
 
 use crate::service::Service;
@@ -17,7 +20,7 @@ fn with_set() -> Service {
 
 fn again(folder: Arc<tempfile::TempDir>) -> Service {
     let seen = folder.path().join("seen");
-    Service::in_folder(folder, |options| options.seen = Some(seen))
+    Service::in_folder(folder, |options| options.seen = Some(SeenPlace::Folder(seen)))
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn where_others_can_connect_adding_needs_the_token() {
     std::fs::write(folder.path().join("rules.json"), crate::service::RULES).unwrap();
     let seen = folder.path().join("seen");
     let service = Service::in_folder(folder, |options| {
-        options.seen = Some(seen);
+        options.seen = Some(SeenPlace::Folder(seen));
         options.public = true;
     });
     assert_eq!(service.text("/v1/seen", "http://a.example/").status, 401);
@@ -107,4 +110,78 @@ fn where_others_can_connect_adding_needs_the_token() {
     let token = format!("Bearer {}", service.token);
     let answer = service.post("/v1/seen", "http://a.example/", &[("authorization", &token)]);
     assert_eq!((answer.status, &*answer.body), (200, "new\n"));
+}
+
+/// A server whose set is on another one, which is waited for as shortly as can be.
+fn sharing(address: &str) -> Service {
+    Service::with(|options| {
+        options.seen = Some(SeenPlace::from(address));
+        options.seen_patience = Duration::from_millis(1);
+    })
+}
+
+fn has_told(service: &Service, event: &str) -> bool {
+    service.events.lock().unwrap().iter().any(|told| told.event == event)
+}
+
+#[test]
+fn servers_that_share_a_set_say_new_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(redis) = Redis::start(folder.path(), &[]) else { return };
+    let [one, other] = [sharing(&redis.set("crawl")), sharing(&redis.set("crawl"))];
+    let urls = "http://a.example/p?sid=1\nhttp://a.example/p?sid=2\nno URL\n";
+    assert_eq!(one.text("/v1/seen", urls).body, "new\nseen\nerror\n");
+    assert_eq!(other.text("/v1/seen", urls).body, "seen\nseen\nerror\n");
+    assert_eq!(other.text("/v1/seen", "http://a.example/other\n").body, "new\n");
+    let another = sharing(&redis.set("another"));
+    assert_eq!(another.text("/v1/seen", urls).body, "new\nseen\nerror\n", "a set of its own");
+}
+
+#[test]
+fn keys_of_each_rules_are_apart_on_a_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(redis) = Redis::start(folder.path(), &[]) else { return };
+    let [one, other] = [sharing(&redis.set("crawl")), sharing(&redis.set("crawl"))];
+    assert_eq!(one.text("/v1/seen", "http://a.example/p\n").body, "new\n");
+    assert_eq!(
+        other.write("/v1/rules/a.example/decisions", r#"{"verb":"off","all":true,"by":"anna"}"#).status,
+        200
+    );
+    assert_eq!(other.text("/v1/seen", "http://a.example/p\n").body, "new\n", "by other rules");
+    assert!(has_told(&other, "seen_rules_changed"));
+    assert_eq!(one.text("/v1/seen", "http://a.example/p?sid=2\n").body, "seen\n");
+}
+
+#[test]
+fn a_set_whose_server_was_gone_is_used_again_when_it_is_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--appendonly", "yes", "--appendfsync", "always"];
+    let Some(mut redis) = Redis::start(folder.path(), &options) else { return };
+    let service = sharing(&redis.set("crawl"));
+    assert_eq!(service.text("/v1/seen", "http://a.example/1\n").body, "new\n");
+    redis.kill();
+    assert_eq!(service.text("/v1/seen", "http://a.example/2\n").body, "new\n", "rather twice than never");
+    assert!(has_told(&service, "seen_unconfirmed"));
+    let answer = service.text("/v1/seen", "http://a.example/3\n");
+    assert_eq!(answer.status, 503, "{}", answer.body);
+    assert!(has_told(&service, "seen_failed"));
+    assert_eq!(service.text("/v1/keys", "http://a.example/3\n").status, 200, "all else is answered");
+    redis.start_again();
+    let urls = "http://a.example/1\nhttp://a.example/3\n";
+    assert_eq!(service.text("/v1/seen", urls).body, "seen\nnew\n");
+}
+
+#[test]
+fn an_answer_that_is_lost_on_the_way_is_said_to_be_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(redis) = Redis::start(folder.path(), &[]) else { return };
+    let proxy = LossyProxy::start(redis.address);
+    let service = Service::with(|options| {
+        options.seen = Some(SeenPlace::from(&*format!("redis://{}/crawl", proxy.address)));
+    });
+    assert_eq!(service.text("/v1/seen", "http://a.example/1\n").body, "new\n");
+    proxy.lose(Loss::Answer);
+    assert_eq!(service.text("/v1/seen", "http://a.example/2\n").body, "new\n");
+    assert!(has_told(&service, "seen_unconfirmed"));
+    assert_eq!(service.text("/v1/seen", "http://a.example/2\nhttp://a.example/1\n").body, "seen\nseen\n");
 }

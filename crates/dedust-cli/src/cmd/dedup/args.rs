@@ -2,13 +2,12 @@
 Options of `dedust dedup`.
 */
 
-use std::ffi::OsString;
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use dedust_seen::SeenPlace;
 
 use crate::args::{ReadArgs, TrustArgs};
 use crate::help;
@@ -61,42 +60,6 @@ pub(crate) struct DedupArgs {
     /// How far the rules are trusted.
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
-}
-
-/// Where a set of seen keys is.
-#[derive(Clone)]
-pub(crate) enum SeenPlace {
-    /// In a folder, for one process at a time.
-    Folder(PathBuf),
-    /// On a server, for many. The address may have a password in it.
-    Server(String),
-}
-
-impl From<OsString> for SeenPlace {
-    fn from(text: OsString) -> Self {
-        match text.into_string() {
-            // With a scheme that is not known, too: a folder of that name is hardly meant.
-            Ok(text) if text.contains("://") => Self::Server(text),
-            Ok(text) => Self::Folder(text.into()),
-            Err(text) => Self::Folder(text.into()),
-        }
-    }
-}
-
-impl fmt::Display for SeenPlace {
-    /// Without a password.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Folder(folder) => folder.display().fmt(f),
-            Self::Server(address) => f.write_str(&dedust_seen::server::shown_address(address)),
-        }
-    }
-}
-
-impl fmt::Debug for SeenPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
 }
 
 /// A time with its unit.
@@ -177,13 +140,6 @@ mod tests {
         for text in ["", "30", "0d", "d", "1w", "-1d", "99999999999d", "1.5h"] {
             assert!(time(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn the_place_of_a_set_is_shown_without_a_password() {
-        let place = SeenPlace::from(OsString::from("redis://user:secret@host/crawl"));
-        assert_eq!(format!("{place} {place:?}"), "redis://host:6379/crawl redis://host:6379/crawl");
-        assert!(matches!(SeenPlace::from(OsString::from("redis")), SeenPlace::Folder(_)));
     }
 
     #[test]

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use dedust::errors::ParseUrlError;
 use dedust::{Normalizer, Scratch};
-use dedust_seen::{Durability, SeenKey, SeenOptions, SeenSet, SeenStats};
+use dedust_seen::{Durability, SeenKey, SeenOptions, SeenPlace, SeenSet, SeenStats};
 
-use super::args::{DedupArgs, SeenPlace};
+use super::args::DedupArgs;
 use super::piece::{seen_key, shows_page};
 use crate::cmd::seen::warn_of_format_1;
-use crate::failure::Refusal;
+use crate::failure::{Refusal, SYNC_OF_SERVERS};
 use crate::number::counted;
 use crate::observe::read_all;
 use crate::printer::Printer;
@@ -96,8 +96,7 @@ fn connect(
     let name = dedust_seen::server::shown_address(address);
     if args.sync {
         let problem = format!("--sync is for folders, and {name} is a server");
-        let remedy = "leave it out; the server's own settings say what it keeps, as appendonly and appendfsync of Redis";
-        return Err(Refusal::new(problem, remedy).into());
+        return Err(Refusal::new(problem, SYNC_OF_SERVERS).into());
     }
     if let Some(ttl) = args.ttl {
         options = options.ttl(ttl);
