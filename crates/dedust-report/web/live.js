@@ -42,11 +42,13 @@ export function decisionControls(data, site, edit) {
   const said = el("span", { class: "soft", role: "status" }, data.written?.id === edit.id ? data.written.text : "");
   const button = (verb, text) => el("button", { type: "button", "data-verb": verb, onclick: async () => {
     const by = document.getElementById("name")?.value.trim();
+    data.isChanging = true;
     try {
       await ask("POST", `/v1/rules/${encodeURIComponent(site)}/decisions`, { verb, ids: [edit.id], by: by || undefined, why: why.value || undefined });
       said.textContent = "Written. The figures are counted again …";
       await data.refresh({ written: { id: edit.id, text: `${DONE[verb]}, and written to the rule file.` } });
     } catch (error) {
+      data.isChanging = false;
       said.textContent = `Nothing was written. ${error.message}`;
       if (!token()) document.getElementById("token")?.focus();
     }
@@ -74,6 +76,7 @@ function learnControls(data) {
   const follow = async (wasRunning) => {
     const state = await (await fetch("/v1/learn")).json().catch(() => ({}));
     const isRunning = state.state === "reading" || state.state === "learning";
+    data.isChanging = isRunning || (wasRunning && state.state === "done");
     if (wasRunning || isRunning) said.textContent = learnText(state);
     bar.hidden = !isRunning;
     if (state.sites > 0) {
@@ -114,7 +117,8 @@ export function serverSection(data) {
     !canLearn && el("p", { class: "note" }, "This server has no crawl to learn from. Name one when you start it: ", el("code", {}, "dedust serve RULES CRAWL"), "."));
 }
 
-// Says when the rules of the server are others than those that are shown, and shows them when asked to.
+// Says when the rules of the server are others than those that are shown, and shows them when asked to. What is changed by this page
+// (`isChanging`) is shown anyway.
 export function watchRules(getData, box) {
   const say = (text, ...more) => {
     if (box.dataset.said === text) return;
@@ -126,7 +130,7 @@ export function watchRules(getData, box) {
     const data = getData();
     if (!document.hidden) {
       const now = await servedRules().catch(() => null);
-      if (getData() !== data) say("");
+      if (getData() !== data || data.isChanging) say("");
       else if (!now) say("The server does not answer.");
       else if (now.stale) say("The rule file was changed and cannot be used; the rules before are served. The log of the server says why.");
       else if (now.version === data.served.version) say("");
