@@ -22,6 +22,7 @@ mod progress;
 mod read_ahead;
 mod rule_file;
 mod table;
+mod trial;
 mod words;
 
 use std::io;

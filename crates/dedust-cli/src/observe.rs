@@ -38,12 +38,7 @@ pub(crate) fn read_all(
     printer: &mut Printer,
     observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
 ) -> anyhow::Result<()> {
-    let inputs = dedust_io::expand(inputs)?;
-    let mut reading = Reading::new(printer, &inputs);
-    let opened = inputs.iter().map(|input| open(input, args));
-    let (report, read) = dedust_crawl::read_all(opened, &mut reading, observe);
-    drop(reading);
-    finish(&report, read, printer)
+    read_by(inputs, args, printer, |opened, reading| dedust_crawl::read_all(opened, reading, observe))
 }
 
 /// Where a reading ended early, and why.
@@ -78,12 +73,7 @@ pub(crate) fn read_rows(
     printer: &mut Printer,
     observe: impl FnMut(&Seen) -> Result<(), RowError>,
 ) -> anyhow::Result<()> {
-    let inputs = dedust_io::expand(inputs)?;
-    let mut reading = Reading::new(printer, &inputs);
-    let opened = inputs.iter().map(|input| open(input, args));
-    let (report, read) = dedust_crawl::read_rows(opened, &mut reading, observe);
-    drop(reading);
-    finish(&report, read, printer)
+    read_by(inputs, args, printer, |opened, reading| dedust_crawl::read_rows(opened, reading, observe))
 }
 
 /// Like [`read_all`]; `observe` may end the reading.
@@ -93,10 +83,22 @@ pub(crate) fn read_full_rows(
     printer: &mut Printer,
     observe: impl FnMut(&Seen) -> Result<(), RowError>,
 ) -> anyhow::Result<()> {
+    read_by(inputs, args, printer, |opened, reading| dedust_crawl::read_full_rows(opened, reading, observe))
+}
+
+/// Opens all inputs and has them read, by one of the ways of `dedust_crawl`.
+fn read_by(
+    inputs: &[PathBuf],
+    args: &ReadArgs,
+    printer: &mut Printer,
+    read: impl FnOnce(
+        &mut dyn Iterator<Item = Result<Input, ReadError>>,
+        &mut Reading,
+    ) -> (ReadReport, Result<(), ReadCrawlError>),
+) -> anyhow::Result<()> {
     let inputs = dedust_io::expand(inputs)?;
     let mut reading = Reading::new(printer, &inputs);
-    let opened = inputs.iter().map(|input| open(input, args));
-    let (report, read) = dedust_crawl::read_full_rows(opened, &mut reading, observe);
+    let (report, read) = read(&mut inputs.iter().map(|input| open(input, args)), &mut reading);
     drop(reading);
     finish(&report, read, printer)
 }

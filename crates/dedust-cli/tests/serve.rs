@@ -21,13 +21,13 @@ struct Running {
 
 impl Running {
     fn start(folder: &Path, more: &[&str]) -> Self {
-        let mut child = dedust(folder)
-            .args(["serve", "rules.json", "--listen", "127.0.0.1:0"])
-            .args(more)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::run(folder, &[&["serve", "rules.json", "--listen", "127.0.0.1:0"], more].concat())
+    }
+
+    /// Starts the command with these arguments.
+    fn run(folder: &Path, arguments: &[&str]) -> Self {
+        let mut child =
+            dedust(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address =
@@ -191,9 +191,57 @@ fn what_is_wrong_is_said_with_a_remedy() {
         text.contains("192.0.2.1:7007 can be reached from other machines") && text.contains("--public"),
         "{text}"
     );
+    let text = told(&["rules.json", "--seen", "redis://user:secret@127.0.0.1/crawl", "--sync"]);
+    assert!(
+        text.contains("redis://127.0.0.1:6379/crawl is a server") && text.contains("appendfsync"),
+        "{text}"
+    );
+    // Nobody listens there.
+    let text =
+        told(&["rules.json", "--listen", "127.0.0.1:0", "--seen", "redis://user:secret@127.0.0.1:1/crawl"]);
+    assert!(
+        text.contains("redis://127.0.0.1:1/crawl") && text.contains("hint: check host and port"),
+        "{text}"
+    );
+    assert!(!text.contains("secret"), "{text}");
     let text = told(&["missing.json", "--listen", "127.0.0.1:0"]);
     assert!(text.contains("missing.json") && text.contains("hint: "), "{text}");
     std::fs::write(folder.path().join("broken.json"), "{").unwrap();
     let text = told(&["broken.json", "--listen", "127.0.0.1:0"]);
     assert!(text.contains("cannot use the rules in broken.json") && text.contains("hint: "), "{text}");
+}
+
+/// The command of a file in `docs/service`, with paths in the folder of the test and a free port of the loopback interface.
+fn documented(file: &str, start: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/service").join(file);
+    let text = std::fs::read_to_string(path).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(start)).unwrap();
+    let words =
+        line.split(|c: char| c.is_whitespace() || "[],\"".contains(c)).filter(|word| !word.is_empty());
+    let mut words = words.map(|word| match word {
+        "0.0.0.0:7007" | "127.0.0.1:7007" => "127.0.0.1:0".to_owned(),
+        word if word.ends_with("/rules.json") => "rules.json".to_owned(),
+        word if word.ends_with("/seen") => "seen".to_owned(),
+        word => word.to_owned(),
+    });
+    assert_eq!(words.next().as_deref(), Some("/usr/bin/dedust"), "where packages and images have it");
+    words.collect()
+}
+
+#[test]
+fn documented_services_start_and_answer() {
+    for (file, start) in [("dedust.service", "ExecStart="), ("Containerfile", "ENTRYPOINT ")] {
+        let folder = folder();
+        let arguments = documented(file, start);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let running = Running::run(folder.path(), &arguments);
+        let mut connection = TcpStream::connect(&running.address).unwrap();
+        connection.write_all(b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.0 200 ") && answer.ends_with("\r\n\r\nok\n"), "{answer}");
+        assert!(folder.path().join("seen/SEEN").is_file(), "{file}");
+        let (code, told) = running.signal("-TERM");
+        assert_eq!(code, Some(0), "{told}");
+    }
 }

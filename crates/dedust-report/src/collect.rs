@@ -114,6 +114,11 @@ impl<'r> ReportBuilder<'r> {
         Ok(())
     }
 
+    /// Whether a URL was refused for lack of memory.
+    pub fn is_full(&self) -> bool {
+        self.store.is_full()
+    }
+
     /// All that the page shows.
     pub fn finish(self) -> ReportData {
         let Self { rules, normalizer, settings, store, crawl, titles } = self;

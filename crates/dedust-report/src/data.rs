@@ -123,6 +123,8 @@ pub struct SiteDetail {
     pub curve: Vec<CurvePoint>,
     /// What a crawler meets and fetches on its way.
     pub visits: Vec<VisitPoint>,
+    /// What is learned from growing shares of the crawl; empty unless somebody has learned it.
+    pub learning: Vec<LearningPoint>,
     /// Duplicates that are left, by what tells them apart; most first.
     pub remaining: Vec<Remaining>,
     /// The largest duplicate groups.
@@ -255,6 +257,28 @@ pub struct Remaining {
     pub duplicates: u64,
     /// Two URLs of one page with different keys.
     pub example: [String; 2],
+}
+
+/// What was learned from a share of a site's URLs, and what that makes of all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LearningPoint {
+    /// The share, up to 1.
+    pub share: f64,
+    /// URLs that were learned from.
+    pub urls: u64,
+    /// Edits that were learned.
+    pub edits: u64,
+    /// Duplicates of the whole crawl.
+    pub duplicates: u64,
+    /// Those of them that are removed.
+    pub removed: u64,
+    /// Pages of the whole crawl.
+    pub pages: u64,
+    /// Pages that are hidden: only URLs with the key of another page show them.
+    pub hidden: u64,
+    /// What the learner promised, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub promise: Option<Promise>,
 }
 
 /// Why duplicates are left.

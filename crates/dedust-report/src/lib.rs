@@ -29,9 +29,9 @@ mod url_table;
 
 pub use collect::{ReportBuilder, ReportSettings};
 pub use data::{
-    CrawlFigures, CurvePoint, EditCounts, EditReport, EvidenceReport, Figures, GroupReport, ParamCell,
-    ParamMap, RefusedReport, Remaining, RemainingReason, ReportData, SiteDetail, SiteRow, TreeNode, UrlTable,
-    VisitPoint,
+    CrawlFigures, CurvePoint, EditCounts, EditReport, EvidenceReport, Figures, GroupReport, LearningPoint,
+    ParamCell, ParamMap, RefusedReport, Remaining, RemainingReason, ReportData, SiteDetail, SiteRow,
+    TreeNode, UrlTable, VisitPoint,
 };
 pub use joining::{EditPlace, JoiningEdits};
 pub use url_store::{Group, Groups, NotKept, Totals, UrlStore};

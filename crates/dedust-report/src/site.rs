@@ -74,6 +74,7 @@ pub(crate) fn detail(facts: &SiteFacts<'_>) -> SiteDetail {
         }),
         curve: curve::saved_by_best(facts, &edits),
         visits: facts.urls.map_or_else(Vec::new, visits),
+        learning: Vec::new(),
         remaining: remaining::find(facts),
         groups: facts.urls.map_or_else(Vec::new, |urls| groups(facts, urls)),
         tree: facts

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 
 use dedust::errors::ParseUrlError;
 use dedust::{Normalizer, Scratch};
+use dedust_crawl::RowError;
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -26,6 +27,7 @@ pub struct UrlStore<'n> {
     urls: Vec<StoredUrl>,
     number_by_url: HashMap<u128, u32>,
     group_by_key: HashMap<u128, u32>,
+    is_full: bool,
 }
 
 #[derive(Debug)]
@@ -49,6 +51,15 @@ pub enum NotKept {
     /// There is no room for one more.
     #[error("there is no room for one more URL")]
     Full,
+}
+
+impl From<NotKept> for RowError {
+    fn from(error: NotKept) -> Self {
+        match error {
+            NotKept::BadUrl(error) => Self::Url(error),
+            NotKept::Full => Self::Stop,
+        }
+    }
 }
 
 /// The groups of a crawl.
@@ -128,6 +139,7 @@ impl<'n> UrlStore<'n> {
             urls: Vec::new(),
             number_by_url: HashMap::default(),
             group_by_key: HashMap::default(),
+            is_full: false,
         }
     }
 
@@ -144,6 +156,7 @@ impl<'n> UrlStore<'n> {
         let safe = self.no_rules.key_with(url, &mut self.scratch).map_err(NotKept::BadUrl)?;
         let safe = xxh3_64(safe);
         if self.memory() + url.len() > self.max_bytes || next == u32::MAX {
+            self.is_full = true;
             return Err(NotKept::Full);
         }
         let groups = self.group_by_key.len() as u32;
@@ -152,6 +165,11 @@ impl<'n> UrlStore<'n> {
         let (block, start) = self.keep_text(url);
         self.urls.push(StoredUrl { block, start, length: url.len() as u32, group, safe, size });
         Ok(next)
+    }
+
+    /// Whether a URL was refused for lack of memory.
+    pub fn is_full(&self) -> bool {
+        self.is_full
     }
 
     fn keep_text(&mut self, url: &[u8]) -> (u32, u32) {

@@ -19,12 +19,13 @@ function short(number) {
   return count(number);
 }
 
-// Lines over numbers. `series`: { name, className, points: [[x, y], ...], isStepped, dashed }.
-export function lineChart(width, { label, xLabel, yLabel, series, yMost, marks = [] }) {
+// Lines over numbers, or over shares if `areShares`. `series`: { name, className, points: [[x, y], ...], isStepped, isArea }.
+export function lineChart(width, { label, xLabel, yLabel, series, yMost, areShares = false, marks = [], markClass = "" }) {
   const height = 250;
   const frame = { left: 52, right: 16, top: 14, bottom: 42 };
+  const text = areShares ? (share) => percent(share, 1) : short;
   const xMost = Math.max(1, ...series.flatMap((line) => line.points.map(([x]) => x)));
-  const yTicks = ticks(yMost ?? Math.max(1, ...series.flatMap((line) => line.points.map(([, y]) => y))), 5);
+  const yTicks = ticks(yMost ?? Math.max(areShares ? 0.01 : 1, ...series.flatMap((line) => line.points.map(([, y]) => y))), 5);
   const top = yTicks.at(-1);
   const x = (value) => frame.left + (value / xMost) * (width - frame.left - frame.right);
   const y = (value) => height - frame.bottom - (value / top) * (height - frame.top - frame.bottom);
@@ -41,10 +42,10 @@ export function lineChart(width, { label, xLabel, yLabel, series, yMost, marks =
     { class: "chart", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
     yTicks.map((tick) => [
       svg("line", { class: "grid", x1: frame.left, x2: width - frame.right, y1: y(tick), y2: y(tick) }),
-      svg("text", { class: "tick", x: frame.left - 8, y: y(tick) + 4, "text-anchor": "end" }, short(tick)),
+      svg("text", { class: "tick", x: frame.left - 8, y: y(tick) + 4, "text-anchor": "end" }, text(tick)),
     ]),
     xTicks.map((tick) =>
-      svg("text", { class: "tick", x: x(tick), y: height - frame.bottom + 18, "text-anchor": "middle" }, short(tick)),
+      svg("text", { class: "tick", x: x(tick), y: height - frame.bottom + 18, "text-anchor": "middle" }, text(tick)),
     ),
     svg("text", { class: "axis", x: width - frame.right, y: height - 6, "text-anchor": "end" }, xLabel),
     svg("text", { class: "axis", x: frame.left, y: 10 }, yLabel),
@@ -56,7 +57,7 @@ export function lineChart(width, { label, xLabel, yLabel, series, yMost, marks =
     ),
     series.map((line) => svg("path", { class: `line ${line.className}`, d: path(line) })),
     marks.map((mark) =>
-      svg("circle", { class: "dot", cx: x(mark.x), cy: y(mark.y), r: 3.5 }, svg("title", {}, mark.text)),
+      svg("circle", { class: `dot ${markClass}`, cx: x(mark.x), cy: y(mark.y), r: 3.5 }, svg("title", {}, mark.text)),
     ),
   );
 }

@@ -175,6 +175,36 @@ export function visitsChart(detail, figures) {
   );
 }
 
+// What would be learned from less of the crawl: what it removes, and what it promises to lose and loses.
+export function learningCharts(detail) {
+  const points = detail.learning;
+  if (points.length < 2 || points[0].duplicates === 0) return null;
+  const line = (name, className, value) => ({ name, className, points: points.map((point) => [point.share, value(point)]) });
+  const marks = (value, text) => points.map((point) => ({ x: point.share, y: value(point), text: text(point) }));
+  const removed = (point) => point.removed / point.duplicates;
+  const hidden = (point) => point.hidden / point.pages;
+  const promised = (point) => point.promise.lost / Math.max(1, point.promise.pages);
+  const xLabel = "share of the URLs that was learned from";
+  const spoken = (value) => points.map((point) => `${percent(point.share, 1)}: ${percent(value(point), 1)}`).join(", ");
+  const risks = [line("pages hidden", "is-warn", hidden)];
+  if (points.every((point) => point.promise)) risks.push(line("promised at most", "is-dash", promised));
+  const figure = (title, chart, ...caption) => el("figure", { class: "panel" }, el("h3", {}, title), drawn("chart-box", (width) => lineChart(width, chart)), caption);
+  return [
+    figure("Learning curve", {
+      label: `Duplicates removed by rules learned from a share of the URLs. ${spoken(removed)}.`, areShares: true, yMost: 1, xLabel, yLabel: "duplicates removed",
+      series: [{ ...line("removed", "is-good", removed), isArea: true }],
+      marks: marks(removed, (point) => `${counted(point.edits, "edit", "edits")} learned from ${counted(point.urls, "URL", "URLs")} remove ${count(point.removed)} of ${counted(point.duplicates, "duplicate", "duplicates")}`),
+    }, el("figcaption", { class: "note" }, "Rules learned again by canonfd from a part of this crawl, and tried on all of it. Where the curve still rises, more crawling may find more.")),
+    figure("What is promised, and what is lost", {
+      label: `Pages that rules learned from a share of the URLs hide. ${spoken(hidden)}.`, areShares: true, xLabel, yLabel: "of all pages",
+      series: risks,
+      markClass: "warn",
+      marks: marks(hidden, (point) => `${count(point.hidden)} of ${counted(point.pages, "page", "pages")} hidden${point.promise ? `, at most ${count(point.promise.lost)} of ${count(point.promise.pages)} promised` : ""}`),
+    }, el("figcaption", { class: "legend" }, risks.map((risk) => el("span", {}, el("i", { class: risk.className, "aria-hidden": "true" }), risk.name))),
+      el("p", { class: "note" }, "Hidden by the labels of this crawl, which may tell apart what readers would not.")),
+  ];
+}
+
 // The top of the page, which follows the switches.
 export function overviewSection(whatif, place, heading = "h1", id = "overview") {
   const row = place === null ? whatif.data.total : whatif.siteRow(place);

@@ -3,7 +3,7 @@ import { el, replace } from "./dom.js";
 import { count, counted } from "./format.js";
 import { Normalizer, UrlTable, fromBase64, inflated } from "./normalizer.js";
 import { WhatIf } from "./whatif.js";
-import { overviewSection, remainingSection, visitsChart } from "./overview.js";
+import { learningCharts, overviewSection, remainingSection, visitsChart } from "./overview.js";
 import { rulesSection, whatifBar } from "./rules.js";
 import { treeSection } from "./tree.js";
 import { groupsSection } from "./groups.js";
@@ -129,7 +129,7 @@ async function show(last) {
       several && sitesSection(data, (next) => choose(next)),
       detail && several && el("div", { class: "site-head", id: "site-detail", tabindex: "-1" }, el("p", {}, "Site"), el("h2", {}, detail.site)),
       detail && several && overviewSection(whatif, place, "h3", "site-overview"),
-      detail && rulesSection(whatif, place, figures && visitsChart(detail, figures)),
+      detail && rulesSection(whatif, place, figures && [visitsChart(detail, figures), learningCharts(detail)]),
       figures && remainingSection(detail),
       detail && treeSection(whatif, place),
       figures && groupsSection(whatif, place),

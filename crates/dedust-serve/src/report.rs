@@ -11,9 +11,8 @@ use std::sync::Arc;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
-use dedust_crawl::RowError;
 use dedust_report::page::{self, Asset};
-use dedust_report::{NotKept, ReportBuilder, ReportSettings};
+use dedust_report::{ReportBuilder, ReportSettings};
 use tokio::sync::Mutex;
 
 use crate::error::in_one_line;
@@ -88,19 +87,12 @@ fn make(rules: &LoadedRules, crawl: &[PathBuf], trusts_mirrors: bool) -> Result<
     let settings = ReportSettings { trusts_mirrors, ..ReportSettings::default() };
     let mut builder = ReportBuilder::new(rules.as_ref(), normalizer, settings);
     if !crawl.is_empty() {
-        let mut is_full = false;
         let inputs = dedust_io::expand(crawl)?;
         let opened = inputs.iter().map(|path| dedust_crawl::open(path, None, &[]));
         let (_, read) = dedust_crawl::read_full_rows(opened, &mut (), |seen| {
-            builder.observe(seen.url(), &seen.clues()).map_err(|error| match error {
-                NotKept::BadUrl(error) => RowError::Url(error),
-                _ => {
-                    is_full = true;
-                    RowError::Stop
-                }
-            })
+            Ok(builder.observe(seen.url(), &seen.clues())?)
         });
-        if is_full {
+        if builder.is_full() {
             return Err(ReportError::TooLarge);
         }
         read?;

@@ -10,36 +10,25 @@ mod write;
 
 pub(crate) use self::args::GroupsArgs;
 use self::write::Writer;
-use dedust_report::{JoiningEdits, NotKept, UrlStore};
+use dedust_report::{JoiningEdits, UrlStore};
 
 use crate::ExitStatus;
-use crate::failure::Refusal;
-use crate::number::count;
-use crate::observe::{RowError, read_rows};
+use crate::observe::read_rows;
 use crate::printer::Printer;
-use crate::rule_file::{self, Watch};
+use crate::trial::Tried;
 
 /// Finds groups and writes them.
 pub(crate) fn run(args: &GroupsArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let from_stdin = args.inputs.iter().any(|input| input.as_os_str() == "-");
-    let mut watch = Watch::new(&args.rules);
-    let (rules, normalizer) = rule_file::open(&args.rules, from_stdin)?.compiled();
-    let normalizer = rule_file::trusted(normalizer, &args.rules, &args.trust, printer);
+    let Tried { rules, normalizer, mut watch } = args.trial.open(&args.rules, &args.inputs, printer)?;
     // Before the work, which may be long: a target that cannot be written is known now.
     printer.write_to(&args.output)?;
-    let mut store = UrlStore::new(&normalizer, args.memory as usize * 1_000_000);
-    let mut is_full = false;
-    let read = read_rows(&args.inputs, &args.read, printer, |seen| {
-        store.push(seen.url(), seen.size()).map(|_| ()).map_err(|error| match error {
-            NotKept::BadUrl(error) => RowError::Url(error),
-            _ => {
-                is_full = true;
-                RowError::Stop
-            }
-        })
+    let mut store = UrlStore::new(&normalizer, args.trial.memory_bytes());
+    let read = read_rows(&args.inputs, &args.trial.read, printer, |seen| {
+        store.push(seen.url(), seen.size())?;
+        Ok(())
     });
-    if is_full {
-        return Err(too_large(args.memory));
+    if store.is_full() {
+        return Err(args.trial.too_large().into());
     }
     read?;
     watch.look(printer);
@@ -50,13 +39,4 @@ pub(crate) fn run(args: &GroupsArgs, printer: &mut Printer) -> anyhow::Result<Ex
         printer.note(write::summary(&groups.totals));
     }
     Ok(ExitStatus::Success)
-}
-
-fn too_large(memory: u32) -> anyhow::Error {
-    Refusal::new(
-        format!("the URLs of this crawl do not fit into {} MB", count(u64::from(memory))),
-        "allow more with --memory MB, or name fewer files at a time: URLs of different sites are never in one group, \
-         mirrors aside",
-    )
-    .into()
 }

@@ -5,17 +5,18 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use dedust_learn::EvidenceKinds;
-use dedust_report::{CrawlFigures, NotKept, ReportBuilder, ReportData, ReportSettings, page};
+use dedust_eval::compare::{CurvePoint, CurveSample};
+use dedust_learn::{CanonFd, EvidenceKinds, LearnSettings};
+use dedust_report::{CrawlFigures, LearningPoint, ReportBuilder, ReportData, ReportSettings, page};
 
 use crate::ExitStatus;
-use crate::args::{OutputArgs, ReadArgs, TrustArgs};
+use crate::args::OutputArgs;
 use crate::failure::Refusal;
 use crate::help;
 use crate::number::{bytes, count, counted};
-use crate::observe::{RowError, read_full_rows};
+use crate::observe::read_full_rows;
 use crate::printer::Printer;
-use crate::rule_file::{self, Watch};
+use crate::trial::{TrialArgs, Tried};
 
 /// Options of `report`.
 #[derive(Debug, clap::Args)]
@@ -32,23 +33,17 @@ pub(crate) struct ReportArgs {
     /// What makes two URLs duplicates: `auto`, or kinds joined by commas
     #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
     pub(crate) evidence: EvidenceKinds,
-    /// Memory, in MB, for the URLs; a crawl that needs more is refused
-    #[arg(long, value_name = "MB", default_value_t = 2000, hide_short_help = true)]
-    pub(crate) memory: u32,
-    /// How inputs are read.
+    /// Learn from growing shares of a crawl of at most so many rows, for a learning curve; 0 is none
+    #[arg(long, value_name = "ROWS", default_value_t = 100_000, hide_short_help = true)]
+    pub(crate) learning_curve: usize,
+    /// How the rules are tried.
     #[command(flatten)]
-    pub(crate) read: ReadArgs,
-    /// How far the rules are trusted.
-    #[command(flatten)]
-    pub(crate) trust: TrustArgs,
+    pub(crate) trial: TrialArgs,
 }
 
 /// Makes the page.
 pub(crate) fn run(args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let from_stdin = args.inputs.iter().any(|input| input.as_os_str() == "-");
-    let mut watch = Watch::new(&args.rules);
-    let (rules, normalizer) = rule_file::open(&args.rules, from_stdin)?.compiled();
-    let normalizer = rule_file::trusted(normalizer, &args.rules, &args.trust, printer);
+    let Tried { rules, normalizer, mut watch } = args.trial.open(&args.rules, &args.inputs, printer)?;
     if args.inputs.is_empty() && rules.is_none() {
         return Err(Refusal::new(
             "compiled rules say nothing of themselves",
@@ -59,29 +54,32 @@ pub(crate) fn run(args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Ex
     // Before the work, which may be long: a target that cannot be written is known now.
     printer.write_to(&args.output)?;
     let settings = ReportSettings {
-        max_memory: args.memory as usize * 1_000_000,
+        max_memory: args.trial.memory_bytes(),
         evidence: args.evidence,
-        trusts_mirrors: args.trust.trust_mirrors,
+        trusts_mirrors: args.trial.trust.trust_mirrors,
     };
     let mut builder = ReportBuilder::new(rules.as_ref(), &normalizer, settings);
+    let mut shares = Some(CurveSample::new(args.evidence)).filter(|_| args.learning_curve > 0);
     if !args.inputs.is_empty() {
-        let mut is_full = false;
-        let read = read_full_rows(&args.inputs, &args.read, printer, |seen| {
-            builder.observe(seen.url(), &seen.clues()).map_err(|error| match error {
-                NotKept::BadUrl(error) => RowError::Url(error),
-                _ => {
-                    is_full = true;
-                    RowError::Stop
-                }
-            })
+        let read = read_full_rows(&args.inputs, &args.trial.read, printer, |seen| {
+            let clues = seen.clues();
+            builder.observe(seen.url(), &clues)?;
+            if let Some(sample) = &mut shares {
+                sample.observe(seen.url(), &clues, seen.time().map(str::as_bytes))?;
+            }
+            shares.take_if(|sample| sample.len() > args.learning_curve);
+            Ok(())
         });
-        if is_full {
-            return Err(too_large(args.memory));
+        if builder.is_full() {
+            return Err(args.trial.too_large().into());
         }
         read?;
         watch.look(printer);
     }
-    let data = builder.finish();
+    let mut data = builder.finish();
+    if let Some(sample) = shares.filter(|sample| !sample.is_empty()) {
+        add_learning(&mut data, &sample)?;
+    }
     let html = page::static_page(&data);
     printer.data().write_all(html.as_bytes())?;
     printer.finish()?;
@@ -89,12 +87,29 @@ pub(crate) fn run(args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Ex
     Ok(ExitStatus::Success)
 }
 
-fn too_large(memory: u32) -> anyhow::Error {
-    Refusal::new(
-        format!("the URLs of this crawl do not fit into {} MB", count(u64::from(memory))),
-        "allow more with --memory MB, or name fewer files at a time",
-    )
-    .into()
+/// Learns from growing shares of the crawl, as `learn` does with its defaults.
+fn add_learning(data: &mut ReportData, sample: &CurveSample) -> anyhow::Result<()> {
+    for curve in sample.learn(&CanonFd, &LearnSettings::default())? {
+        if let Some(detail) = data.details.iter_mut().find(|detail| detail.site == curve.site) {
+            detail.learning = curve.points.iter().map(learning_point).collect();
+        }
+    }
+    Ok(())
+}
+
+fn learning_point(point: &CurvePoint) -> LearningPoint {
+    let CurvePoint { share, urls, edits, whole, promise } = *point;
+    let duplicates = whole.urls - whole.pages;
+    LearningPoint {
+        share,
+        urls,
+        edits,
+        duplicates,
+        removed: duplicates.saturating_sub(whole.canonical - whole.covered),
+        pages: whole.pages,
+        hidden: whole.pages - whole.covered,
+        promise,
+    }
 }
 
 /// `1 site, 21 edits applied; 2,431 of 4,514 URLs need not be fetched; a page of 1.2 MB`.

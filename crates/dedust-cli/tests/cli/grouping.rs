@@ -135,6 +135,6 @@ fn a_crawl_that_does_not_fit_into_memory_is_refused() {
     exit 2
     --- stderr
     error: the URLs of this crawl do not fit into 2 MB
-    hint: allow more with --memory MB, or name fewer files at a time: URLs of different sites are never in one group, mirrors aside
+    hint: allow more with --memory MB, or name fewer files at a time: URLs of different sites are never taken for one page, mirrors aside
     ");
 }

@@ -8,7 +8,7 @@ than one thread for a site.
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
-use dedust::rules::{SiteRules, SiteSummary};
+use dedust::rules::{Promise, SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet, Scratch};
 use dedust_learn::{LearnSettings, Learned, Learner};
 use xxhash_rust::xxh3::xxh3_128;
@@ -63,6 +63,7 @@ impl Row {
 pub(super) struct LearnedSite {
     pub(super) rules: SiteRules,
     pub(super) counts: RuleCounts,
+    pub(super) promise: Option<Promise>,
     pub(super) seconds: f64,
 }
 
@@ -78,13 +79,14 @@ pub(super) fn learn(
     let learned = corpus.map_or_else(Learned::default, |corpus| learner.learn(corpus, settings, &()));
     let seconds = started.elapsed().as_secs_f64();
     let (raw, qualified) = (learned.raw_rules as u64, learned.qualified_rules as u64);
+    let promise = learned.promise;
     let rules = learned.into_rules(SiteSummary::default()).map_err(|source| RefusedRules {
         site: site.site().into(),
         method: learner.name(),
         source,
     })?;
     let counts = RuleCounts { raw, qualified, deployed: rules.len() as u64 };
-    Ok(LearnedSite { rules, counts, seconds })
+    Ok(LearnedSite { rules, counts, promise, seconds })
 }
 
 /// The normalizer of one site's rules alone.

@@ -6,12 +6,14 @@ Puts methods side by side: all learn from the same share of every site, and are 
 2. [`compare`] learns with every [`Learner`](dedust_learn::Learner) from every site's share and gives a [`Comparison`]: one [`Row`] per site and
    method, with averages on demand.
 3. [`sweep`] does so for several limits on the false pairs of a rule, as in section 6 of Lei et al., WWW 2010.
+4. A [`CurveSample`] learns from growing shares of each site.
 
 Every figure comes in two scopes (see [`Scope`]): the paper scores on the whole, which contains what was learned from;
 the unseen rest does not. Prints and draws nothing.
 */
 
 mod comparison;
+mod learning_curve;
 mod measure;
 mod observation;
 mod sample;
@@ -23,6 +25,7 @@ mod sweep;
 mod tests;
 
 pub use comparison::{Comparison, Costs, Figures, RuleCounts, compare};
+pub use learning_curve::{CurvePoint, CurveSample, SiteCurve};
 pub use measure::{Measured, Row};
 pub use observation::SavedObservation;
 pub use sample::{Sample, SiteSample};

@@ -223,3 +223,23 @@ fn a_mirror_is_left_out_by_those_that_do_so_when_learning() {
     assert_eq!(rules(sample()), (vec![None, Some("new.example".to_owned())], vec![true, true, false, true]));
     assert_eq!(rules(sample().without_mirrors()), (vec![None, None], vec![true; 4]));
 }
+
+#[test]
+fn a_learning_curve_grows_with_what_was_learned_from() {
+    let mut sample = CurveSample::new(EvidenceKinds::AUTO);
+    for (url, page) in visits() {
+        let clues = Clues { digest: Some(page.as_bytes()), ..Clues::default() };
+        sample.observe(url.as_bytes(), &clues, None).unwrap();
+    }
+    let curves = sample.learn(&CanonFd, &LearnSettings::default()).unwrap();
+    let [curve] = &*curves else { panic!("{curves:?}") };
+    assert_eq!(&*curve.site, "shop.example");
+    assert_eq!(curve.points.iter().map(|point| point.share).collect::<Vec<_>>(), [0.1, 0.3, 0.6, 1.0]);
+    assert!(curve.points.is_sorted_by(|a, b| a.urls < b.urls), "{curve:?}");
+    // All shares are scored on the whole: from a few URLs nothing can be proven, from all of them that `sid` does not matter.
+    assert!(curve.points.iter().all(|point| (point.whole.urls, point.whole.pages) == (180, 60)));
+    let [first, .., last] = &*curve.points else { panic!("{curve:?}") };
+    assert_eq!((first.edits, first.whole.canonical), (0, 180));
+    assert_eq!((last.urls, last.whole.canonical, last.whole.covered), (180, 60, 60));
+    assert!(last.promise.is_some_and(|promise| promise.pages == 60));
+}

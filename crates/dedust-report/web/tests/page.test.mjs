@@ -82,6 +82,25 @@ describe("one site", () => {
     await page.close();
   });
 
+  test("what less of the crawl would have taught is drawn", async () => {
+    const crawl = Array.from({ length: 600 }, (_, at) => ({ url: `http://a.example/p?id=${Math.floor(at / 3)}&sid=${at}`, digest: `d${Math.floor(at / 3)}` }));
+    const { page, wrong } = await open(context, report("learning", RULES, crawl));
+    const chart = page.locator("figure", { has: page.getByRole("heading", { name: "Learning curve" }) });
+    // 600 URLs of 200 pages: from all of them, `sid` is learned not to matter, and all 400 duplicates are removed.
+    assert.match(await chart.locator("svg").getAttribute("aria-label"), /10 %: .*, 30 %: .*, 60 %: .*, 100 %: 100 %\.$/);
+    const titles = await chart.locator("circle title").allTextContents();
+    assert.equal(titles.length, 4);
+    assert.match(titles[3], /^\d+ edits? learned from 600 URLs remove 400 of 400 duplicates$/);
+    const risk = page.locator("figure", { has: page.getByRole("heading", { name: "What is promised" }) });
+    assert.match((await risk.locator("circle title").allTextContents())[3], /^0 of 200 pages hidden, at most \d+ of 200 promised$/);
+    assert.deepEqual(wrong, []);
+    await page.close();
+    dedust("report", "learning.json", "learning.jsonl", "-o", "without.html", "--learning-curve", "0", "-q");
+    const without = await open(context, address.replace("one.html", "without.html"));
+    assert.equal(await without.page.getByRole("heading", { name: "Learning curve" }).count(), 0);
+    await without.page.close();
+  });
+
   test("what is left has a reason", async () => {
     const { page } = await open(context, address);
     const left = (await page.locator("#left li").allInnerTexts()).map((item) => item.replace(/\s+/g, " "));

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use crate::args::{OutputArgs, ReadArgs, TrustArgs};
+use crate::args::OutputArgs;
 use crate::help;
+use crate::trial::TrialArgs;
 
 /// Options of `groups`.
 #[derive(Debug, clap::Args)]
@@ -30,15 +31,9 @@ pub(crate) struct GroupsArgs {
     /// Show all groups and all their URLs as text too, not the first 20 and 5
     #[arg(long)]
     pub(crate) all: bool,
-    /// Memory, in MB, for the URLs; a crawl that needs more is refused
-    #[arg(long, value_name = "MB", default_value_t = 2000, hide_short_help = true)]
-    pub(crate) memory: u32,
-    /// How inputs are read.
+    /// How the rules are tried.
     #[command(flatten)]
-    pub(crate) read: ReadArgs,
-    /// How far the rules are trusted.
-    #[command(flatten)]
-    pub(crate) trust: TrustArgs,
+    pub(crate) trial: TrialArgs,
 }
 
 /// What `groups` writes.
