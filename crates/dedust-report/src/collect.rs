@@ -15,6 +15,7 @@ use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::data::{CrawlFigures, EditCounts, Figures, ReportData, SiteRow};
+use crate::learning::LearningRows;
 use crate::rows::{Row, SiteUrls};
 use crate::site::{self, Limits, SiteFacts};
 use crate::url_store::{NotKept, UrlStore};
@@ -40,11 +41,18 @@ pub struct ReportSettings {
     pub evidence: EvidenceKinds,
     /// Whether mirrors are applied: say so if the normalizer applies them.
     pub trusts_mirrors: bool,
+    /// Rows of a crawl of which growing shares are learned from, for a learning curve; a crawl of more has none, and with 0 no crawl has one.
+    pub learning_rows: usize,
 }
 
 impl Default for ReportSettings {
     fn default() -> Self {
-        Self { max_memory: 2_000_000_000, evidence: EvidenceKinds::AUTO, trusts_mirrors: false }
+        Self {
+            max_memory: 2_000_000_000,
+            evidence: EvidenceKinds::AUTO,
+            trusts_mirrors: false,
+            learning_rows: 100_000,
+        }
     }
 }
 
@@ -77,6 +85,7 @@ pub struct ReportBuilder<'r> {
     store: UrlStore<'r>,
     crawl: Crawl,
     titles: HashMap<u32, Box<str>>,
+    learning: LearningRows,
 }
 
 impl ReportData {
@@ -99,6 +108,7 @@ impl<'r> ReportBuilder<'r> {
             store: UrlStore::new(normalizer, settings.max_memory),
             crawl: Crawl::new(settings.evidence),
             titles: HashMap::default(),
+            learning: LearningRows::new(settings.evidence, settings.learning_rows),
         }
     }
 
@@ -106,6 +116,7 @@ impl<'r> ReportBuilder<'r> {
     pub fn observe(&mut self, url: &[u8], clues: &Clues<'_>) -> Result<(), NotKept> {
         let number = self.store.push(url, clues.size)?;
         self.crawl.observe(url, clues)?;
+        self.learning.observe(url, clues);
         let title = clues.title.and_then(|title| std::str::from_utf8(title).ok());
         if let Some(title) = title.filter(|_| self.titles.len() < KEPT_TITLES) {
             let title = || title.chars().take(TITLE_CHARS).collect::<String>().into();
@@ -121,7 +132,7 @@ impl<'r> ReportBuilder<'r> {
 
     /// All that the page shows.
     pub fn finish(self) -> ReportData {
-        let Self { rules, normalizer, settings, store, crawl, titles } = self;
+        let Self { rules, normalizer, settings, store, crawl, titles, learning } = self;
         let corpora = crawl.into_corpora();
         let sites = sites_of(&store, normalizer, &corpora);
         let no_rules = RuleSet::new("");
@@ -159,7 +170,7 @@ impl<'r> ReportBuilder<'r> {
             .collect();
         let edits = detailed.iter().map(|row| row.figures.edits.all as usize).sum();
         let limits = Limits::of(detailed.len(), edits);
-        let details = detailed
+        let mut details: Vec<_> = detailed
             .iter()
             .map(|row| {
                 let facts = SiteFacts {
@@ -175,6 +186,7 @@ impl<'r> ReportBuilder<'r> {
                 site::detail(&facts)
             })
             .collect();
+        learning.add_to(&mut details);
         let shown: Vec<&SiteUrls<'_>> = detailed.iter().filter_map(|row| sites.get(&row.site)).collect();
         let more_sites = rows.len().saturating_sub(LISTED_SITES) as u64;
         let urls = if shown.is_empty() { None } else { url_table::write(&shown) };

@@ -123,7 +123,7 @@ pub struct SiteDetail {
     pub curve: Vec<CurvePoint>,
     /// What a crawler meets and fetches on its way.
     pub visits: Vec<VisitPoint>,
-    /// What is learned from growing shares of the crawl; empty unless somebody has learned it.
+    /// What is learned from growing shares of the crawl; empty if that is too large.
     pub learning: Vec<LearningPoint>,
     /// Duplicates that are left, by what tells them apart; most first.
     pub remaining: Vec<Remaining>,

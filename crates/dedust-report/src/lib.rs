@@ -18,6 +18,7 @@ mod curve;
 mod data;
 pub mod edit_state;
 mod joining;
+mod learning;
 pub mod page;
 mod params;
 mod remaining;

@@ -5,9 +5,8 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use dedust_eval::compare::{CurvePoint, CurveSample};
-use dedust_learn::{CanonFd, EvidenceKinds, LearnSettings};
-use dedust_report::{CrawlFigures, LearningPoint, ReportBuilder, ReportData, ReportSettings, page};
+use dedust_learn::EvidenceKinds;
+use dedust_report::{CrawlFigures, ReportBuilder, ReportData, ReportSettings, page};
 
 use crate::ExitStatus;
 use crate::args::OutputArgs;
@@ -57,18 +56,12 @@ pub(crate) fn run(args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Ex
         max_memory: args.trial.memory_bytes(),
         evidence: args.evidence,
         trusts_mirrors: args.trial.trust.trust_mirrors,
+        learning_rows: args.learning_curve,
     };
     let mut builder = ReportBuilder::new(rules.as_ref(), &normalizer, settings);
-    let mut shares = Some(CurveSample::new(args.evidence)).filter(|_| args.learning_curve > 0);
     if !args.inputs.is_empty() {
         let read = read_full_rows(&args.inputs, &args.trial.read, printer, |seen| {
-            let clues = seen.clues();
-            builder.observe(seen.url(), &clues)?;
-            if let Some(sample) = &mut shares {
-                sample.observe(seen.url(), &clues, seen.time().map(str::as_bytes))?;
-            }
-            shares.take_if(|sample| sample.len() > args.learning_curve);
-            Ok(())
+            Ok(builder.observe(seen.url(), &seen.clues())?)
         });
         if builder.is_full() {
             return Err(args.trial.too_large().into());
@@ -76,40 +69,12 @@ pub(crate) fn run(args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Ex
         read?;
         watch.look(printer);
     }
-    let mut data = builder.finish();
-    if let Some(sample) = shares.filter(|sample| !sample.is_empty()) {
-        add_learning(&mut data, &sample)?;
-    }
+    let data = builder.finish();
     let html = page::static_page(&data);
     printer.data().write_all(html.as_bytes())?;
     printer.finish()?;
     printer.note(summary(&data, html.len()));
     Ok(ExitStatus::Success)
-}
-
-/// Learns from growing shares of the crawl, as `learn` does with its defaults.
-fn add_learning(data: &mut ReportData, sample: &CurveSample) -> anyhow::Result<()> {
-    for curve in sample.learn(&CanonFd, &LearnSettings::default())? {
-        if let Some(detail) = data.details.iter_mut().find(|detail| detail.site == curve.site) {
-            detail.learning = curve.points.iter().map(learning_point).collect();
-        }
-    }
-    Ok(())
-}
-
-fn learning_point(point: &CurvePoint) -> LearningPoint {
-    let CurvePoint { share, urls, edits, whole, promise } = *point;
-    let duplicates = whole.urls - whole.pages;
-    LearningPoint {
-        share,
-        urls,
-        edits,
-        duplicates,
-        removed: duplicates.saturating_sub(whole.canonical - whole.covered),
-        pages: whole.pages,
-        hidden: whole.pages - whole.covered,
-        promise,
-    }
 }
 
 /// `1 site, 21 edits applied; 2,431 of 4,514 URLs need not be fetched; a page of 1.2 MB`.

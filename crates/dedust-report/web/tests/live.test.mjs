@@ -219,7 +219,28 @@ describe("learning", () => {
     assert.deepEqual(wrong, []);
   });
 
-  test("progress is shown, and it can be stopped", async (t) => {
+  test("a crawl that is long in coming is watched, and stopped", async (t) => {
+    const { server, page, wrong } = await live(t, "slow");
+    const before = server.text();
+    await identify(page);
+    // From now on the crawl is a pipe, and comes as the test sends it.
+    const send = await server.pipeCrawl();
+    await page.getByRole("button", { name: "Learn again" }).click();
+    // More than the buffers on the way hold.
+    await send(Array.from({ length: 100 }, () => crawl).flat());
+    const said = page.locator("#server [role=status]");
+    await said.filter({ hasText: /^Reading the crawl: [1-9][\d,]* rows …$/ }).waitFor();
+    assert.equal(await page.locator("progress").isVisible(), true);
+    await page.getByRole("button", { name: "Stop learning" }).click();
+    await send(crawl);
+    await send.end();
+    await said.filter({ hasText: "Learning was stopped. The rules are those before." }).waitFor();
+    assert.equal(await page.locator("progress").isHidden(), true);
+    assert.equal(server.text(), before);
+    assert.deepEqual(wrong, []);
+  });
+
+  test("progress is shown, site by site", async (t) => {
     const { server, page, wrong } = await live(t, "progress");
     const before = server.text();
     await identify(page);
