@@ -42,7 +42,7 @@ pub struct Server {
     token: String,
     app: Arc<App>,
     seen: Option<SeenThread>,
-    signals: bool,
+    signals: Signals,
     runtime: Runtime,
     stop: Arc<watch::Sender<bool>>,
 }
@@ -80,6 +80,12 @@ impl Server {
         }
         let runtime = builder.enable_all().thread_name("serve").build();
         let runtime = runtime.map_err(|source| ServeError::System { act: "start threads", source })?;
+        // Who knows the address may already want it to stop.
+        let signals = {
+            let _runtime = runtime.enter();
+            Signals::new(options.signals)
+                .map_err(|source| ServeError::System { act: "wait for signals", source })?
+        };
         let app = App {
             rules,
             seen,
@@ -91,16 +97,7 @@ impl Server {
             log: options.log,
         };
         let stop = Arc::new(watch::Sender::new(false));
-        Ok(Self {
-            listener,
-            address,
-            token,
-            app: Arc::new(app),
-            seen: thread,
-            signals: options.signals,
-            runtime,
-            stop,
-        })
+        Ok(Self { listener, address, token, app: Arc::new(app), seen: thread, signals, runtime, stop })
     }
 
     /// Where it listens.
@@ -139,12 +136,11 @@ impl Server {
 async fn serve(
     listener: TcpListener,
     app: Arc<App>,
-    signals: bool,
+    mut signals: Signals,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), ServeError> {
-    let failed = |act| move |source| ServeError::System { act, source };
-    let listener = tokio::net::TcpListener::from_std(listener).map_err(failed("listen"))?;
-    let mut signals = Signals::new(signals).map_err(failed("wait for signals"))?;
+    let listener = tokio::net::TcpListener::from_std(listener)
+        .map_err(|source| ServeError::System { act: "listen", source })?;
     let service = TowerToHyperService::new(router(Arc::clone(&app)));
     let graceful = GracefulShutdown::new();
     let room = Arc::new(Semaphore::new(app.limits.connections));

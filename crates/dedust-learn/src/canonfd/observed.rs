@@ -92,7 +92,7 @@ impl Search<'_> {
         self.table.add_work(WORK_PER_PAIR * pairs);
         let selectors = self.selectors(&places, &forms);
         let mut tables: BTreeMap<(&Form, &Form), Entries> = BTreeMap::new();
-        for (place, target) in self.duplicates(&places) {
+        for (place, target) in self.duplicates(&places, &forms) {
             let (from, to) = (&forms[place], &forms[target]);
             let Some(selector) = selectors.get(from) else { continue };
             let is_clear = self
@@ -224,7 +224,7 @@ impl Search<'_> {
 
     /// Places that were observed to show the page of another, each with that one: of those with the page one that shows it
     /// itself, and of these one that a canonical link names, and the simplest.
-    fn duplicates(&self, places: &[Place]) -> Vec<(usize, usize)> {
+    fn duplicates(&self, places: &[Place], forms: &[Form]) -> Vec<(usize, usize)> {
         let corpus = self.table.corpus();
         let rank = |place: &Place| {
             let length = (self.table.row(place.row).len(), corpus.url(place.row).len());
@@ -238,15 +238,20 @@ impl Search<'_> {
         by_label.sort_unstable();
         let mut duplicates = Vec::new();
         for same in by_label.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
-            let showing = same.iter().filter(|place| !places[place.2].leads_on).count();
-            // Else it may be an empty page, shown for every value of a key that would matter if there were anything to show.
-            if showing as u64 > THRESHOLDS.proof.max_groups_per_page {
-                continue;
+            // Many places that are built alike may show an empty page, for every value of a key that would matter if there were
+            // anything to show.
+            let mut showing: HashMap<&Form, u64> = HashMap::default();
+            for &(_, _, at) in same.iter().filter(|place| !places[place.2].leads_on) {
+                *showing.entry(&forms[at]).or_default() += 1;
             }
-            let target = same[0].2;
+            let may_be_empty = |at: usize| {
+                showing.get(&forms[at]).is_some_and(|&count| count > THRESHOLDS.proof.max_groups_per_page)
+            };
+            let mut clear = same.iter().map(|place| place.2).filter(|&at| !may_be_empty(at));
+            let Some(target) = clear.next() else { continue };
             let shows_it =
                 |at: &usize| corpus.relation(places[*at].row, places[target].row) == Relation::Same;
-            duplicates.extend(same[1..].iter().map(|place| place.2).filter(shows_it).map(|at| (at, target)));
+            duplicates.extend(clear.filter(shows_it).map(|at| (at, target)));
         }
         duplicates
     }
