@@ -59,3 +59,12 @@ export async function open(context, address, options = {}) {
   await page.waitForSelector("html[data-ready]");
   return { page, wrong };
 }
+
+// What a screen reader has no name for.
+export function unnamed(page) {
+  return page.evaluate(() => {
+    const isNamed = (node) => node.getAttribute("aria-label") || node.labels?.length > 0 || node.innerText?.trim() || node.getAttribute("aria-labelledby");
+    return [...document.querySelectorAll("button, input, select, progress, [role=img], [role=region], [role=tree], [role=treeitem]")]
+      .filter((node) => !isNamed(node)).map((node) => node.outerHTML.slice(0, 80));
+  });
+}

@@ -1,7 +1,7 @@
 // The page of a running `dedust serve` in a real browser: who may change rules, what is written, and what readers see of it.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { launch, open, write } from "./browser.mjs";
+import { launch, open, unnamed, write } from "./browser.mjs";
 import { CRAWL, HOSTILE, HOSTILE_CRAWL, HOSTILE_RULES, RULES } from "./sample.mjs";
 import { TOKEN, serve } from "./server.mjs";
 
@@ -343,6 +343,7 @@ describe("how it looks", () => {
       const [scroll, width] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
       assert.ok(scroll <= width, `${scroll} > ${width}`);
       const colour = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      assert.deepEqual(await unnamed(page), []);
       assert.equal(colour, colorScheme === "dark" ? "rgb(18, 21, 24)" : "rgb(251, 250, 248)");
       assert.deepEqual(wrong, []);
     }

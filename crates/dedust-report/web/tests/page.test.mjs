@@ -1,7 +1,7 @@
 // The page in a real browser: what readers do with it, and what hostile crawls try.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { dedust, launch, open, report, write } from "./browser.mjs";
+import { dedust, launch, open, report, unnamed, write } from "./browser.mjs";
 import { CRAWL, HOSTILE, HOSTILE_CRAWL, HOSTILE_RULES, RULES } from "./sample.mjs";
 
 let context;
@@ -208,12 +208,7 @@ describe("one site", () => {
 
   test("all that is not text has a name, and headings go down by one", async () => {
     const { page } = await open(context, address);
-    const unnamed = await page.evaluate(() => {
-      const isNamed = (node) => node.getAttribute("aria-label") || node.labels?.length > 0 || node.innerText?.trim() || node.getAttribute("aria-labelledby");
-      return [...document.querySelectorAll("button, input, select, [role=img], [role=region], [role=tree], [role=treeitem]")]
-        .filter((node) => !isNamed(node)).map((node) => node.outerHTML.slice(0, 80));
-    });
-    assert.deepEqual(unnamed, []);
+    assert.deepEqual(await unnamed(page), []);
     const levels = await page.evaluate(() => [...document.querySelectorAll("h1, h2, h3, h4")].map((heading) => Number(heading.tagName[1])));
     assert.equal(levels[0], 1);
     assert.ok(levels.every((level, at) => at === 0 || level <= levels[at - 1] + 1), levels.join(" "));

@@ -54,14 +54,13 @@ fn a_url_with_the_key_of_its_own_redirect_is_no_duplicate() {
     assert_eq!(found, [(true, false), (false, false), (false, true), (true, false)], "{}", answer.body);
 }
 
-#[test]
-fn two_clients_never_both_hear_that_a_page_is_new() {
-    let service = with_set();
+/// Asks for the same pages by four clients at a time, those of `services` in turn, and says how often each page was new.
+fn news(services: &[&Service]) -> HashMap<usize, u32> {
     let pages = 3000_usize;
     let found: Vec<Vec<(usize, String)>> = std::thread::scope(|scope| {
         let clients: Vec<_> = (0..4_usize)
             .map(|client| {
-                let service = &service;
+                let service = services[client % services.len()];
                 scope.spawn(move || {
                     // All in different orders, and in batches of different lengths.
                     let step = [1, 7, 11, 13][client];
@@ -85,6 +84,22 @@ fn two_clients_never_both_hear_that_a_page_is_new() {
     }
     assert_eq!(found.iter().flatten().count(), 4 * pages);
     assert_eq!(news.len(), pages);
+    news
+}
+
+#[test]
+fn two_clients_never_both_hear_that_a_page_is_new() {
+    let news = news(&[&with_set()]);
+    assert!(news.values().all(|news| *news == 1), "{news:?}");
+}
+
+#[test]
+fn two_clients_of_two_servers_never_both_hear_that_a_page_is_new() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(redis) = Redis::start(folder.path(), &[]) else { return };
+    let [one, other] =
+        [0; 2].map(|_| Service::with(|options| options.seen = Some(SeenPlace::from(&*redis.set("crawl")))));
+    let news = news(&[&one, &other]);
     assert!(news.values().all(|news| *news == 1), "{news:?}");
 }
 
