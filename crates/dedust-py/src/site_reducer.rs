@@ -22,7 +22,8 @@ use crate::column::Texts;
 use crate::errors::{DedustError, TrainError, message};
 use crate::learn::PyTrainer;
 use crate::normalizer::PyNormalizer;
-use crate::spread::{PySamplePlan, Rows};
+use crate::rows::Rows;
+use crate::spread::PySamplePlan;
 
 /// What is made of the rows of a site.
 enum Task {

@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark import SparkFiles, StorageLevel
@@ -35,11 +35,11 @@ from pyspark.sql import functions as F
 
 from dedust import spread
 from dedust._dedust import Normalizer, RuleSet, SamplePlan, always_whole, declared_sites, unused_columns
+from dedust._types import LearnOptions
 
 __all__ = ["ReadCounts", "dedup", "evaluate", "keys", "learn", "normalize", "register"]
 
 Rules = str | Path | RuleSet
-Task = Literal["groups", "learn", "evaluate"]
 
 _log = logging.getLogger("dedust")
 # Partitions whose findings the driver puts together itself.
@@ -58,47 +58,17 @@ class ReadCounts:
     failed_sites: int = 0
 
 
-def learn(
-    df: DataFrame,
-    *,
-    method: str = "canonfd",
-    evidence: str = "auto",
-    mode: Literal["strict", "balanced", "paper"] = "balanced",
-    max_loss: float = 0.005,
-    max_fpr: float = 0.05,
-    mirrors: Mapping[str, str] | None = None,
-    find_mirrors: bool = True,
-    trust_hosts: bool = False,
-    prefer: Iterable[str] | None = None,
-    sample: float = 0.2,
-    max_sample: int = 100_000,
-    columns: Mapping[str, str] | None = None,
-    counts: ReadCounts | None = None,
-) -> DataFrame:
+def learn(df: DataFrame, *, counts: ReadCounts | None = None, **options: Unpack[LearnOptions]) -> DataFrame:
     """Learns the rules of every site of a table with a column "url" and others that tell of the pages.
 
     Gives a row for each site: `site`, `rules` (a rule file of this site alone, as bytes), `urls` that were learned from, their `pages`,
     how many URLs are `saved`, the `promise` (so many pages are lost at most), the `observations` of the site, and `error` where
-    learning failed, in which case there are no rules. Options are those of `dedust.learn`. The result is kept (`persist`) since
-    all of it was computed.
+    learning failed, in which case there are no rules. Options are those of `dedust.Trainer`, without those of files and threads. The
+    result is kept (`persist`) since all of it was computed.
     """
-    options: dict[str, Any] = {
-        "method": method,
-        "evidence": evidence,
-        "mode": mode,
-        "max_loss": max_loss,
-        "max_fpr": max_fpr,
-        "mirrors": None if mirrors is None else dict(mirrors),
-        "find_mirrors": find_mirrors,
-        "trust_hosts": trust_hosts,
-        "prefer": None if prefer is None else list(prefer),
-        "sample": sample,
-        "max_sample": max_sample,
-        "columns": None if columns is None else dict(columns),
-    }
     counts = counts if counts is not None else ReadCounts()
     rows = _used(df, options)
-    plan = _plan(rows, options, counts)
+    plan = _plan(rows, options, counts, "learn")
     learned = _reduce_sites(rows, options, plan, "learn")
     found = pa.table(plan.mirrors()).to_pylist()
     if found:
@@ -123,18 +93,18 @@ def evaluate(
 ) -> DataFrame:
     """How good rules are on each site: a row with `urls`, `pages`, `compression`, `fpr`, `precision`, `recall` and `f1`.
 
-    Figures are those of `dedust evaluate`, without URLs of more than 8,192 bytes or 256 parts; of sites with more than `max_urls` rows so many are drawn, by groups that rules may
-    bring together.
+    Figures are those of `dedust evaluate`; of sites with more than `max_urls` rows so many are drawn, by groups that rules may bring
+    together.
     """
-    options: dict[str, Any] = {
+    options: LearnOptions = {
         "evidence": evidence,
         "find_mirrors": False,
         "sample": 1.0,
         "max_sample": max_urls,
-        "columns": None if columns is None else dict(columns),
+        "columns": columns,
     }
     rows = _used(df, options)
-    plan = _plan(rows, options, counts if counts is not None else ReadCounts())
+    plan = _plan(rows, options, counts if counts is not None else ReadCounts(), "evaluate")
     name = _ship(df.sparkSession, rules)
     normalizer = partial(_rules, name, trust_mirrors)
     return _reduce_sites(rows, options, plan, "evaluate", normalizer).drop("state")
@@ -205,16 +175,16 @@ def dedup(
 # Learning: count, plan, draw, reduce.
 
 
-def _used(df: DataFrame, options: spread.Options) -> DataFrame:
+def _used(df: DataFrame, options: LearnOptions) -> DataFrame:
     """The columns that are used: no others are moved to Python."""
     empty = df.limit(0).toArrow() if hasattr(df, "toArrow") else pa.Table.from_pandas(df.limit(0).toPandas())
     unused = set(unused_columns(spread.trainer_of(options), empty))
     return df.select(*[F.col(f"`{name}`") for name in df.columns if name not in unused])
 
 
-def _plan(rows: DataFrame, options: spread.Options, counts: ReadCounts) -> SamplePlan:
+def _plan(rows: DataFrame, options: LearnOptions, counts: ReadCounts, purpose: spread.Purpose) -> SamplePlan:
     """Counts the rows of sites, and says which are sampled and how."""
-    counted = rows.mapInArrow(partial(spread.count, options=options), spread.COUNTED)
+    counted = rows.mapInArrow(partial(spread.count, options=options, purpose=purpose), spread.COUNTED)
     counted = counted.persist(StorageLevel.DISK_ONLY)
     totals = counted.where("site IS NULL")
     told = totals.agg(*[F.sum(name) for name in ("good", "bad", "bad_columns", "too_long")]).collect()[0]
@@ -234,7 +204,7 @@ def _plan(rows: DataFrame, options: spread.Options, counts: ReadCounts) -> Sampl
     counted.unpersist()
     plan = SamplePlan(trainer, [(row["site"], row["rows"], row["bytes"]) for row in found], sightings)
     if plan.has_large_sites:
-        drawn = _drawn(rows, options, plan, "pilot")
+        drawn = _drawn(rows, options, plan, "pilot", purpose)
         groups = _reduced(drawn, options, plan, "groups").collect()
         for row in groups:
             plan.set_groups(row["site"], bytes(row["groups"]))
@@ -255,17 +225,19 @@ def _merged(sightings: DataFrame) -> bytes:
     return bytes(next(spread.merge(rows)).column(0)[0].as_py())
 
 
-def _drawn(rows: DataFrame, options: spread.Options, plan: SamplePlan, stage: Literal["pilot", "draw"]) -> DataFrame:
+def _drawn(
+    rows: DataFrame, options: LearnOptions, plan: SamplePlan, stage: Literal["pilot", "draw"], purpose: spread.Purpose
+) -> DataFrame:
     shipped = _ship_plan(rows.sparkSession, plan)
-    function = partial(spread.draw, options=options, plan=partial(_plan_at, shipped), stage=stage)
+    function = partial(spread.draw, options=options, plan=partial(_plan_at, shipped), stage=stage, purpose=purpose)
     return rows.mapInArrow(function, spread.DRAWN)
 
 
 def _reduced(
     drawn: DataFrame,
-    options: spread.Options,
+    options: LearnOptions,
     plan: SamplePlan,
-    task: Task,
+    task: spread.Task,
     normalizer: Callable[[], Normalizer] | None = None,
 ) -> DataFrame:
     """Brings what was drawn of each site to one place, and makes something of it."""
@@ -279,13 +251,13 @@ def _reduced(
 
 def _reduce_sites(
     rows: DataFrame,
-    options: spread.Options,
+    options: LearnOptions,
     plan: SamplePlan,
-    task: Task,
+    task: spread.Purpose,
     normalizer: Callable[[], Normalizer] | None = None,
 ) -> DataFrame:
     """Draws and reduces; sites of which too few rows were drawn, again."""
-    found = _reduced(_drawn(rows, options, plan, "draw"), options, plan, task, normalizer)
+    found = _reduced(_drawn(rows, options, plan, "draw", task), options, plan, task, normalizer)
     if not plan.has_large_sites:
         return found
     done: DataFrame | None = None
@@ -297,7 +269,7 @@ def _reduce_sites(
         if not again:
             return done
         plan = plan.wider(again)
-        found = _reduced(_drawn(rows, options, plan, "draw"), options, plan, task, normalizer)
+        found = _reduced(_drawn(rows, options, plan, "draw", task), options, plan, task, normalizer)
 
 
 # Files that travel to the workers.
