@@ -5,6 +5,8 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, Literal, TypeVar, final, overload
 
+from typing_extensions import disjoint_base
+
 from dedust._types import ArrowArray, ArrowStream, Inputs, Path, Progress
 
 VERSION: str
@@ -20,6 +22,7 @@ class SeenError(DedustError): ...
 class TrainError(DedustError): ...
 class WriteError(DedustError): ...
 
+@disjoint_base
 class Rows:
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from typing import Any, Literal, Unpack
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark import SparkFiles, StorageLevel
+from pyspark.errors import UnsupportedOperationException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -214,7 +216,7 @@ def _plan(rows: DataFrame, options: LearnOptions, counts: ReadCounts, purpose: s
 def _merged(sightings: DataFrame) -> bytes:
     """What all partitions found that tells of mirrors, in a tree: each step makes one of sixteen."""
     schema = "sightings binary"
-    parts = sightings.rdd.getNumPartitions() if hasattr(sightings, "rdd") else 1
+    parts = sightings.rdd.getNumPartitions() if _has_jvm(sightings.sparkSession) else 1
     while parts > _FEW:
         parts = -(-parts // _FEW)
         sightings = sightings.coalesce(parts).mapInArrow(spread.merge, schema)
@@ -308,19 +310,33 @@ def _send(session: SparkSession, what: str, content: bytes) -> str:
     path = Path(_sent.name, name)
     if not path.exists():
         path.write_bytes(content)
-    if hasattr(session, "_jsc"):
+    if _has_jvm(session):
         session.sparkContext.addFile(str(path))
-    else:
+        return name
+    try:
         session.addArtifact(str(path), file=True)
+    except UnsupportedOperationException:
+        # An engine that speaks Spark Connect and sends no files, such as Sail: its workers have to see this disk.
+        return str(path)
     return name
 
 
+def _has_jvm(session: SparkSession) -> bool:
+    """Whether the session is one of Spark itself, not of Spark Connect."""
+    return hasattr(session, "_jsc")
+
+
+def _sent_file(name: str) -> str:
+    """Where a worker finds what was sent."""
+    return name if os.path.isabs(name) else SparkFiles.get(name)
+
+
 def _plan_at(name: str) -> SamplePlan:
-    return SamplePlan.from_json(Path(SparkFiles.get(name)).read_text())
+    return SamplePlan.from_json(Path(_sent_file(name)).read_text())
 
 
 def _rules(name: str, trust_mirrors: bool) -> Normalizer:
-    return spread.open_rules(SparkFiles.get(name), trust_mirrors)
+    return spread.open_rules(_sent_file(name), trust_mirrors)
 
 
 # Functions on columns.
@@ -419,7 +435,7 @@ def _keeps(name: str, ids: Any) -> Any:
 def _bits_of(name: str, partition: int) -> bytes:
     if name not in _kept or _kept[name][0] != partition:
         found = b""
-        with pa.memory_map(SparkFiles.get(name)) as file:
+        with pa.memory_map(_sent_file(name)) as file:
             reader = pa.ipc.open_file(file)
             for index in range(reader.num_record_batches):
                 batch = reader.get_batch(index)

@@ -1,8 +1,8 @@
 """What the workers of a cluster do with batches of rows: functions from Arrow batches to Arrow batches.
 
 `dedust.spark` puts them together for Spark. Other engines that map over Arrow batches, such as Ray Data, can use the same: `count`
-every partition, make a `plan` of all counts, `draw` twice, bring what was drawn of a site to one place in the order of sites, and
-`reduce`. Rows stay where they are; what is moved is bounded for each site.
+every partition, make a plan of all counts (`plan_of`), `draw` once or twice, bring what was drawn of a site to one place in the order
+of sites, and `reduce`. Rows stay where they are; what is moved is bounded for each site.
 
 Options are those of `dedust.Trainer`, as a dict; they are the same in all steps, as is the purpose: to learn, or to evaluate, which
 leaves out no URL.
@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from dedust._dedust import Census, Normalizer, Rows, SamplePlan, Sampler, SiteReducer, Trainer, merge_sightings
 from dedust._types import LearnOptions
@@ -71,6 +72,15 @@ def merge(batches: Iterable[Any]) -> Batches:
         for sightings in batch.column(0):
             merged = merge_sightings([merged, sightings.as_py()])
     yield pa.RecordBatch.from_arrays([pa.array([merged], pa.binary())], names=["sightings"])
+
+
+def plan_of(counted: Any, options: LearnOptions) -> SamplePlan:
+    """The plan, made of a table of all that `count` gave: for engines that bring the counts of all sites to one place."""
+    is_site = counted["site"].is_valid()
+    sightings = next(merge(counted.filter(pc.invert(is_site)).select(["sightings"]).to_batches())).column(0)[0].as_py()
+    sites = counted.filter(is_site).group_by("site").aggregate([("rows", "sum"), ("bytes", "sum")])
+    numbers = [(row["site"], row["rows_sum"], row["bytes_sum"]) for row in sites.to_pylist()]
+    return SamplePlan(trainer_of(options), numbers, sightings)
 
 
 def draw(
