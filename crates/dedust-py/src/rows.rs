@@ -14,7 +14,7 @@ use pyo3::types::PyCapsule;
 use crate::arrow;
 
 /// Rows of a table, by the Arrow PyCapsule interface.
-#[pyclass(frozen, subclass, name = "Rows", module = "dedust")]
+#[pyclass(frozen, subclass, name = "Rows", module = "dedust._dedust")]
 pub(crate) struct Rows {
     schema: SchemaRef,
     batches: Vec<RecordBatch>,

@@ -33,7 +33,7 @@ enum Task {
 }
 
 /// Puts the rows of each site together, and makes groups, rules or figures of them. All rows of a site come one after the other.
-#[pyclass(name = "SiteReducer", module = "dedust")]
+#[pyclass(name = "SiteReducer", module = "dedust._dedust")]
 pub(crate) struct PySiteReducer {
     trainer: Py<PyTrainer>,
     plan: SamplePlan,

@@ -122,7 +122,7 @@ fn purpose(name: &str) -> PyResult<Purpose> {
 }
 
 /// Counts the rows of each site.
-#[pyclass(name = "Census", module = "dedust")]
+#[pyclass(name = "Census", module = "dedust._dedust")]
 pub(crate) struct PyCensus {
     trainer: Py<PyTrainer>,
     census: Census,
@@ -207,7 +207,7 @@ pub(crate) fn declared_sites(bytes: &[u8]) -> PyResult<Vec<i64>> {
 }
 
 /// How sites are sampled.
-#[pyclass(name = "SamplePlan", module = "dedust")]
+#[pyclass(name = "SamplePlan", module = "dedust._dedust")]
 pub(crate) struct PySamplePlan {
     plan: SamplePlan,
     /// The rules of mirrors.
@@ -293,7 +293,7 @@ fn stage(name: &str) -> PyResult<Stage> {
 }
 
 /// Draws rows of sites.
-#[pyclass(name = "Sampler", module = "dedust")]
+#[pyclass(name = "Sampler", module = "dedust._dedust")]
 pub(crate) struct PySampler {
     trainer: Py<PyTrainer>,
     sampler: Option<ShardSampler>,

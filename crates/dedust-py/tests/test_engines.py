@@ -117,3 +117,8 @@ def test_sail_gives_the_rules_and_keys_of_one_process(sail: Any, index: Path, ru
     assert (counts.bad_rows, counts.failed_sites) == (1, 0)
     found = ds.keys(table, rules).collect()
     assert {row["url"]: row["dedust_key"] for row in found} == keys_of(index, rules)
+    figures = {row["site"]: row for row in ds.evaluate(table, rules).collect()}
+    expected = dedust.evaluate(dedust.Normalizer(rules), index).sites
+    assert {site: (row["urls"], row["f1"]) for site, row in figures.items()} == {
+        site: (row["urls"], row["f1"]) for site, row in expected.items()
+    }

@@ -166,8 +166,7 @@ def dedup(
     rows = df.select(hashed.alias("key"), ordered.alias("order"))
     kept = rows.where(F.col("key").isNotNull()).groupBy("key").agg(F.min("order").alias("order"))
     kept = kept.select(F.col("order.id").alias("id"))
-    bits = kept.repartition(F.shiftright("id", _INDEX_BITS)).sortWithinPartitions("id")
-    bits = bits.mapInArrow(_pack, "partition long, bits binary")
+    bits = kept.repartition(F.shiftright("id", _INDEX_BITS)).mapInArrow(_pack, "partition long, bits binary")
     name = _ship_bits(session, ((row["partition"], bytes(row["bits"])) for row in bits.toLocalIterator()))
     keeps = _arrow_function(partial(_keeps, name), "boolean")
     marked = df.withColumn("_dedust_id", _row_id()).withColumn("_dedust_bad", key(F.col(url)).isNull())
@@ -244,11 +243,16 @@ def _reduced(
 ) -> DataFrame:
     """Brings what was drawn of each site to one place, and makes something of it."""
     shipped = _ship_plan(drawn.sparkSession, plan)
-    function = partial(
-        spread.reduce, options=options, plan=partial(_plan_at, shipped), task=task, normalizer=normalizer
-    )
-    sorted_rows = drawn.repartition("site").sortWithinPartitions("site")
-    return sorted_rows.mapInArrow(function, spread.REDUCED[task])
+    how: dict[str, Any] = {"options": options, "plan": partial(_plan_at, shipped), "task": task, "normalizer": normalizer}
+    if _has_jvm(drawn.sparkSession):
+        sorted_rows = drawn.repartition("site").sortWithinPartitions("site")
+        return sorted_rows.mapInArrow(partial(spread.reduce, **how), spread.REDUCED[task])
+
+    # Not all engines that speak Spark Connect keep the order of rows before a map. Spark looks at what the function takes.
+    def reduce_site(rows: pa.Table) -> pa.Table:
+        return spread.reduce_site(rows, **how)
+
+    return drawn.groupBy("site").applyInArrow(reduce_site, spread.REDUCED[task])
 
 
 def _reduce_sites(
@@ -379,31 +383,21 @@ def _row_id() -> Column:
 
 
 def _pack(batches: Iterable[Any]) -> Iterator[Any]:
-    """Of the numbers of rows, in order, a bit for each row of their partition."""
+    """Of the numbers of rows, in any order, a bit for each row of their partition."""
     import numpy as np
 
-    indexes: list[Any] = []
-    partition: int | None = None
-
-    def packed() -> Any:
-        found = np.concatenate(indexes)
-        flags = np.zeros(int(found[-1]) + 1, np.uint8)
-        flags[found] = 1
-        bits = np.packbits(flags, bitorder="little").tobytes()
-        columns = [pa.array([partition], pa.int64()), pa.array([bits], pa.binary())]
-        return pa.RecordBatch.from_arrays(columns, names=["partition", "bits"])
-
+    packed: dict[int, Any] = {}
     for batch in batches:
         numbers = batch.column(0).to_numpy()
-        partitions = numbers >> _INDEX_BITS
-        for start, end in _runs(partitions):
-            if partitions[start] != partition and partition is not None:
-                yield packed()
-                indexes = []
-            partition = int(partitions[start])
-            indexes.append(numbers[start:end] & _INDEX_MASK)
-    if partition is not None:
-        yield packed()
+        for start, end in _runs(numbers >> _INDEX_BITS):
+            partition, indexes = int(numbers[start] >> _INDEX_BITS), numbers[start:end] & _INDEX_MASK
+            bits, needed = packed.get(partition, np.zeros(0, np.uint8)), int(indexes.max()) // 8 + 1
+            if len(bits) < needed:
+                packed[partition] = bits = np.concatenate([bits, np.zeros(max(needed, 2 * len(bits)) - len(bits), np.uint8)])
+            np.bitwise_or.at(bits, indexes // 8, np.left_shift(1, indexes % 8).astype(np.uint8))
+    for partition, bits in packed.items():
+        columns = [pa.array([partition], pa.int64()), pa.array([bits.tobytes()], pa.binary())]
+        yield pa.RecordBatch.from_arrays(columns, names=["partition", "bits"])
 
 
 def _runs(values: Any) -> Iterator[tuple[int, int]]:

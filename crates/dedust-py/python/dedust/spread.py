@@ -106,12 +106,23 @@ def reduce(
     normalizer: Callable[[], Normalizer] | None = None,
 ) -> Batches:
     """Makes groups, rules or figures of sites, whose drawn rows come one after the other."""
-    reducer = SiteReducer(
-        trainer_of(options), plan(), task, normalizer=None if normalizer is None else normalizer()
-    )
+    reducer = SiteReducer(trainer_of(options), plan(), task, normalizer=None if normalizer is None else normalizer())
     for batch in batches:
         yield from _batches(reducer.take(batch))
     yield from _batches(reducer.finish())
+
+
+def reduce_site(
+    rows: Any,
+    options: LearnOptions,
+    plan: Callable[[], SamplePlan],
+    task: Task,
+    normalizer: Callable[[], Normalizer] | None = None,
+) -> Any:
+    """What `reduce` makes of a table of the drawn rows of one site: for engines that group rows themselves."""
+    reducer = SiteReducer(trainer_of(options), plan(), task, normalizer=None if normalizer is None else normalizer())
+    made = [pa.table(reducer.take(batch)) for batch in rows.to_batches()]
+    return pa.concat_tables([*made, pa.table(reducer.finish())])
 
 
 def _batches(rows: Rows) -> Batches:
