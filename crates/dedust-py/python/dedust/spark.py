@@ -9,8 +9,8 @@
     ds.dedup(index, "rules.bin")                         # one row for each page
 
 Rules and keys are those of the command line, to the byte, in any partitioning and order. Rules travel as files, and are read once
-by each Python process. Workers need this package and pyarrow. Tested with PySpark 4; without `arrow_udf`, before 4.1, functions on
-columns take the way of pandas.
+by each Python process. Workers need this package and pyarrow. Tested with PySpark 4 and 3.5; without `arrow_udf`, before 4.1, functions
+on columns take the way of pandas. Sessions of Spark Connect work where the engine has `mapInArrow` and `applyInArrow`.
 """
 
 # pyspark's types are wider than what is used here, and pyarrow has none.

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from dedust._dedust import Census, Normalizer, Rows, SamplePlan, Sampler, SiteReducer, Trainer, merge_sightings
 from dedust._types import LearnOptions
@@ -76,9 +75,9 @@ def merge(batches: Iterable[Any]) -> Batches:
 
 def plan_of(counted: Any, options: LearnOptions) -> SamplePlan:
     """The plan, made of a table of all that `count` gave: for engines that bring the counts of all sites to one place."""
-    is_site = counted["site"].is_valid()
-    sightings = next(merge(counted.filter(pc.invert(is_site)).select(["sightings"]).to_batches())).column(0)[0].as_py()
-    sites = counted.filter(is_site).group_by("site").aggregate([("rows", "sum"), ("bytes", "sum")])
+    totals = counted.filter(counted["site"].is_null()).select(["sightings"])
+    sightings = next(merge(totals.to_batches())).column(0)[0].as_py()
+    sites = counted.filter(counted["site"].is_valid()).group_by("site").aggregate([("rows", "sum"), ("bytes", "sum")])
     numbers = [(row["site"], row["rows_sum"], row["bytes_sum"]) for row in sites.to_pylist()]
     return SamplePlan(trainer_of(options), numbers, sightings)
 
