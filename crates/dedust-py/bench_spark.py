@@ -2,10 +2,10 @@
 
     maturin develop --release
     cargo build --release -p dedust-cli
-    python bench_spark.py [MILLIONS]
+    python bench_spark.py [MILLIONS [FOLDER]]
 
 Makes rows by `dedust simulate`, 20 million by default: 21 sites, and one with more than a third of all rows; writes them as Parquet
-with the columns of an index; then learns and makes keys, by the command line on one thread and on a cluster of two workers of one core
+with the columns of an index, into FOLDER if it is named and has none; then learns and makes keys, by the command line on one thread and on a cluster of two workers of one core
 each, which is started here. Checks that rules and keys are the same. Prints a table in Markdown:
 
 - CPU seconds of dedust's part: in the Python processes of executors between getting a batch and handing on its result, and those of the driver;
@@ -21,6 +21,7 @@ import hashlib
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,15 +47,16 @@ LARGE_SHARE = 0.35
 ROWS_OF_FILE = 500_000
 
 
-def make_rows(folder: Path, rows: int) -> None:
+def make_rows(index: Path, rows: int) -> None:
     """Parquet files as those of an index: by site, in files of equal size."""
+    folder = index.with_name("simulated")
     large = int(rows * LARGE_SHARE)
     simulate = [COMMAND, "simulate", "--profile", "small", "-q"]
     some = ["--sites", str(SMALL_SITES), "--urls", str((rows - large) // SMALL_SITES)]
     one = ["--sites", "1", "--urls", str(large), "--phenomena", "two-random-keys"]
     for name, options in (("some", some), ("one", one)):
         subprocess.run([*simulate, *options, "-o", folder / name], check=True)
-    (folder / "index").mkdir()
+    index.mkdir()
     schema = pa.schema(
         [("url", pa.string()), ("digest", pa.string()), ("status", pa.int32()), ("fetch_time", pa.timestamp("ms", "UTC"))]
     )
@@ -75,7 +77,8 @@ def make_rows(folder: Path, rows: int) -> None:
             count += len(table)
             for number, first in enumerate(range(0, len(made), ROWS_OF_FILE)):
                 part = made.slice(first, ROWS_OF_FILE)
-                pa.parquet.write_table(part, folder / "index" / f"{name}-{path.stem}-{number:03}.parquet", compression="zstd")
+                pa.parquet.write_table(part, index / f"{name}-{path.stem}-{number:03}.parquet", compression="zstd")
+    shutil.rmtree(folder)
 
 
 def run_command(output: Path, *arguments: str | Path) -> float:
@@ -217,12 +220,12 @@ def consume(table: Any) -> None:
     table.write.format("noop").mode("overwrite").save()
 
 
-def measure_cluster(cluster: Any, folder: Path, learning: float, keying: float) -> None:
+def measure_cluster(cluster: Any, index: Path, folder: Path, learning: float, keying: float) -> None:
     """Prints the table, beside the CPU seconds of the command line."""
     from dedust import spark as ds
     from dedust import spread
 
-    index, rules, told = folder / "index", folder / "rules.json", folder / "told"
+    rules, told = folder / "rules.json", folder / "told"
     told.mkdir()
     session = cluster.session({"spark.sql.shuffle.partitions": "8", "spark.ui.showConsoleProgress": "false"})
     table = session.read.parquet(str(index))
@@ -261,13 +264,14 @@ def main() -> None:
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        make_rows(folder, rows)
-        index, rules = folder / "index", folder / "rules.json"
+        index, rules = Path(sys.argv[2] if len(sys.argv) > 2 else scratch) / "index", folder / "rules.json"
+        if not index.exists():
+            make_rows(index, rows)
         learning = run_command(Path(os.devnull), "learn", index, "-o", rules)
         keying = run_command(folder / "keys.txt", "normalize", rules, index, "--key", "--format", "text")
         cluster = Cluster(folder, java)
         try:
-            measure_cluster(cluster, folder, learning, keying)
+            measure_cluster(cluster, index, folder, learning, keying)
         finally:
             cluster.stop()
 

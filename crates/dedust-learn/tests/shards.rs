@@ -259,6 +259,25 @@ fn a_damaged_observation_is_told_and_nothing_else_is_lost() {
 }
 
 #[test]
+fn urls_that_are_too_long_are_not_learned_from_but_evaluated() {
+    let long = format!("http://a.example/?{}", "a&".repeat(300));
+    let urls = [long.as_str(), "http://a.example/x", "mailto:me@a.example"];
+    let plan = SamplePlan::new(sample());
+    for (purpose, expected, too_long) in [(Purpose::Learn, 1, 1), (Purpose::Evaluate, 3, 0)] {
+        let mut census = Census::new(purpose, false);
+        let mut sampler = ShardSampler::new(&plan, Stage::Draw, purpose);
+        let mut drawn = 0;
+        for url in urls {
+            census.observe(url.as_bytes(), &Clues::default()).unwrap();
+            sampler.observe(url.as_bytes(), &Clues::default(), None, |_, _| drawn += 1).unwrap();
+        }
+        assert_eq!(census.too_long(), too_long);
+        let rows: u64 = census.finish().0.iter().map(|site| site.rows).sum();
+        assert_eq!((rows, drawn), (expected, expected), "{purpose:?}");
+    }
+}
+
+#[test]
 fn a_site_of_the_pilot_is_not_learned_from() {
     let mut plan = SamplePlan::new(sample());
     let large = StoredSite { rows: 100_000, bytes: 1, ..StoredSite::new("large.example") };
