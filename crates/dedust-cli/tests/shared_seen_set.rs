@@ -253,7 +253,8 @@ fn tls_checks_the_server() {
         "--tls-auth-clients",
         "no",
     ];
-    let version = Command::new("redis-server").args(["--tls-port", "0", "--version"]).output();
+    let program = std::env::var_os("DEDUST_REDIS_SERVER").unwrap_or("redis-server".into());
+    let version = Command::new(program).args(["--tls-port", "0", "--version"]).output();
     if version.is_err() {
         skip("there is no redis-server");
         return;

@@ -29,6 +29,7 @@ use crate::bad_row::{BadRowReason, Place};
 use crate::names::NamedColumn;
 use crate::table::{Cell, KnownColumns, TableRows, failure, fill, known_columns};
 use crate::table_file::TableFile;
+use crate::timestamp::{self, Unit};
 use crate::{Location, Observation, ReadError};
 
 /// Reads an Arrow file or stream.
@@ -185,11 +186,8 @@ fn cell(array: &ArrayRef, row: usize) -> Cell<'_> {
         };
     }
     macro_rules! time {
-        ($kind:ty) => {
-            array.as_primitive::<$kind>().value_as_datetime(row).map_or_else(
-                || Cell::Other("a time out of range".to_owned()),
-                |time| Cell::Time(time.format("%Y-%m-%dT%H:%M:%S%.f").to_string()),
-            )
+        ($kind:ty, $unit:expr) => {
+            Cell::of_time(timestamp::since_1970(array.as_primitive::<$kind>().value(row), $unit))
         };
     }
     match array.data_type() {
@@ -211,11 +209,13 @@ fn cell(array: &ArrayRef, row: usize) -> Cell<'_> {
         DataType::UInt64 => Cell::Whole(number!(UInt64Type)),
         DataType::Float32 => Cell::Real(number!(Float32Type)),
         DataType::Float64 => Cell::Real(number!(Float64Type)),
-        DataType::Date32 => time!(Date32Type),
-        DataType::Timestamp(TimeUnit::Second, _) => time!(TimestampSecondType),
-        DataType::Timestamp(TimeUnit::Millisecond, _) => time!(TimestampMillisecondType),
-        DataType::Timestamp(TimeUnit::Microsecond, _) => time!(TimestampMicrosecondType),
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => time!(TimestampNanosecondType),
+        DataType::Date32 => {
+            Cell::of_time(timestamp::day_since_1970(array.as_primitive::<Date32Type>().value(row)))
+        }
+        DataType::Timestamp(TimeUnit::Second, _) => time!(TimestampSecondType, Unit::Second),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => time!(TimestampMillisecondType, Unit::Millisecond),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => time!(TimestampMicrosecondType, Unit::Microsecond),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => time!(TimestampNanosecondType, Unit::Nanosecond),
         other => Cell::Other(format!("of type {other}")),
     }
 }

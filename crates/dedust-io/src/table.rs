@@ -47,6 +47,13 @@ pub(crate) enum Cell<'a> {
     Other(String),
 }
 
+impl Cell<'_> {
+    /// A time or date, if it is one.
+    pub(crate) fn of_time(text: Option<String>) -> Self {
+        text.map_or_else(|| Self::Other("a time out of range".to_owned()), Self::Time)
+    }
+}
+
 /// Which of the columns of a table are known, by their index.
 pub(crate) struct KnownColumns {
     pub(crate) columns: Vec<(usize, Column)>,

@@ -19,8 +19,8 @@ use std::time::Duration;
 use cpu_time::ProcessTime;
 use dedust_learn::errors::{SampleError, TrainSampleError};
 use dedust_learn::{
-    Census, Clues, CrawlStore, EvidenceKinds, SamplePlan, SampleSize, ShardSampler, Sightings, Stage,
-    StoredSite, Trainer, Training, find_mirrors, site_hash,
+    Census, Clues, CrawlStore, EvidenceKinds, Purpose, SamplePlan, SampleSize, ShardSampler, Sightings,
+    Stage, StoredSite, Trainer, Training, find_mirrors, site_hash,
 };
 
 const KINDS: EvidenceKinds = EvidenceKinds::AUTO;
@@ -96,7 +96,7 @@ fn by_many(rows: u64, processes: u64) -> Result<(Duration, Vec<u8>), Box<dyn Err
     let mut sighting_bytes = 0;
     let mut row = Row::default();
     for process in 0..processes {
-        let mut census = Census::new(true);
+        let mut census = Census::new(Purpose::Learn, true);
         for number in numbers_of(process) {
             row.write(number);
             census.observe(row.url.as_bytes(), &row.clues())?;
@@ -126,7 +126,7 @@ fn by_many(rows: u64, processes: u64) -> Result<(Duration, Vec<u8>), Box<dyn Err
     loop {
         let mut drawn: BTreeMap<Box<str>, Vec<Box<[u8]>>> = BTreeMap::new();
         for process in 0..processes {
-            let mut sampler = ShardSampler::new(&plan, stage);
+            let mut sampler = ShardSampler::new(&plan, stage, Purpose::Learn);
             let mut send = |site: &str, record: &[u8]| {
                 moved_rows += 1;
                 moved_bytes += record.len();

@@ -31,6 +31,7 @@ mod suspended;
 pub use self::census::Census;
 pub use self::draw::Groups;
 pub use self::mirrors::MirrorSite;
+pub use self::observed::Purpose;
 pub use self::plan::{SampleError, SamplePlan, SiteSample};
 pub use self::sample_size::SampleSize;
 pub use self::sampler::{ShardSampler, Stage};

@@ -50,7 +50,7 @@ pub use confidence::failure_bound;
 pub use corpus::Corpus;
 pub use crawl::Crawl;
 pub use crawl_store::{
-    Census, CrawlShard, CrawlStore, Groups, MirrorSite, PARTS, SamplePlan, SampleSize, ShardSampler,
+    Census, CrawlShard, CrawlStore, Groups, MirrorSite, PARTS, Purpose, SamplePlan, SampleSize, ShardSampler,
     Sightings, SiteSample, Stage, StoredCrawl, StoredSite, SuspendedStore, find_mirrors, site_hash,
 };
 pub use evidence::{EvidenceKind, EvidenceKinds};

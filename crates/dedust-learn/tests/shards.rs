@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use dedust_learn::errors::{SampleError, TrainSampleError};
 use dedust_learn::{
-    Census, Clues, CrawlStore, EvidenceKinds, SamplePlan, SampleSize, ShardSampler, Sightings, Stage,
-    StoredCrawl, StoredSite, Trainer, Training, find_mirrors,
+    Census, Clues, CrawlStore, EvidenceKinds, Purpose, SamplePlan, SampleSize, ShardSampler, Sightings,
+    Stage, StoredCrawl, StoredSite, Trainer, Training, find_mirrors,
 };
 
 /// One observation.
@@ -126,7 +126,7 @@ fn draw(shards: &[Vec<Row>], plan: &SamplePlan, stage: Stage) -> BTreeMap<String
     let mut drawn: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
     let mut send = |site: &str, record: &[u8]| drawn.entry(site.into()).or_default().push(record.into());
     for rows in shards {
-        let mut sampler = ShardSampler::new(plan, stage);
+        let mut sampler = ShardSampler::new(plan, stage, Purpose::Learn);
         for row in rows {
             let time = Some(row.time.as_bytes());
             sampler.observe(row.url.as_bytes(), &row.clues(), time, &mut send).unwrap();
@@ -141,7 +141,7 @@ fn by_samples(shards: &[Vec<Row>], sample: SampleSize) -> (Training, Vec<String>
     let mut counted: BTreeMap<Box<str>, StoredSite> = BTreeMap::new();
     let mut sightings = Sightings::default();
     for rows in shards {
-        let mut census = Census::new(true);
+        let mut census = Census::new(Purpose::Learn, true);
         for row in rows {
             census.observe(row.url.as_bytes(), &row.clues()).unwrap();
         }
@@ -247,7 +247,7 @@ fn a_damaged_observation_is_told_and_nothing_else_is_lost() {
     let plan = SamplePlan::new(sample());
     let mut sample = plan.site("a.example", EvidenceKinds::AUTO, Stage::Draw);
     assert_eq!(sample.take(b"not a record"), Err(SampleError::Damaged { number: 1 }));
-    let mut sampler = ShardSampler::new(&plan, Stage::Draw);
+    let mut sampler = ShardSampler::new(&plan, Stage::Draw, Purpose::Learn);
     let mut records = Vec::new();
     sampler
         .observe(b"http://a.example/x", &Clues::default(), None, |_, record| records.push(record.to_vec()))
@@ -256,6 +256,25 @@ fn a_damaged_observation_is_told_and_nothing_else_is_lost() {
     let cut = &records[0][..records[0].len() - 1];
     assert_eq!(sample.take(cut), Err(SampleError::Damaged { number: 3 }));
     assert_eq!(sample.into_corpus().unwrap().unwrap().len(), 1);
+}
+
+#[test]
+fn urls_that_are_too_long_are_not_learned_from_but_evaluated() {
+    let long = format!("http://a.example/?{}", "a&".repeat(300));
+    let urls = [long.as_str(), "http://a.example/x", "mailto:me@a.example"];
+    let plan = SamplePlan::new(sample());
+    for (purpose, expected, too_long) in [(Purpose::Learn, 1, 1), (Purpose::Evaluate, 3, 0)] {
+        let mut census = Census::new(purpose, false);
+        let mut sampler = ShardSampler::new(&plan, Stage::Draw, purpose);
+        let mut drawn = 0;
+        for url in urls {
+            census.observe(url.as_bytes(), &Clues::default()).unwrap();
+            sampler.observe(url.as_bytes(), &Clues::default(), None, |_, _| drawn += 1).unwrap();
+        }
+        assert_eq!(census.too_long(), too_long);
+        let rows: u64 = census.finish().0.iter().map(|site| site.rows).sum();
+        assert_eq!((rows, drawn), (expected, expected), "{purpose:?}");
+    }
 }
 
 #[test]

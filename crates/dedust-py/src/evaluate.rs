@@ -7,7 +7,7 @@ use dedust_crawl::Seen;
 use dedust_eval::metrics::MacroAverage;
 use dedust_eval::{Evaluator, Scores};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyMapping};
 
 use crate::batch::thread_count;
 use crate::errors::DedustError;
@@ -30,7 +30,7 @@ pub(crate) fn evaluate(
     inputs: &Bound<'_, PyAny>,
     evidence: &str,
     host: Option<String>,
-    columns: Option<Bound<'_, PyDict>>,
+    columns: Option<Bound<'_, PyMapping>>,
     threads: Option<usize>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyEvaluation> {

@@ -19,7 +19,7 @@ use dedust_crawl::{ReadCrawlError, ReadReport, Seen, read_all};
 use dedust_io::{Input, NamedColumn, Preset, RowCounts};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyList, PyMapping, PyTuple};
 
 use crate::arrow;
 use crate::errors::{ReadError, message, warn};
@@ -35,16 +35,24 @@ pub(crate) struct ReadOptions {
 
 impl ReadOptions {
     /// Columns by our names, each with the name that it has in the inputs.
-    pub(crate) fn new(host: Option<String>, columns: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    pub(crate) fn new(host: Option<String>, columns: Option<&Bound<'_, PyMapping>>) -> PyResult<Self> {
         let mut named = Vec::new();
-        for (column, name) in columns.into_iter().flat_map(|columns| columns.iter()) {
-            let text = format!("{}={}", column.extract::<String>()?, name.extract::<String>()?);
+        for (column, name) in pairs(columns)? {
+            let text = format!("{column}={name}");
             let column = text.parse::<NamedColumn>();
             named.push(
                 column.map_err(|error| PyValueError::new_err(format!("columns: {}", message(&error))))?,
             );
         }
         Ok(Self { host, columns: named })
+    }
+}
+
+/// The texts of a mapping.
+pub(crate) fn pairs(mapping: Option<&Bound<'_, PyMapping>>) -> PyResult<Vec<(String, String)>> {
+    match mapping {
+        Some(mapping) => mapping.items()?.iter().map(|pair| pair.extract()).collect(),
+        None => Ok(Vec::new()),
     }
 }
 

@@ -14,7 +14,7 @@ use dedust_learn::{
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::PyMapping;
 use rayon::prelude::*;
 
 use crate::batch::thread_count;
@@ -58,16 +58,16 @@ impl PyTrainer {
         mode: &str,
         max_loss: f64,
         max_fpr: f64,
-        mirrors: Option<Bound<'_, PyDict>>,
+        mirrors: Option<Bound<'_, PyMapping>>,
         find_mirrors: bool,
         trust_hosts: bool,
-        prefer: Option<Vec<String>>,
+        prefer: Option<Bound<'_, PyAny>>,
         keep: Option<Bound<'_, PyRuleSet>>,
         sample: f64,
         max_sample: u64,
         memory: usize,
         host: Option<String>,
-        columns: Option<Bound<'_, PyDict>>,
+        columns: Option<Bound<'_, PyMapping>>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
         let wrong = |error: &dyn std::error::Error| PyValueError::new_err(message(error));
@@ -81,10 +81,11 @@ impl PyTrainer {
             .with_mode(mode)
             .with_max_loss(max_loss)
             .with_trusted_hosts(trust_hosts);
-        let wishes = prefer.unwrap_or_default();
-        let wishes = wishes.iter().map(|wish| wish.parse()).collect::<Result<Vec<Preference>, _>>();
-        let preferences = wishes.and_then(Preferences::new).map_err(|error| wrong(&error))?;
-        let mirrors = mirrors.iter().flat_map(|mirrors| mirrors.iter());
+        let mut wishes: Vec<Preference> = Vec::new();
+        for wish in prefer.map(|prefer| prefer.try_iter()).transpose()?.into_iter().flatten() {
+            wishes.push(wish?.extract::<String>()?.parse().map_err(|error| wrong(&error))?);
+        }
+        let preferences = Preferences::new(wishes).map_err(|error| wrong(&error))?;
         Ok(Self {
             trainer: Trainer::builder()
                 .learner(method)
@@ -101,9 +102,7 @@ impl PyTrainer {
                 ))
             })?,
             finds_mirrors: method.leaves_out_mirrors() && find_mirrors,
-            mirrors: mirrors
-                .map(|(mirror, original)| Ok((mirror.extract()?, original.extract()?)))
-                .collect::<PyResult<_>>()?,
+            mirrors: inputs::pairs(mirrors.as_ref())?,
             memory_bytes: memory.saturating_mul(1_000_000),
             read: ReadOptions::new(host, columns.as_ref())?,
             threads: thread_count(threads)?,

@@ -18,6 +18,7 @@ mod inputs;
 mod learn;
 mod normalizer;
 mod observations;
+mod rows;
 mod rule_set;
 mod seen;
 mod site_reducer;
@@ -49,6 +50,8 @@ mod _dedust {
     #[pymodule_export]
     use crate::observations::ObservationWriter;
     #[pymodule_export]
+    use crate::rows::Rows;
+    #[pymodule_export]
     use crate::rule_set::PyRuleSet;
     #[pymodule_export]
     use crate::seen::PySeenSet;
@@ -56,8 +59,7 @@ mod _dedust {
     use crate::site_reducer::PySiteReducer;
     #[pymodule_export]
     use crate::spread::{
-        PyCensus, PySamplePlan, PySampler, Rows, always_whole, declared_sites, merge_sightings,
-        unused_columns,
+        PyCensus, PySamplePlan, PySampler, always_whole, declared_sites, merge_sightings, unused_columns,
     };
 
     /// The version of the package.

@@ -22,7 +22,8 @@ use crate::column::Texts;
 use crate::errors::{DedustError, TrainError, message};
 use crate::learn::PyTrainer;
 use crate::normalizer::PyNormalizer;
-use crate::spread::{PySamplePlan, Rows};
+use crate::rows::Rows;
+use crate::spread::PySamplePlan;
 
 /// What is made of the rows of a site.
 enum Task {
@@ -32,7 +33,7 @@ enum Task {
 }
 
 /// Puts the rows of each site together, and makes groups, rules or figures of them. All rows of a site come one after the other.
-#[pyclass(name = "SiteReducer", module = "dedust")]
+#[pyclass(name = "SiteReducer", module = "dedust._dedust")]
 pub(crate) struct PySiteReducer {
     trainer: Py<PyTrainer>,
     plan: SamplePlan,

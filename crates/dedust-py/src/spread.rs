@@ -7,63 +7,30 @@ Batches come in as Arrow tables and go out as [`Rows`]. What is counted, drawn a
 
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use arrow_array::builder::{BinaryBuilder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
-use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field};
 use dedust::errors::ParseUrlError;
 use dedust_crawl::{ReadCrawlError, ReadReport, Seen, read_all};
 use dedust_io::RowCounts;
 use dedust_learn::{
-    Census, Groups, SamplePlan, ShardSampler, Sightings, Stage, StoredSite, Training, find_mirrors, site_hash,
+    Census, Groups, Purpose, SamplePlan, ShardSampler, Sightings, Stage, StoredSite, Training, find_mirrors,
+    site_hash,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 
-use crate::arrow;
 use crate::errors::{DedustError, ReadError, TrainError, message};
 use crate::inputs;
 use crate::learn::PyTrainer;
+use crate::rows::Rows;
 use crate::site_reducer::LearnedRows;
 
 /// Rows of a batch that goes out.
 const BATCH_ROWS: usize = 10_000;
 /// Bytes of observations in it.
 const BATCH_BYTES: usize = 16 << 20;
-
-/// Rows of a table, by the Arrow PyCapsule interface.
-#[pyclass(frozen, name = "Rows", module = "dedust")]
-pub(crate) struct Rows {
-    schema: SchemaRef,
-    batches: Vec<RecordBatch>,
-}
-
-#[pymethods]
-impl Rows {
-    fn __len__(&self) -> usize {
-        self.batches.iter().map(RecordBatch::num_rows).sum()
-    }
-
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_stream__<'py>(
-        &self,
-        py: Python<'py>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyCapsule>> {
-        drop(requested_schema);
-        let batches: Vec<Result<RecordBatch, ArrowError>> = self.batches.iter().cloned().map(Ok).collect();
-        arrow::export_batches(py, Box::new(RecordBatchIterator::new(batches, self.schema.clone())))
-    }
-}
-
-impl Rows {
-    pub(crate) fn new(fields: Vec<Field>, columns: Vec<Vec<ArrayRef>>) -> PyResult<Self> {
-        let schema: SchemaRef = Arc::new(Schema::new(fields));
-        let batches = columns.into_iter().map(|columns| RecordBatch::try_new(schema.clone(), columns));
-        let batches = batches.collect::<Result<_, _>>().map_err(|error| arrow::not_usable(&error))?;
-        Ok(Self { schema, batches })
-    }
-}
 
 /// Observations that go out, with their sites.
 #[derive(Default)]
@@ -146,8 +113,16 @@ pub(crate) fn always_whole(trainer: Py<PyTrainer>) -> (u64, u64) {
     trainer.get().sample().always_whole()
 }
 
+fn purpose(name: &str) -> PyResult<Purpose> {
+    match name {
+        "learn" => Ok(Purpose::Learn),
+        "evaluate" => Ok(Purpose::Evaluate),
+        _ => Err(PyValueError::new_err(format!("purpose=\"{name}\", expected learn or evaluate"))),
+    }
+}
+
 /// Counts the rows of each site.
-#[pyclass(name = "Census", module = "dedust")]
+#[pyclass(name = "Census", module = "dedust._dedust")]
 pub(crate) struct PyCensus {
     trainer: Py<PyTrainer>,
     census: Census,
@@ -157,9 +132,10 @@ pub(crate) struct PyCensus {
 #[pymethods]
 impl PyCensus {
     #[new]
-    fn new(trainer: Py<PyTrainer>) -> Self {
-        let census = Census::new(trainer.get().finds_mirrors());
-        Self { trainer, census, counts: RowCounts::default() }
+    #[pyo3(signature = (trainer, purpose="learn"))]
+    fn new(trainer: Py<PyTrainer>, purpose: &str) -> PyResult<Self> {
+        let census = Census::new(self::purpose(purpose)?, trainer.get().finds_mirrors());
+        Ok(Self { trainer, census, counts: RowCounts::default() })
     }
 
     /// Counts the rows of a table.
@@ -231,7 +207,7 @@ pub(crate) fn declared_sites(bytes: &[u8]) -> PyResult<Vec<i64>> {
 }
 
 /// How sites are sampled.
-#[pyclass(name = "SamplePlan", module = "dedust")]
+#[pyclass(name = "SamplePlan", module = "dedust._dedust")]
 pub(crate) struct PySamplePlan {
     plan: SamplePlan,
     /// The rules of mirrors.
@@ -317,7 +293,7 @@ fn stage(name: &str) -> PyResult<Stage> {
 }
 
 /// Draws rows of sites.
-#[pyclass(name = "Sampler", module = "dedust")]
+#[pyclass(name = "Sampler", module = "dedust._dedust")]
 pub(crate) struct PySampler {
     trainer: Py<PyTrainer>,
     sampler: Option<ShardSampler>,
@@ -326,8 +302,10 @@ pub(crate) struct PySampler {
 #[pymethods]
 impl PySampler {
     #[new]
-    fn new(trainer: Py<PyTrainer>, plan: &PySamplePlan, stage: &str) -> PyResult<Self> {
-        Ok(Self { trainer, sampler: Some(ShardSampler::new(&plan.plan, self::stage(stage)?)) })
+    #[pyo3(signature = (trainer, plan, stage, purpose="learn"))]
+    fn new(trainer: Py<PyTrainer>, plan: &PySamplePlan, stage: &str, purpose: &str) -> PyResult<Self> {
+        let sampler = ShardSampler::new(&plan.plan, self::stage(stage)?, self::purpose(purpose)?);
+        Ok(Self { trainer, sampler: Some(sampler) })
     }
 
     /// Reads a table, and gives the rows that go on at once.

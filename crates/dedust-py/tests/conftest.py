@@ -65,13 +65,13 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
 
 @pytest.fixture
 def redis_server(tmp_path: Path) -> Iterator[str]:
-    """A redis-server on loopback: redis://HOST:PORT."""
+    """A redis-server on loopback: redis://HOST:PORT. DEDUST_REDIS_SERVER names another program, as in the tests in Rust."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = ["--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", str(tmp_path)]
     try:
-        server = subprocess.Popen(["redis-server", *options], stdout=subprocess.PIPE)
+        server = subprocess.Popen([os.environ.get("DEDUST_REDIS_SERVER", "redis-server"), *options], stdout=subprocess.PIPE)
     except FileNotFoundError:
         pytest.skip("there is no redis-server")
     assert server.stdout is not None

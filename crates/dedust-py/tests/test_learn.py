@@ -39,6 +39,34 @@ def test_rules_are_learned_from_a_file_a_list_of_files_and_tables(tmp_path: Path
     assert dedust.learn(pl.DataFrame(rows)).rules.to_json() == expected
 
 
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (pa.timestamp("s"), "2026-10-06T12:34:56"),
+        (pa.timestamp("ms", "Europe/Berlin"), "2026-10-06T12:34:56.789"),
+        (pa.timestamp("us"), "2026-10-06T12:34:56.789012"),
+        (pa.timestamp("ns", "UTC"), "2026-10-06T12:34:56.789012"),
+        (pa.date32(), "2026-10-06"),
+    ],
+    ids=str,
+)
+def test_a_time_has_one_text_in_files_and_tables(kind: Any, expected: str, tmp_path: Path) -> None:
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    table = pa.Table.from_pylist(crawl())
+    moment = pa.scalar(1_791_290_096_789_012, pa.timestamp("us"))
+    table = table.append_column("time", pa.array([moment] * len(table)).cast(kind, safe=False))
+    paths = [tmp_path / name for name in ("a.parquet", "b.parquet", "c.arrow")]
+    pyarrow.parquet.write_table(table, paths[0])
+    # The type that Spark writes, unless it is a day.
+    pyarrow.parquet.write_table(table, paths[1], use_deprecated_int96_timestamps=True)
+    pyarrow.feather.write_feather(table, paths[2])
+    found = {dedust.learn(source).rules.to_json() for source in (table, *paths)}
+    assert len(found) == 1
+    assert f'"{expected}"' in found.pop()
+
+
 def test_learned_rules_are_those_of_the_command_line(command: str, blog: Path, tmp_path: Path) -> None:
     for options, arguments in [
         ({}, []),

@@ -2,10 +2,8 @@
 
 import json
 import signal
-import socket
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -308,33 +306,8 @@ def test_the_seen_filter_is_shared_on_a_server(site: Site, rules: Path, redis_se
     assert len(crawl(site.url + "/", **(settings | {"DEDUST_SESSION": "december"})).pages) == 3
 
 
-@pytest.fixture
-def redis(tmp_path: Path) -> Iterator[str]:
+def test_requests_are_compared_by_key_in_redis(site: Site, rules: Path, redis_server: str) -> None:
     pytest.importorskip("scrapy_redis")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    try:
-        server = subprocess.Popen(
-            ["redis-server", "--port", str(port), "--save", "", "--dir", str(tmp_path)], stdout=subprocess.DEVNULL
-        )
-    except FileNotFoundError:
-        pytest.skip("there is no redis-server")
-    import redis
-
-    client = redis.Redis(port=port)
-    for _ in range(100):
-        try:
-            client.ping()
-            break
-        except redis.ConnectionError:
-            time.sleep(0.05)
-    yield f"redis://127.0.0.1:{port}"
-    server.terminate()
-    server.wait()
-
-
-def test_requests_are_compared_by_key_in_redis(site: Site, rules: Path, redis: str) -> None:
     site.links("/", "/a?sid=1", "/a?sid=2", "/page", "/b")
     site.redirects["/page"] = "/page/"
     site.pages |= {"/a": "page a", "/b": "page b", "/page/": "the page"}
@@ -342,14 +315,14 @@ def test_requests_are_compared_by_key_in_redis(site: Site, rules: Path, redis: s
         site.url + "/",
         DEDUST_RULES=rules,
         DEDUST_MODE="filter",
-        REDIS_URL=redis,
+        REDIS_URL=redis_server,
         SCHEDULER="scrapy_redis.scheduler.Scheduler",
         SCHEDULER_PERSIST=True,
         DUPEFILTER_CLASS="dedust.scrapy.RedisDupeFilter",
     )
     assert result.pages == [f"{site.url}{path}" for path in ("/", "/a?sid=1", "/b", "/page/")]
     assert result.stats["dedust/duplicates"] == 1
-    import redis as client
+    import redis
 
-    keys = client.Redis.from_url(redis).smembers("links:dupefilter")
+    keys = redis.Redis.from_url(redis_server).smembers("links:dupefilter")
     assert {len(key) for key in keys} == {20}

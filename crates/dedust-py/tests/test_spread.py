@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import dedust
-from dedust._dedust import Census, SamplePlan, SiteReducer, Trainer, declared_sites
+from dedust._dedust import Census, SamplePlan, SiteReducer, Trainer, declared_sites, merge_sightings
 
 pa = pytest.importorskip("pyarrow")
 spread = pytest.importorskip("dedust.spread")
@@ -50,16 +50,12 @@ def by_site(drawn: Iterator[Any]) -> list[Any]:
 
 
 def learned(workers: list[list[Any]], options: dict[str, Any]) -> tuple[dedust.RuleSet, list[dict[str, Any]]]:
-    trainer = Trainer(**options)
     counted = [batch for batches in workers for batch in spread.count(iter(batches), options)]
     table = pa.Table.from_batches(counted)
     told = [row for row in table.to_pylist() if row["site"] is None]
     assert len(told) == len(workers)
-    sightings = next(spread.merge(iter([pa.table({"s": [row["sightings"] for row in told]}).to_batches()[0]])))
-    found = sightings.column(0)[0].as_py()
-    assert declared_sites(found)
-    sites = table.filter(pa.compute.is_valid(table["site"])).group_by("site").aggregate([("rows", "sum"), ("bytes", "sum")])
-    plan = SamplePlan(trainer, [(r["site"], r["rows_sum"], r["bytes_sum"]) for r in sites.to_pylist()], found)
+    assert declared_sites(merge_sightings([row["sightings"] for row in told]))
+    plan = spread.plan_of(table, options)
 
     def again(plan: SamplePlan) -> Callable[[], SamplePlan]:
         return lambda: SamplePlan.from_json(plan.to_json())
@@ -117,7 +113,7 @@ def test_a_batch_of_nothing_but_poison_is_counted() -> None:
 
 def test_a_poisoned_site_is_told_and_the_others_are_learned() -> None:
     options: dict[str, Any] = {}
-    plan = SamplePlan(Trainer(), [], dedust._dedust.merge_sightings([]))
+    plan = SamplePlan(Trainer(), [], merge_sightings([]))
     batches = deal(rows(), 1, seed=2)[0]
     drawn = pa.Table.from_batches(spread.draw(iter(batches), options, lambda: plan, "draw"))
     poisoned = pa.table({"site": ["a.example", "a.example"], "record": [b"not a record", b""]}, schema=drawn.schema)

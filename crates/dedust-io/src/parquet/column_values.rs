@@ -2,6 +2,7 @@
 The values of one column of a row group, some at a time.
 */
 
+use ::parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use ::parquet::column::page::PageReader;
 use ::parquet::column::reader::{ColumnReader, get_column_reader};
 use ::parquet::data_type::{ByteArray, FixedLenByteArray, Int96};
@@ -10,6 +11,7 @@ use ::parquet::record::Field;
 use ::parquet::schema::types::ColumnDescPtr;
 
 use crate::table::Cell;
+use crate::timestamp::{self, Unit};
 
 /// Values that are unpacked at a time. Each may be as long as its page.
 pub(super) const BATCH_VALUES: usize = 64;
@@ -17,6 +19,8 @@ pub(super) const BATCH_VALUES: usize = 64;
 /// Reads a column that is no list.
 pub(super) struct ColumnValues {
     descriptor: ColumnDescPtr,
+    /// What times are counted in, of a column of whole numbers that are times.
+    time_unit: Option<Unit>,
     reader: ColumnReader,
     values: Values,
     /// For each row, whether it has a value; empty if all have.
@@ -49,7 +53,8 @@ impl ColumnValues {
             ColumnReader::ByteArrayColumnReader(_) => Values::Bytes(Vec::new()),
             ColumnReader::FixedLenByteArrayColumnReader(_) => Values::Fixed(Vec::new()),
         };
-        Self { descriptor, reader, values, levels: Vec::new(), indexes: Vec::new() }
+        let time_unit = time_unit(&descriptor);
+        Self { descriptor, time_unit, reader, values, levels: Vec::new(), indexes: Vec::new() }
     }
 
     /// Reads the next values, and returns for how many rows; 0 at the end of the row group.
@@ -100,8 +105,14 @@ impl ColumnValues {
             Values::Fixed(values) => Cell::Bytes(values[index].data()),
             Values::Boolean(values) => scalar(Field::convert_bool(descriptor, values[index])),
             Values::Int32(values) => scalar(Field::convert_int32(descriptor, values[index])),
-            Values::Int64(values) => scalar(Field::convert_int64(descriptor, values[index])),
-            Values::Int96(values) => scalar(Field::convert_int96(descriptor, values[index])),
+            Values::Int64(values) => match self.time_unit {
+                Some(unit) => Cell::of_time(timestamp::since_1970(values[index], unit)),
+                None => scalar(Field::convert_int64(descriptor, values[index])),
+            },
+            // Writers of such times count no finer.
+            Values::Int96(values) => {
+                Cell::of_time(timestamp::since_1970(values[index].to_micros(), Unit::Microsecond))
+            }
             Values::Float(values) => scalar(Field::convert_float(descriptor, values[index])),
             Values::Double(values) => scalar(Field::convert_double(descriptor, values[index])),
         }
@@ -116,7 +127,24 @@ impl ColumnValues {
     }
 }
 
-/// A value that is neither text nor bytes.
+/// What the numbers of a column count since 1970, if it says so. The older names of types have no nanoseconds.
+fn time_unit(descriptor: &ColumnDescPtr) -> Option<Unit> {
+    let older = match descriptor.converted_type() {
+        ConvertedType::TIMESTAMP_MILLIS => Some(Unit::Millisecond),
+        ConvertedType::TIMESTAMP_MICROS => Some(Unit::Microsecond),
+        _ => None,
+    };
+    older.or_else(|| match descriptor.logical_type_ref()? {
+        LogicalType::Timestamp(time) => Some(match time.unit {
+            TimeUnit::MILLIS => Unit::Millisecond,
+            TimeUnit::MICROS => Unit::Microsecond,
+            TimeUnit::NANOS => Unit::Nanosecond,
+        }),
+        _ => None,
+    })
+}
+
+/// A value that is neither text nor bytes, nor a time.
 fn scalar(field: Field) -> Cell<'static> {
     match field {
         Field::Null => Cell::Null,
@@ -131,9 +159,7 @@ fn scalar(field: Field) -> Cell<'static> {
         Field::ULong(value) => Cell::Whole(value.into()),
         Field::Float(value) => Cell::Real(value.into()),
         Field::Double(value) => Cell::Real(value),
-        Field::Date(_) | Field::TimestampMillis(_) | Field::TimestampMicros(_) => {
-            Cell::Time(field.to_string())
-        }
+        Field::Date(day) => Cell::of_time(timestamp::day_since_1970(day)),
         other => Cell::Other(other.to_string()),
     }
 }

@@ -8,7 +8,7 @@ Keeps no observation. What several processes counted is put together by adding i
 use dedust::errors::ParseUrlError;
 use foldhash::HashMap;
 
-use super::observed::Observed;
+use super::observed::{Observed, Purpose};
 use super::{Sightings, StoredSite};
 use crate::label::Clues;
 
@@ -24,8 +24,9 @@ pub struct Census {
 
 impl Census {
     /// Nothing was counted yet. Whatever tells of mirrors is noted too if they are of interest.
-    pub fn new(finds_mirrors: bool) -> Self {
-        Self { sightings: finds_mirrors.then(Sightings::default), ..Self::default() }
+    pub fn new(purpose: Purpose, finds_mirrors: bool) -> Self {
+        let observed = Observed::new(purpose);
+        Self { sightings: finds_mirrors.then(Sightings::default), observed, ..Self::default() }
     }
 
     /// Counts one URL with what is known of it.

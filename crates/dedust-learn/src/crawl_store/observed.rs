@@ -22,18 +22,35 @@ pub(super) struct Observed {
     pub(super) links: LinkTargets,
     /// Observations that were left out because their URLs have too many bytes or parts.
     pub(super) too_long: u64,
+    purpose: Purpose,
+}
+
+/// What observations are read for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Purpose {
+    /// To learn from them: those whose URLs are not of the web, or have too many bytes or parts, are left out.
+    #[default]
+    Learn,
+    /// To see how good rules are, which are applied to all URLs.
+    Evaluate,
 }
 
 impl Observed {
-    /// Whether there is anything to learn from the observation.
+    pub(super) fn new(purpose: Purpose) -> Self {
+        Self { purpose, ..Self::default() }
+    }
+
+    /// Whether the observation is of use.
     pub(super) fn read(&mut self, url: &[u8], clues: &Clues<'_>) -> Result<bool, ParseUrlError> {
         self.url.parse_from(url)?;
-        if !is_of_the_web(&self.url) {
-            return Ok(false);
-        }
-        if is_too_long(&self.url) {
-            self.too_long += 1;
-            return Ok(false);
+        if self.purpose == Purpose::Learn {
+            if !is_of_the_web(&self.url) {
+                return Ok(false);
+            }
+            if is_too_long(&self.url) {
+                self.too_long += 1;
+                return Ok(false);
+            }
         }
         self.links.resolve(&self.url, clues);
         Ok(true)

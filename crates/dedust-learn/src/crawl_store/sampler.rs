@@ -11,7 +11,7 @@ use dedust::errors::ParseUrlError;
 use foldhash::{HashMap, HashSet};
 
 use super::SamplePlan;
-use super::observed::Observed;
+use super::observed::{Observed, Purpose};
 use super::plan::Drawn;
 use crate::label::Clues;
 
@@ -36,13 +36,13 @@ pub struct ShardSampler {
 }
 
 impl ShardSampler {
-    /// Draws as the plan says.
-    pub fn new(plan: &SamplePlan, stage: Stage) -> Self {
+    /// Draws as the plan says, of the rows that a [`Census`](super::Census) for the same purpose has counted.
+    pub fn new(plan: &SamplePlan, stage: Stage, purpose: Purpose) -> Self {
         Self {
             large: plan.draws(stage).map(|(name, drawn)| (name.as_bytes().into(), drawn)).collect(),
             mirrors: plan.mirrors.iter().map(|name| name.as_bytes().into()).collect(),
             passes_small_sites: stage == Stage::Draw && !plan.only_large,
-            observed: Observed::default(),
+            observed: Observed::new(purpose),
             record: Vec::new(),
         }
     }

@@ -1,9 +1,11 @@
 """What the compiled module has. `tests/test_stubs.py` compares this file with it, by mypy's stubtest."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Literal, TypeVar, final, overload
+
+from typing_extensions import disjoint_base
 
 from dedust._types import ArrowArray, ArrowStream, Inputs, Path, Progress
 
@@ -20,11 +22,14 @@ class SeenError(DedustError): ...
 class TrainError(DedustError): ...
 class WriteError(DedustError): ...
 
-@final
-class Clusters:
+@disjoint_base
+class Rows:
     def __len__(self) -> int: ...
-    def to_pylist(self) -> list[tuple[str, int | None]]: ...
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+@final
+class Clusters(Rows):
+    def to_pylist(self) -> list[tuple[str, int | None]]: ...
 
 @final
 class Column:
@@ -216,16 +221,16 @@ class Trainer:
         mode: str = "balanced",
         max_loss: float = 0.005,
         max_fpr: float = 0.05,
-        mirrors: dict[str, str] | None = None,
+        mirrors: Mapping[str, str] | None = None,
         find_mirrors: bool = True,
         trust_hosts: bool = False,
-        prefer: list[str] | None = None,
+        prefer: Iterable[str] | None = None,
         keep: RuleSet | None = None,
         sample: float = 0.2,
         max_sample: int = 100_000,
         memory: int = 256,
         host: str | None = None,
-        columns: dict[str, str] | None = None,
+        columns: Mapping[str, str] | None = None,
         threads: int | None = None,
     ) -> Trainer: ...
     def train(self, inputs: Inputs, *, progress: Progress | None = None) -> Training: ...
@@ -239,13 +244,8 @@ class Training:
     def _repr_html_(self) -> str: ...
 
 @final
-class Rows:
-    def __len__(self) -> int: ...
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
-
-@final
 class Census:
-    def __new__(cls, trainer: Trainer) -> Census: ...
+    def __new__(cls, trainer: Trainer, purpose: Literal["learn", "evaluate"] = "learn") -> Census: ...
     def take(self, table: ArrowArray | ArrowStream) -> None: ...
     @property
     def counts(self) -> tuple[int, int, int, int]: ...
@@ -265,7 +265,13 @@ class SamplePlan:
 
 @final
 class Sampler:
-    def __new__(cls, trainer: Trainer, plan: SamplePlan, stage: Literal["pilot", "draw"]) -> Sampler: ...
+    def __new__(
+        cls,
+        trainer: Trainer,
+        plan: SamplePlan,
+        stage: Literal["pilot", "draw"],
+        purpose: Literal["learn", "evaluate"] = "learn",
+    ) -> Sampler: ...
     def take(self, table: ArrowArray | ArrowStream) -> Rows: ...
     def finish(self) -> Rows: ...
 
@@ -291,7 +297,7 @@ def cluster(
     *,
     evidence: str = "auto",
     host: str | None = None,
-    columns: dict[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Clusters: ...
@@ -301,7 +307,7 @@ def evaluate(
     *,
     evidence: str = "auto",
     host: str | None = None,
-    columns: dict[str, str] | None = None,
+    columns: Mapping[str, str] | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Evaluation: ...

@@ -9,8 +9,8 @@
     ds.dedup(index, "rules.bin")                         # one row for each page
 
 Rules and keys are those of the command line, to the byte, in any partitioning and order. Rules travel as files, and are read once
-by each Python process. Workers need this package and pyarrow. Tested with PySpark 4; without `arrow_udf`, before 4.1, functions on
-columns take the way of pandas.
+by each Python process. Workers need this package and pyarrow. Tested with PySpark 4 and 3.5; without `arrow_udf`, before 4.1, functions
+on columns take the way of pandas. Sessions of Spark Connect work where the engine has `mapInArrow` and `applyInArrow`.
 """
 
 # pyspark's types are wider than what is used here, and pyarrow has none.
@@ -21,25 +21,27 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark import SparkFiles, StorageLevel
+from pyspark.errors import UnsupportedOperationException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from dedust import spread
 from dedust._dedust import Normalizer, RuleSet, SamplePlan, always_whole, declared_sites, unused_columns
+from dedust._types import LearnOptions
 
 __all__ = ["ReadCounts", "dedup", "evaluate", "keys", "learn", "normalize", "register"]
 
 Rules = str | Path | RuleSet
-Task = Literal["groups", "learn", "evaluate"]
 
 _log = logging.getLogger("dedust")
 # Partitions whose findings the driver puts together itself.
@@ -58,47 +60,17 @@ class ReadCounts:
     failed_sites: int = 0
 
 
-def learn(
-    df: DataFrame,
-    *,
-    method: str = "canonfd",
-    evidence: str = "auto",
-    mode: Literal["strict", "balanced", "paper"] = "balanced",
-    max_loss: float = 0.005,
-    max_fpr: float = 0.05,
-    mirrors: Mapping[str, str] | None = None,
-    find_mirrors: bool = True,
-    trust_hosts: bool = False,
-    prefer: Iterable[str] | None = None,
-    sample: float = 0.2,
-    max_sample: int = 100_000,
-    columns: Mapping[str, str] | None = None,
-    counts: ReadCounts | None = None,
-) -> DataFrame:
+def learn(df: DataFrame, *, counts: ReadCounts | None = None, **options: Unpack[LearnOptions]) -> DataFrame:
     """Learns the rules of every site of a table with a column "url" and others that tell of the pages.
 
     Gives a row for each site: `site`, `rules` (a rule file of this site alone, as bytes), `urls` that were learned from, their `pages`,
     how many URLs are `saved`, the `promise` (so many pages are lost at most), the `observations` of the site, and `error` where
-    learning failed, in which case there are no rules. Options are those of `dedust.learn`. The result is kept (`persist`) since
-    all of it was computed.
+    learning failed, in which case there are no rules. Options are those of `dedust.Trainer`, without those of files and threads. The
+    result is kept (`persist`) since all of it was computed.
     """
-    options: dict[str, Any] = {
-        "method": method,
-        "evidence": evidence,
-        "mode": mode,
-        "max_loss": max_loss,
-        "max_fpr": max_fpr,
-        "mirrors": None if mirrors is None else dict(mirrors),
-        "find_mirrors": find_mirrors,
-        "trust_hosts": trust_hosts,
-        "prefer": None if prefer is None else list(prefer),
-        "sample": sample,
-        "max_sample": max_sample,
-        "columns": None if columns is None else dict(columns),
-    }
     counts = counts if counts is not None else ReadCounts()
     rows = _used(df, options)
-    plan = _plan(rows, options, counts)
+    plan = _plan(rows, options, counts, "learn")
     learned = _reduce_sites(rows, options, plan, "learn")
     found = pa.table(plan.mirrors()).to_pylist()
     if found:
@@ -123,18 +95,18 @@ def evaluate(
 ) -> DataFrame:
     """How good rules are on each site: a row with `urls`, `pages`, `compression`, `fpr`, `precision`, `recall` and `f1`.
 
-    Figures are those of `dedust evaluate`, without URLs of more than 8,192 bytes or 256 parts; of sites with more than `max_urls` rows so many are drawn, by groups that rules may
-    bring together.
+    Figures are those of `dedust evaluate`; of sites with more than `max_urls` rows so many are drawn, by groups that rules may bring
+    together.
     """
-    options: dict[str, Any] = {
+    options: LearnOptions = {
         "evidence": evidence,
         "find_mirrors": False,
         "sample": 1.0,
         "max_sample": max_urls,
-        "columns": None if columns is None else dict(columns),
+        "columns": columns,
     }
     rows = _used(df, options)
-    plan = _plan(rows, options, counts if counts is not None else ReadCounts())
+    plan = _plan(rows, options, counts if counts is not None else ReadCounts(), "evaluate")
     name = _ship(df.sparkSession, rules)
     normalizer = partial(_rules, name, trust_mirrors)
     return _reduce_sites(rows, options, plan, "evaluate", normalizer).drop("state")
@@ -194,8 +166,7 @@ def dedup(
     rows = df.select(hashed.alias("key"), ordered.alias("order"))
     kept = rows.where(F.col("key").isNotNull()).groupBy("key").agg(F.min("order").alias("order"))
     kept = kept.select(F.col("order.id").alias("id"))
-    bits = kept.repartition(F.shiftright("id", _INDEX_BITS)).sortWithinPartitions("id")
-    bits = bits.mapInArrow(_pack, "partition long, bits binary")
+    bits = kept.repartition(F.shiftright("id", _INDEX_BITS)).mapInArrow(_pack, "partition long, bits binary")
     name = _ship_bits(session, ((row["partition"], bytes(row["bits"])) for row in bits.toLocalIterator()))
     keeps = _arrow_function(partial(_keeps, name), "boolean")
     marked = df.withColumn("_dedust_id", _row_id()).withColumn("_dedust_bad", key(F.col(url)).isNull())
@@ -205,16 +176,16 @@ def dedup(
 # Learning: count, plan, draw, reduce.
 
 
-def _used(df: DataFrame, options: spread.Options) -> DataFrame:
+def _used(df: DataFrame, options: LearnOptions) -> DataFrame:
     """The columns that are used: no others are moved to Python."""
     empty = df.limit(0).toArrow() if hasattr(df, "toArrow") else pa.Table.from_pandas(df.limit(0).toPandas())
     unused = set(unused_columns(spread.trainer_of(options), empty))
     return df.select(*[F.col(f"`{name}`") for name in df.columns if name not in unused])
 
 
-def _plan(rows: DataFrame, options: spread.Options, counts: ReadCounts) -> SamplePlan:
+def _plan(rows: DataFrame, options: LearnOptions, counts: ReadCounts, purpose: spread.Purpose) -> SamplePlan:
     """Counts the rows of sites, and says which are sampled and how."""
-    counted = rows.mapInArrow(partial(spread.count, options=options), spread.COUNTED)
+    counted = rows.mapInArrow(partial(spread.count, options=options, purpose=purpose), spread.COUNTED)
     counted = counted.persist(StorageLevel.DISK_ONLY)
     totals = counted.where("site IS NULL")
     told = totals.agg(*[F.sum(name) for name in ("good", "bad", "bad_columns", "too_long")]).collect()[0]
@@ -234,7 +205,7 @@ def _plan(rows: DataFrame, options: spread.Options, counts: ReadCounts) -> Sampl
     counted.unpersist()
     plan = SamplePlan(trainer, [(row["site"], row["rows"], row["bytes"]) for row in found], sightings)
     if plan.has_large_sites:
-        drawn = _drawn(rows, options, plan, "pilot")
+        drawn = _drawn(rows, options, plan, "pilot", purpose)
         groups = _reduced(drawn, options, plan, "groups").collect()
         for row in groups:
             plan.set_groups(row["site"], bytes(row["groups"]))
@@ -244,7 +215,7 @@ def _plan(rows: DataFrame, options: spread.Options, counts: ReadCounts) -> Sampl
 def _merged(sightings: DataFrame) -> bytes:
     """What all partitions found that tells of mirrors, in a tree: each step makes one of sixteen."""
     schema = "sightings binary"
-    parts = sightings.rdd.getNumPartitions() if hasattr(sightings, "rdd") else 1
+    parts = sightings.rdd.getNumPartitions() if _has_jvm(sightings.sparkSession) else 1
     while parts > _FEW:
         parts = -(-parts // _FEW)
         sightings = sightings.coalesce(parts).mapInArrow(spread.merge, schema)
@@ -255,37 +226,44 @@ def _merged(sightings: DataFrame) -> bytes:
     return bytes(next(spread.merge(rows)).column(0)[0].as_py())
 
 
-def _drawn(rows: DataFrame, options: spread.Options, plan: SamplePlan, stage: Literal["pilot", "draw"]) -> DataFrame:
+def _drawn(
+    rows: DataFrame, options: LearnOptions, plan: SamplePlan, stage: Literal["pilot", "draw"], purpose: spread.Purpose
+) -> DataFrame:
     shipped = _ship_plan(rows.sparkSession, plan)
-    function = partial(spread.draw, options=options, plan=partial(_plan_at, shipped), stage=stage)
+    function = partial(spread.draw, options=options, plan=partial(_plan_at, shipped), stage=stage, purpose=purpose)
     return rows.mapInArrow(function, spread.DRAWN)
 
 
 def _reduced(
     drawn: DataFrame,
-    options: spread.Options,
+    options: LearnOptions,
     plan: SamplePlan,
-    task: Task,
+    task: spread.Task,
     normalizer: Callable[[], Normalizer] | None = None,
 ) -> DataFrame:
     """Brings what was drawn of each site to one place, and makes something of it."""
     shipped = _ship_plan(drawn.sparkSession, plan)
-    function = partial(
-        spread.reduce, options=options, plan=partial(_plan_at, shipped), task=task, normalizer=normalizer
-    )
-    sorted_rows = drawn.repartition("site").sortWithinPartitions("site")
-    return sorted_rows.mapInArrow(function, spread.REDUCED[task])
+    how: dict[str, Any] = {"options": options, "plan": partial(_plan_at, shipped), "task": task, "normalizer": normalizer}
+    if _has_jvm(drawn.sparkSession):
+        sorted_rows = drawn.repartition("site").sortWithinPartitions("site")
+        return sorted_rows.mapInArrow(partial(spread.reduce, **how), spread.REDUCED[task])
+
+    # Not all engines that speak Spark Connect keep the order of rows before a map. Spark looks at what the function takes.
+    def reduce_site(rows: pa.Table) -> pa.Table:
+        return spread.reduce_site(rows, **how)
+
+    return drawn.groupBy("site").applyInArrow(reduce_site, spread.REDUCED[task])
 
 
 def _reduce_sites(
     rows: DataFrame,
-    options: spread.Options,
+    options: LearnOptions,
     plan: SamplePlan,
-    task: Task,
+    task: spread.Purpose,
     normalizer: Callable[[], Normalizer] | None = None,
 ) -> DataFrame:
     """Draws and reduces; sites of which too few rows were drawn, again."""
-    found = _reduced(_drawn(rows, options, plan, "draw"), options, plan, task, normalizer)
+    found = _reduced(_drawn(rows, options, plan, "draw", task), options, plan, task, normalizer)
     if not plan.has_large_sites:
         return found
     done: DataFrame | None = None
@@ -297,7 +275,7 @@ def _reduce_sites(
         if not again:
             return done
         plan = plan.wider(again)
-        found = _reduced(_drawn(rows, options, plan, "draw"), options, plan, task, normalizer)
+        found = _reduced(_drawn(rows, options, plan, "draw", task), options, plan, task, normalizer)
 
 
 # Files that travel to the workers.
@@ -336,19 +314,33 @@ def _send(session: SparkSession, what: str, content: bytes) -> str:
     path = Path(_sent.name, name)
     if not path.exists():
         path.write_bytes(content)
-    if hasattr(session, "_jsc"):
+    if _has_jvm(session):
         session.sparkContext.addFile(str(path))
-    else:
+        return name
+    try:
         session.addArtifact(str(path), file=True)
+    except UnsupportedOperationException:
+        # An engine that speaks Spark Connect and sends no files, such as Sail: its workers have to see this disk.
+        return str(path)
     return name
 
 
+def _has_jvm(session: SparkSession) -> bool:
+    """Whether the session is one of Spark itself, not of Spark Connect."""
+    return hasattr(session, "_jsc")
+
+
+def _sent_file(name: str) -> str:
+    """Where a worker finds what was sent."""
+    return name if os.path.isabs(name) else SparkFiles.get(name)
+
+
 def _plan_at(name: str) -> SamplePlan:
-    return SamplePlan.from_json(Path(SparkFiles.get(name)).read_text())
+    return SamplePlan.from_json(Path(_sent_file(name)).read_text())
 
 
 def _rules(name: str, trust_mirrors: bool) -> Normalizer:
-    return spread.open_rules(SparkFiles.get(name), trust_mirrors)
+    return spread.open_rules(_sent_file(name), trust_mirrors)
 
 
 # Functions on columns.
@@ -391,31 +383,21 @@ def _row_id() -> Column:
 
 
 def _pack(batches: Iterable[Any]) -> Iterator[Any]:
-    """Of the numbers of rows, in order, a bit for each row of their partition."""
+    """Of the numbers of rows, in any order, a bit for each row of their partition."""
     import numpy as np
 
-    indexes: list[Any] = []
-    partition: int | None = None
-
-    def packed() -> Any:
-        found = np.concatenate(indexes)
-        flags = np.zeros(int(found[-1]) + 1, np.uint8)
-        flags[found] = 1
-        bits = np.packbits(flags, bitorder="little").tobytes()
-        columns = [pa.array([partition], pa.int64()), pa.array([bits], pa.binary())]
-        return pa.RecordBatch.from_arrays(columns, names=["partition", "bits"])
-
+    packed: dict[int, Any] = {}
     for batch in batches:
         numbers = batch.column(0).to_numpy()
-        partitions = numbers >> _INDEX_BITS
-        for start, end in _runs(partitions):
-            if partitions[start] != partition and partition is not None:
-                yield packed()
-                indexes = []
-            partition = int(partitions[start])
-            indexes.append(numbers[start:end] & _INDEX_MASK)
-    if partition is not None:
-        yield packed()
+        for start, end in _runs(numbers >> _INDEX_BITS):
+            partition, indexes = int(numbers[start] >> _INDEX_BITS), numbers[start:end] & _INDEX_MASK
+            bits, needed = packed.get(partition, np.zeros(0, np.uint8)), int(indexes.max()) // 8 + 1
+            if len(bits) < needed:
+                packed[partition] = bits = np.concatenate([bits, np.zeros(max(needed, 2 * len(bits)) - len(bits), np.uint8)])
+            np.bitwise_or.at(bits, indexes // 8, np.left_shift(1, indexes % 8).astype(np.uint8))
+    for partition, bits in packed.items():
+        columns = [pa.array([partition], pa.int64()), pa.array([bits.tobytes()], pa.binary())]
+        yield pa.RecordBatch.from_arrays(columns, names=["partition", "bits"])
 
 
 def _runs(values: Any) -> Iterator[tuple[int, int]]:
@@ -447,7 +429,7 @@ def _keeps(name: str, ids: Any) -> Any:
 def _bits_of(name: str, partition: int) -> bytes:
     if name not in _kept or _kept[name][0] != partition:
         found = b""
-        with pa.memory_map(SparkFiles.get(name)) as file:
+        with pa.memory_map(_sent_file(name)) as file:
             reader = pa.ipc.open_file(file)
             for index in range(reader.num_record_batches):
                 batch = reader.get_batch(index)

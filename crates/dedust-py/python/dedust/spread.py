@@ -1,10 +1,11 @@
 """What the workers of a cluster do with batches of rows: functions from Arrow batches to Arrow batches.
 
 `dedust.spark` puts them together for Spark. Other engines that map over Arrow batches, such as Ray Data, can use the same: `count`
-every partition, make a `plan` of all counts, `draw` twice, bring what was drawn of a site to one place in the order of sites, and
-`reduce`. Rows stay where they are; what is moved is bounded for each site.
+every partition, make a plan of all counts (`plan_of`), `draw` once or twice, bring what was drawn of a site to one place in the order
+of sites, and `reduce`. Rows stay where they are; what is moved is bounded for each site.
 
-Options are those of `dedust.learn`, as a dict.
+Options are those of `dedust.Trainer`, as a dict; they are the same in all steps, as is the purpose: to learn, or to evaluate, which
+leaves out no URL.
 """
 
 # pyarrow has no types.
@@ -14,14 +15,16 @@ Options are those of `dedust.learn`, as a dict.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from dedust._dedust import Census, Normalizer, Rows, SamplePlan, Sampler, SiteReducer, Trainer, merge_sightings
+from dedust._types import LearnOptions
 
-Options = Mapping[str, Any]
+Purpose = Literal["learn", "evaluate"]
+Task = Literal["groups"] | Purpose
 Batches = Iterator[Any]
 
 # Of `count`: sites with their rows; then one row without a site, with what was read and what tells of mirrors.
@@ -38,15 +41,14 @@ REDUCED = {
 }
 
 
-def trainer_of(options: Options) -> Trainer:
+def trainer_of(options: LearnOptions) -> Trainer:
     """The trainer that workers use: they are many, so that each has one thread."""
-    single: dict[str, Any] = {**options, "threads": 1}
-    return Trainer(**single)
+    return Trainer(**options, threads=1)
 
 
-def count(batches: Iterable[Any], options: Options) -> Batches:
+def count(batches: Iterable[Any], options: LearnOptions, purpose: Purpose = "learn") -> Batches:
     """Counts the rows of each site."""
-    census = Census(trainer_of(options))
+    census = Census(trainer_of(options), purpose)
     for batch in batches:
         if batch.num_rows:
             census.take(batch)
@@ -71,9 +73,24 @@ def merge(batches: Iterable[Any]) -> Batches:
     yield pa.RecordBatch.from_arrays([pa.array([merged], pa.binary())], names=["sightings"])
 
 
-def draw(batches: Iterable[Any], options: Options, plan: Callable[[], SamplePlan], stage: Literal["pilot", "draw"]) -> Batches:
+def plan_of(counted: Any, options: LearnOptions) -> SamplePlan:
+    """The plan, made of a table of all that `count` gave: for engines that bring the counts of all sites to one place."""
+    totals = counted.filter(counted["site"].is_null()).select(["sightings"])
+    sightings = next(merge(totals.to_batches())).column(0)[0].as_py()
+    sites = counted.filter(counted["site"].is_valid()).group_by("site").aggregate([("rows", "sum"), ("bytes", "sum")])
+    numbers = [(row["site"], row["rows_sum"], row["bytes_sum"]) for row in sites.to_pylist()]
+    return SamplePlan(trainer_of(options), numbers, sightings)
+
+
+def draw(
+    batches: Iterable[Any],
+    options: LearnOptions,
+    plan: Callable[[], SamplePlan],
+    stage: Literal["pilot", "draw"],
+    purpose: Purpose = "learn",
+) -> Batches:
     """Draws rows, as the plan says: all of small sites, some of large ones."""
-    sampler = Sampler(trainer_of(options), plan(), stage)
+    sampler = Sampler(trainer_of(options), plan(), stage, purpose)
     for batch in batches:
         if batch.num_rows:
             yield from _batches(sampler.take(batch))
@@ -82,18 +99,29 @@ def draw(batches: Iterable[Any], options: Options, plan: Callable[[], SamplePlan
 
 def reduce(
     batches: Iterable[Any],
-    options: Options,
+    options: LearnOptions,
     plan: Callable[[], SamplePlan],
-    task: Literal["groups", "learn", "evaluate"],
+    task: Task,
     normalizer: Callable[[], Normalizer] | None = None,
 ) -> Batches:
     """Makes groups, rules or figures of sites, whose drawn rows come one after the other."""
-    reducer = SiteReducer(
-        trainer_of(options), plan(), task, normalizer=None if normalizer is None else normalizer()
-    )
+    reducer = SiteReducer(trainer_of(options), plan(), task, normalizer=None if normalizer is None else normalizer())
     for batch in batches:
         yield from _batches(reducer.take(batch))
     yield from _batches(reducer.finish())
+
+
+def reduce_site(
+    rows: Any,
+    options: LearnOptions,
+    plan: Callable[[], SamplePlan],
+    task: Task,
+    normalizer: Callable[[], Normalizer] | None = None,
+) -> Any:
+    """What `reduce` makes of a table of the drawn rows of one site: for engines that group rows themselves."""
+    reducer = SiteReducer(trainer_of(options), plan(), task, normalizer=None if normalizer is None else normalizer())
+    made = [pa.table(reducer.take(batch)) for batch in rows.to_batches()]
+    return pa.concat_tables([*made, pa.table(reducer.finish())])
 
 
 def _batches(rows: Rows) -> Batches:
