@@ -2,7 +2,10 @@
 `dedust simulate`: synthetic sites, as observations for learners and as the truth to judge them by.
 */
 
+mod args;
 mod lies;
+
+pub(crate) use self::args::SimulateArgs;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,8 +18,8 @@ use dedust_eval::simulate::{Lie, Noise, Phenomenon, Profile, Site, Statistics};
 use dedust_io::{OutputFile, WriteError};
 use rayon::prelude::*;
 
+use self::args::ObservationFormat;
 use crate::ExitStatus;
-use crate::args::{ObservationFormat, SimulateArgs};
 use crate::failure::Refusal;
 use crate::number::{count, percent};
 use crate::printer::Printer;

@@ -5,8 +5,8 @@
 use anyhow::Context as _;
 use dedust_eval::simulate::{InvalidSiteSpec, Lies, LyingSite, LyingSpec};
 
+use super::SimulateArgs;
 use crate::ExitStatus;
-use crate::args::SimulateArgs;
 use crate::cmd::simulate::{Written, write_sites};
 use crate::number::{count, percent};
 use crate::printer::Printer;
