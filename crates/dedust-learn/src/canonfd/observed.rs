@@ -238,20 +238,18 @@ impl Search<'_> {
         by_label.sort_unstable();
         let mut duplicates = Vec::new();
         for same in by_label.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
-            // Many places that are built alike may show an empty page, for every value of a key that would matter if there were
-            // anything to show.
-            let mut showing: HashMap<&Form, u64> = HashMap::default();
-            for &(_, _, at) in same.iter().filter(|place| !places[place.2].leads_on) {
-                *showing.entry(&forms[at]).or_default() += 1;
+            // An empty page or an error is shown for every value of a key that would matter if there were anything to show, so it
+            // stands at many places, and at several that are built alike.
+            let showing: Vec<&Form> =
+                same.iter().filter(|place| !places[place.2].leads_on).map(|place| &forms[place.2]).collect();
+            let kinds: HashSet<&Form> = showing.iter().copied().collect();
+            if showing.len() as u64 > THRESHOLDS.proof.max_groups_per_page && kinds.len() < showing.len() {
+                continue;
             }
-            let may_be_empty = |at: usize| {
-                showing.get(&forms[at]).is_some_and(|&count| count > THRESHOLDS.proof.max_groups_per_page)
-            };
-            let mut clear = same.iter().map(|place| place.2).filter(|&at| !may_be_empty(at));
-            let Some(target) = clear.next() else { continue };
+            let target = same[0].2;
             let shows_it =
                 |at: &usize| corpus.relation(places[*at].row, places[target].row) == Relation::Same;
-            duplicates.extend(clear.filter(shows_it).map(|at| (at, target)));
+            duplicates.extend(same[1..].iter().map(|place| place.2).filter(shows_it).map(|at| (at, target)));
         }
         duplicates
     }
