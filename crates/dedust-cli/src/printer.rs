@@ -145,7 +145,10 @@ impl Printer {
         // What was written before is still of use to whoever reads it.
         let _ = self.finish();
         marked_message(ERROR, "error", error);
-        for cause in error.chain().skip(1) {
+        let mut texts: Vec<String> = error.chain().map(ToString::to_string).collect();
+        // Some libraries pass on the text of a cause as their own.
+        texts.dedup();
+        for cause in texts.iter().skip(1) {
             message(format_args!("  cause: {cause}"));
         }
         if let Some(hint) = failure::remedy(error) {

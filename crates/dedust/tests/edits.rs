@@ -339,6 +339,17 @@ fn semicolons_separate_where_an_edit_says_so() {
     stays(&split, "/other?q=tl;dr");
 }
 
+#[test]
+fn a_url_is_not_written_if_its_semicolons_would_then_separate() {
+    let split = edits(
+        r#"[{"closed": "except_params", "change": ["split_params"], "fetchable": true},
+            {"change": [{"drop": "last_0"}], "fetchable": true}]"#,
+    );
+    check(&split, "/?b;a", "/?a&b", "/?b;a");
+    check(&split, "/x?b;a", "/?b;a", "/x?b;a");
+    check(&split, "/x?b&a", "/?a&b", "/?b&a");
+}
+
 /// Where an edit says so of all URLs, they are read so. The same edit with a test that is always true is made after reading.
 #[test]
 fn semicolons_that_separate_on_all_urls_are_read_so() {
