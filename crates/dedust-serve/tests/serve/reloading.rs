@@ -13,16 +13,16 @@ fn quick() -> Service {
     Service::with(|options| options.limits.reload = Duration::from_millis(1))
 }
 
-/// Replaces the rule file as a whole, and waits until the server has looked at it.
-fn replace(service: &Service, text: &str) {
-    let looked = |service: &Service| {
-        service.metric("dedust_rules_loads_total") + service.metric("dedust_rules_refused_total")
-    };
-    let before = looked(service);
+const LOADED: &str = "dedust_rules_loads_total";
+const REFUSED: &str = "dedust_rules_refused_total";
+
+/// Replaces the rule file as a whole, and waits until the server has `LOADED` or `REFUSED` it.
+fn replace(service: &Service, text: &str, counter: &str) {
+    let before = service.metric(counter);
     let beside = service.folder.path().join("beside");
     std::fs::write(&beside, text).unwrap();
     std::fs::rename(beside, service.rules()).unwrap();
-    let has_looked = (0..1_000_000).any(|_| looked(service) > before);
+    let has_looked = (0..1_000_000).any(|_| service.metric(counter) > before);
     assert!(has_looked);
 }
 
@@ -30,9 +30,9 @@ fn replace(service: &Service, text: &str) {
 fn a_file_that_cannot_be_used_is_told_and_the_rules_before_it_are_kept() {
     let service = quick();
     let url = "http://a.example/p?sid=1\n";
-    replace(&service, "{\"version\": 2, \"sites\": ");
+    replace(&service, "{\"version\": 2, \"sites\": ", REFUSED);
     assert_eq!(service.text("/v1/keys", url).body, "http://a.example/p\n");
-    assert_eq!(service.metric("dedust_rules_refused_total"), 1);
+    assert_eq!(service.metric(REFUSED), 1);
     assert_eq!(service.metric("dedust_rules_stale"), 1);
     let told = service.events.lock().unwrap().iter().any(|event| {
         event.event == "rules_refused" && event.message.contains("rules.json") && event.remedy.is_some()
@@ -43,7 +43,7 @@ fn a_file_that_cannot_be_used_is_told_and_the_rules_before_it_are_kept() {
     let stale = served();
     assert_eq!((&stale["version"], &stale["edits"], &stale["stale"]), (&1.into(), &2.into(), &true.into()));
 
-    replace(&service, r#"{"version": 2, "sites": {}}"#);
+    replace(&service, r#"{"version": 2, "sites": {}}"#, LOADED);
     assert_eq!(service.text("/v1/keys", url).body, url);
     assert_eq!(service.metric("dedust_rules_stale"), 0);
     let empty = served();
@@ -51,7 +51,7 @@ fn a_file_that_cannot_be_used_is_told_and_the_rules_before_it_are_kept() {
     assert_ne!(empty["fingerprint"], stale["fingerprint"]);
 
     std::fs::remove_file(service.rules()).unwrap();
-    replace(&service, RULES);
+    replace(&service, RULES, LOADED);
     assert_eq!(service.text("/v1/keys", url).body, "http://a.example/p\n");
 }
 
@@ -79,11 +79,11 @@ fn rules_are_swapped_a_hundred_times_and_no_answer_is_torn() {
             })
             .collect();
         for swap in 0..100 {
-            replace(&service, if swap % 2 == 0 { r#"{"version": 2, "sites": {}}"# } else { RULES });
+            replace(&service, if swap % 2 == 0 { r#"{"version": 2, "sites": {}}"# } else { RULES }, LOADED);
         }
         is_done.store(true, Ordering::Relaxed);
         clients.into_iter().map(|client| client.join().unwrap()).collect()
     });
-    assert_eq!(service.metric("dedust_rules_loads_total"), 101);
+    assert_eq!(service.metric(LOADED), 101);
     assert!(counts.iter().all(|(changed, same)| changed + same > 0), "{counts:?}");
 }
