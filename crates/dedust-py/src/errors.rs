@@ -6,6 +6,7 @@ use std::error::Error;
 use std::fmt::Display;
 use std::path::Path;
 
+use dedust::errors::with_causes;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -18,20 +19,9 @@ create_exception!(dedust, SeenError, DedustError, "A set of seen keys that canno
 create_exception!(dedust, TrainError, DedustError, "A learner that failed.");
 create_exception!(dedust, WriteError, DedustError, "A file that cannot be written.");
 
-/// The message of an error, with those of its causes.
-pub(crate) fn message(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
-}
-
 /// Rules at `name` that cannot be used.
 pub(crate) fn cannot_use(name: impl Display, error: &dyn Error) -> PyErr {
-    LoadRulesError::new_err(format!("cannot use the rules in {name}: {}", message(error)))
+    LoadRulesError::new_err(format!("cannot use the rules in {name}: {}", with_causes(error)))
 }
 
 /// Rules that are not there.

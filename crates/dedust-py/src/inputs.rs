@@ -15,6 +15,7 @@ use arrow_array::{ArrayReader as _, ArrayRef, RecordBatch};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Schema};
 use dedust::errors::ParseUrlError;
+use dedust::errors::with_causes;
 use dedust_crawl::{ReadCrawlError, ReadReport, Seen, read_all};
 use dedust_io::{Input, NamedColumn, Preset, RowCounts};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -22,7 +23,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyMapping, PyTuple};
 
 use crate::arrow;
-use crate::errors::{ReadError, message, warn};
+use crate::errors::{ReadError, warn};
 use crate::text::type_name;
 use crate::work;
 
@@ -41,7 +42,7 @@ impl ReadOptions {
             let text = format!("{column}={name}");
             let column = text.parse::<NamedColumn>();
             named.push(
-                column.map_err(|error| PyValueError::new_err(format!("columns: {}", message(&error))))?,
+                column.map_err(|error| PyValueError::new_err(format!("columns: {}", with_causes(&error))))?,
             );
         }
         Ok(Self { host, columns: named })
@@ -143,7 +144,7 @@ impl Crawl<'_, '_> {
         let (py, sources) = (inputs.py(), sources(inputs)?);
         let report = Mutex::new(ReadReport::default());
         let outcome = work::run(py, threads, progress, |work| {
-            let opened = open(sources, &options).map_err(|error| ReadError::new_err(message(&error)))?;
+            let opened = open(sources, &options).map_err(|error| ReadError::new_err(with_causes(&error)))?;
             let opened = opened.into_iter().map(|open| open());
             let (found, read) = read_all(opened, &mut work.reading(), |seen| observe(&mut state, seen));
             if let Ok(mut report) = report.lock() {
@@ -266,5 +267,5 @@ pub(crate) fn log(py: Python<'_>, report: &ReadReport) -> PyResult<()> {
 
 /// An exception for inputs that cannot be read.
 pub(crate) fn unreadable(error: &ReadCrawlError) -> PyErr {
-    ReadError::new_err(message(error))
+    ReadError::new_err(with_causes(error))
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use dedust::RuleSet;
+use dedust::errors::with_causes;
 use dedust_baselines::Method;
 use dedust_crawl::{ReadReport, read_all};
 use dedust_learn::{
@@ -18,7 +19,7 @@ use pyo3::types::PyMapping;
 use rayon::prelude::*;
 
 use crate::batch::thread_count;
-use crate::errors::{DedustError, ReadError, TrainError, message, warn};
+use crate::errors::{DedustError, ReadError, TrainError, warn};
 use crate::html;
 use crate::inputs::{self, ReadOptions, Source};
 use crate::rule_set::PyRuleSet;
@@ -70,7 +71,7 @@ impl PyTrainer {
         columns: Option<Bound<'_, PyMapping>>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let wrong = |error: &dyn std::error::Error| PyValueError::new_err(message(error));
+        let wrong = |error: &dyn std::error::Error| PyValueError::new_err(with_causes(error));
         let method: Method = method.parse().map_err(|error| wrong(&error))?;
         let mode = Mode::ALL.into_iter().find(|known| known.name() == mode).ok_or_else(|| {
             let names: Vec<&str> = Mode::ALL.into_iter().map(Mode::name).collect();
@@ -182,7 +183,7 @@ impl PyTrainer {
         let opened = inputs::open(sources, &self.read);
         let opened = match opened {
             Ok(opened) => opened,
-            Err(error) => return (ReadReport::default(), Err(ReadError::new_err(message(&error)))),
+            Err(error) => return (ReadReport::default(), Err(ReadError::new_err(with_causes(&error)))),
         };
         let folder = match tempfile::tempdir() {
             Ok(folder) => folder,
@@ -213,7 +214,7 @@ impl PyTrainer {
                 return Err(DedustError::new_err("learning was ended"));
             }
             let training = self.trainer.train_part(crawl, part, work);
-            training.map_err(|error| TrainError::new_err(message(&error)))
+            training.map_err(|error| TrainError::new_err(with_causes(&error)))
         });
         Ok(Training::of_parts(self.method.name(), learned.collect::<PyResult<_>>()?))
     }
@@ -236,7 +237,7 @@ fn no_folder(error: &std::io::Error) -> PyErr {
 /// Kinds of evidence by their names.
 pub(crate) fn evidence_kinds(names: &str) -> PyResult<EvidenceKinds> {
     names.parse().map_err(|error: dedust_learn::errors::ParseEvidenceError| {
-        PyValueError::new_err(format!("evidence: {}", message(&error)))
+        PyValueError::new_err(format!("evidence: {}", with_causes(&error)))
     })
 }
 

@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use dedust::errors::with_causes;
 use dedust::{Normalizer, ParsedUrl, RuleSet, Scratch, is_compiled};
 use dedust_seen::KeyHasher;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -14,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::batch::{Batch, OnError, Wanted, key128, thread_count};
-use crate::errors::{LoadRulesError, cannot_use, message, no_file, warn};
+use crate::errors::{LoadRulesError, cannot_use, no_file, warn};
 use crate::explanation::Explanation;
 use crate::rule_set::{PyRuleSet, save};
 use crate::text::{GivenUrl, counted, no_url, type_name};
@@ -242,7 +243,7 @@ impl PyNormalizer {
     fn _from_compiled(compiled: &[u8], trust_mirrors: bool) -> PyResult<Self> {
         match Normalizer::from_bytes(compiled) {
             Ok(normalizer) => Ok(Self::quietly(normalizer, None, trust_mirrors)),
-            Err(error) => Err(LoadRulesError::new_err(message(&error))),
+            Err(error) => Err(LoadRulesError::new_err(with_causes(&error))),
         }
     }
 }

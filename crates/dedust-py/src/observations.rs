@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use dedust::ParsedUrl;
+use dedust::errors::with_causes;
 use dedust_crawl::{Pages, Seen};
 use dedust_io::{Column, Document, Observation};
 use flate2::Compression;
@@ -20,7 +21,7 @@ use flate2::write::GzEncoder;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::errors::{WriteError, message};
+use crate::errors::WriteError;
 use crate::text::{GivenUrl, no_url};
 
 /// Bytes of rows that are compressed together.
@@ -244,7 +245,7 @@ impl ObservationWriter {
                 return Err(WriteError::new_err(format!("{} was closed", self.path.display())));
             };
             work(state).map_err(|error| {
-                WriteError::new_err(format!("cannot write {}: {}", self.path.display(), message(&error)))
+                WriteError::new_err(format!("cannot write {}: {}", self.path.display(), with_causes(&error)))
             })
         })
     }

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dedust::RuleSet;
+use dedust::errors::with_causes;
 use dedust_io::OutputFile;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-use crate::errors::{LoadRulesError, WriteError, cannot_use, message, no_file};
+use crate::errors::{LoadRulesError, WriteError, cannot_use, no_file};
 use crate::html;
 use crate::normalizer::PyNormalizer;
 use crate::text::counted;
@@ -72,7 +73,7 @@ impl PyRuleSet {
         let given = crate::text::GivenUrl::of(json)?;
         let text = given.bytes()?;
         let loaded = py.detach(|| RuleSet::load(text));
-        loaded.map(Self::new).map_err(|error| LoadRulesError::new_err(message(&error)))
+        loaded.map(Self::new).map_err(|error| LoadRulesError::new_err(with_causes(&error)))
     }
 
     /// Writes a rule file: the same rules, the same bytes. An existing one is replaced with `force=True` only.
@@ -176,7 +177,7 @@ pub(crate) fn save(
             dedust_io::WriteError::Exists { path } => {
                 format!("{} already exists (overwrite it with force=True)", path.display())
             }
-            other => message(&other),
+            other => with_causes(&other),
         })
     };
     let mut output = OutputFile::create(path, force).map_err(failed)?;

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use arrow_array::BooleanArray;
 use arrow_schema::DataType;
+use dedust::errors::with_causes;
 use dedust_seen::{Durability, SeenKey, SeenSet};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,7 +21,7 @@ use rayon::ThreadPoolBuilder;
 
 use crate::arrow;
 use crate::column::{Column, Texts};
-use crate::errors::{SeenError, message};
+use crate::errors::SeenError;
 use crate::normalizer::PyNormalizer;
 use crate::text::GivenUrl;
 
@@ -50,13 +51,13 @@ impl PySeenSet {
         }
         let mut set = self.set.lock().map_err(|_| SeenError::new_err("the set is broken; open it again"))?;
         match &mut *set {
-            Some(set) => work(set).map_err(|error| SeenError::new_err(message(&error))),
+            Some(set) => work(set).map_err(|error| SeenError::new_err(with_causes(&error))),
             None => Err(SeenError::new_err("the set is closed; open it again")),
         }
     }
 
     fn of(set: Result<SeenSet, dedust_seen::SeenError>) -> PyResult<Self> {
-        let set = set.map_err(|error| SeenError::new_err(message(&error)))?;
+        let set = set.map_err(|error| SeenError::new_err(with_causes(&error)))?;
         Ok(Self { set: Mutex::new(Some(ManuallyDrop::new(set))), process: std::process::id() })
     }
 
@@ -69,7 +70,7 @@ impl PySeenSet {
         // For what it says of a set that is closed, or not of this process.
         self.with(|_| Ok(()))?;
         let ended = py.detach(|| self.take().map_or(Ok(0), end));
-        ended.map_err(|error| SeenError::new_err(message(&error)))
+        ended.map_err(|error| SeenError::new_err(with_causes(&error)))
     }
 
     fn take(&self) -> Option<SeenSet> {
@@ -201,7 +202,7 @@ impl PySeenSet {
             return Ok(());
         }
         let closed = py.detach(|| self.take().map_or(Ok(()), SeenSet::close));
-        closed.map_err(|error| SeenError::new_err(message(&error)))
+        closed.map_err(|error| SeenError::new_err(with_causes(&error)))
     }
 
     /// How many keys there are.

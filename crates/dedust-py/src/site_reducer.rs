@@ -11,6 +11,7 @@ use arrow_array::ArrayRef;
 use arrow_array::builder::{BinaryBuilder, Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::cast::AsArray as _;
 use arrow_schema::{DataType, Field};
+use dedust::errors::with_causes;
 use dedust_eval::Evaluator;
 use dedust_learn::errors::{SampleError, TrainSampleError};
 use dedust_learn::{SamplePlan, SiteSample, Stage, Training};
@@ -19,7 +20,7 @@ use pyo3::prelude::*;
 
 use crate::arrow;
 use crate::column::Texts;
-use crate::errors::{DedustError, TrainError, message};
+use crate::errors::{DedustError, TrainError};
 use crate::learn::PyTrainer;
 use crate::normalizer::PyNormalizer;
 use crate::rows::Rows;
@@ -129,7 +130,7 @@ impl From<SampleError> for Failure {
     fn from(error: SampleError) -> Self {
         match error {
             SampleError::TooFew => Self::TooFew,
-            error => Self::Told(message(&error)),
+            error => Self::Told(with_causes(&error)),
         }
     }
 }
@@ -158,7 +159,7 @@ impl Task {
             Self::Learn(rows) => match trainer.inner().train_sample(sample, &()) {
                 Ok(training) => rows.push_site(name, &training)?,
                 Err(TrainSampleError::Sample(error)) => return Err(error.into()),
-                Err(error) => return Err(Failure::Told(message(&error))),
+                Err(error) => return Err(Failure::Told(with_causes(&error))),
             },
             Self::Evaluate { normalizer, rows } => {
                 let mut evaluator = Evaluator::new(normalizer.get().inner(), trainer.evidence());
@@ -228,7 +229,7 @@ impl LearnedRows {
         let Some((report, rules)) = found.zip(training.rules.site(name)) else { return Ok(()) };
         let mut alone = dedust::RuleSet::new(training.rules.method());
         let mut json = Vec::new();
-        alone.insert(name, rules.clone()).map_err(|error| TrainError::new_err(message(&error)))?;
+        alone.insert(name, rules.clone()).map_err(|error| TrainError::new_err(with_causes(&error)))?;
         alone.save(&mut json).map_err(|error| DedustError::new_err(error.to_string()))?;
         self.sites.append_value(name);
         self.rules.append_value(json);

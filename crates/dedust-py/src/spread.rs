@@ -11,6 +11,7 @@ use arrow_array::ArrayRef;
 use arrow_array::builder::{BinaryBuilder, Int64Builder, StringBuilder};
 use arrow_schema::{DataType, Field};
 use dedust::errors::ParseUrlError;
+use dedust::errors::with_causes;
 use dedust_crawl::{ReadCrawlError, ReadReport, Seen, read_all};
 use dedust_io::RowCounts;
 use dedust_learn::{
@@ -21,7 +22,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
-use crate::errors::{DedustError, ReadError, TrainError, message};
+use crate::errors::{DedustError, ReadError, TrainError};
 use crate::inputs;
 use crate::learn::PyTrainer;
 use crate::rows::Rows;
@@ -77,7 +78,7 @@ fn read_table(
     let (py, sources) = (table.py(), inputs::sources(table)?);
     py.detach(|| {
         let opened = inputs::open(sources, trainer.read_options());
-        let opened = opened.map_err(|error| ReadError::new_err(message(&error)))?;
+        let opened = opened.map_err(|error| ReadError::new_err(with_causes(&error)))?;
         let (ReadReport { rows, .. }, read) =
             read_all(opened.into_iter().map(|open| open()), &mut (), observe);
         match read {
@@ -96,7 +97,7 @@ fn read_table(
 pub(crate) fn unused_columns(trainer: Py<PyTrainer>, table: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let (py, sources) = (table.py(), inputs::sources(table)?);
     py.detach(|| {
-        let unreadable = |error: dedust_io::ReadError| ReadError::new_err(message(&error));
+        let unreadable = |error: dedust_io::ReadError| ReadError::new_err(with_causes(&error));
         let opened = inputs::open(sources, trainer.get().read_options()).map_err(unreadable)?;
         let mut unused = Vec::new();
         for open in opened {
@@ -231,7 +232,7 @@ impl PySamplePlan {
         let mut plan = SamplePlan::new(trainer.sample());
         sites.iter().for_each(|site| plan.add(site));
         let mirrors = trainer.inner().train_mirrors(&sites);
-        Ok(Self { plan, mirrors: mirrors.map_err(|error| TrainError::new_err(message(&error)))? })
+        Ok(Self { plan, mirrors: mirrors.map_err(|error| TrainError::new_err(with_causes(&error)))? })
     }
 
     /// Whether there are large sites, of which groups have to be found.

@@ -62,7 +62,7 @@ impl SeenSet {
     /// let mut seen = SeenSet::options().session("2026-11").connect("redis://127.0.0.1/crawl")?;
     /// let key = seen.hasher().hash(b"http://a.example/");
     /// if seen.insert(key)? {
-    ///     // Met by no process with this session's name, and not part of what was committed.
+    ///     // No process of this crawl has met it, and no earlier crawl has committed it.
     /// }
     /// seen.commit()?;
     /// # Ok::<(), dedust_seen::SeenError>(())

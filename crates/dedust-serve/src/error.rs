@@ -98,15 +98,3 @@ pub enum RulesError {
     #[error(transparent)]
     Write(#[from] WriteError),
 }
-
-/// An error with its causes, in one line.
-pub(crate) fn in_one_line(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text += ": ";
-        text += &error.to_string();
-        cause = error.source();
-    }
-    text
-}

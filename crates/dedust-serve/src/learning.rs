@@ -12,11 +12,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use dedust::errors::with_causes;
 use dedust_crawl::Watch;
 use dedust_learn::{CrawlStore, EvidenceKinds, Progress, SampleSize, SiteReport, Trainer};
 use serde::Serialize;
 
-use crate::error::{RulesError, in_one_line};
+use crate::error::RulesError;
 use crate::event::Log;
 use crate::live_rules::LiveRules;
 
@@ -191,7 +192,7 @@ impl Run {
                 })
             })
         });
-        written.unwrap_or_else(|error| LearnState::Failed { error: in_one_line(&error) })
+        written.unwrap_or_else(|error| LearnState::Failed { error: with_causes(&error) })
     }
 
     fn train(&self, crawl: &[PathBuf], rules: &LiveRules) -> Result<dedust::RuleSet, LearnError> {

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use arc_swap::ArcSwap;
+use dedust::errors::with_causes;
 use dedust::{Normalizer, RuleSet};
 use dedust_io::{Compression, FileStamp, OutputFile, WriteError};
 
-use crate::error::{RulesError, in_one_line};
+use crate::error::RulesError;
 use crate::event::Log;
 use crate::metrics::Metrics;
 use crate::options::ServeOptions;
@@ -102,7 +103,7 @@ impl LiveRules {
             Err(error) => {
                 self.metrics.rules_refused.inc();
                 self.metrics.rules_stale.set(1);
-                let message = format!("{}; the rules before are served", in_one_line(&error));
+                let message = format!("{}; the rules before are served", with_causes(&error));
                 let remedy = "correct the file: dedust rules lint RULES says all that is wrong with it";
                 self.log.warning("rules_refused", message, remedy);
             }

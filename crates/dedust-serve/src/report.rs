@@ -11,11 +11,11 @@ use std::sync::Arc;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
+use dedust::errors::with_causes;
 use dedust_report::page::{self, Asset};
 use dedust_report::{ReportBuilder, ReportSettings};
 use tokio::sync::Mutex;
 
-use crate::error::in_one_line;
 use crate::live_rules::LoadedRules;
 
 /// The data of the page.
@@ -103,7 +103,7 @@ fn make(rules: &LoadedRules, crawl: &[PathBuf], trusts_mirrors: bool) -> Result<
 impl ReportError {
     /// With its causes.
     pub(crate) fn in_words(&self) -> String {
-        in_one_line(self)
+        with_causes(self)
     }
 }
 

@@ -13,12 +13,13 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use dedust::errors::DecideError;
+use dedust::errors::with_causes;
 use dedust::rules::{DecidedEdits, Decision, DecisionVerb, Edit, RefusedEdit, SiteSummary};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answering, Verb};
 use crate::batch::Batch;
-use crate::error::{RulesError, in_one_line};
+use crate::error::RulesError;
 use crate::event::{Log, now_in_seconds};
 use crate::format::Format;
 use crate::guard::{Guard, protect};
@@ -311,7 +312,7 @@ fn write_decision(app: &App, site: &str, request: DecisionRequest) -> Answer {
             ChangeError::Decide(_) => StatusCode::CONFLICT,
             ChangeError::Rules(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Problem::new(status, in_one_line(&error), "nothing was written; GET /v1/rules/SITE has the ids")
+        Problem::new(status, with_causes(&error), "nothing was written; GET /v1/rules/SITE has the ids")
     })?;
     let changed = decided.iter().filter(|decided| decided.is_changed).count();
     app.log.note("decided", format!("{by}: {verb:?} on {changed} edits of {site}"));

@@ -12,10 +12,11 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use arc_swap::ArcSwap;
+use dedust::errors::with_causes;
 use dedust_seen::{Durability, KeyHasher, SeenError, SeenKey, SeenOptions, SeenPlace, SeenSet};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::error::{ServeError, in_one_line};
+use crate::error::ServeError;
 use crate::event::Log;
 use crate::metrics::Metrics;
 use crate::options::ServeOptions;
@@ -293,7 +294,7 @@ impl Answerer {
                 true => "check the server of the set: it is connected to again with the next request",
                 false => "make room on the disk, then start the server again",
             };
-            self.log.warning("seen_failed", in_one_line(&error), remedy);
+            self.log.warning("seen_failed", with_causes(&error), remedy);
         }
         if is_server { Ok(false) } else { Err(error) }
     }

@@ -8,6 +8,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
+use dedust::errors::with_causes;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -17,7 +18,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::MissedTickBehavior;
 
-use crate::error::{ServeError, in_one_line};
+use crate::error::ServeError;
 use crate::guard::Guard;
 use crate::idle::IdleLimited;
 use crate::learning::Learning;
@@ -170,7 +171,7 @@ async fn serve(
                 }
                 Err(error) => {
                     let remedy = "allow more open files: ulimit -n, or LimitNOFILE= of the unit";
-                    app.log.warning("accept_failed", in_one_line(&error), remedy);
+                    app.log.warning("accept_failed", with_causes(&error), remedy);
                     // Most likely there are too many open files; some will be closed.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }

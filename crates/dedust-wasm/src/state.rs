@@ -4,6 +4,7 @@ What the module remembers between calls, and what it does with it: rules, which 
 
 use std::collections::BTreeMap;
 
+use dedust::errors::with_causes;
 use dedust::rules::{Decision, Edit, SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet, Scratch};
 use foldhash::HashMap;
@@ -52,7 +53,7 @@ struct Step {
 
 impl State {
     pub(crate) fn load_rules(&mut self, json: &[u8], trusts_mirrors: bool) -> Result<(), String> {
-        let rules = RuleSet::load(json).map_err(|error| in_full(&error))?;
+        let rules = RuleSet::load(json).map_err(|error| with_causes(&error))?;
         self.trusts_mirrors = trusts_mirrors;
         self.normalizer = self.compiled(&rules);
         self.rules = Some(rules);
@@ -61,7 +62,7 @@ impl State {
     }
 
     pub(crate) fn load_compiled(&mut self, bytes: &[u8], trusts_mirrors: bool) -> Result<(), String> {
-        let normalizer = Normalizer::from_bytes(bytes).map_err(|error| in_full(&error))?;
+        let normalizer = Normalizer::from_bytes(bytes).map_err(|error| with_causes(&error))?;
         self.trusts_mirrors = trusts_mirrors;
         self.normalizer = if trusts_mirrors { normalizer } else { normalizer.without_mirrors() };
         (self.rules, self.switched) = (None, None);
@@ -107,9 +108,9 @@ impl State {
                 let edit = edits.get_mut(index).ok_or_else(|| format!("{site} has no edit {index}"))?;
                 set(edit, is_on);
             }
-            let edits = SiteRules::new(SiteSummary::default(), edits).map_err(|error| in_full(&error))?;
+            let edits = SiteRules::new(SiteSummary::default(), edits).map_err(|error| with_causes(&error))?;
             let edits = edits.with_hosts(known.hosts().to_vec());
-            switched.insert(site, edits).map_err(|error| in_full(&error))?;
+            switched.insert(site, edits).map_err(|error| with_causes(&error))?;
         }
         self.normalizer = self.compiled(&switched);
         self.switched = Some(switched);
@@ -155,7 +156,7 @@ impl State {
     }
 
     pub(crate) fn explain(&self, url: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
-        let explained = self.normalizer.explain(url).map_err(|error| in_full(&error))?;
+        let explained = self.normalizer.explain(url).map_err(|error| with_causes(&error))?;
         let rules = self.switched.as_ref().or(self.rules.as_ref());
         let site = explained.site.as_deref();
         let known = rules.zip(site).and_then(|(rules, site)| Some((site, rules, rules.site(site)?)));
@@ -172,7 +173,7 @@ impl State {
             site: explained.site,
             mirror: explained.mirror,
         };
-        serde_json::to_writer(out, &answer).map_err(|error| in_full(&error))
+        serde_json::to_writer(out, &answer).map_err(|error| with_causes(&error))
     }
 
     /// The key of a URL with the edits of a site up to one.
@@ -221,17 +222,6 @@ fn set(edit: &mut Edit, is_on: bool) {
     if is_on {
         edit.evidence.verdict = None;
     }
-}
-
-/// An error with its causes.
-fn in_full(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text += &format!(": {error}");
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

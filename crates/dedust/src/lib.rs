@@ -43,6 +43,7 @@ mod template;
 mod text_buffer;
 mod url;
 mod url_shape;
+mod with_causes;
 
 pub use compiled::{LeftOut, LeftOutReason, holds_compiled, is_compiled};
 pub use explained_url::ExplainedUrl;
@@ -107,4 +108,5 @@ pub mod errors {
     pub use crate::compiled::{DamagedRules, OpenRulesError};
     pub use crate::rule::{DecideError, InvalidEdit, InvalidSite, LoadRulesError};
     pub use crate::url::{ParseUrlError, UnknownKey};
+    pub use crate::with_causes::with_causes;
 }

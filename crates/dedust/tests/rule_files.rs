@@ -2,11 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
 
-use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use dedust::errors::LoadRulesError;
+use dedust::errors::{LoadRulesError, with_causes};
 use dedust::{LeftOut, LeftOutReason, Normalizer, RuleSet};
 
 fn version_1(name: &str) -> String {
@@ -166,14 +165,7 @@ fn version_1_does_what_it_did() {
 
 /// The message of an error and of its causes.
 fn refusal(file: &str) -> String {
-    let error: LoadRulesError = RuleSet::load(file.as_bytes()).unwrap_err();
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text += &format!(": {error}");
-        cause = error.source();
-    }
-    text
+    with_causes(&RuleSet::load(file.as_bytes()).unwrap_err())
 }
 
 /// The file with a rule whose target lacks its first segment.

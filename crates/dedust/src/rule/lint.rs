@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use self::outline::{Field, Lines, fields};
 use super::set::check_site;
 use super::{Edit, FORMAT_VERSION, InvalidEdit, InvalidSite, RefusedEdit, RuleSet, SiteRules, SiteSummary};
+use crate::with_causes::with_causes;
 
 /// Errors of the edits of one site that are looked for: each takes another look at all of them.
 const MAX_SET_ERRORS: usize = 100;
@@ -61,7 +62,7 @@ pub fn lint(text: &str) -> Vec<Problem> {
         && let Err(error) = RuleSet::load(text.as_bytes())
     {
         // What is not about one place, such as the memory that all rules take.
-        let text = chain(&error).into();
+        let text = with_causes(&error).into();
         problems.push(Problem { line: 1, site: None, edit: None, is_error: true, text });
     }
     problems.sort_by_key(|problem| problem.line);
@@ -282,17 +283,6 @@ impl<'a> Linter<'a> {
         }
         self.error(site_line, about, "there may be more errors of this kind; correct those first");
     }
-}
-
-/// An error with its causes.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text += &format!(": {error}");
-        source = error.source();
-    }
-    text
 }
 
 #[cfg(test)]
