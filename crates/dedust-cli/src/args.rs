@@ -19,6 +19,7 @@ use crate::cmd::normalize::NormalizeArgs;
 use crate::cmd::report::ReportArgs;
 use crate::cmd::rules::RulesArgs;
 use crate::cmd::seen::SeenArgs;
+#[cfg(feature = "serve")]
 use crate::cmd::serve::ServeArgs;
 use crate::cmd::simulate::SimulateArgs;
 use crate::cmd::validate::ValidateArgs;
@@ -124,6 +125,7 @@ pub(crate) enum Command {
     /// Look after the set of `dedup --seen`: check, repair, end sessions
     Seen(SeenArgs),
     /// Answer crawlers in any language, and people, over HTTP
+    #[cfg(feature = "serve")]
     Serve(ServeArgs),
     /// List, show and decide about the edits of a rule file
     Rules(RulesArgs),

@@ -219,6 +219,7 @@ With --shadow, these come before:
 `left_out` counts URLs that were printed and would not have been, `kept` those that were not and would have been. `seen` counts the keys of the set, `recent` those in memory and in logs; `runs` are the sorted files with the others, `merges` those of this run, `index_bytes` the memory they take. With a server, `asked`, `unconfirmed` and `reconnects` are there instead: keys that it was asked for, keys whose answer was lost, and connections that were made again."#;
 
 /// After the help of `serve`.
+#[cfg(feature = "serve")]
 pub(crate) const SERVE: &str = r#"Examples:
   dedust serve rules.json                          # http://127.0.0.1:7007/
   dedust serve rules.json --seen seen              # with /v1/seen
@@ -233,6 +234,7 @@ The rule file is loaded again when it changes, or on SIGHUP; a file that cannot 
 Changes (decisions about rules, learning) need the token that is printed at the start, as the header `Authorization: Bearer TOKEN`. Set DEDUST_TOKEN to choose it. The address is printed on standard output, everything else on standard error; -v logs each request."#;
 
 /// What `--public` means.
+#[cfg(feature = "serve")]
 pub(crate) const PUBLIC: &str = "Listen also where other machines can connect
 
 Without it only addresses of this machine itself are listened on. With it, whoever can connect can have URLs normalized and read all rules; changes and /v1/seen need the token. Nothing is encrypted: put a proxy with TLS in front. Requests must name the server by an address, by localhost, or by a name that --host gives.";

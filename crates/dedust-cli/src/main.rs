@@ -110,6 +110,7 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         Command::Dedup(args) => cmd::dedup::run(&args, printer),
         Command::Rules(args) => cmd::rules::run(&args, printer),
         Command::Seen(args) => cmd::seen::run(&args, printer),
+        #[cfg(feature = "serve")]
         Command::Serve(serve) => cmd::serve::run(&serve, args.global.threads, printer),
         Command::Groups(args) => cmd::groups::run(&args, printer),
         Command::Evaluate(args) => cmd::evaluate::run(&args, printer),

@@ -116,6 +116,7 @@ impl Printer {
     }
 
     /// What writes messages, for other threads.
+    #[cfg(feature = "serve")]
     pub(crate) fn messages(&self) -> Messages {
         self.messages
     }

@@ -17,6 +17,7 @@ pub(crate) mod normalize;
 pub(crate) mod report;
 pub(crate) mod rules;
 pub(crate) mod seen;
+#[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod simulate;
 pub(crate) mod tree;
