@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use dedust::errors::ParseUrlError;
 use dedust_crawl::{ReadCrawlError, ReadPosition, ReadReport, Seen, Watch};
 pub(crate) use dedust_crawl::{RowError, SHOWN};
-use dedust_io::{Format, Input, Preset, ReadError, RowCounts};
+use dedust_io::{Format, Input, Preset, ReadError, Reader, RowCounts};
 use dedust_learn::Clues;
 
 use crate::args::ReadArgs;
@@ -58,7 +58,7 @@ pub(crate) fn read_on(
 ) -> Result<(), Unread> {
     let files = files.get(from.inputs..).unwrap_or_default();
     let mut reading = Reading::new(printer, files);
-    let opened = files.iter().map(|input| open(input, args));
+    let opened = files.iter().map(|input| open(input, args)?.observations());
     let (mut report, read) = dedust_crawl::read_on(from, opened, &mut reading, observe);
     drop(reading);
     let position = report.position.take().map(|position| (position, std::mem::take(&mut report.versions)));
@@ -92,13 +92,14 @@ fn read_by(
     args: &ReadArgs,
     printer: &mut Printer,
     read: impl FnOnce(
-        &mut dyn Iterator<Item = Result<Input, ReadError>>,
+        &mut dyn Iterator<Item = Result<Reader, ReadError>>,
         &mut Reading,
     ) -> (ReadReport, Result<(), ReadCrawlError>),
 ) -> anyhow::Result<()> {
     let inputs = dedust_io::expand(inputs)?;
     let mut reading = Reading::new(printer, &inputs);
-    let (report, read) = read(&mut inputs.iter().map(|input| open(input, args)), &mut reading);
+    let (report, read) =
+        read(&mut inputs.iter().map(|input| open(input, args)?.observations()), &mut reading);
     drop(reading);
     finish(&report, read, printer)
 }

@@ -17,7 +17,7 @@ let rows: String = (0..80)
     .map(|row| format!("{{\"url\":\"http://a.example/p?id={}&sid={row}\",\"digest\":\"{}\"}}\n", row / 2, row / 2))
     .collect();
 let mut store = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::new(0.2, 100_000).ok_or("no share")?);
-let input = Input::from_read("crawl.jsonl", std::io::Cursor::new(rows));
+let input = Input::from_read("crawl.jsonl", std::io::Cursor::new(rows)).and_then(Input::observations);
 let (report, read) = read_all([input], &mut (), |seen| seen.observe_in(&mut store));
 read?;
 assert_eq!(report.rows.good, 80);

@@ -137,8 +137,8 @@ struct Intake {
 }
 
 /// Opens an input, whatever its format. `host` is that of access logs, `columns` names columns that have other names.
-pub fn open(path: &Path, host: Option<&str>, columns: &[NamedColumn]) -> Result<Input, ReadError> {
-    prepare(dedust_io::open(path)?, host, columns)
+pub fn open(path: &Path, host: Option<&str>, columns: &[NamedColumn]) -> Result<Reader, ReadError> {
+    prepare(dedust_io::open(path)?, host, columns)?.observations()
 }
 
 /// Says of an opened input what its bytes do not: see [`open`].
@@ -154,7 +154,7 @@ pub fn prepare(mut input: Input, host: Option<&str>, columns: &[NamedColumn]) ->
 /// `observe` is given every usable row, and says whether its URL is one. Rows of archives come when what repeats on their site
 /// is known: after, not among, the others.
 pub fn read_all(
-    inputs: impl IntoIterator<Item = Result<Input, ReadError>>,
+    inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
     watch: &mut dyn Watch,
     mut observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
@@ -166,7 +166,7 @@ pub fn read_all(
 /// Of archives reading starts over: what repeats on the pages of a site is found out in memory.
 pub fn read_on(
     from: ReadPosition,
-    inputs: impl IntoIterator<Item = Result<Input, ReadError>>,
+    inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
     watch: &mut dyn Watch,
     mut observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
@@ -180,7 +180,7 @@ pub fn read_on(
 /// Like [`read_all`], in the order of the rows and without a look into the pages of archives: for those who need no more than
 /// URLs and sizes. `observe` may end the reading.
 pub fn read_rows(
-    inputs: impl IntoIterator<Item = Result<Input, ReadError>>,
+    inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
     watch: &mut dyn Watch,
     observe: impl FnMut(&Seen) -> Result<(), RowError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
@@ -189,7 +189,7 @@ pub fn read_rows(
 
 /// Like [`read_all`]; `observe` may end the reading.
 pub fn read_full_rows(
-    inputs: impl IntoIterator<Item = Result<Input, ReadError>>,
+    inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
     watch: &mut dyn Watch,
     observe: impl FnMut(&Seen) -> Result<(), RowError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
@@ -198,18 +198,17 @@ pub fn read_full_rows(
 
 fn read_into(
     mut intake: Intake,
-    inputs: impl IntoIterator<Item = Result<Input, ReadError>>,
+    inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
     watch: &mut dyn Watch,
     mut observe: impl FnMut(&Seen) -> Result<(), RowError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
     let mut names = Vec::new();
     let read = inputs.into_iter().try_for_each(|input| -> Result<(), ReadCrawlError> {
-        let input = input?;
-        watch.open(input.name());
-        let version = input.version().map(|version| (input.name().to_owned(), version.to_owned()));
+        let mut reader = input?;
+        watch.open(reader.name());
+        let version = reader.version().map(|version| (reader.name().to_owned(), version.to_owned()));
         intake.report.versions.extend(version);
-        names.push(input.name().to_owned());
-        let mut reader = input.observations()?;
+        names.push(reader.name().to_owned());
         let before = intake.report.rows;
         let read = intake.read(&mut reader, watch, &mut observe);
         let rows = RowCounts {

@@ -1,8 +1,8 @@
 /*!
-Arrow files, also known as Feather, and Arrow streams: tables in batches of rows.
+Arrow files, also known as Feather, Arrow streams, and Arrow tables in memory: tables in batches of rows.
 
-Read batch by batch, so that memory is bounded by the largest batch: see [`messages`]. Only the known columns are read. Times, integers,
-floating point numbers, text and bytes of any width are understood, also as dictionaries.
+Files and streams are read batch by batch, so that memory is bounded by the largest batch: see [`messages`]. Only the known columns are
+read. Times, integers, floating point numbers, text and bytes of any width are understood, also as dictionaries.
 */
 
 mod messages;
@@ -17,7 +17,7 @@ use arrow_array::types::{
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, BinaryArray, LargeBinaryArray, RecordBatch};
 use arrow_ipc::MessageHeader;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::FileDecoder;
@@ -32,9 +32,9 @@ use crate::table_file::TableFile;
 use crate::timestamp::{self, Unit};
 use crate::{Location, Observation, ReadError};
 
-/// Reads an Arrow file or stream.
+/// Reads an Arrow file, stream or table.
 pub(crate) struct Table {
-    table: OpenTable,
+    batches: Batches,
     /// In the order of a batch.
     known: KnownColumns,
     batch: Vec<BatchColumn>,
@@ -43,6 +43,16 @@ pub(crate) struct Table {
     /// Rows read.
     count: u64,
 }
+
+/// Where batches come from.
+enum Batches {
+    File(Box<OpenTable>),
+    /// With all columns.
+    Memory(BatchIterator),
+}
+
+/// The columns of one batch after the other.
+pub(crate) type BatchIterator = Box<dyn Iterator<Item = Result<Vec<ArrayRef>, ArrowError>> + Send>;
 
 /// The values of a column. Those of a dictionary are looked up, since it may say one long value very often.
 struct BatchColumn {
@@ -59,7 +69,21 @@ impl Table {
         let known = known_columns(name, &names, named)?;
         let indexes = known.columns.iter().map(|(index, _)| *index).collect();
         table.decoder = table.decoder.with_projection(indexes);
-        Ok(Table { table, known, batch: Vec::new(), batch_rows: 0, row_in_batch: 0, count: 0 })
+        Ok(Self::new(Batches::File(Box::new(table)), known))
+    }
+
+    /// Reads a table with columns of these names.
+    pub(crate) fn of_batches(
+        name: &Arc<str>,
+        names: &[&str],
+        batches: BatchIterator,
+        named: &[NamedColumn],
+    ) -> Result<Self, ReadError> {
+        Ok(Self::new(Batches::Memory(batches), known_columns(name, names, named)?))
+    }
+
+    fn new(batches: Batches, known: KnownColumns) -> Self {
+        Self { batches, known, batch: Vec::new(), batch_rows: 0, row_in_batch: 0, count: 0 }
     }
 
     /// Moves on to a row. `false` at the end.
@@ -67,11 +91,25 @@ impl Table {
         while self.row_in_batch == self.batch_rows {
             // Before the next one takes memory.
             self.batch.clear();
-            let Some(batch) = self.table.next_batch(|_| {})? else { return Ok(false) };
-            self.batch = batch.columns().iter().map(BatchColumn::new).collect();
-            (self.batch_rows, self.row_in_batch) = (batch.num_rows(), 0);
+            let Some(columns) = self.next_columns()? else { return Ok(false) };
+            self.batch = columns.iter().map(BatchColumn::new).collect();
+            (self.batch_rows, self.row_in_batch) = (columns.first().map_or(0, |column| column.len()), 0);
         }
         Ok(true)
+    }
+
+    /// The known columns of the next batch.
+    fn next_columns(&mut self) -> Result<Option<Vec<ArrayRef>>, MessageError> {
+        match &mut self.batches {
+            Batches::File(table) => Ok(table.next_batch(|_| {})?.map(|batch| batch.columns().to_vec())),
+            Batches::Memory(batches) => {
+                let Some(columns) = batches.next().transpose()? else { return Ok(None) };
+                let known = self.known.columns.iter().map(|(index, _)| columns.get(*index).cloned());
+                let missing =
+                    || ArrowError::SchemaError("a batch has fewer columns than its table".to_owned());
+                Ok(Some(known.collect::<Option<_>>().ok_or_else(missing)?))
+            }
+        }
     }
 }
 
@@ -122,9 +160,9 @@ impl OpenTable {
 impl BatchColumn {
     fn new(array: &ArrayRef) -> Self {
         let Some(dictionary) = array.as_any_dictionary_opt() else {
-            return Self { values: array.clone(), indexes: None };
+            return Self { values: text_as_bytes(array), indexes: None };
         };
-        let (keys, values) = (dictionary.keys(), dictionary.values().clone());
+        let (keys, values) = (dictionary.keys(), text_as_bytes(dictionary.values()));
         let indexes = if values.is_empty() {
             vec![None; keys.len()]
         } else {
@@ -139,6 +177,16 @@ impl BatchColumn {
             Some(index) => cell(&self.values, index),
             None => Cell::Null,
         }
+    }
+}
+
+/// The same array, in which text is bytes: that of somebody else may not be UTF-8, whatever its type says.
+fn text_as_bytes(array: &ArrayRef) -> ArrayRef {
+    match array.data_type() {
+        DataType::Utf8 => Arc::new(BinaryArray::from(array.as_string::<i32>().clone())),
+        DataType::LargeUtf8 => Arc::new(LargeBinaryArray::from(array.as_string::<i64>().clone())),
+        DataType::Utf8View => Arc::new(array.as_string_view().clone().to_binary_view()),
+        _ => array.clone(),
     }
 }
 
@@ -193,9 +241,6 @@ fn cell(array: &ArrayRef, row: usize) -> Cell<'_> {
     match array.data_type() {
         DataType::Null => Cell::Null,
         DataType::Boolean => Cell::Flag(array.as_boolean().value(row)),
-        DataType::Utf8 => Cell::Bytes(array.as_string::<i32>().value(row).as_bytes()),
-        DataType::LargeUtf8 => Cell::Bytes(array.as_string::<i64>().value(row).as_bytes()),
-        DataType::Utf8View => Cell::Bytes(array.as_string_view().value(row).as_bytes()),
         DataType::Binary => Cell::Bytes(array.as_binary::<i32>().value(row)),
         DataType::LargeBinary => Cell::Bytes(array.as_binary::<i64>().value(row)),
         DataType::BinaryView => Cell::Bytes(array.as_binary_view().value(row)),

@@ -63,6 +63,12 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// Of something that is no file.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn in_memory(name: &str) -> Self {
+        Self { name: name.into(), compression: Compression::None, version: None }
+    }
+
     /// The name for messages: the path, or `standard input`.
     pub fn name(&self) -> &Arc<str> {
         &self.name

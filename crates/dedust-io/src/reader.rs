@@ -7,6 +7,11 @@ were too many of them is for [`Reader::check`] to say, once the caller has seen 
 
 use std::fmt;
 
+#[cfg(feature = "arrow")]
+use arrow_array::ArrayRef;
+#[cfg(feature = "arrow")]
+use arrow_schema::ArrowError;
+
 use crate::archive::{Archive, ArchiveFormat, NextRecord, RecordCounts};
 #[cfg(feature = "arrow")]
 use crate::arrow;
@@ -122,6 +127,20 @@ impl Reader {
             }
         })?;
         Ok(Reader::of_rows(origin, format, Rows::Table(rows)))
+    }
+
+    /// Reads an Arrow table in memory, under a name for messages: `batches` gives the columns of one batch after the other, which
+    /// have these names. `named` says which is which, where names do not tell.
+    #[cfg(feature = "arrow")]
+    pub fn of_batches(
+        name: &str,
+        names: &[&str],
+        batches: impl Iterator<Item = Result<Vec<ArrayRef>, ArrowError>> + Send + 'static,
+        named: &[NamedColumn],
+    ) -> Result<Reader, ReadError> {
+        let origin = Origin::in_memory(name);
+        let rows = arrow::Table::of_batches(origin.name(), names, Box::new(batches), named)?;
+        Ok(Reader::of_rows(origin, Format::Arrow, Rows::Table(Box::new(rows))))
     }
 
     fn of_rows(origin: Origin, format: Format, rows: Rows) -> Reader {
@@ -275,6 +294,11 @@ impl Reader {
     /// The name for messages: the path, or `standard input`.
     pub fn name(&self) -> &str {
         self.origin.name()
+    }
+
+    /// What changes when an object of a store does. `None` for all else.
+    pub fn version(&self) -> Option<&str> {
+        self.origin.version()
     }
 
     /// The format of the rows.

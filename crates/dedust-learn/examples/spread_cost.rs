@@ -138,12 +138,12 @@ fn by_many(rows: u64, processes: u64) -> Result<(Duration, Vec<u8>), Box<dyn Err
             }
             sampler.finish(&mut send);
         }
-        let mut again = Vec::new();
+        let (mut again, mut groups) = (Vec::new(), Vec::new());
         for (site, records) in drawn {
             let mut sample = plan.site(&site, KINDS, stage);
             records.iter().try_for_each(|record| sample.take(record))?;
             if stage == Stage::Pilot {
-                plan.set_groups(&site, &sample.find_groups()?);
+                groups.push((site, sample.find_groups()?));
                 continue;
             }
             match trainer.train_sample(sample, &()) {
@@ -153,7 +153,10 @@ fn by_many(rows: u64, processes: u64) -> Result<(Duration, Vec<u8>), Box<dyn Err
             }
         }
         match stage {
-            Stage::Pilot => stage = Stage::Draw,
+            Stage::Pilot => {
+                plan.set_groups(groups);
+                stage = Stage::Draw;
+            }
             Stage::Draw if again.is_empty() => break,
             Stage::Draw => plan = plan.wider(again.iter().map(|site| &**site)),
         }

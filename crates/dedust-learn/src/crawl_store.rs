@@ -212,7 +212,7 @@ impl CrawlStore {
         Ok(CrawlShard {
             folder: self.spill.map_or_else(|| folder.to_owned(), |spill| spill.folder),
             sites: self.crawl.sites,
-            sightings: self.mirrors.map(|mirrors| mirrors.sightings).unwrap_or_default(),
+            sightings: self.mirrors.map(|mirrors| mirrors.sightings.finish()).unwrap_or_default(),
             too_long: self.observed.too_long,
         })
     }

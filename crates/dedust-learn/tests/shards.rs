@@ -163,11 +163,13 @@ fn by_samples(shards: &[Vec<Row>], sample: SampleSize) -> (Training, Vec<String>
 
     let mut plan = SamplePlan::new(sample);
     counted.values().chain(&candidates).for_each(|site| plan.add(site));
-    for (site, records) in draw(shards, &plan.clone(), Stage::Pilot) {
+    let pilots = draw(shards, &plan, Stage::Pilot).into_iter().map(|(site, records)| {
         let mut pilot = plan.site(&site, EvidenceKinds::AUTO, Stage::Pilot);
         records.iter().for_each(|record| pilot.take(record).unwrap());
-        plan.set_groups(&site, &pilot.find_groups().unwrap());
-    }
+        (site, pilot.find_groups().unwrap())
+    });
+    let groups: Vec<_> = pilots.collect();
+    plan.set_groups(groups);
     let mut learned = vec![trainer().train_mirrors(&candidates).unwrap()];
     let mut again = Vec::new();
     loop {

@@ -1,23 +1,20 @@
 /*!
 What is learned from: paths of files of any format, and tables that are in memory.
 
-A table goes the same way as a file does: as an Arrow stream, of which the reader knows the columns by their names. Python is not
-asked for it by a thread that holds the interpreter.
+A table goes the same way as a file does: the reader knows its columns by their names. Nothing is copied, and Python is not asked for
+it by a thread that holds the interpreter.
 */
 
-use std::io::{self, Read};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::ffi_stream::ArrayStreamReader;
-use arrow_array::{ArrayReader as _, ArrayRef, RecordBatch};
-use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, DataType, Schema};
-use dedust::errors::ParseUrlError;
-use dedust::errors::with_causes;
+use arrow_array::{ArrayReader as _, ArrayRef};
+use arrow_schema::{ArrowError, DataType};
+use dedust::errors::{ParseUrlError, with_causes};
 use dedust_crawl::{ReadCrawlError, ReadReport, Seen, read_all};
-use dedust_io::{Input, NamedColumn, Preset, RowCounts};
+use dedust_io::{Column, NamedColumn, Preset, Reader, RowCounts};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyMapping, PyTuple};
@@ -35,6 +32,14 @@ pub(crate) struct ReadOptions {
 }
 
 impl ReadOptions {
+    /// The same, for those who do not ask when something was fetched.
+    pub(crate) fn without_times(&self) -> Self {
+        let mut columns = self.columns.clone();
+        columns.retain(|named| named.column != Column::Time);
+        columns.push(NamedColumn { column: Column::Time, name: None });
+        Self { host: self.host.clone(), columns }
+    }
+
     /// Columns by our names, each with the name that it has in the inputs.
     pub(crate) fn new(host: Option<String>, columns: Option<&Bound<'_, PyMapping>>) -> PyResult<Self> {
         let mut named = Vec::new();
@@ -60,7 +65,7 @@ pub(crate) fn pairs(mapping: Option<&Bound<'_, PyMapping>>) -> PyResult<Vec<(Str
 /// One input.
 pub(crate) enum Source {
     Path(PathBuf),
-    Table(Box<Table>),
+    Table(Table),
 }
 
 /// The inputs that were given: one, or a list.
@@ -86,12 +91,12 @@ fn source(input: &Bound<'_, PyAny>) -> PyResult<Source> {
     if input.hasattr("__arrow_c_stream__")? {
         let reader = arrow::import_stream(input)?;
         let of = reader.field().data_type().clone();
-        return Table::new(&of, Batches::Stream(reader)).map(|table| Source::Table(Box::new(table)));
+        return Table::new(&of, Batches::Stream(reader)).map(Source::Table);
     }
     if input.hasattr("__arrow_c_array__")? {
         let array = arrow::import_array(input)?;
         let of = array.data_type().clone();
-        return Table::new(&of, Batches::One(Some(array))).map(|table| Source::Table(Box::new(table)));
+        return Table::new(&of, Batches::One(Some(array))).map(Source::Table);
     }
     Err(PyTypeError::new_err(format!(
         "expected the path of a file, or a table with a column \"url\", not {}",
@@ -114,9 +119,9 @@ pub(crate) fn open(
                     }));
                 }
             }
-            Source::Table(table) => opened.push(Box::new(move || {
-                let name = format!("table {}", index + 1);
-                Input::from_read(&name, table)?.with_columns(&options.columns)
+            Source::Table(Table { names, batches }) => opened.push(Box::new(move || {
+                let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+                Reader::of_batches(&format!("table {}", index + 1), &names, batches, &options.columns)
             })),
         }
     }
@@ -161,14 +166,12 @@ impl Crawl<'_, '_> {
 }
 
 /// An input that is opened when its turn comes.
-pub(crate) type Opening<'o> = Box<dyn FnOnce() -> Result<Input, dedust_io::ReadError> + Send + 'o>;
+pub(crate) type Opening<'o> = Box<dyn FnOnce() -> Result<Reader, dedust_io::ReadError> + Send + 'o>;
 
-/// A table as the bytes of an Arrow stream.
+/// A table, with the names of its columns.
 pub(crate) struct Table {
+    names: Vec<Box<str>>,
     batches: Batches,
-    writer: Option<StreamWriter<Vec<u8>>>,
-    bytes: Vec<u8>,
-    taken: usize,
 }
 
 enum Batches {
@@ -177,13 +180,14 @@ enum Batches {
 }
 
 impl Iterator for Batches {
-    type Item = Result<ArrayRef, ArrowError>;
+    type Item = Result<Vec<ArrayRef>, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        match self {
+        let array = match self {
             Self::One(array) => array.take().map(Ok),
             Self::Stream(reader) => reader.next(),
-        }
+        };
+        array.map(|array| Ok(array?.as_struct().columns().to_vec()))
     }
 }
 
@@ -194,41 +198,7 @@ impl Table {
                 "expected a table with a column \"url\" and others that tell of the pages, not a column of type {of}"
             )));
         };
-        let writer = StreamWriter::try_new(Vec::new(), &Schema::new(fields.clone()));
-        let writer = writer.map_err(|error| arrow::not_usable(&error))?;
-        Ok(Self { batches, writer: Some(writer), bytes: Vec::new(), taken: 0 })
-    }
-
-    /// Makes the next bytes; there are none at the end.
-    fn refill(&mut self) -> Result<(), ArrowError> {
-        self.taken = 0;
-        self.bytes.clear();
-        match (self.batches.next(), &mut self.writer) {
-            (Some(array), Some(writer)) => {
-                writer.write(&RecordBatch::from(array?.as_struct()))?;
-                std::mem::swap(writer.get_mut(), &mut self.bytes);
-            }
-            _ => {
-                if let Some(mut writer) = self.writer.take() {
-                    writer.finish()?;
-                    self.bytes = std::mem::take(writer.get_mut());
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Read for Table {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.taken == self.bytes.len() && self.writer.is_some() {
-            self.refill().map_err(io::Error::other)?;
-        }
-        let rest = &self.bytes[self.taken..];
-        let count = rest.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&rest[..count]);
-        self.taken += count;
-        Ok(count)
+        Ok(Self { names: fields.iter().map(|field| field.name().as_str().into()).collect(), batches })
     }
 }
 

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BinaryBuilder, Int64Builder, StringBuilder};
 use arrow_schema::{DataType, Field};
-use dedust::errors::ParseUrlError;
-use dedust::errors::with_causes;
+use dedust::errors::{ParseUrlError, with_causes};
 use dedust_crawl::{ReadCrawlError, ReadReport, Seen, read_all};
 use dedust_io::RowCounts;
 use dedust_learn::{
@@ -23,7 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::errors::{DedustError, ReadError, TrainError};
-use crate::inputs;
+use crate::inputs::{self, ReadOptions};
 use crate::learn::PyTrainer;
 use crate::rows::Rows;
 use crate::site_reducer::LearnedRows;
@@ -72,12 +71,12 @@ impl Drawn {
 /// Reads the rows of a table, whatever is wrong with some or all of them.
 fn read_table(
     table: &Bound<'_, PyAny>,
-    trainer: &PyTrainer,
+    options: &ReadOptions,
     observe: impl FnMut(&Seen) -> Result<(), ParseUrlError> + Send,
 ) -> PyResult<RowCounts> {
     let (py, sources) = (table.py(), inputs::sources(table)?);
     py.detach(|| {
-        let opened = inputs::open(sources, trainer.read_options());
+        let opened = inputs::open(sources, options);
         let opened = opened.map_err(|error| ReadError::new_err(with_causes(&error)))?;
         let (ReadReport { rows, .. }, read) =
             read_all(opened.into_iter().map(|open| open()), &mut (), observe);
@@ -101,7 +100,7 @@ pub(crate) fn unused_columns(trainer: Py<PyTrainer>, table: &Bound<'_, PyAny>) -
         let opened = inputs::open(sources, trainer.get().read_options()).map_err(unreadable)?;
         let mut unused = Vec::new();
         for open in opened {
-            let layout = open().and_then(|input| input.observations()).map_err(unreadable)?.layout();
+            let layout = open().map_err(unreadable)?.layout();
             unused.extend(layout.unwrap_or_default().ignored.into_iter().map(String::from));
         }
         Ok(unused)
@@ -125,7 +124,7 @@ fn purpose(name: &str) -> PyResult<Purpose> {
 /// Counts the rows of each site.
 #[pyclass(name = "Census", module = "dedust._dedust")]
 pub(crate) struct PyCensus {
-    trainer: Py<PyTrainer>,
+    options: ReadOptions,
     census: Census,
     counts: RowCounts,
 }
@@ -136,13 +135,14 @@ impl PyCensus {
     #[pyo3(signature = (trainer, purpose="learn"))]
     fn new(trainer: Py<PyTrainer>, purpose: &str) -> PyResult<Self> {
         let census = Census::new(self::purpose(purpose)?, trainer.get().finds_mirrors());
-        Ok(Self { trainer, census, counts: RowCounts::default() })
+        let options = trainer.get().read_options().without_times();
+        Ok(Self { options, census, counts: RowCounts::default() })
     }
 
     /// Counts the rows of a table.
     fn take(&mut self, table: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Self { trainer, census, counts } = self;
-        let more = read_table(table, trainer.get(), |seen| census.observe(seen.url(), &seen.clues()))?;
+        let Self { options, census, counts } = self;
+        let more = read_table(table, options, |seen| census.observe(seen.url(), &seen.clues()))?;
         counts.good += more.good;
         counts.bad += more.bad;
         counts.bad_columns += more.bad_columns;
@@ -241,10 +241,13 @@ impl PySamplePlan {
         self.plan.has_large_sites()
     }
 
-    /// Says how the URLs of a large site are grouped, as a `SiteReducer` found.
-    fn set_groups(&mut self, site: &str, groups: &[u8]) {
-        let keys = groups.as_chunks::<8>().0.iter().map(|key| u64::from_le_bytes(*key));
-        self.plan.set_groups(site, &Groups::of_varying_keys(keys));
+    /// Says how the URLs of large sites are grouped: sites with what a `SiteReducer` found. Those that are not among them have no rows
+    /// that tell.
+    fn set_groups(&mut self, found: Vec<(String, Vec<u8>)>) {
+        self.plan.set_groups(found.into_iter().map(|(site, groups)| {
+            let keys = groups.as_chunks::<8>().0.iter().map(|key| u64::from_le_bytes(*key));
+            (site, Groups::of_varying_keys(keys))
+        }));
     }
 
     /// The plan for sites of which too few rows were drawn.
@@ -296,7 +299,7 @@ fn stage(name: &str) -> PyResult<Stage> {
 /// Draws rows of sites.
 #[pyclass(name = "Sampler", module = "dedust._dedust")]
 pub(crate) struct PySampler {
-    trainer: Py<PyTrainer>,
+    options: ReadOptions,
     sampler: Option<ShardSampler>,
 }
 
@@ -305,15 +308,17 @@ impl PySampler {
     #[new]
     #[pyo3(signature = (trainer, plan, stage, purpose="learn"))]
     fn new(trainer: Py<PyTrainer>, plan: &PySamplePlan, stage: &str, purpose: &str) -> PyResult<Self> {
-        let sampler = ShardSampler::new(&plan.plan, self::stage(stage)?, self::purpose(purpose)?);
-        Ok(Self { trainer, sampler: Some(sampler) })
+        let stage = self::stage(stage)?;
+        let options = trainer.get().read_options();
+        let options = if stage == Stage::Pilot { options.without_times() } else { options.clone() };
+        Ok(Self { options, sampler: Some(ShardSampler::new(&plan.plan, stage, self::purpose(purpose)?)) })
     }
 
     /// Reads a table, and gives the rows that go on at once.
     fn take(&mut self, table: &Bound<'_, PyAny>) -> PyResult<Rows> {
         let sampler = self.sampler.as_mut().ok_or_else(is_finished)?;
         let mut drawn = Drawn::default();
-        read_table(table, self.trainer.get(), |seen| {
+        read_table(table, &self.options, |seen| {
             let time = seen.time().map(str::as_bytes);
             sampler.observe(seen.url(), &seen.clues(), time, |site, record| drawn.push(site, record))
         })?;

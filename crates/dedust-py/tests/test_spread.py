@@ -63,9 +63,8 @@ def learned(workers: list[list[Any]], options: dict[str, Any]) -> tuple[dedust.R
     def drawn(plan: SamplePlan, stage: str) -> Iterator[Any]:
         return (batch for batches in workers for batch in spread.draw(iter(batches), options, again(plan), stage))
 
-    for batch in spread.reduce(iter(by_site(drawn(plan, "pilot"))), options, again(plan), "groups"):
-        for row in batch.to_pylist():
-            plan.set_groups(row["site"], row["groups"])
+    groups = spread.reduce(iter(by_site(drawn(plan, "pilot"))), options, again(plan), "groups")
+    plan.set_groups([(row["site"], row["groups"]) for batch in groups for row in batch.to_pylist()])
     result = pa.table(plan.mirrors()).to_pylist()
     while True:
         batches = spread.reduce(iter(by_site(drawn(plan, "draw"))), options, again(plan), "learn")

@@ -9,6 +9,7 @@ use dedust::errors::ParseUrlError;
 use foldhash::HashMap;
 
 use super::observed::{Observed, Purpose};
+use super::sightings::SightingCollector;
 use super::{Sightings, StoredSite};
 use crate::label::Clues;
 
@@ -18,7 +19,7 @@ pub struct Census {
     /// Observations, and bytes of their URLs.
     counts: HashMap<Box<[u8]>, (u64, u64)>,
     /// Unless mirrors are of no interest.
-    sightings: Option<Sightings>,
+    sightings: Option<SightingCollector>,
     observed: Observed,
 }
 
@@ -26,7 +27,7 @@ impl Census {
     /// Nothing was counted yet. Whatever tells of mirrors is noted too if they are of interest.
     pub fn new(purpose: Purpose, finds_mirrors: bool) -> Self {
         let observed = Observed::new(purpose);
-        Self { sightings: finds_mirrors.then(Sightings::default), observed, ..Self::default() }
+        Self { sightings: finds_mirrors.then(SightingCollector::default), observed, ..Self::default() }
     }
 
     /// Counts one URL with what is known of it.
@@ -60,6 +61,6 @@ impl Census {
         });
         let mut sites: Vec<StoredSite> = sites.collect();
         sites.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        (sites, self.sightings.unwrap_or_default())
+        (sites, self.sightings.map(SightingCollector::finish).unwrap_or_default())
     }
 }

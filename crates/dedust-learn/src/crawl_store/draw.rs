@@ -231,6 +231,11 @@ impl Pilot {
         Self { smallest: Smallest::new(MAX_PILOT_ROWS, (limit, u64::MAX)) }
     }
 
+    /// Pages with larger hashes are not drawn.
+    pub(super) fn last_page(&self) -> u64 {
+        self.smallest.last.0
+    }
+
     /// Keeps the observation if its page is drawn.
     pub(super) fn offer(&mut self, record: &Record<'_>) {
         self.smallest.offer((record.page, xxh3_64(record.url)), record);

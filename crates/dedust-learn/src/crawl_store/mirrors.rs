@@ -18,7 +18,7 @@ use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::sightings::{Seen, Sighting, Sightings, declared_links, site_hash};
+use super::sightings::{Seen, Sighting, SightingCollector, Sightings, declared_links, site_hash};
 use crate::confidence::failure_bound;
 use crate::thresholds::THRESHOLDS;
 
@@ -42,7 +42,7 @@ pub struct MirrorSite {
 /// What was seen of sites, and what the user says of them.
 #[derive(Debug, Default)]
 pub(super) struct Mirrors {
-    pub(super) sightings: Sightings,
+    pub(super) sightings: SightingCollector,
     /// Mirrors that the user names, each with its original.
     pub(super) named: BTreeMap<Box<str>, Box<str>>,
 }
@@ -94,15 +94,17 @@ impl Mirrors {
         if sites.len() < 2 {
             return BTreeMap::new();
         }
-        let Sightings { seen, level, sections } = self.sightings;
-        let mut sightings: Vec<Sighting> = seen.into_iter().collect();
+        let Sightings { seen: mut sightings, level, sections } = self.sightings.finish();
+        let declared = declared_pairs(&sightings, sites);
+        if declared.is_empty() && self.named.is_empty() {
+            return BTreeMap::new();
+        }
         leave_out_errors(&mut sightings);
-        sightings.sort_unstable();
         let by_site: HashMap<u64, &[Sighting]> =
             sightings.chunk_by(|a, b| a.site == b.site).map(|of_site| (of_site[0].site, of_site)).collect();
         let of_site = |site: u32| by_site.get(&sites[site as usize].name_hash()).copied().unwrap_or_default();
         let mut relations: Vec<(u32, MirrorSite)> = Vec::new();
-        for (mirror, of) in declared_pairs(&sightings, sites) {
+        for (mirror, of) in declared {
             let votes = Votes::count(of_site(mirror), of_site(of), sites[of as usize].name_hash());
             if votes.is_declared()
                 && let Some(relation) = votes.judge(of, of_site(mirror), &sections)

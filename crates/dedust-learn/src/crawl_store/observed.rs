@@ -76,5 +76,10 @@ impl Observed {
 
 /// The same for URLs that the evidence, taken at its word, says are one page.
 fn page_hash(url: &[u8], clues: &Clues<'_>) -> u64 {
-    xxh3_64(page_of(clues).or(clues.redirect).or(clues.canonical).unwrap_or(url))
+    label_hash(clues).unwrap_or_else(|| xxh3_64(clues.redirect.or(clues.canonical).unwrap_or(url)))
+}
+
+/// That hash, where no look at any URL is needed to know it.
+pub(super) fn label_hash(clues: &Clues<'_>) -> Option<u64> {
+    page_of(clues).map(xxh3_64)
 }

@@ -93,13 +93,19 @@ impl SamplePlan {
         !self.large.is_empty()
     }
 
-    /// Says how the URLs of a large site are grouped.
-    pub fn set_groups(&mut self, site: &str, groups: &Groups) {
+    /// Says how the URLs of large sites are grouped, as samples of [`Stage::Pilot`] told. Sites of which nothing was drawn for that are
+    /// not named, and have no keys that vary.
+    pub fn set_groups<N: AsRef<str>>(&mut self, found: impl IntoIterator<Item = (N, Groups)>) {
         let sample = self.sample;
-        if let Some(large) = self.large.get_mut(site) {
+        for large in self.large.values_mut() {
             let share = DRAWN_FOR_WANTED * sample.of(large.rows, large.bytes) as f64 / large.rows as f64;
-            large.varying_keys = Some(groups.varying_keys());
+            large.varying_keys = Some(Vec::new());
             large.last_group = if share < 1.0 { (share * u64::MAX as f64) as u64 } else { u64::MAX };
+        }
+        for (site, groups) in found {
+            if let Some(large) = self.large.get_mut(site.as_ref()) {
+                large.varying_keys = Some(groups.varying_keys());
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 /*!
-What was seen under the paths of sites: observations in, a bounded set of [`Sighting`]s out, from which [`super::mirrors`] finds
-mirrors.
+What was seen under the paths of sites: observations in ([`SightingCollector`]), a bounded set of [`Sighting`]s out
+([`Sightings`]), from which [`super::mirrors`] finds mirrors.
 
 Paths are looked at by a hash, the same for all sites, and fewer of them the larger the crawl. How many are looked at depends
 on all observations alone: those of several processes united ([`Sightings::merge`]) are the same, whatever each of them saw. As
@@ -28,12 +28,27 @@ use crate::thresholds::THRESHOLDS;
 /// Sets of several processes can be united, in any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sightings {
-    pub(super) seen: HashSet<Sighting>,
+    /// In order, and none twice.
+    pub(super) seen: Vec<Sighting>,
     /// Paths are looked at whose hash has this many zeros at its end.
     pub(super) level: u32,
     /// The first segments of paths, by their hashes.
     pub(super) sections: HashMap<u32, Box<[u8]>>,
 }
+
+/// Sightings of the observations of one process, being gathered.
+///
+/// New ones are put aside and sorted in when there are many: a table of hashes would have to be looked up for each, which takes
+/// several times as long once it is larger than the caches.
+#[derive(Debug, Default)]
+pub(super) struct SightingCollector {
+    sightings: Sightings,
+    /// In any order; some may be there twice.
+    fresh: Vec<Sighting>,
+}
+
+/// Sightings that are put aside.
+const MOST_FRESH: usize = 1 << 19;
 
 /// What a site has under a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -95,11 +110,17 @@ pub fn site_hash(name: &str) -> u64 {
     xxh3_64(name.as_bytes())
 }
 
-impl Sightings {
+impl From<Sightings> for SightingCollector {
+    fn from(sightings: Sightings) -> Self {
+        Self { sightings, fresh: Vec::new() }
+    }
+}
+
+impl SightingCollector {
     /// Takes note of an observation of the site `name`.
     pub(super) fn observe(&mut self, name: &[u8], url: &ParsedUrl, clues: &Clues<'_>, links: &LinkTargets) {
         let path = path_hash(url, name);
-        if path.trailing_zeros() < self.level || clues.status.is_some_and(|status| status >= 400) {
+        if path.trailing_zeros() < self.sightings.level || clues.status.is_some_and(|status| status >= 400) {
             return;
         }
         let has_www = labels_of(url, name).starts_with(WWW);
@@ -124,12 +145,31 @@ impl Sightings {
         let section = xxh3_64(segment) as u32;
         let site = xxh3_64(name);
         for (seen, has_www) in links.into_iter().chain([page]).flatten() {
-            self.note_section(section, segment);
-            self.seen.insert(Sighting { site, section, path, seen, has_www });
+            self.sightings.note_section(section, segment);
+            self.push(Sighting { site, section, path, seen, has_www });
         }
-        self.shrink();
     }
 
+    pub(super) fn push(&mut self, sighting: Sighting) {
+        self.fresh.push(sighting);
+        if self.fresh.len() >= MOST_FRESH {
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
+        self.fresh.sort_unstable();
+        self.sightings.unite(&mut self.fresh);
+    }
+
+    /// All that was seen.
+    pub(super) fn finish(mut self) -> Sightings {
+        self.settle();
+        self.sightings
+    }
+}
+
+impl Sightings {
     /// Of segments with the same hash the smaller is kept, so that the order of the input leaves no trace.
     fn note_section(&mut self, section: u32, segment: &[u8]) {
         match self.sections.get_mut(&section) {
@@ -141,22 +181,25 @@ impl Sightings {
         }
     }
 
-    /// Adds what another process has seen.
-    pub fn merge(&mut self, other: Self) {
-        self.rise_to(other.level);
-        let level = self.level;
-        self.seen.extend(other.seen.into_iter().filter(|seen| seen.path.trailing_zeros() >= level));
-        for (section, segment) in &other.sections {
-            self.note_section(*section, segment);
-        }
-        self.shrink();
-        self.forget_sections();
-    }
-
-    fn shrink(&mut self) {
+    /// Adds sightings that are in order, and forgets some if there are too many now.
+    fn unite(&mut self, others: &mut Vec<Sighting>) {
+        self.seen.append(others);
+        // This sort finds the two that are in order, and merges them.
+        self.seen.sort();
+        self.seen.dedup();
         while self.seen.len() > THRESHOLDS.mirrors.max_sightings {
             self.rise_to(self.level + 1);
         }
+    }
+
+    /// Adds what another process has seen.
+    pub fn merge(&mut self, mut other: Self) {
+        self.rise_to(other.level);
+        other.rise_to(self.level);
+        for (section, segment) in &other.sections {
+            self.note_section(*section, segment);
+        }
+        self.unite(&mut other.seen);
     }
 
     /// Forgets all paths whose hashes have fewer zeros at their ends.
@@ -187,12 +230,10 @@ impl Sightings {
 
     /// All that was seen, as bytes; the same whenever the same was seen.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut seen: Vec<&Sighting> = self.seen.iter().collect();
-        seen.sort_unstable();
-        let mut bytes = Vec::with_capacity(16 + SIGHTING_BYTES * seen.len());
+        let mut bytes = Vec::with_capacity(16 + SIGHTING_BYTES * self.seen.len());
         bytes.extend_from_slice(&self.level.to_le_bytes());
-        bytes.extend_from_slice(&(seen.len() as u64).to_le_bytes());
-        for sighting in seen {
+        bytes.extend_from_slice(&(self.seen.len() as u64).to_le_bytes());
+        for sighting in &self.seen {
             let (kind, value) = sighting.seen.to_numbers();
             bytes.extend_from_slice(&sighting.site.to_le_bytes());
             bytes.extend_from_slice(&sighting.path.to_le_bytes());
@@ -220,8 +261,11 @@ impl Sightings {
             let (site, path, section) = (bytes.u64()?, bytes.u64()?, bytes.u32()?);
             let (kind, value, has_www) = (bytes.u8()?, bytes.u64()?, bytes.u8()? != 0);
             let seen = Seen::of_numbers(kind, value)?;
-            sightings.seen.insert(Sighting { site, path, section, seen, has_www });
+            sightings.seen.push(Sighting { site, path, section, seen, has_www });
         }
+        // Whoever wrote it may not have been us.
+        sightings.seen.sort();
+        sightings.seen.dedup();
         for _ in 0..bytes.u64()? {
             let section = bytes.u32()?;
             let length = bytes.u32()? as usize;

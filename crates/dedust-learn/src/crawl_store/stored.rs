@@ -92,7 +92,7 @@ impl StoredSite {
 /// Finds the sites that show the pages of another, and says so of each: those that say it themselves, and those that the user
 /// names, each with its original.
 pub fn find_mirrors(sightings: Sightings, named: &[(String, String)], sites: &mut [StoredSite]) {
-    let mut mirrors = Mirrors { sightings, ..Mirrors::default() };
+    let mut mirrors = Mirrors { sightings: sightings.into(), ..Mirrors::default() };
     named.iter().for_each(|(mirror, original)| mirrors.name(mirror, original));
     mirrors.mark(sites);
 }

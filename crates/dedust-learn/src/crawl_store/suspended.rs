@@ -35,7 +35,7 @@ impl CrawlStore {
         }
         let spill = self.spill.ok_or_else(no_folder)?;
         if let Some(mirrors) = self.mirrors {
-            fs::write(spill.folder.join(SIGHTINGS), mirrors.sightings.to_bytes())?;
+            fs::write(spill.folder.join(SIGHTINGS), mirrors.sightings.finish().to_bytes())?;
         }
         let part_bytes = spill.files.iter().map(|file| Ok(file.metadata()?.len()));
         let part_bytes = part_bytes.collect::<io::Result<_>>()?;
@@ -61,7 +61,7 @@ impl CrawlStore {
         spill.files = part_bytes.into_iter().enumerate().map(open).collect::<io::Result<_>>()?;
         if let Some(mirrors) = &mut self.mirrors {
             let bytes = fs::read(spill.folder.join(SIGHTINGS))?;
-            mirrors.sightings = Sightings::from_bytes(&bytes).ok_or_else(damaged)?;
+            mirrors.sightings = Sightings::from_bytes(&bytes).ok_or_else(damaged)?.into();
         }
         self.crawl = StoredCrawl::open(self.crawl.kinds, self.crawl.sample, &spill.folder, sites)?;
         let names = self.crawl.sites.iter().map(|site| site.name.as_bytes().into());

@@ -1,5 +1,5 @@
 use super::record::Records;
-use super::sightings::{Seen, Sighting};
+use super::sightings::{Seen, Sighting, SightingCollector};
 use super::*;
 use crate::corpus::Corpus;
 use crate::label::MainClues;
@@ -348,14 +348,11 @@ fn sightings_of_several_processes_are_those_of_one() {
         has_www: number.is_multiple_of(2),
     };
     let note = |numbers: &mut dyn Iterator<Item = u64>| {
-        let mut sightings = Sightings::default();
+        let mut sightings = SightingCollector::default();
         for number in numbers {
-            sightings.seen.insert(sighting(number));
-            sightings.sections.entry((number % 5) as u32).or_insert_with(|| b"s".as_slice().into());
+            sightings.push(sighting(number));
         }
-        let mut bounded = Sightings::default();
-        bounded.merge(sightings);
-        bounded
+        sightings.finish()
     };
     let all = note(&mut (0..most + 1000));
     assert_eq!(all.level, 1, "there are too many to be looked at all");

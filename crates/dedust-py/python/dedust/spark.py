@@ -207,8 +207,7 @@ def _plan(rows: DataFrame, options: LearnOptions, counts: ReadCounts, purpose: s
     if plan.has_large_sites:
         drawn = _drawn(rows, options, plan, "pilot", purpose)
         groups = _reduced(drawn, options, plan, "groups").collect()
-        for row in groups:
-            plan.set_groups(row["site"], bytes(row["groups"]))
+        plan.set_groups([(row["site"], bytes(row["groups"])) for row in groups])
     return plan
 
 
