@@ -350,6 +350,19 @@ fn a_url_is_not_written_if_its_semicolons_would_then_separate() {
     check(&split, "/x?b&a", "/?a&b", "/?b&a");
 }
 
+/// An edit that cannot be made as a whole leaves no trace: the URL without its path would be split by the first edit.
+#[test]
+fn a_url_is_not_written_if_it_was_split_in_vain() {
+    let split = edits(
+        r#"[{"closed": "except_params", "change": ["split_params"], "fetchable": true},
+            {"change": [{"drop": "last_0"}], "fetchable": true},
+            {"when": {"last_0": "absent"}, "change": ["split_params", {"set": {"key": "path_0", "to": [{"of": "q.no"}]}}], "fetchable": true}]"#,
+    );
+    check(&split, "/x?b;a", "/?b;a", "/x?b;a");
+    check(&split, "/x?b&a", "/?a&b", "/?b&a");
+    stays(&split, "/?a&b");
+}
+
 /// Where an edit says so of all URLs, they are read so. The same edit with a test that is always true is made after reading.
 #[test]
 fn semicolons_that_separate_on_all_urls_are_read_so() {

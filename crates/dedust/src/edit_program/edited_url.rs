@@ -30,9 +30,8 @@ pub(crate) struct EditedUrl {
     pub(super) characters: [u8; 2],
     /// Whether the URL has a user, whom keys leave out.
     pub(super) has_user: bool,
-    /// Whether there is a `;` in the query that may separate parameters, and whether there is one that does as `&` does.
+    /// Whether there is a `;` in the query that may separate parameters.
     pub(super) has_semicolon: bool,
-    pub(super) is_split: bool,
     /// Whether query parameters stand in the order of their names.
     pub(super) is_in_order: bool,
     /// What is done early to some parameters.
@@ -57,6 +56,8 @@ pub(super) struct Parts {
     pub(super) has_slash: bool,
     pub(super) path_params: Vec<Param>,
     pub(super) separator: u8,
+    /// Whether there is a `;` in the query that separates parameters as `&` does.
+    pub(super) is_split: bool,
     pub(super) params: Vec<Param>,
     pub(super) hashbang: Option<Piece>,
     pub(super) touched: Touched,
@@ -150,7 +151,6 @@ impl Default for EditedUrl {
             characters: [0; 2],
             has_user: false,
             has_semicolon: false,
-            is_split: false,
             is_in_order: true,
             early: 0,
             repeats: false,
@@ -164,15 +164,15 @@ impl Parts {
     /// Becomes a copy, in the buffers that are there.
     pub(super) fn copy_from(&mut self, other: &Self) {
         let Self { scheme, labels, port, segments, path_is_forgotten, has_slash, .. } = other;
-        let Self { path_params, separator, params, hashbang, touched, early_label, .. } = other;
+        let Self { path_params, separator, is_split, params, hashbang, touched, early_label, .. } = other;
         self.labels.clone_from(labels);
         self.segments.clone_from(segments);
         self.path_params.clone_from(path_params);
         self.params.clone_from(params);
         (self.scheme, self.port, self.hashbang, self.touched) = (*scheme, *port, *hashbang, *touched);
         self.early_label = *early_label;
-        (self.path_is_forgotten, self.has_slash, self.separator) =
-            (*path_is_forgotten, *has_slash, *separator);
+        (self.path_is_forgotten, self.has_slash, self.separator, self.is_split) =
+            (*path_is_forgotten, *has_slash, *separator, *is_split);
     }
 
     /// The index of a segment that is counted from the right.
@@ -339,10 +339,11 @@ impl EditedUrl {
     pub(super) fn clear(&mut self) {
         self.written.truncate(1);
         (self.has_semicolon, self.is_in_order, self.early, self.repeats) = (false, true, 0, false);
-        (self.has_user, self.names, self.has_repeated, self.is_split) = (false, 0, false, false);
+        (self.has_user, self.names, self.has_repeated) = (false, 0, false);
         let parts = &mut self.parts;
         parts.touched = Touched::default();
-        (parts.path_is_forgotten, parts.has_slash, parts.separator) = (false, false, b'&');
+        (parts.path_is_forgotten, parts.has_slash) = (false, false);
+        (parts.separator, parts.is_split) = (b'&', false);
         (parts.scheme, parts.port, parts.hashbang, parts.early_label) = (Piece::default(), None, None, None);
         parts.labels.clear();
         parts.segments.clear();

@@ -40,7 +40,7 @@ impl Changing<'_, '_> {
             parts.params.iter_mut().skip(1).for_each(|param| param.is_after_semicolon = true);
             parts.separator = b'&';
             parts.touched.query = true;
-            self.edited.is_split = true;
+            parts.is_split = true;
             return;
         }
         if !self.edited.has_semicolon {
@@ -55,7 +55,7 @@ impl Changing<'_, '_> {
         params.clear();
         self.edited.spare_params = params;
         self.edited.parts.touched.query = true;
-        (self.edited.is_split, self.edited.is_in_order) = (true, false);
+        (self.edited.parts.is_split, self.edited.is_in_order) = (true, false);
     }
 
     /// Adds a parameter, or those of which it consists.

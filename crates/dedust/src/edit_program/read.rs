@@ -31,11 +31,11 @@ impl EditedUrl {
         let parts = url.parts();
         self.written.truncate(1);
         (self.has_semicolon, self.is_in_order, self.early, self.repeats) = (false, true, 0, false);
-        (self.names, self.has_repeated, self.is_split, self.triggered) = (0, false, false, 0);
+        (self.names, self.has_repeated, self.triggered) = (0, false, 0);
         self.has_user = parts.host_start != parts.scheme_end + 3;
         self.parts.touched = Touched::default();
         self.parts.path_is_forgotten = false;
-        self.parts.separator = b'&';
+        (self.parts.separator, self.parts.is_split) = (b'&', false);
         self.parts.scheme = Piece::new(0, parts.scheme_end as usize);
         let has_port = parts.path_start > parts.host_end;
         self.parts.port =
@@ -200,7 +200,7 @@ impl EditedUrl {
         };
         self.is_in_order &= self.parts.params.last().is_none_or(precedes);
         let is_after_semicolon = program.splits_params && padded[start - 1] == b';';
-        self.is_split |= is_after_semicolon;
+        self.parts.is_split |= is_after_semicolon;
         self.triggered |= edits;
         self.parts.params.push(Param { word, name, value, edits, id, early, is_after_semicolon });
     }

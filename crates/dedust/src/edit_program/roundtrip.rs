@@ -71,13 +71,13 @@ impl EditedUrl {
         }
         // What was made early cannot be made again, and most other edits are sure to do nothing more.
         let again = if self.has_repeated { u32::MAX } else { first.again };
-        let was_split = self.is_split;
+        let was_split = self.parts.is_split;
         let second = match first.changed {
             0 => first,
             _ => self.run(url, program, Scope::Fetchable, again),
         };
         // That `;` separates parameters is no change of the URL, but one of the key.
-        if second.changed != 0 || self.is_split != was_split {
+        if second.changed != 0 || self.parts.is_split != was_split {
             Edited::Unknown
         } else if (first.conflicts | second.conflicts) & first.changed != 0 {
             Edited::SameIfKeysAre

@@ -36,7 +36,7 @@ impl EditedUrl {
     ) -> &'s [u8] {
         let is_path_in_order = self.parts.path_params.len() < 2 || self.sort(url, true);
         // Keys have no `;` between parameters.
-        let is_query_in_order = (self.is_in_order || self.sort(url, false)) && !self.is_split;
+        let is_query_in_order = (self.is_in_order || self.sort(url, false)) && !self.parts.is_split;
         if is_path_in_order && is_query_in_order && !self.parts.touched.any() && !self.has_user {
             return url.as_bytes();
         }
