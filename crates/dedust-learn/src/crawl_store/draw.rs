@@ -185,6 +185,11 @@ impl Smallest {
         Self { wanted, kept: Vec::new(), last, unwanted: None }
     }
 
+    /// Whether an observation that comes first by `first` may be kept.
+    fn wants(&self, first: u64) -> bool {
+        first <= self.last.0 || self.unwanted.is_none() && self.kept.is_empty()
+    }
+
     fn offer(&mut self, order: (u64, u64), record: &Record<'_>) {
         let is_wanted = order <= self.last;
         if !is_wanted && (self.unwanted.is_some() || !self.kept.is_empty()) {
@@ -278,14 +283,16 @@ impl Draw {
     /// Keeps the observation if it may be wanted. `url` is room to work in.
     pub(super) fn offer(&mut self, record: &Record<'_>, url: &mut ParsedUrl) {
         if url.parse_from(record.url).is_ok() {
-            self.offer_parsed(record, url);
+            self.offer_parsed(|| *record, url);
         }
     }
 
-    /// Like [`Draw::offer`], of a record whose URL was parsed.
-    pub(super) fn offer_parsed(&mut self, record: &Record<'_>, url: &ParsedUrl) {
-        let order = (self.groups.of(url, self.domain_len), xxh3_64(url.as_bytes()));
-        self.smallest.offer(order, record);
+    /// Like [`Draw::offer`], of a record whose URL was parsed, and which is made only if it may be wanted.
+    pub(super) fn offer_parsed<'r>(&mut self, record: impl FnOnce() -> Record<'r>, url: &ParsedUrl) {
+        let group = self.groups.of(url, self.domain_len);
+        if self.smallest.wants(group) {
+            self.smallest.offer((group, xxh3_64(url.as_bytes())), &record());
+        }
     }
 
     /// Whether there were enough.

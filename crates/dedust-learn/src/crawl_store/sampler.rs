@@ -80,7 +80,7 @@ impl ShardSampler {
         let record = || self.observed.record(0, url, clues, time);
         match self.large.get_mut(name) {
             Some(Drawn::Pilot(pilot)) => pilot.offer(&record()),
-            Some(Drawn::Draw(draw)) => draw.offer_parsed(&record(), &self.observed.url),
+            Some(Drawn::Draw(draw)) => draw.offer_parsed(record, &self.observed.url),
             Some(_) => {}
             None if self.passes_small_sites && !self.mirrors.contains(name) => {
                 self.record.clear();
