@@ -29,13 +29,16 @@ fn a_table_on_which_its_reader_panics() {
     let rows = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/rows.parquet");
     let mut bytes = std::fs::read(rows).unwrap();
     bytes[440] = 0;
-    assert_snapshot!(learn_from(bytes), @r"
-    exit 2
-    --- stderr
-    read crawl as a Parquet file; ignored columns: id
-    error: cannot read crawl as a table, so no row was read
-      cause: the file is damaged, fetch or write it again (assertion failed: size <= src.len())
-    ");
+    // What the reader says when it panics is its own business.
+    insta::with_settings!({filters => [(r"again \(.+\)", "again ([why])")]}, {
+        assert_snapshot!(learn_from(bytes), @r"
+        exit 2
+        --- stderr
+        read crawl as a Parquet file; ignored columns: id
+        error: cannot read crawl as a table, so no row was read
+          cause: the file is damaged, fetch or write it again ([why])
+        ");
+    });
 }
 
 #[test]
