@@ -363,6 +363,16 @@ fn a_url_is_not_written_if_it_was_split_in_vain() {
     stays(&split, "/?a&b");
 }
 
+#[test]
+fn what_an_edit_repeats_another_writes_once() {
+    let twice = edits(
+        r#"[{"change": [{"path": [{"last": 1}, {"last": 1}]}], "fetchable": true},
+            {"change": ["unrepeat"], "fetchable": true}]"#,
+    );
+    check(&twice, "/a/b", "/b", "/b");
+    stays(&twice, "/b");
+}
+
 /// Where an edit says so of all URLs, they are read so. The same edit with a test that is always true is made after reading.
 #[test]
 fn semicolons_that_separate_on_all_urls_are_read_so() {

@@ -37,9 +37,11 @@ impl<'p> Changing<'_, 'p> {
                 edited.parts.has_slash &= !edited.parts.segments.is_empty();
                 edited.parts.touched.path = true;
                 self.is_changed = true;
-                // Segments that were there trigger nothing new.
                 if has_new {
                     self.trigger_by_path();
+                } else {
+                    // Segments that were there trigger nothing new, unless one stands there twice now.
+                    edited.triggered |= self.program.triggered_by(Feature::Repeats);
                 }
             }
         }
