@@ -142,11 +142,14 @@ class Interrupted:
     """Sends this process an interrupt while it is at work."""
 
     def __enter__(self) -> None:
+        # Whoever is started in the background ignores it otherwise.
+        self.before = signal.signal(signal.SIGINT, signal.default_int_handler)
         self.timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
         self.timer.start()
 
     def __exit__(self, *_: object) -> None:
         self.timer.cancel()
+        signal.signal(signal.SIGINT, self.before)
 
 
 def test_control_c_ends_a_long_batch(normalizer: dedust.Normalizer) -> None:
