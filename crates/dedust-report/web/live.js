@@ -76,8 +76,10 @@ function learnControls(data) {
   const follow = async (wasRunning) => {
     const state = await (await fetch("/v1/learn")).json().catch(() => ({}));
     const isRunning = state.state === "reading" || state.state === "learning";
-    data.isChanging = isRunning || (wasRunning && state.state === "done");
-    if (wasRunning || isRunning) said.textContent = learnText(state);
+    const isDone = wasRunning && state.state === "done";
+    data.isChanging = isRunning || isDone;
+    // That it is done is said beside the new rules, not before they are there.
+    if ((wasRunning || isRunning) && !isDone) said.textContent = learnText(state);
     bar.hidden = !isRunning;
     if (state.sites > 0) {
       bar.max = state.sites;
@@ -85,7 +87,7 @@ function learnControls(data) {
     } else bar.removeAttribute("value");
     replace(buttons, isRunning ? stop : start);
     if (isRunning) setTimeout(() => said.isConnected && follow(true), ASK_AGAIN);
-    else if (wasRunning && state.state === "done") await data.refresh({ learned: learnText(state) });
+    else if (isDone) await data.refresh({ learned: learnText(state) });
   };
   const command = (method, text) => el("button", { type: "button", onclick: async () => {
     try {

@@ -215,7 +215,7 @@ describe("learning", () => {
     assert.ok(sites["c.example"].edits.length > 0);
     await page.selectOption("#site", { label: "c.example" });
     await page.fill("#try-url", "http://c.example/p?id=7&sid=1000");
-    assert.match(await text(page, ".steps li.result .url"), /^http:\/\/c\.example\/p\?id=7$/);
+    await page.locator(".steps li.result .url", { hasText: /^http:\/\/c\.example\/p\?id=7$/ }).waitFor();
     assert.deepEqual(wrong, []);
   });
 
