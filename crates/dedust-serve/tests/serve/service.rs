@@ -61,7 +61,9 @@ impl Service {
         let server = Server::open(options).unwrap();
         let (address, token, stopper) = (server.address(), server.token().to_owned(), server.stopper());
         let thread = Some(std::thread::spawn(|| server.run()));
-        let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+        // A connection for each request: one that is kept may be closed by an impatient server just when it is used again.
+        let config = ureq::Agent::config_builder().http_status_as_error(false).max_idle_connections(0);
+        let agent = config.build().into();
         Self { address, token, stopper, folder, events, agent, thread }
     }
 
