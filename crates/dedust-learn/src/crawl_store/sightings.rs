@@ -145,12 +145,13 @@ impl SightingCollector {
         let section = xxh3_64(segment) as u32;
         let site = xxh3_64(name);
         for (seen, has_www) in links.into_iter().chain([page]).flatten() {
-            self.sightings.note_section(section, segment);
-            self.push(Sighting { site, section, path, seen, has_www });
+            self.push(Sighting { site, section, path, seen, has_www }, segment);
         }
     }
 
-    pub(super) fn push(&mut self, sighting: Sighting) {
+    /// Adds a sighting under a path with this first segment.
+    pub(super) fn push(&mut self, sighting: Sighting, segment: &[u8]) {
+        self.sightings.note_section(sighting.section, segment);
         self.fresh.push(sighting);
         if self.fresh.len() >= MOST_FRESH {
             self.settle();

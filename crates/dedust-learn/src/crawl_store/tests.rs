@@ -350,12 +350,15 @@ fn sightings_of_several_processes_are_those_of_one() {
     let note = |numbers: &mut dyn Iterator<Item = u64>| {
         let mut sightings = SightingCollector::default();
         for number in numbers {
-            sightings.push(sighting(number));
+            // Two segments with one hash: the smaller is kept, whoever met it first.
+            let segment: &[u8] = if number.is_multiple_of(3) { b"r" } else { b"s" };
+            sightings.push(sighting(number), segment);
         }
         sightings.finish()
     };
     let all = note(&mut (0..most + 1000));
     assert_eq!(all.level, 1, "there are too many to be looked at all");
+    assert!(all.sections.len() == 5 && all.sections.values().all(|segment| **segment == *b"r"));
     for processes in [2, 3] {
         let mut merged = Sightings::default();
         for process in (0..processes).rev() {
