@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Damage, SeenError, failed};
 use crate::key::KeyHasher;
-use crate::marker;
+use crate::marker::{self, LockedMarker};
 
 const UNFINISHED: &str = ".tmp";
 const DAMAGED: &str = ".damaged";
@@ -43,7 +43,7 @@ pub(crate) struct Folder {
     path: PathBuf,
     hasher: KeyHasher,
     /// Held for its lock.
-    _marker: File,
+    _marker: LockedMarker,
     syncs: AtomicU64,
 }
 
@@ -95,7 +95,7 @@ impl Folder {
     }
 
     /// Makes a folder whose marker is blank a set.
-    fn create(path: &Path, marker: File) -> Result<Self, SeenError> {
+    fn create(path: &Path, marker: LockedMarker) -> Result<Self, SeenError> {
         // Keys that were hashed with a secret that is gone are of no use with another.
         if names_in(path)?.iter().any(|name| span_of(name).is_some() || generation_of(name).is_some()) {
             let path = path.join(marker::NAME);
@@ -105,7 +105,7 @@ impl Folder {
         Ok(Self::new(path, marker, hasher))
     }
 
-    fn new(path: &Path, marker: File, hasher: KeyHasher) -> Self {
+    fn new(path: &Path, marker: LockedMarker, hasher: KeyHasher) -> Self {
         Self { path: path.to_owned(), hasher, _marker: marker, syncs: AtomicU64::new(0) }
     }
 

@@ -46,23 +46,42 @@ enum Marker {
     Unknown,
 }
 
+/// A marker file and the lock on it, which ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct LockedMarker {
+    file: File,
+    /// The process that locked it.
+    process: u32,
+}
+
+impl Drop for LockedMarker {
+    /// Unlocks the file. Closing it is not enough: a child that this process just forked has a copy of the file until it
+    /// starts its own program, and the lock is on all copies. For the same reason a child does not unlock it.
+    fn drop(&mut self) {
+        if std::process::id() == self.process {
+            let _ = self.file.unlock();
+        }
+    }
+}
+
 /// Opens and locks the marker of a folder. Says what keys are hashed with, or nothing if the marker is blank.
-pub(crate) fn lock(folder: &Path, options: &mut OpenOptions) -> Result<(File, Option<KeyHasher>), SeenError> {
+pub(crate) fn lock(folder: &Path, options: &mut OpenOptions) -> Result<(LockedMarker, Option<KeyHasher>), SeenError> {
     let path = folder.join(NAME);
     if path.exists() {
         check_is_file(&path)?;
     }
     let options = private(options).read(true).write(true);
-    let mut file = options.open(&path).map_err(failed("open", &path))?;
+    let file = options.open(&path).map_err(failed("open", &path))?;
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => SeenError::InUse { folder: folder.to_owned() },
         TryLockError::Error(source) => SeenError::Io { action: "lock", path: path.clone(), source },
     })?;
+    let marker = LockedMarker { file, process: std::process::id() };
     let mut bytes = Vec::new();
-    (&mut file).take(MAX_BYTES).read_to_end(&mut bytes).map_err(failed("read", &path))?;
+    (&marker.file).take(MAX_BYTES).read_to_end(&mut bytes).map_err(failed("read", &path))?;
     match decode(&bytes) {
-        Marker::Blank => Ok((file, None)),
-        Marker::Set(hasher) => Ok((file, Some(hasher))),
+        Marker::Blank => Ok((marker, None)),
+        Marker::Set(hasher) => Ok((marker, Some(hasher))),
         Marker::Damaged => Err(SeenError::Damaged { path, offset: 0, damage: Damage::Checksum }),
         Marker::Unknown => {
             let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -73,8 +92,9 @@ pub(crate) fn lock(folder: &Path, options: &mut OpenOptions) -> Result<(File, Op
 }
 
 /// Writes the marker of a new set, with a random secret.
-pub(crate) fn write(mut file: &File, folder: &Path) -> Result<KeyHasher, SeenError> {
+pub(crate) fn write(marker: &LockedMarker, folder: &Path) -> Result<KeyHasher, SeenError> {
     let secret = random_secret()?;
+    let mut file = &marker.file;
     file.set_len(0)
         .and_then(|()| file.rewind())
         .and_then(|()| file.write_all(encode(secret).as_bytes()))
@@ -149,6 +169,21 @@ mod tests {
         assert!((text.len() as u64) < MAX_BYTES);
         let Marker::Set(hasher) = decode(text.as_bytes()) else { panic!("{text}") };
         assert_eq!(hasher.hash(b"key"), KeyHasher::with_secret(SECRET).hash(b"key"));
+    }
+
+    #[test]
+    fn a_copy_of_the_file_in_a_child_does_not_keep_the_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = || lock(folder.path(), File::options().create(true).truncate(false));
+        let (marker, _) = lock().unwrap();
+        let copy = marker.file.try_clone().unwrap();
+        assert!(matches!(lock(), Err(SeenError::InUse { .. })));
+        drop(marker);
+        let (marker, _) = lock().unwrap();
+        // A child that drops its copy leaves the lock to its parent.
+        drop(LockedMarker { file: copy, process: marker.process + 1 });
+        drop(LockedMarker { file: marker.file.try_clone().unwrap(), process: marker.process + 1 });
+        assert!(matches!(lock(), Err(SeenError::InUse { .. })));
     }
 
     #[test]
