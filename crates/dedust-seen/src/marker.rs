@@ -65,7 +65,10 @@ impl Drop for LockedMarker {
 }
 
 /// Opens and locks the marker of a folder. Says what keys are hashed with, or nothing if the marker is blank.
-pub(crate) fn lock(folder: &Path, options: &mut OpenOptions) -> Result<(LockedMarker, Option<KeyHasher>), SeenError> {
+pub(crate) fn lock(
+    folder: &Path,
+    options: &mut OpenOptions,
+) -> Result<(LockedMarker, Option<KeyHasher>), SeenError> {
     let path = folder.join(NAME);
     if path.exists() {
         check_is_file(&path)?;

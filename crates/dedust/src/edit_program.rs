@@ -13,15 +13,14 @@ site    prints   one byte for each name of a query parameter, of a path paramete
         ends     of the texts: 0, then one number for each, of 1, 2 or 4 bytes
         texts    the names, then all others, without gaps
 
-shape   header   104 bytes, see `Head`, and 48 where edits change spellings
-        names    8 bytes each: edits that wait for it, what is done early
-        values   12 bytes each: edits that wait for it, its text, whose value it is
+shape   header   164 bytes, see `Head`, and 96 where edits change spellings
+        names    12 bytes each: edits that wait for it, what is done early
+        values   16 bytes each: edits that wait for it, its text, whose value it is
         places   of the edits, 4 bytes each
         edits    flags, numbers of tests and changes, place in the site's list, masks, tests, changes
 ```
 Places count bytes from the start of the site's part or of the shape, and nothing that is read is trusted. Edits are
-written by `encode.rs`; `triggers.rs` says what they wait for. Where there are more edits than bits, neighbours share one.
-*/
+written by `encode.rs`; `triggers.rs` says what they wait for. */
 
 mod change;
 mod change_path;
@@ -46,22 +45,24 @@ pub use self::one_by_one::{EditList, UrlParts};
 pub(crate) use self::roundtrip::Edited;
 
 use self::names::{Name, Names};
-use crate::encoding::{Cursor, array_at, is_same, u16_at, u32_at};
+use crate::encoding::{Cursor, array_at, is_same, u16_at, u32_at, u64_at};
 use crate::program::CompiledSite;
 use crate::program::{END_WIDTH, Program, Texts};
 use crate::url::{PADDING, RawValue};
 
-const HEAD_BYTES: usize = 104;
-const NAME_BYTES: usize = 8;
-const VALUE_BYTES: usize = 12;
+const HEAD_BYTES: usize = 164;
+const NAME_BYTES: usize = 4 + MASK_BYTES;
+const VALUE_BYTES: usize = 8 + MASK_BYTES;
 /// For every area and character a mask of edits.
-const FOLD_BYTES: usize = 2 * 4 * spelling_bits::COUNT;
+const FOLD_BYTES: usize = 2 * MASK_BYTES * spelling_bits::COUNT;
 /// Flags, number of tests, number of changes, place in the site's list, two masks of edits.
-const EDIT_BYTES: usize = 16;
+const EDIT_BYTES: usize = 8 + 2 * MASK_BYTES;
 /// Code, place, whether the value may be absent, the number of a text or of values.
 const TEST_BYTES: usize = 12;
-/// Bits of a mask of edits.
-const BITS: usize = 32;
+/// A bit for every edit; where there are more, neighbours share one.
+type EditMask = u64;
+const BITS: usize = EditMask::BITS as usize;
+const MASK_BYTES: usize = size_of::<EditMask>();
 /// Numbers of segments that are told apart; the last stands for all above.
 const DEPTHS: usize = 6;
 /// Stands for a name that no edit speaks of.
@@ -85,6 +86,8 @@ const IS_CLOSED: u8 = 8;
 const EXCEPT_PARAMS: u8 = 16;
 /// Edit: no later one is made where its tests hold.
 const IS_LAST: u8 = 32;
+/// Edit: it speaks of labels of the host, or counts them.
+const NEEDS_LABELS: u8 = 64;
 
 /// Where a URL has what edits wait for; the number of its mask in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,26 +110,26 @@ const EARLY_AT: usize = 6;
 const LABEL_INDEX_AT: usize = 7;
 /// Of all [`Feature`]s.
 const FEATURES_AT: usize = 8;
-const FETCHABLE_AT: usize = 36;
-const MATTERS_AT: usize = 40;
-const DEPTHS_AT: usize = 44;
-const COUNT_AT: usize = 68;
-const TOTAL_AT: usize = 70;
-const QUERY_NAMES_AT: usize = 72;
-const PATH_NAMES_AT: usize = 74;
-const VALUES_AT: usize = 76;
+const FETCHABLE_AT: usize = 64;
+const MATTERS_AT: usize = 72;
+const DEPTHS_AT: usize = 80;
+const COUNT_AT: usize = 128;
+const TOTAL_AT: usize = 130;
+const QUERY_NAMES_AT: usize = 132;
+const PATH_NAMES_AT: usize = 134;
+const VALUES_AT: usize = 136;
 /// Which characters edits wait for in the path, and in the parameters.
-const PATH_CHARACTERS_AT: usize = 78;
-const PARAM_CHARACTERS_AT: usize = 79;
+const PATH_CHARACTERS_AT: usize = 138;
+const PARAM_CHARACTERS_AT: usize = 139;
 /// The number of a text, of 32 bits.
-const LABEL_AT: usize = 80;
+const LABEL_AT: usize = 140;
 /// Where the values and edits lie in the shape, and ends and texts in the part of the site.
-const VALUE_TABLE_AT: usize = 84;
-const EDITS_AT: usize = 88;
-const ENDS_AT: usize = 92;
-const TEXTS_AT: usize = 96;
-/// The lowest position of a label that edits speak of, or [`NO_LABELS`].
-const FIRST_LABEL_AT: usize = 100;
+const VALUE_TABLE_AT: usize = 144;
+const EDITS_AT: usize = 148;
+const ENDS_AT: usize = 152;
+const TEXTS_AT: usize = 156;
+/// The lowest position of a label that edits speak of which wait for labels, or [`NO_LABELS`].
+const FIRST_LABEL_AT: usize = 160;
 
 /// No edit speaks of labels.
 const NO_LABELS: u8 = u8::MAX;
@@ -294,31 +297,31 @@ impl<'a> EditProgram<'a> {
 
     /// The edits that wait for a mark.
     #[inline(always)]
-    fn triggered_by(&self, mark: Feature) -> u32 {
-        u32_at(self.head, FEATURES_AT + 4 * mark as usize)
+    fn triggered_by(&self, mark: Feature) -> EditMask {
+        u64_at(self.head, FEATURES_AT + MASK_BYTES * mark as usize)
     }
 
     /// The edits that give URLs that can be fetched.
     #[inline(always)]
-    fn fetchable(&self) -> u32 {
-        u32_at(self.head, FETCHABLE_AT)
+    fn fetchable(&self) -> EditMask {
+        u64_at(self.head, FETCHABLE_AT)
     }
 
     /// Those, and others that must not be overlooked when a canonical URL is to have the same key.
     #[inline(always)]
-    fn matters(&self) -> u32 {
-        u32_at(self.head, MATTERS_AT)
+    fn matters(&self) -> EditMask {
+        u64_at(self.head, MATTERS_AT)
     }
 
     /// The edits that may concern a URL with so many segments.
     #[inline(always)]
-    fn with_depth(&self, segments: usize) -> u32 {
-        u32_at(self.head, DEPTHS_AT + 4 * segments.min(DEPTHS - 1))
+    fn with_depth(&self, segments: usize) -> EditMask {
+        u64_at(self.head, DEPTHS_AT + MASK_BYTES * segments.min(DEPTHS - 1))
     }
 
     /// The edits that change the spelling of an area where any of some characters stands in it.
     #[inline(always)]
-    fn folding(&self, area: FoldedArea, characters: u8) -> u32 {
+    fn folding(&self, area: FoldedArea, characters: u8) -> EditMask {
         const AREA_BYTES: usize = FOLD_BYTES / 2;
         let mut left = characters & spelling_bits::ALL;
         if left == 0 || !self.has(HAS_FOLDS) {
@@ -329,7 +332,7 @@ impl<'a> EditProgram<'a> {
         };
         let mut edits = 0;
         while left != 0 {
-            edits |= u32_at(masks, 4 * left.trailing_zeros() as usize);
+            edits |= u64_at(masks, MASK_BYTES * left.trailing_zeros() as usize);
             left &= left - 1;
         }
         edits
@@ -394,7 +397,7 @@ impl<'a> EditProgram<'a> {
         let mut cursor = Cursor::at(self.shape, at);
         let head = cursor.array::<EDIT_BYTES>()?;
         let (tests, changes, place) = (u16_at(head, 2), u16_at(head, 4), u16_at(head, 6));
-        let (again, conflicts) = (u32_at(head, 8), u32_at(head, 12));
+        let (again, conflicts) = (u64_at(head, 8), u64_at(head, 16));
         Some((StoredEdit { flags: head[0], tests, changes, place, again, conflicts }, cursor))
     }
 
@@ -432,8 +435,8 @@ struct StoredEdit {
     changes: u16,
     place: u16,
     /// Edits to be asked once more if it changed something, and edits whose changes it must not see: see `independence.rs`.
-    again: u32,
-    conflicts: u32,
+    again: EditMask,
+    conflicts: EditMask,
 }
 
 /// The length of a value that is none.

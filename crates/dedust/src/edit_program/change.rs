@@ -7,7 +7,7 @@ use std::io::Write as _;
 use super::edited_url::{EditedUrl, Param, Piece, find, raw};
 use super::names::Name;
 use super::run::{Read, look_up};
-use super::{EditProgram, Feature, FoldedArea, Place, code};
+use super::{EditMask, EditProgram, Feature, FoldedArea, Place, code};
 use crate::encoding::Cursor;
 use crate::rule::{Atom, Count, Spelling};
 use crate::url::ParsedUrl;
@@ -124,7 +124,7 @@ impl<'p> Changing<'_, 'p> {
             *value = Piece::STAR;
             self.edited.parts.touched.is_forgotten = true;
             match place.code {
-                Place::SCHEME => self.edited.triggered = u32::MAX,
+                Place::SCHEME => self.edited.triggered = EditMask::MAX,
                 _ => self.trigger_by_value(place, Piece::STAR),
             }
         }
@@ -275,7 +275,6 @@ impl<'p> Changing<'_, 'p> {
             }
             Place::QUERY_PARAM if place.occurrence == 1 => {
                 let param = self.edited.new_param(self.program, name, value);
-                self.edited.triggered |= param.edits;
                 self.edited.parts.params.push(param);
                 self.edited.is_in_order = false;
                 self.edited.parts.touched.query = true;
@@ -296,7 +295,7 @@ impl<'p> Changing<'_, 'p> {
             self.trigger_by_value(place, value);
         } else {
             self.edited.characters = [u8::MAX; 2];
-            self.edited.triggered = u32::MAX;
+            self.edited.triggered = EditMask::MAX;
         }
         Ok(())
     }

@@ -137,7 +137,7 @@ impl EditedUrl {
         }
     }
 
-    /// Leaves a label out, or forgets it.
+    /// Leaves a label out, or forgets it. If labels were not read, that is only noted.
     #[inline]
     fn make_early_label(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) {
         let (index, text) = (program.head[LABEL_INDEX_AT], u32_at(program.head, LABEL_AT));
@@ -149,6 +149,22 @@ impl EditedUrl {
             self.parts.early_label = Some(label);
             self.parts.touched.host = true;
             self.repeats |= text != NO_TEXT && labels.next().is_some_and(|next| is_it(&next));
+            if self.parts.has_labels {
+                self.apply_early_label(program);
+            }
+        }
+    }
+
+    /// Does to the labels what was done early.
+    pub(super) fn apply_early_label(&mut self, program: &EditProgram<'_>) {
+        let index = usize::from(program.head[LABEL_INDEX_AT]);
+        if self.parts.early_label.is_none() || index >= self.parts.labels.len() {
+            return;
+        }
+        if u32_at(program.head, LABEL_AT) == NO_TEXT {
+            self.parts.labels[index] = Piece::STAR;
+        } else {
+            self.parts.labels.remove(index);
         }
     }
 }

@@ -5,7 +5,7 @@ No text is copied to read it, names are numbers, and what was not touched is kno
 */
 
 use super::names::Name;
-use super::{BARE, EditProgram, NO_ID, Place};
+use super::{BARE, EditMask, EditProgram, NO_ID, Place};
 use crate::encoding::first_word;
 use crate::rule::Composer;
 use crate::url::{ParsedUrl, RawValue};
@@ -25,7 +25,7 @@ pub(crate) struct EditedUrl {
     pub(super) spare_params: Vec<Param>,
     pub(super) composer: Composer,
     /// Edits that some part of the URL may concern.
-    pub(super) triggered: u32,
+    pub(super) triggered: EditMask,
     /// Characters of the path and of the parameters that make one of several spellings.
     pub(super) characters: [u8; 2],
     /// Whether the URL has a user, whom keys leave out.
@@ -46,8 +46,9 @@ pub(crate) struct EditedUrl {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
     pub(super) scheme: Piece,
-    /// Left of the domain, from the right. Empty as long as no edit speaks of labels.
+    /// Left of the domain, from the right, if they were read: see [`EditedUrl::ensure_labels`].
     pub(super) labels: Vec<Piece>,
+    pub(super) has_labels: bool,
     /// A label that was left out or forgotten early.
     pub(super) early_label: Option<Piece>,
     pub(super) port: Option<Piece>,
@@ -129,8 +130,7 @@ pub(super) struct Param {
     pub(super) word: u64,
     pub(super) name: Piece,
     pub(super) value: Piece,
-    /// The edits that wait for it, and the number of its name.
-    pub(super) edits: u32,
+    /// The number of its name.
     pub(super) id: u16,
     /// What is done to it early.
     pub(super) early: u8,
@@ -164,13 +164,13 @@ impl Parts {
     /// Becomes a copy, in the buffers that are there.
     pub(super) fn copy_from(&mut self, other: &Self) {
         let Self { scheme, labels, port, segments, path_is_forgotten, has_slash, .. } = other;
-        let Self { path_params, separator, is_split, params, hashbang, touched, early_label, .. } = other;
+        let Self { path_params, separator, is_split, params, hashbang, touched, .. } = other;
         self.labels.clone_from(labels);
         self.segments.clone_from(segments);
         self.path_params.clone_from(path_params);
         self.params.clone_from(params);
         (self.scheme, self.port, self.hashbang, self.touched) = (*scheme, *port, *hashbang, *touched);
-        self.early_label = *early_label;
+        (self.has_labels, self.early_label) = (other.has_labels, other.early_label);
         (self.path_is_forgotten, self.has_slash, self.separator, self.is_split) =
             (*path_is_forgotten, *has_slash, *separator, *is_split);
     }
@@ -308,7 +308,7 @@ impl EditedUrl {
         self.written_since(mark)
     }
 
-    /// A query parameter that was not in the URL.
+    /// A query parameter that was not in the URL. Edits that wait for its name are triggered.
     pub(super) fn new_param(&mut self, program: &EditProgram<'_>, name: &[u8], value: Piece) -> Param {
         let word = first_word(name, 0, name.len());
         let known = program.query_names().find(word, name, 0, name.len());
@@ -323,8 +323,9 @@ impl EditedUrl {
     }
 
     fn named(&mut self, Name { id, edits, early }: Name, word: u64, name: &[u8], value: Piece) -> Param {
+        self.triggered |= edits;
         let name = self.write_text(name);
-        Param { word: word.swap_bytes(), name, value, edits, id, early, is_after_semicolon: false }
+        Param { word: word.swap_bytes(), name, value, id, early, is_after_semicolon: false }
     }
 
     /// Notes that a name was met.
@@ -346,6 +347,7 @@ impl EditedUrl {
         (parts.separator, parts.is_split) = (b'&', false);
         (parts.scheme, parts.port, parts.hashbang, parts.early_label) = (Piece::default(), None, None, None);
         parts.labels.clear();
+        parts.has_labels = false;
         parts.segments.clear();
         parts.path_params.clear();
         parts.params.clear();

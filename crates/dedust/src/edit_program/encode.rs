@@ -12,15 +12,16 @@ use super::head::Head;
 use super::independence::{Masks, alone, masks};
 use super::names::NamesBuilder;
 use super::triggers::{Trigger, depths, triggers};
-use super::values::{OF_PATH, OF_QUERY, value_print};
+use super::values::{OF_PATH, OF_QUERY, ValueHash, sort_into_buckets};
 use super::{
-    BARE, BITS, COUNT_AT, CompiledSite, DEPTHS, DEPTHS_AT, EARLY_AT, EDITS_AT, END_WIDTH, ENDS_AT,
-    EXCEPT_PARAMS, FEATURES_AT, FETCHABLE, FETCHABLE_AT, FIRST_LABEL_AT, FLAGS_AT, HAS_FOLDS,
-    HAS_PATH_VALUES, HEAD_BYTES, IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT, MATTERS_AT, MAY_FAIL, NO_LABELS,
-    NO_TEXT, PATH_NAMES_AT, Place, QUERY_NAMES_AT, SPLITS_PARAMS, TEXTS_AT, TOTAL_AT, VALUE_TABLE_AT,
-    VALUES_AT, code, early_bits,
+    BARE, BITS, COUNT_AT, CompiledSite, DEPTHS, DEPTHS_AT, EDITS_AT, END_WIDTH, ENDS_AT, EXCEPT_PARAMS,
+    EditMask, FEATURES_AT, FETCHABLE, FETCHABLE_AT, FIRST_LABEL_AT, FLAGS_AT, Feature, HAS_FOLDS,
+    HAS_PATH_VALUES, HEAD_BYTES, IS_ALONE, IS_CLOSED, IS_LAST, LABEL_AT, MASK_BYTES, MATTERS_AT, MAY_FAIL,
+    NEEDS_LABELS, NO_LABELS, NO_TEXT, PATH_NAMES_AT, Place, QUERY_NAMES_AT, SPLITS_PARAMS, TEXTS_AT,
+    TOTAL_AT, VALUE_TABLE_AT, VALUES_AT, code, early_bits,
 };
 use crate::encoding::{Encode as _, TooLarge};
+use crate::marks::LANES;
 use crate::program::HAS_EDITS;
 use crate::program::TextBuilder;
 use crate::rule::{AnyValue, Area, Change, Closed, Edit, Mapped, PathPart, Source, Spot, Test};
@@ -66,10 +67,11 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
     let count = edits_in_order.len();
     head.put(COUNT_AT, count)?;
     head.put(TOTAL_AT, edits.len())?;
+    let mut waiting_for_labels = Vec::new();
     for (number, (_, edit, is_alone)) in edits_in_order.iter().enumerate() {
         let bit = bit_of(number, count);
         for depth in (0..DEPTHS).filter(|depth| depths(edit) & (1 << depth) != 0) {
-            head.add(DEPTHS_AT + 4 * depth, bit);
+            head.add(DEPTHS_AT + MASK_BYTES * depth, bit);
         }
         if edit.fetchable {
             head.add(FETCHABLE_AT, bit);
@@ -77,8 +79,13 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
         if edit.fetchable || !is_alone {
             head.add(MATTERS_AT, bit);
         }
-        for wait in &triggers(edit) {
-            match wait {
+        let max_values = MAX_VALUES.saturating_sub(head.values.len());
+        let mut waits_for = triggers(edit, max_values);
+        if waits_for.len() > max_values {
+            waits_for = triggers(edit, 0);
+        }
+        for trigger in &waits_for {
+            match trigger {
                 Trigger::QueryName(name) => query_names.add(name, bit),
                 Trigger::PathName(name) => path_names.add(name, bit),
                 Trigger::Param(name, value) => {
@@ -91,13 +98,16 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
                     head.add_value(OF_PATH, Value::Text(text.clone()), bit);
                 }
                 Trigger::Characters(area, characters) => head.add_fold(*area as usize, *characters, bit),
-                Trigger::Feature(mark) => head.add(FEATURES_AT + 4 * *mark as usize, bit),
+                Trigger::Feature(feature) => {
+                    head.add(FEATURES_AT + MASK_BYTES * *feature as usize, bit);
+                    if *feature == Feature::Labels {
+                        waiting_for_labels.push(*edit);
+                    }
+                }
             }
         }
     }
-    // Of an edit that is made early, nobody else speaks of the same.
-    let has_early_label = head.bytes[EARLY_AT] & (early_bits::NO_LABEL[0] | early_bits::NO_LABEL[1]) != 0;
-    head.bytes[FIRST_LABEL_AT] = if has_early_label { NO_LABELS } else { first_label(edits) };
+    head.bytes[FIRST_LABEL_AT] = first_label(edits, &waiting_for_labels);
     if splits_params {
         head.bytes[FLAGS_AT] |= SPLITS_PARAMS;
     }
@@ -107,16 +117,22 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
 
     let mut out = vec![0; HEAD_BYTES];
     if head.bytes[FLAGS_AT] & HAS_FOLDS != 0 {
-        head.folds.iter().for_each(|&mask| out.put_u32(mask));
+        head.folds.iter().for_each(|&mask| out.put_u64(mask));
     }
     query_names.put(&mut out);
     path_names.put(&mut out);
     head.put_u32(VALUE_TABLE_AT, out.len())?;
-    for (of, value, mask) in &head.values {
+    let hash = |(of, value, _): &(u16, Value, EditMask)| {
+        let (text, length) = value.as_raw().map_or((&b""[..], BARE), |text| (text, text.len()));
+        ValueHash::new(*of, text, 0, length)
+    };
+    let mut values = std::mem::take(&mut head.values);
+    let buckets = if values.len() > LANES { sort_into_buckets(&mut values, hash) } else { Vec::new() };
+    site.extend(values.iter().map(|value| hash(value).print()));
+    buckets.into_iter().for_each(|start| site.put_u16(start));
+    for (of, value, mask) in &values {
         let value = value.as_raw();
-        let (text, length) = value.map_or((&b""[..], BARE), |text| (text, text.len()));
-        site.push(value_print(*of, text, 0, length));
-        out.put_u32(*mask);
+        out.put_u64(*mask);
         out.put_u32(value.map_or(Ok(NO_TEXT), |text| texts.number(text))?);
         out.put_u32(u32::from(*of));
     }
@@ -143,21 +159,20 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
     Ok(CompiledSite { shape: out, site })
 }
 
-/// The lowest position of a label that edits speak of. Those that count parts speak of all, and one that is set may come after
-/// the others.
-fn first_label(edits: &[(usize, &Edit)]) -> u8 {
-    if edits.iter().any(|(_, edit)| edit.closed != Closed::No) {
-        return 0;
-    }
+/// The lowest position of a label that edits speak of which wait for labels. One that is set may come after the others.
+fn first_label(edits: &[(usize, &Edit)], waiting: &[&Edit]) -> u8 {
     let is_set = |change: &Change| matches!(change, Change::Set { key: TokenKey::Subdomain(_), .. });
     let sets_some = edits.iter().any(|(_, edit)| edit.change.iter().any(is_set));
-    let positions = mentions(edits).filter_map(|key| match key {
+    let positions = waiting.iter().flat_map(|edit| mentioned(edit)).filter_map(|key| match key {
         TokenKey::Subdomain(index) if sets_some => Some(index.saturating_sub(1)),
         TokenKey::Subdomain(index) => Some(*index),
         _ => None,
     });
     positions.min().map_or(NO_LABELS, |first| u8::try_from(first).unwrap_or(NO_LABELS - 1).min(NO_LABELS - 1))
 }
+
+/// More values of a site are not waited for one by one.
+const MAX_VALUES: usize = 1 << 14;
 
 /// Longer texts are refused.
 const MAX_TEXT_BYTES: usize = u16::MAX as usize - 1;
@@ -170,38 +185,45 @@ fn bit_of(number: usize, count: usize) -> u32 {
 
 /// All keys that edits speak of.
 fn mentions<'a>(edits: &[(usize, &'a Edit)]) -> impl Iterator<Item = &'a TokenKey> {
-    edits.iter().flat_map(|(_, edit)| {
-        let key = |spot: &'a Spot| match spot {
+    edits.iter().flat_map(|(_, edit)| mentioned(edit))
+}
+
+/// All keys that an edit speaks of.
+fn mentioned(edit: &Edit) -> Vec<&TokenKey> {
+    fn key(spot: &Spot) -> Option<&TokenKey> {
+        match spot {
             Spot::Key(key) => Some(key),
             Spot::FromRight(_) => None,
-        };
-        let read = move |source: &'a Source| source.of.as_ref().and_then(key);
-        let mut keys: Vec<&TokenKey> = edit.when.keys().filter_map(key).collect();
-        for change in &edit.change {
-            match change {
-                Change::Drop(spot) | Change::Forget(spot) => keys.extend(key(spot)),
-                Change::Map { of, .. } | Change::Fold { of: Area::Key(of), .. } => keys.push(of),
-                Change::Set { key, to } => {
-                    keys.push(key);
-                    keys.extend(to.iter().filter_map(read));
-                }
-                Change::Path(parts) => keys.extend(parts.iter().filter_map(|part| match part {
-                    PathPart::Value { from, .. } => read(from),
-                    _ => None,
-                })),
-                Change::Order(order) => keys.extend(order),
-                Change::ForgetPath
-                | Change::Fold { .. }
-                | Change::Unrepeat
-                | Change::UnrepeatParams
-                | Change::SplitParams
-                | Change::Write(_)
-                | Change::Replace(_)
-                | Change::Move(_) => {}
-            }
         }
-        keys
-    })
+    }
+    fn read(source: &Source) -> Option<&TokenKey> {
+        source.of.as_ref().and_then(key)
+    }
+    let mut keys: Vec<&TokenKey> = edit.when.keys().filter_map(key).collect();
+    for change in &edit.change {
+        match change {
+            Change::Drop(spot) | Change::Forget(spot) => keys.extend(key(spot)),
+            Change::Map { of, .. } | Change::Fold { of: Area::Key(of), .. } => keys.push(of),
+            Change::Set { key, to } => {
+                keys.push(key);
+                keys.extend(to.iter().filter_map(read));
+            }
+            Change::Path(parts) => keys.extend(parts.iter().filter_map(|part| match part {
+                PathPart::Value { from, .. } => read(from),
+                _ => None,
+            })),
+            Change::Order(order) => keys.extend(order),
+            Change::ForgetPath
+            | Change::Fold { .. }
+            | Change::Unrepeat
+            | Change::UnrepeatParams
+            | Change::SplitParams
+            | Change::Write(_)
+            | Change::Replace(_)
+            | Change::Move(_) => {}
+        }
+    }
+    keys
 }
 
 /// The numbers of names and of texts.
@@ -226,12 +248,13 @@ impl Encoder<'_> {
         place: usize,
         edit: &Edit,
         is_alone: bool,
-        masks: [u32; 2],
+        masks: [EditMask; 2],
         out: &mut Vec<u8>,
     ) -> Result<(), TooLarge> {
         let can_fail = |change: &Change| matches!(change, Change::Set { .. } | Change::Path(_));
         // Nothing was changed before the first change.
         let may_fail = edit.change.iter().skip(1).any(can_fail);
+        let is_label = |key: &&TokenKey| matches!(key, TokenKey::Subdomain(_));
         let flags = [
             (FETCHABLE, edit.fetchable),
             (MAY_FAIL, may_fail),
@@ -239,6 +262,7 @@ impl Encoder<'_> {
             (IS_CLOSED, edit.closed != Closed::No),
             (EXCEPT_PARAMS, edit.closed == Closed::ExceptParams),
             (IS_LAST, edit.last),
+            (NEEDS_LABELS, edit.closed != Closed::No || mentioned(edit).iter().any(is_label)),
         ];
         out.put_u8(flags.iter().map(|(flag, is_set)| if *is_set { *flag } else { 0 }).sum());
         out.put_u8(0);
@@ -246,7 +270,7 @@ impl Encoder<'_> {
         let changes_at = out.len();
         out.put_u16(0);
         out.put_small(place)?;
-        masks.iter().for_each(|&mask| out.put_u32(mask));
+        masks.iter().for_each(|&mask| out.put_u64(mask));
         for (spot, test) in &edit.when {
             self.put_test(spot, test, out)?;
         }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use super::early::Early;
 use super::names::NamesBuilder;
 use super::{
-    EARLY_AT, FLAGS_AT, FOLD_BYTES, HAS_FOLDS, HEAD_BYTES, LABEL_INDEX_AT, PATH_CHARACTERS_AT, early_bits,
-    spelling_bits,
+    EARLY_AT, EditMask, FLAGS_AT, FOLD_BYTES, HAS_FOLDS, HEAD_BYTES, LABEL_INDEX_AT, MASK_BYTES,
+    PATH_CHARACTERS_AT, early_bits, spelling_bits,
 };
 use crate::encoding::TooLarge;
 use crate::url::Value;
@@ -16,15 +16,15 @@ use crate::url::Value;
 /// The header, and what is collected for the tables after it.
 pub(super) struct Head {
     pub(super) bytes: [u8; HEAD_BYTES],
-    pub(super) folds: [u32; FOLD_BYTES / 4],
+    pub(super) folds: [EditMask; FOLD_BYTES / MASK_BYTES],
     /// Whose value it is, which, and the edits that wait for it, in the order in which edits speak of them.
-    pub(super) values: Vec<(u16, Value, u32)>,
+    pub(super) values: Vec<(u16, Value, EditMask)>,
     value_by_text: BTreeMap<(u16, Value), usize>,
 }
 
 impl Default for Head {
     fn default() -> Self {
-        let (folds, values, value_by_text) = ([0; FOLD_BYTES / 4], Vec::new(), BTreeMap::new());
+        let (folds, values, value_by_text) = ([0; FOLD_BYTES / MASK_BYTES], Vec::new(), BTreeMap::new());
         Self { bytes: [0; HEAD_BYTES], folds, values, value_by_text }
     }
 }

@@ -29,9 +29,15 @@ enum Component {
     /// How often query parameters stand in the URL.
     Repeats,
     Hashbang,
+    /// Everything but the scheme: what an edit looks at that counts the parts of a URL.
+    All,
 }
 
 impl Component {
+    fn is_of_query(&self) -> bool {
+        matches!(self, Self::QueryName(_) | Self::Params | Self::Repeats | Self::All)
+    }
+
     fn of(spot: &Spot) -> Self {
         match spot {
             Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_) => Self::Path,
@@ -50,30 +56,31 @@ impl Component {
     }
 }
 
-/// For each edit whether what it looks at and changes is of no concern to any other: it may then be made before or after
-/// them. An edit that only leaves something out or forgets it may share it with those who change spellings everywhere.
+/// For each edit whether it may be made before all others instead of in its place, and need not be asked again: those before it do
+/// not see what it does, and it does not see what any other does. Nobody at all may see what an edit does that changes keys only. An
+/// edit that only leaves something out or forgets it may share it with those who change spellings everywhere.
 pub(super) fn alone(edits: &[(usize, &Edit)]) -> Vec<bool> {
     if edits.iter().any(|(_, edit)| concerns_all(edit)) {
         return vec![false; edits.len()];
     }
-    let components: Vec<BTreeSet<Component>> =
-        edits.iter().map(|(_, edit)| Effects::of(edit).looks_at).collect();
-    let speaks_of_query = |components: &BTreeSet<Component>| {
-        components.iter().any(|component| {
-            matches!(component, Component::QueryName(_) | Component::Params | Component::Repeats)
-        })
-    };
-    let mut counts: BTreeMap<&Component, usize> = BTreeMap::new();
-    components.iter().flatten().for_each(|component| *counts.entry(component).or_default() += 1);
-    let of_query = components.iter().filter(|components| speaks_of_query(components)).count();
-    let is_alone = |((_, edit), own): (&(usize, &Edit), &BTreeSet<Component>)| {
+    let effects: Vec<Effects> = edits.iter().map(|(_, edit)| Effects::of(edit)).collect();
+    let (mut seen_before, mut seen_after, mut written_after) = <(Tally, Tally, Tally)>::default();
+    for Effects { looks_at, writes } in &effects {
+        seen_after.add(looks_at);
+        written_after.add(writes);
+    }
+    let is_alone = |((_, edit), own): (&(usize, &Edit), &Effects)| {
+        seen_after.remove(&own.looks_at);
+        written_after.remove(&own.writes);
         let is_blind = edit.when.is_empty()
             && edit.change.iter().all(|change| matches!(change, Change::Drop(_) | Change::Forget(_)));
-        let others = |component: &Component| {
-            counts.get(component).copied().unwrap_or(0) - usize::from(own.contains(component))
-        };
-        own.iter().all(|component| match component {
-            Component::Params | Component::Repeats => of_query == 1,
+        let after = if edit.fetchable { &written_after } else { &seen_after };
+        let others = |component: &Component| seen_before.count(component) + after.count(component);
+        let is_alone = own.looks_at.iter().all(|component| match component {
+            Component::All => false,
+            Component::Scheme => others(component) == 0,
+            _ if others(&Component::All) > 0 => false,
+            Component::Params | Component::Repeats => seen_before.of_query + after.of_query == 0,
             Component::QueryName(_) => {
                 others(component) == 0
                     && others(&Component::Repeats) == 0
@@ -83,15 +90,46 @@ pub(super) fn alone(edits: &[(usize, &Edit)]) -> Vec<bool> {
             Component::TrailingSlash => others(component) == 0 && (is_blind || others(&Component::Path) == 0),
             Component::Path => others(component) == 0 && others(&Component::TrailingSlash) == 0,
             _ => others(component) == 0,
-        })
+        });
+        seen_before.add(&own.looks_at);
+        is_alone
     };
-    edits.iter().zip(&components).map(is_alone).collect()
+    edits.iter().zip(&effects).map(is_alone).collect()
 }
 
-/// Whether an edit looks at a URL as a whole, or decides whether others are made.
+/// How many edits of some look at or change a component.
+#[derive(Default)]
+struct Tally {
+    counts: BTreeMap<Component, usize>,
+    /// How many speak of the query.
+    of_query: usize,
+}
+
+impl Tally {
+    fn add(&mut self, components: &BTreeSet<Component>) {
+        self.of_query += usize::from(components.iter().any(Component::is_of_query));
+        for component in components {
+            *self.counts.entry(component.clone()).or_default() += 1;
+        }
+    }
+
+    /// Takes back what was added.
+    fn remove(&mut self, components: &BTreeSet<Component>) {
+        self.of_query -= usize::from(components.iter().any(Component::is_of_query));
+        for component in components {
+            *self.counts.entry(component.clone()).or_insert(1) -= 1;
+        }
+    }
+
+    fn count(&self, component: &Component) -> usize {
+        self.counts.get(component).copied().unwrap_or(0)
+    }
+}
+
+/// Whether an edit decides whether others are made, or changes the query as a whole.
 fn concerns_all(edit: &Edit) -> bool {
     let is_of_query = |change: &Change| matches!(change, Change::SplitParams | Change::Order(_));
-    edit.last || edit.closed != Closed::No || edit.change.iter().any(is_of_query)
+    edit.last || edit.change.iter().any(is_of_query)
 }
 
 /// What an edit looks at, and which of that it may change.
@@ -117,6 +155,9 @@ impl Effects {
             }
         }
         looks_at.extend(writes.iter().cloned());
+        if edit.closed != Closed::No {
+            looks_at.insert(Component::All);
+        }
         Self { looks_at, writes }
     }
 }
@@ -143,7 +184,8 @@ pub(super) struct Masks {
     /// result is canonical: it itself, unless it is sure to do nothing more, and those before it that look at what it wrote. All
     /// others would do what they did.
     pub(super) again: Vec<usize>,
-    /// Those that must not have changed a URL which this one concerns, but is not made to: then the key is sure to stay.
+    /// Those after it that must not have changed a URL which this one concerns, but is not made to: then the key is sure to stay.
+    /// Those before it did the same to the URL when its key was made.
     pub(super) conflicts: Vec<usize>,
 }
 
@@ -169,20 +211,19 @@ pub(super) fn masks(edits: &[&Edit]) -> Vec<Masks> {
                 written.extend(later.writes.iter().cloned());
             }
         }
-        (0..edits.len()).filter(|&other| meet(&effects[other].writes, &seen)).collect()
+        (at + 1..edits.len()).filter(|&other| meet(&effects[other].writes, &seen)).collect()
     };
     (0..edits.len()).map(|at| Masks { again: again(at), conflicts: conflicts(at) }).collect()
 }
 
 /// Whether some component is in both, or in what the other stands for. The first are written.
 fn meet(written: &BTreeSet<Component>, seen: &BTreeSet<Component>) -> bool {
-    let is_query = |component: &Component| {
-        matches!(component, Component::QueryName(_) | Component::Params | Component::Repeats)
-    };
+    let is_query = Component::is_of_query;
     let is_whole_query = |component: &Component| matches!(component, Component::Params | Component::Repeats);
     written.iter().any(|one| {
         seen.iter().any(|other| {
             one == other
+                || *other == Component::All && *one != Component::Scheme
                 || is_query(one) && is_query(other) && (is_whole_query(one) || is_whole_query(other))
                 // A path that is left without segments is left without a slash at its end.
                 || *one == Component::Path && *other == Component::TrailingSlash
@@ -251,8 +292,8 @@ mod tests {
                 {"change": [{"drop": "q.b"}]}, {"change": [{"drop": "q.c"}]}]"#,
         );
         let masks = masks(&edits.iter().collect::<Vec<_>>());
-        assert_eq!(masks[0].conflicts, [0, 1, 2]);
-        assert_eq!(masks[2].conflicts, [1, 2]);
-        assert_eq!(masks[3].conflicts, [3]);
+        assert_eq!(masks[0].conflicts, [1, 2]);
+        assert_eq!(masks[1].conflicts, [2]);
+        assert_eq!(masks[3].conflicts, [0; 0]);
     }
 }

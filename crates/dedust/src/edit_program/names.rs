@@ -5,8 +5,8 @@ Which names do edits speak of, and what is known of each? Names are looked up by
 use foldhash::HashMap;
 use wide::{CmpEq as _, i8x16};
 
-use super::{EditProgram, NAME_BYTES, NO_ID};
-use crate::encoding::{Encode as _, Text, TooLarge, array_at, first_word, is_same, u32_at};
+use super::{EditMask, EditProgram, NAME_BYTES, NO_ID};
+use crate::encoding::{Encode as _, Text, TooLarge, array_at, first_word, is_same, u64_at};
 use crate::marks::{LANES, lanes_of, low_lanes};
 use crate::program::{TextBuilder, print_of};
 
@@ -18,7 +18,7 @@ const NEAR_NAMES: u32 = 2 * LANES as u32;
 pub(super) struct Name {
     pub(super) id: u16,
     /// Those that wait for it.
-    pub(super) edits: u32,
+    pub(super) edits: EditMask,
     /// Of [`early_bits`](super::early_bits).
     pub(super) early: u8,
 }
@@ -85,7 +85,7 @@ impl<'p> Names<'p> {
 fn name(program: &EditProgram<'_>, first: u32, id: u32) -> Name {
     let at = program.names_at() + NAME_BYTES * first.wrapping_add(id) as usize;
     match array_at::<NAME_BYTES>(program.shape, at) {
-        Some(entry) => Name { id: id as u16, edits: u32_at(entry, 0), early: entry[4] },
+        Some(entry) => Name { id: id as u16, edits: u64_at(entry, 0), early: entry[8] },
         None => UNKNOWN,
     }
 }
@@ -143,7 +143,7 @@ pub(super) struct NamesBuilder<'n> {
 struct KnownName<'n> {
     text: &'n str,
     /// The edits that wait for it.
-    edits: u32,
+    edits: EditMask,
     /// What is done early to parameters of that name.
     early: u8,
 }
@@ -194,7 +194,7 @@ impl<'n> NamesBuilder<'n> {
     /// Appends what is known of each name.
     pub(super) fn put(&self, out: &mut Vec<u8>) {
         for KnownName { edits, early, .. } in &self.names {
-            out.put_u32(*edits);
+            out.put_u64(*edits);
             out.put_u32(u32::from(*early));
         }
     }

@@ -79,6 +79,7 @@ impl UrlParts {
         let Some(program) = edits.program(0) else { return };
         let edited = &mut self.edited;
         edited.clear();
+        edited.parts.has_labels = true;
         for (key, value) in pairs {
             let value = value.map_or(Piece::BARE, |text| edited.write_text(text));
             match key {

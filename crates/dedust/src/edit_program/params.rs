@@ -80,7 +80,7 @@ impl Changing<'_, '_> {
             let Name { id, edits, early } = names.find(word, padded, start, length);
             let (word, name) = (word.swap_bytes(), Piece::new(start, name_end));
             triggered |= edits | self.program.triggered_by_param((id, early), padded, value);
-            params.push(Param { word, name, value, edits, id, early, is_after_semicolon });
+            params.push(Param { word, name, value, id, early, is_after_semicolon });
             (start, is_after_semicolon) = (piece_end + 1, true);
         }
         self.edited.triggered |= triggered;

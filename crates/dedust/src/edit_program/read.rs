@@ -6,10 +6,10 @@ use memchr::memchr;
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
 use super::edited_url::{EditedUrl, Param, Parts, Piece, Touched};
-use super::values::{OF_PATH, value_print};
+use super::values::{OF_PATH, ValueHash};
 use super::{
-    EditProgram, FIRST_LABEL_AT, Feature, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, NO_LABELS, Name, Names,
-    PARAM_CHARACTERS_AT, PATH_CHARACTERS_AT, spelling_bits,
+    EditMask, EditProgram, FIRST_LABEL_AT, Feature, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, NO_LABELS, Name,
+    Names, PARAM_CHARACTERS_AT, PATH_CHARACTERS_AT, spelling_bits,
 };
 use crate::encoding::{array_at, first_word};
 use crate::marks::{
@@ -65,10 +65,11 @@ impl EditedUrl {
         true
     }
 
-    /// The labels left of the domain, if edits speak of them.
+    /// The labels left of the domain, if edits wait for them.
     #[inline]
     fn read_host(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
         self.parts.labels.clear();
+        self.parts.has_labels = false;
         !may_have_label(url, program.domain_len, program.head[FIRST_LABEL_AT])
             || self.read_labels(url, program)
     }
@@ -77,7 +78,17 @@ impl EditedUrl {
     pub(crate) fn read_labels(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
         self.parts.labels.clear();
         self.parts.labels.extend(labels(url, program.domain_len).take(MAX_POSITIONS + 1));
+        self.parts.has_labels = true;
         self.parts.labels.len() <= MAX_POSITIONS
+    }
+
+    /// Reads the labels if that was not needed before. Hosts with too many are known by now.
+    #[inline(never)]
+    pub(super) fn ensure_labels(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) {
+        if !self.parts.has_labels {
+            self.read_labels(url, program);
+            self.apply_early_label(program);
+        }
     }
 
     #[inline]
@@ -135,7 +146,8 @@ impl EditedUrl {
             let value = value.map_or(Piece::BARE, |value| Piece::new(at, at + value.len()));
             at += if value.is_bare() { 0 } else { value.len() + 1 };
             let word = word.swap_bytes();
-            params.push(Param { word, name, value, edits, id, early, is_after_semicolon: false });
+            self.triggered |= edits;
+            params.push(Param { word, name, value, id, early, is_after_semicolon: false });
             // What stands before a parameter may be dots, which are a step without it.
             touched.path_text = true;
         }
@@ -202,18 +214,18 @@ impl EditedUrl {
         let is_after_semicolon = program.splits_params && padded[start - 1] == b';';
         self.parts.is_split |= is_after_semicolon;
         self.triggered |= edits;
-        self.parts.params.push(Param { word, name, value, edits, id, early, is_after_semicolon });
+        self.parts.params.push(Param { word, name, value, id, early, is_after_semicolon });
     }
 
     /// The edits that wait for something that this URL has as it was read. What query parameters trigger is known by now.
     #[inline]
-    fn all_triggered(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+    fn all_triggered(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> EditMask {
         let parts = &self.parts;
         let mut live = program.triggered_by(Feature::Always);
         live |= match (parts.scheme.is_written(), first_word(url.padded(), 0, parts.scheme.end as usize)) {
             (false, HTTP) => program.triggered_by(Feature::Http),
             (false, HTTPS) => program.triggered_by(Feature::Https),
-            _ => u32::MAX,
+            _ => EditMask::MAX,
         };
         if !parts.labels.is_empty() {
             live |= program.triggered_by(Feature::Labels);
@@ -223,9 +235,6 @@ impl EditedUrl {
         }
         if parts.has_slash {
             live |= program.triggered_by(Feature::TrailingSlash);
-        }
-        for param in &parts.path_params {
-            live |= param.edits;
         }
         live | self.triggered | self.triggered_by_path(url, program) | self.triggered_by_spelling(program)
     }
@@ -256,7 +265,7 @@ impl EditedUrl {
 
     /// Those of them that wait for values of the path.
     #[inline(always)]
-    pub(super) fn triggered_by_path(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+    pub(super) fn triggered_by_path(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> EditMask {
         if !program.has(HAS_PATH_VALUES) && program.triggered_by(Feature::Repeats) == 0 {
             return 0;
         }
@@ -265,15 +274,15 @@ impl EditedUrl {
 
     /// A function of its own, which needs all registers.
     #[inline(never)]
-    fn triggered_by_segments(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> u32 {
+    fn triggered_by_segments(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> EditMask {
         let (values, if_repeated) = (program.values(), program.triggered_by(Feature::Repeats));
         let (mut live, mut seen) = (0, 0u64);
         for &segment in &self.parts.segments {
             let (text, start, end) = self.locate(url, segment);
-            let print = value_print(OF_PATH, text, start, end - start);
-            let bit = 1 << (print % 64);
+            let hash = ValueHash::new(OF_PATH, text, start, end - start);
+            let bit = 1 << (hash.print() % 64);
             live |= if seen & bit == 0 { 0 } else { if_repeated };
-            live |= values.triggered(print, OF_PATH, (text, start, end - start));
+            live |= values.triggered(hash, OF_PATH, (text, start, end - start));
             seen |= bit;
         }
         live
@@ -301,7 +310,7 @@ impl EditedUrl {
 
     /// Those that wait for some characters.
     #[inline(always)]
-    pub(super) fn triggered_by_spelling(&self, program: &EditProgram<'_>) -> u32 {
+    pub(super) fn triggered_by_spelling(&self, program: &EditProgram<'_>) -> EditMask {
         if !program.has(HAS_FOLDS) {
             return 0;
         }

@@ -8,9 +8,9 @@ nearly always, then the edits can be made to that, and mostly none is left to ma
 
 use memchr::memchr;
 
-use super::EditProgram;
 use super::edited_url::{EditedUrl, Piece};
 use super::run::Scope;
+use super::{EditMask, EditProgram};
 use crate::text_buffer::TextBuffer;
 use crate::url::ParsedUrl;
 
@@ -54,7 +54,7 @@ impl EditedUrl {
         if !is_changed_early && self.stays(program) {
             return Edited::Unchanged;
         }
-        let first = self.run(url, program, Scope::Fetchable, u32::MAX);
+        let first = self.run(url, program, Scope::Fetchable, EditMask::MAX);
         if first.changed == 0 && !is_changed_early {
             return Edited::Unchanged;
         }
@@ -70,7 +70,7 @@ impl EditedUrl {
             return Edited::Unknown;
         }
         // What was made early cannot be made again, and most other edits are sure to do nothing more.
-        let again = if self.has_repeated { u32::MAX } else { first.again };
+        let again = if self.has_repeated { EditMask::MAX } else { first.again };
         let was_split = self.parts.is_split;
         let second = match first.changed {
             0 => first,

@@ -5,8 +5,8 @@ Which edits are made to an [`EditedUrl`]? All that concern it, in order; only th
 use super::change::{CannotChange, Changing};
 use super::edited_url::{EditedUrl, Located, raw};
 use super::{
-    EXCEPT_PARAMS, EditProgram, FETCHABLE, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, Place, StoredEdit,
-    StoredTest, code,
+    EXCEPT_PARAMS, EditMask, EditProgram, FETCHABLE, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, NEEDS_LABELS,
+    Place, StoredEdit, StoredTest, code,
 };
 use crate::encoding::{Cursor, array_at};
 use crate::program::is_in_class;
@@ -25,11 +25,11 @@ pub(crate) enum Scope {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// Those that changed something.
-    pub(super) changed: u32,
+    pub(super) changed: EditMask,
     /// Those that must be asked once more.
-    pub(super) again: u32,
+    pub(super) again: EditMask,
     /// Those that must not have changed anything: an edit that is no part of the scope would have seen it.
-    pub(super) conflicts: u32,
+    pub(super) conflicts: EditMask,
     /// The last edit of those that concern the URL was asked.
     is_done: bool,
 }
@@ -55,7 +55,7 @@ impl EditedUrl {
 
     /// Edits that may concern the URL as it is.
     #[inline]
-    fn candidates(&self, program: &EditProgram<'_>) -> u32 {
+    fn candidates(&self, program: &EditProgram<'_>) -> EditMask {
         if self.parts.path_is_forgotten {
             // Its segments are there and not there.
             return self.triggered;
@@ -70,7 +70,7 @@ impl EditedUrl {
         url: &ParsedUrl,
         program: &EditProgram<'_>,
         scope: Scope,
-        asked: u32,
+        asked: EditMask,
     ) -> Outcome {
         let asked = if scope == Scope::All { asked } else { asked & program.matters() };
         let mut outcome = Outcome::default();
@@ -81,7 +81,7 @@ impl EditedUrl {
                 return outcome;
             }
             let bit = candidates.trailing_zeros();
-            left = asked & (u32::MAX << bit << 1);
+            left = asked & (EditMask::MAX << bit << 1);
             for number in program.sharing(bit) {
                 self.run_one(url, program, (number, bit), scope, &mut outcome);
                 if outcome.is_done {
@@ -105,6 +105,9 @@ impl EditedUrl {
         let is_of_scope = scope == Scope::All || edit.flags & FETCHABLE != 0;
         if !is_of_scope && edit.flags & IS_ALONE != 0 {
             return Some(());
+        }
+        if edit.flags & NEEDS_LABELS != 0 {
+            self.ensure_labels(url, program);
         }
         if !self.all_hold(url, program, edit, &mut cursor)? {
             return Some(());

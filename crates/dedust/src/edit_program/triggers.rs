@@ -9,7 +9,7 @@ understood here is triggered by every URL: that is slower, never wrong.
 use std::collections::BTreeSet;
 
 use super::{DEPTHS, Feature, FoldedArea, spelling_bits};
-use crate::rule::{Area, Change, Edit, PathPart, Source, Spelling, Spot, Test};
+use crate::rule::{Area, Change, Closed, Edit, PathPart, Source, Spelling, Spot, Test};
 use crate::url::{TokenKey, Value};
 
 /// Something that a URL may have. Ordered by how many URLs do, those with least first.
@@ -41,13 +41,20 @@ impl Trigger {
     }
 }
 
-/// More values than this are not waited for one by one.
-const MAX_VALUES: usize = 8;
-
-/// What an edit waits for: any of these.
-pub(super) fn triggers(edit: &Edit) -> BTreeSet<Trigger> {
-    let asked = edit.when.iter().filter_map(|(spot, test)| asked_for(spot, test));
-    let frequency = |waits: &BTreeSet<Trigger>| waits.iter().map(Trigger::frequency).max();
+/// What an edit waits for: any of these, among them so many values at most.
+pub(super) fn triggers(edit: &Edit, max_values: usize) -> BTreeSet<Trigger> {
+    // What is looked up in a table is the name of a page, which few URLs have.
+    let is_looked_up = |spot: &Spot| {
+        sources(edit).any(|source| !source.table.is_empty() && source.of.as_ref() == Some(spot))
+    };
+    if let Some((spot, test)) =
+        edit.when.iter().find(|(spot, test)| matches!(test, Test::OneOf(_)) && is_looked_up(spot))
+        && let Some(asked) = asked_for(spot, test, max_values)
+    {
+        return asked;
+    }
+    let asked = edit.when.iter().filter_map(|(spot, test)| asked_for(spot, test, max_values));
+    let frequency = |triggers: &BTreeSet<Trigger>| triggers.iter().map(Trigger::frequency).max();
     if edit.last {
         // It ends the list where its tests hold, also if it changes nothing.
         return asked
@@ -55,9 +62,12 @@ pub(super) fn triggers(edit: &Edit) -> BTreeSet<Trigger> {
             .unwrap_or_else(|| BTreeSet::from([Trigger::Feature(Feature::Always)]));
     }
     let read = needed(edit).map(|spot| BTreeSet::from([presence(spot)]));
-    let changed: Option<BTreeSet<Trigger>> =
-        edit.change.iter().map(changed_by).try_fold(BTreeSet::new(), |mut all, waits| {
-            all.extend(waits?);
+    let changed: Option<BTreeSet<Trigger>> = edit
+        .change
+        .iter()
+        .map(|change| changed_by(change, max_values))
+        .try_fold(BTreeSet::new(), |mut all, triggers| {
+            all.extend(triggers?);
             Some(all)
         });
     let best = asked.chain(read).chain(changed).min_by_key(frequency);
@@ -77,6 +87,11 @@ pub(super) fn depths(edit: &Edit) -> u8 {
                 Test::Not(_) | Test::Any(_) => {}
             }
         }
+    }
+    if edit.closed != Closed::No {
+        let is_segment =
+            |spot: &&Spot| matches!(spot, Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_));
+        most = most.min(edit.when.keys().filter(is_segment).count());
     }
     let (needed, first) = if edit.last { (None, None) } else { (Some(needed(edit)), edit.change.first()) };
     for spot in needed.into_iter().flatten() {
@@ -112,6 +127,11 @@ pub(super) fn depths(edit: &Edit) -> u8 {
 
 /// What is read by the first change that puts something new into the URL. If that is not there, nothing is changed.
 fn needed(edit: &Edit) -> impl Iterator<Item = &Spot> {
+    sources(edit).filter_map(|source| source.of.as_ref())
+}
+
+/// What the first change that puts something new into the URL puts there.
+fn sources(edit: &Edit) -> impl Iterator<Item = &Source> {
     let first = edit.change.iter().find(|change| matches!(change, Change::Set { .. } | Change::Path(_)));
     let set = match first {
         Some(Change::Set { to, .. }) => to.as_slice(),
@@ -125,22 +145,26 @@ fn needed(edit: &Edit) -> impl Iterator<Item = &Spot> {
         PathPart::Value { from, .. } => Some(from),
         _ => None,
     });
-    set.iter().chain(values).filter_map(|source: &Source| source.of.as_ref())
+    set.iter().chain(values)
 }
 
 /// What a test asks for; nothing when it can be passed by what is not there.
-fn asked_for(spot: &Spot, test: &Test) -> Option<BTreeSet<Trigger>> {
+fn asked_for(spot: &Spot, test: &Test, max_values: usize) -> Option<BTreeSet<Trigger>> {
     let values = match test {
         Test::Is(value) => std::slice::from_ref(value),
         Test::OneOf(values) => values,
         Test::Any(any) if !any.optional => return Some(BTreeSet::from([presence(spot)])),
         Test::Any(_) | Test::Not(_) | Test::Absent => return None,
     };
-    Some(value_of(spot, values.iter()))
+    Some(value_of(spot, values.iter(), max_values))
 }
 
 /// That a place has one of some values.
-fn value_of<'a>(spot: &Spot, values: impl ExactSizeIterator<Item = &'a Value>) -> BTreeSet<Trigger> {
+fn value_of<'a>(
+    spot: &Spot,
+    values: impl ExactSizeIterator<Item = &'a Value>,
+    max_values: usize,
+) -> BTreeSet<Trigger> {
     match spot {
         Spot::Key(TokenKey::Scheme) => {
             let mark = |value: &Value| match value.as_text() {
@@ -150,10 +174,10 @@ fn value_of<'a>(spot: &Spot, values: impl ExactSizeIterator<Item = &'a Value>) -
             };
             values.map(mark).collect()
         }
-        Spot::Key(TokenKey::QueryParam(name)) if values.len() <= MAX_VALUES => {
+        Spot::Key(TokenKey::QueryParam(name)) if values.len() <= max_values => {
             values.map(|value| Trigger::Param(name.name.clone(), value.clone())).collect()
         }
-        Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_) if values.len() <= MAX_VALUES => {
+        Spot::Key(TokenKey::PathSegment(_)) | Spot::FromRight(_) if values.len() <= max_values => {
             values.filter_map(Value::as_text).map(|text| Trigger::Segment(text.into())).collect()
         }
         _ => BTreeSet::from([presence(spot)]),
@@ -174,12 +198,12 @@ fn presence(spot: &Spot) -> Trigger {
 }
 
 /// What a change would change; nothing when it makes something where there was nothing.
-fn changed_by(change: &Change) -> Option<BTreeSet<Trigger>> {
+fn changed_by(change: &Change, max_values: usize) -> Option<BTreeSet<Trigger>> {
     Some(match change {
         Change::Drop(Spot::Key(TokenKey::Scheme)) => BTreeSet::new(),
         Change::Drop(spot) | Change::Forget(spot) => BTreeSet::from([presence(spot)]),
         Change::Map { of, values } => {
-            value_of(&Spot::Key(of.clone()), values.iter().map(|mapped| &mapped.is))
+            value_of(&Spot::Key(of.clone()), values.iter().map(|mapped| &mapped.is), max_values)
         }
         Change::Fold { of: Area::Key(key), .. } => BTreeSet::from([presence(&Spot::Key(key.clone()))]),
         Change::Fold { of: Area::Path, to } => BTreeSet::from([folded(FoldedArea::Path, *to)]),

@@ -4,7 +4,7 @@ How is an [`EditedUrl`] written, as a key or as a URL? What was not touched is c
 
 use super::edited_url::{EditedUrl, Param, Piece};
 use super::run::Scope;
-use super::{EditProgram, LABEL_AT, NO_TEXT};
+use super::{EditMask, EditProgram, LABEL_AT, NO_TEXT};
 use crate::encoding::u32_at;
 use crate::text_buffer::TextBuffer;
 use crate::url::{PADDING, ParsedUrl};
@@ -22,7 +22,7 @@ impl EditedUrl {
         out: &'s mut TextBuffer,
     ) -> &'s [u8] {
         self.make_early(url, program, Scope::All);
-        self.run(url, program, Scope::All, u32::MAX);
+        self.run(url, program, Scope::All, EditMask::MAX);
         self.write_key(url, program, out)
     }
 
@@ -143,7 +143,7 @@ impl EditedUrl {
         let (host_start, host_end) = (at.host_start as usize, at.host_end as usize);
         self.push(url, self.parts.scheme, out);
         out.push_part(padded, at.scheme_end as usize, b"://".len());
-        if let Some(label) = self.parts.early_label {
+        if let Some(label) = self.parts.early_label.filter(|_| !self.parts.has_labels) {
             let after = label.end as usize + 1;
             out.push_part(padded, host_start, label.start as usize - host_start);
             if u32_at(program.head, LABEL_AT) == NO_TEXT {
