@@ -179,7 +179,13 @@ fn edit() -> impl Strategy<Value = Edit> {
 fn site() -> impl Strategy<Value = Vec<Edit>> {
     let is_valid = |edit: &Edit| SiteRules::new(SiteSummary::default(), vec![edit.clone()]).is_ok();
     let edit = || edit().prop_filter("a rule file refuses the edit", is_valid);
-    let edits = prop_oneof![4 => vec(edit(), 1..6), 1 => vec(edit(), 33..40)];
+    // Where an edit concerns all others, none is made early.
+    let concerns_one = |edit: &Edit| {
+        let is_of_query = |change: &Change| matches!(change, Change::SplitParams | Change::Order(_));
+        !edit.last && !edit.change.iter().any(is_of_query)
+    };
+    let apart = || edit().prop_filter("others depend on it", concerns_one);
+    let edits = prop_oneof![2 => vec(edit(), 1..6), 3 => vec(apart(), 1..6), 1 => vec(edit(), 65..72), 1 => vec(apart(), 20..72)];
     // Those that earlier ones make impossible are left out.
     edits.prop_map(|edits| {
         let mut accepted: Vec<Edit> = Vec::new();
