@@ -26,6 +26,12 @@ impl TextBuffer {
         &self.bytes[..self.length]
     }
 
+    /// The text, and what may be read after it.
+    #[inline]
+    pub(crate) fn padded(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Appends `source[start..start + length]`. Fast when the source goes on for some bytes after that.
     #[inline(always)]
     pub(crate) fn push_part(&mut self, source: &[u8], start: usize, length: usize) {

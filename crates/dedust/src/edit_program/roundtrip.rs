@@ -6,7 +6,9 @@ reading it and making all edits again. But if reading it would give the very [`E
 nearly always, then the edits can be made to that, and mostly none is left to make.
 */
 
-use memchr::memchr;
+use std::ops::Range;
+
+use memchr::{memchr, memchr2};
 
 use super::edited_url::{EditedUrl, Piece};
 use super::run::Scope;
@@ -41,13 +43,14 @@ const MAX_BYTES: usize = 1 << 20;
 
 impl EditedUrl {
     /// Makes those edits to a URL that was read whose results can be fetched, and writes the result to `out` if that is
-    /// another URL.
+    /// another URL. Whether a part of `out`, another host, has the same rules, is asked where it is not known.
     #[inline]
     pub(crate) fn rewrite(
         &mut self,
         url: &ParsedUrl,
         program: &EditProgram<'_>,
         out: &mut TextBuffer,
+        has_same_rules: impl FnOnce(&TextBuffer, Range<usize>) -> bool,
     ) -> Edited {
         self.make_early(url, program, Scope::Fetchable);
         let is_changed_early = self.parts.touched.any();
@@ -67,6 +70,9 @@ impl EditedUrl {
             return Edited::Unchanged;
         }
         if roundtrip == Roundtrip::Perhaps || self.repeats || out.as_bytes().len() > MAX_BYTES {
+            return Edited::Unknown;
+        }
+        if self.parts.touched.host && program.has_longer && !has_same_rules(out, self.host_in(out)) {
             return Edited::Unknown;
         }
         // What was made early cannot be made again, and most other edits are sure to do nothing more.
@@ -93,7 +99,7 @@ impl EditedUrl {
         }
         let is_read = is_web(url.scheme())
             && (!touched.scheme || self.parts.port.is_none() && is_web(self.text(url, self.parts.scheme)))
-            && (!touched.host || self.host_roundtrips(url, program))
+            && (!touched.host || self.host_roundtrips(url))
             && (!touched.port || self.parts.port.is_none())
             && (!touched.path || self.path_roundtrips(url))
             && (!touched.query || self.query_roundtrips(url, program))
@@ -111,14 +117,19 @@ impl EditedUrl {
             && parts.params.iter().chain(&parts.path_params).all(|param| is_known(&param.value))
     }
 
-    fn host_roundtrips(&self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
+    /// Where the host, a name, stands in the URL that was written.
+    fn host_in(&self, out: &TextBuffer) -> Range<usize> {
+        let start = self.parts.scheme.len() + b"://".len();
+        let rest = out.as_bytes().get(start..).unwrap_or_default();
+        start..start + memchr2(b'/', b':', rest).unwrap_or(rest.len())
+    }
+
+    fn host_roundtrips(&self, url: &ParsedUrl) -> bool {
         let host = url.parts().host_start..url.parts().host_end;
         let is_label_byte = |&byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
         let is_plain =
             |text: &[u8]| !text.is_empty() && text.iter().all(is_label_byte) && !text.starts_with(b"xn--");
-        // Other hosts may have other rules.
-        !program.has_longer
-            && url.host_is_name()
+        url.host_is_name()
             && self.parts.labels.iter().all(|&label| {
                 (label.start >= host.start && label.end <= host.end) || is_plain(self.text(url, label))
             })

@@ -6,6 +6,7 @@ fewest URLs have is best. Otherwise an edit is triggered by what its changes wou
 understood here is triggered by every URL: that is slower, never wrong.
 */
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::{DEPTHS, Feature, FoldedArea, spelling_bits};
@@ -54,7 +55,10 @@ pub(super) fn triggers(edit: &Edit, max_values: usize) -> BTreeSet<Trigger> {
         return asked;
     }
     let asked = edit.when.iter().filter_map(|(spot, test)| asked_for(spot, test, max_values));
-    let frequency = |triggers: &BTreeSet<Trigger>| triggers.iter().map(Trigger::frequency).max();
+    // Where there are more known values, each is rarer.
+    let frequency = |triggers: &BTreeSet<Trigger>| {
+        (triggers.iter().map(Trigger::frequency).max(), Reverse(triggers.len()))
+    };
     if edit.last {
         // It ends the list where its tests hold, also if it changes nothing.
         return asked

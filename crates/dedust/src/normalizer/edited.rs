@@ -2,6 +2,8 @@
 Keys and canonical URLs of sites that have edits.
 */
 
+use std::ops::Range;
+
 use super::{Normalizer, OutputBuffers, Wanted};
 use crate::edit_program::{EditProgram, Edited, EditedUrl};
 use crate::identity_key::write_identity_key;
@@ -41,7 +43,11 @@ impl Normalizer {
         }
         let OutputBuffers { work, out, key, again_out, .. } = buffers;
         let Some(edits) = read(program, url, &mut work.edited) else { return url.as_bytes() };
-        let is_canonical = match work.edited.rewrite(url, &edits, out) {
+        let has_same_rules = |out: &TextBuffer, host: Range<usize>| {
+            let other = self.image.index().site(out.padded(), host.start, host.end);
+            other.is_some_and(|other| program.is_same(&other))
+        };
+        let is_canonical = match work.edited.rewrite(url, &edits, out, has_same_rules) {
             Edited::Unchanged => false,
             Edited::Canonical => true,
             Edited::SameIfKeysAre => {
@@ -63,7 +69,8 @@ impl Normalizer {
         }
         let edited = &mut work.edited;
         let Some(again_edits) = read(&program, again, edited) else { return false };
-        if edited.rewrite(again, &again_edits, again_out) != Edited::Unchanged
+        // A URL that is rewritten once more is not stable, whatever the rules of its host are.
+        if edited.rewrite(again, &again_edits, again_out, |_, _| true) != Edited::Unchanged
             || !edited.read(again, &again_edits)
         {
             return false;

@@ -108,6 +108,13 @@ impl Original<'_> {
 }
 
 impl<'a> Program<'a> {
+    /// Whether both are the same rules, at the same place.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(self.bytes, other.bytes)
+            && std::ptr::eq(self.shape, other.shape)
+            && self.domain_len == other.domain_len
+    }
+
     /// Whether something is to be done to a URL before rules are asked.
     #[inline(always)]
     pub(crate) fn has_preparation(&self) -> bool {
