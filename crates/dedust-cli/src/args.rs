@@ -127,6 +127,14 @@ pub(crate) enum Command {
     /// Answer crawlers in any language, and people, over HTTP
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
+    /// Not in this build
+    #[cfg(not(feature = "serve"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Serve {
+        /// Whatever `serve` would take.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// List, show and decide about the edits of a rule file
     Rules(RulesArgs),
     /// Bring rules into a form that opens at once, for any number of sites

@@ -112,6 +112,12 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         Command::Seen(args) => cmd::seen::run(&args, printer),
         #[cfg(feature = "serve")]
         Command::Serve(serve) => cmd::serve::run(&serve, args.global.threads, printer),
+        #[cfg(not(feature = "serve"))]
+        Command::Serve { .. } => Err(failure::Refusal::new(
+            "this build of dedust has no service: it was made without the feature `serve`",
+            "build it without --no-default-features, as in: cargo install --path crates/dedust-cli",
+        )
+        .into()),
         Command::Groups(args) => cmd::groups::run(&args, printer),
         Command::Evaluate(args) => cmd::evaluate::run(&args, printer),
         Command::Compare(args) => cmd::compare::run(&args, printer),

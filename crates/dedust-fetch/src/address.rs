@@ -1,17 +1,11 @@
 /*!
-Which addresses belong to the public internet, and a resolver that gives no others unless their host was named.
+Which addresses belong to the public internet?
 
 Follows the special-purpose registries of IANA. Addresses that carry another address inside (mapped, translated,
 6to4, Teredo) are judged by that address or refused.
 */
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
-use ureq::http::Uri;
-use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
-use ureq::unversioned::transport::NextTimeout;
-
-use crate::allowed_host::AllowedHosts;
 
 /// Where clouds tell their machines credentials: Amazon, Google, Microsoft and others (link-local), Amazon over IPv6,
 /// Alibaba, Oracle, and the second service of Microsoft, whose address looks like a public one.
@@ -91,34 +85,6 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         [0x3fff, 0..=0xfff, ..] => false,
         // Only 2000::/3 is handed out: no loopback, unique local, link-local, site-local or multicast addresses.
         [first, ..] => first & 0xe000 == 0x2000,
-    }
-}
-
-/// Resolves names as the system does, and drops addresses that are not allowed.
-#[derive(Debug)]
-pub(crate) struct CheckedResolver {
-    pub(crate) allowed_hosts: AllowedHosts,
-}
-
-/// A host has no address that may be connected to.
-#[derive(Debug, thiserror::Error)]
-#[error("not a public address")]
-pub(crate) struct NotPublic;
-
-impl Resolver for CheckedResolver {
-    fn resolve(
-        &self,
-        uri: &Uri,
-        config: &ureq::config::Config,
-        timeout: NextTimeout,
-    ) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        let found = DefaultResolver::default().resolve(uri, config, timeout)?;
-        let name = uri.host().unwrap_or_default();
-        let mut allowed = self.empty();
-        for address in found.iter().filter(|address| self.allowed_hosts.allows(name, **address)) {
-            allowed.push(*address);
-        }
-        if allowed.is_empty() { Err(ureq::Error::Other(Box::new(NotPublic))) } else { Ok(allowed) }
     }
 }
 

@@ -35,6 +35,7 @@ mod fetcher;
 mod fingerprint;
 mod host;
 mod recent;
+mod resolver;
 mod robots;
 mod transport;
 

@@ -14,8 +14,8 @@ use ureq::unversioned::transport::DefaultConnector;
 use url::Url;
 
 use crate::FetchError;
-use crate::address::{CheckedResolver, NotPublic};
 use crate::allowed_host::AllowedHosts;
+use crate::resolver::{CheckedResolver, NotPublic};
 
 /// Longest pause that a host may ask for.
 const MAX_PAUSE: Duration = Duration::from_secs(60);

@@ -1,7 +1,7 @@
 /*!
 What a method of learning is: a [`Corpus`] in, edits out.
 
-Our own, [`CanonFd`], is here. Other crates have more of them; all take the same corpus and settings and give rules of one
+Our own is [`CanonFd`](crate::CanonFd). Other crates have more of them; all take the same corpus and settings and give rules of one
 form, so that differences between them come from the algorithm alone.
 */
 
@@ -12,10 +12,10 @@ use dedust::errors::InvalidSite;
 use dedust::rules::{Edit, Promise, RefusedEdit, SiteRules, SiteSummary};
 use dedust::support::{Rule, never_made};
 
-use crate::canonfd::{Mode, Proof, learn_canonfd};
 use crate::corpus::Corpus;
 use crate::preference::{PreferredForms, UnmetPreference};
 use crate::progress::Progress;
+use crate::proof::{Mode, Proof};
 
 /// A way to learn rules.
 pub trait Learner: fmt::Debug + Send + Sync {
@@ -56,33 +56,15 @@ impl<L: Learner + ?Sized> Learner for Arc<L> {
     }
 }
 
-/// Edits that do not change which page is meant, by votes and bounds: our own method, and the default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CanonFd;
-
-impl Learner for CanonFd {
-    fn name(&self) -> &'static str {
-        "canonfd"
-    }
-
-    fn learn(&self, corpus: &Corpus, settings: &LearnSettings, _: &dyn Progress) -> Learned {
-        learn_canonfd(corpus, settings)
-    }
-
-    fn leaves_out_mirrors(&self) -> bool {
-        true
-    }
-}
-
 /// What learners are given beside the corpus.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LearnSettings {
     /// Candidates with a larger share of false pairs are dropped, by learners that have such a limit. Default: 0.05.
     pub max_false_pair_rate: f64,
-    /// How much proof [`CanonFd`] asks for.
+    /// How much proof [`CanonFd`](crate::CanonFd) asks for.
     pub proof: Proof,
-    /// The forms that [`CanonFd`] writes where it may choose. A [`Trainer`](crate::Trainer) sets them for each site.
+    /// The forms that [`CanonFd`](crate::CanonFd) writes where it may choose. A [`Trainer`](crate::Trainer) sets them for each site.
     pub preferred: PreferredForms,
 }
 
@@ -99,13 +81,13 @@ impl LearnSettings {
         Self { max_false_pair_rate, ..self }
     }
 
-    /// The same with another measure of proof for [`CanonFd`].
+    /// The same with another measure of proof for [`CanonFd`](crate::CanonFd).
     #[must_use]
     pub fn with_mode(self, mode: Mode) -> Self {
         Self { proof: Proof { mode, ..self.proof }, ..self }
     }
 
-    /// The same with another share of pages that one edit of [`CanonFd`] may lose.
+    /// The same with another share of pages that one edit of [`CanonFd`](crate::CanonFd) may lose.
     #[must_use]
     pub fn with_max_loss(self, max_loss: f64) -> Self {
         Self { proof: Proof { max_loss, ..self.proof }, ..self }

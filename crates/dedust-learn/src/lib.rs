@@ -34,17 +34,19 @@ mod pair_counts;
 mod pair_number;
 mod preference;
 mod progress;
+mod proof;
 mod rows;
 mod rule_evidence;
 mod score;
 mod simhash;
+mod site_report;
 #[doc(hidden)]
 pub mod support;
 mod thresholds;
 mod trainer;
 mod union_find;
 
-pub use canonfd::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, Mode, Proof, Refusal, on_agreeing_hosts};
+pub use canonfd::{CanonFd, FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, Refusal, on_agreeing_hosts};
 pub use cluster::{Clusterer, Clusters};
 pub use confidence::failure_bound;
 pub use corpus::Corpus;
@@ -55,13 +57,15 @@ pub use crawl_store::{
 };
 pub use evidence::{EvidenceKind, EvidenceKinds};
 pub use label::{Clues, LabelBuilder, Labels, MainClues};
-pub use learner::{CanonFd, LearnSettings, Learned, Learner};
+pub use learner::{LearnSettings, Learned, Learner};
 pub use link_targets::LinkTargets;
 pub use minhash::{SKETCH_VALUES, Sketch};
 pub use preference::{Form, Preference, Preferences, PreferredForms, UnmetPreference, UnmetReason};
 pub use progress::Progress;
+pub use proof::{Mode, Proof};
 pub use score::{Score, Tally, score};
-pub use trainer::{SiteReport, Trainer, TrainerBuilder, Training};
+pub use site_report::SiteReport;
+pub use trainer::{Trainer, TrainerBuilder, Training};
 
 /// Every error of this crate.
 pub mod errors {

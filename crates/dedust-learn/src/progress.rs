@@ -2,7 +2,7 @@
 Word of how far a training has come, for those who want to show it or to end it. Silent by default.
 */
 
-use crate::trainer::SiteReport;
+use crate::site_report::SiteReport;
 
 /// Told about a training as it runs, from any of its threads.
 pub trait Progress: Sync {

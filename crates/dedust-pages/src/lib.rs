@@ -36,10 +36,12 @@ mod fingerprint;
 mod link_header;
 mod markup;
 mod page;
+mod read;
 mod refresh;
 mod site;
 mod text;
 
 pub use fingerprint::{Fingerprint, MIN_TEXT_CHARS, SKETCH_VALUES, Sketch, signature};
-pub use page::{Page, PageSource};
+pub use page::Page;
+pub use read::PageSource;
 pub use site::{Furniture, MainText, SiteSample};

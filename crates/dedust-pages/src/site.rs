@@ -191,7 +191,7 @@ impl<'p> MainText<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::PageSource;
+    use crate::PageSource;
 
     fn page(html: &str) -> Page {
         let source =

@@ -17,7 +17,8 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::data::{CrawlFigures, EditCounts, Figures, ReportData, SiteRow};
 use crate::learning::LearningRows;
 use crate::rows::{Row, SiteUrls};
-use crate::site::{self, Limits, SiteFacts};
+use crate::site;
+use crate::site_facts::{Limits, SiteFacts};
 use crate::url_store::{NotKept, UrlStore};
 use crate::url_table;
 

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::data::{CurvePoint, EditReport};
 use crate::rows::Row;
-use crate::site::{SiteFacts, with_edits};
+use crate::site_facts::{SiteFacts, with_edits};
 
 /// Keys that are made for all points of a curve together, and points of it.
 const MAX_KEYS: usize = 2_000_000;

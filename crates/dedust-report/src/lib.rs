@@ -24,6 +24,7 @@ mod params;
 mod remaining;
 mod rows;
 mod site;
+mod site_facts;
 mod tree;
 mod url_store;
 mod url_table;

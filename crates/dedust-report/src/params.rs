@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::data::{ParamCell, ParamMap};
 use crate::rows::{Row, SiteUrls};
-use crate::site::SiteFacts;
+use crate::site_facts::SiteFacts;
 
 const SHOWN_PARAMS: usize = 40;
 const SHOWN_SECTIONS: usize = 12;

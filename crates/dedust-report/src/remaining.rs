@@ -16,7 +16,7 @@ use foldhash::HashMap;
 
 use crate::data::{Remaining, RemainingReason};
 use crate::rows::Row;
-use crate::site::{SiteFacts, compiled};
+use crate::site_facts::{SiteFacts, compiled};
 
 /// Pairs for which edits that are not applied are tried, edits that are, and kinds of differences that are shown.
 const TRIED_PAIRS: usize = 3000;

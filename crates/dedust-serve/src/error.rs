@@ -35,13 +35,12 @@ pub enum ServeError {
         address: SocketAddr,
     },
     /// A token that can be guessed.
-    #[error(
-        "the token has {characters} characters, which can be guessed; at least {} are needed",
-        crate::options::MIN_TOKEN
-    )]
+    #[error("the token has {characters} characters, which can be guessed; at least {needed} are needed")]
     ShortToken {
         /// How many.
         characters: usize,
+        /// How many it must have at least.
+        needed: usize,
     },
     /// A set on a server is as safe as that makes it.
     #[error("waiting for the disk is for sets in folders, and {address} is a server")]

@@ -12,7 +12,7 @@ use crate::error::ServeError;
 use crate::event::Log;
 
 /// Characters of a token at least: 64 bits, in hexadecimal digits.
-pub(crate) const MIN_TOKEN: usize = 16;
+const MIN_TOKEN: usize = 16;
 
 /// What is served. Fields have defaults, which [`ServeOptions::new`] sets.
 #[derive(Clone, Debug)]
@@ -99,7 +99,9 @@ impl ServeOptions {
             return Err(ServeError::SyncOfServer { address: place.to_string() });
         }
         match &self.token {
-            Some(token) if token.len() < MIN_TOKEN => Err(ServeError::ShortToken { characters: token.len() }),
+            Some(token) if token.len() < MIN_TOKEN => {
+                Err(ServeError::ShortToken { characters: token.len(), needed: MIN_TOKEN })
+            }
             _ => Ok(()),
         }
     }

@@ -10,6 +10,7 @@ As with rules, a site has texts and prints of its own, and shares all else with 
 
 ```text
 site    prints   one byte for each name of a query parameter, of a path parameter, and for each value that edits wait for
+        buckets  where there are more than sixteen values: two bytes for the first value of each, and for the end
         ends     of the texts: 0, then one number for each, of 1, 2 or 4 bytes
         texts    the names, then all others, without gaps
 
@@ -20,7 +21,8 @@ shape   header   164 bytes, see `Head`, and 96 where edits change spellings
         edits    flags, numbers of tests and changes, place in the site's list, masks, tests, changes
 ```
 Places count bytes from the start of the site's part or of the shape, and nothing that is read is trusted. Edits are
-written by `encode.rs`; `triggers.rs` says what they wait for. */
+written by `encode.rs`; `triggers.rs` says what they wait for.
+*/
 
 mod change;
 mod change_path;
@@ -29,6 +31,7 @@ mod edited_url;
 mod encode;
 mod head;
 mod independence;
+mod mentions;
 mod names;
 mod one_by_one;
 mod params;

@@ -25,7 +25,7 @@ mod vote;
 mod work;
 mod write;
 
-pub use accept::{Mode, Proof, Refusal};
+pub use accept::Refusal;
 pub use settle::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, on_agreeing_hosts};
 
 use std::borrow::Cow;
@@ -34,11 +34,30 @@ use dedust::rules::Promise;
 
 use self::prefer::{Turned, prefer};
 use crate::corpus::Corpus;
-use crate::learner::{LearnSettings, Learned};
+use crate::learner::{LearnSettings, Learned, Learner};
+use crate::progress::Progress;
 
-/// Learns edits for one site. In [`Mode::Paper`], edits with a larger share of votes against them than
+/// Edits that do not change which page is meant, by votes and bounds: our own method, and the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CanonFd;
+
+impl Learner for CanonFd {
+    fn name(&self) -> &'static str {
+        "canonfd"
+    }
+
+    fn learn(&self, corpus: &Corpus, settings: &LearnSettings, _: &dyn Progress) -> Learned {
+        learn(corpus, settings)
+    }
+
+    fn leaves_out_mirrors(&self) -> bool {
+        true
+    }
+}
+
+/// Learns edits for one site. In [`Mode::Paper`](crate::Mode::Paper), edits with a larger share of votes against them than
 /// `max_false_pair_rate` are refused.
-pub(crate) fn learn_canonfd(corpus: &Corpus, settings: &LearnSettings) -> Learned {
+fn learn(corpus: &Corpus, settings: &LearnSettings) -> Learned {
     // One URL has nothing to be joined to.
     if corpus.len() < 2 {
         let promise = Some(Promise { lost: 0, pages: corpus.page_count() as u64 });

@@ -23,7 +23,6 @@ use dedust::rules::{
 };
 use foldhash::{HashMap, HashSet};
 
-use super::accept::Mode;
 use super::differ::Differ;
 use super::draft::Draft;
 use super::families::Family;
@@ -31,6 +30,7 @@ use super::search::{Candidate, Judged, Search};
 use super::vote::{Votes, joined};
 use super::write::write_edit;
 use crate::label::{Content, Relation};
+use crate::proof::Mode;
 use crate::thresholds::THRESHOLDS;
 
 /// The work of looking at a pair of a place.

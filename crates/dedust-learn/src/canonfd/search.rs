@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use dedust::rules::{Change, Edit, Promise, Spot, Test, TokenKey, Trust, Value};
 use foldhash::{HashMap, HashSet};
 
-use super::accept::{Harm, Mode, Noise, Proof, Refusal, Standard};
+use super::accept::{Harm, Noise, Refusal, Standard};
 use super::draft::{Draft, nothing_for};
 use super::families::{Family, Prior, is_volatile};
 use super::prefer::{Turned, turned, written};
@@ -24,6 +24,7 @@ use super::work::max_work;
 use super::write::write_edit;
 use crate::corpus::Corpus;
 use crate::preference::PreferredForms;
+use crate::proof::{Mode, Proof};
 use crate::thresholds::THRESHOLDS;
 
 /// Of a normal distribution, 95 % is below so many standard deviations above the mean.

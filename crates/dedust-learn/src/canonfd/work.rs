@@ -49,7 +49,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonfd::Proof;
+    use crate::Proof;
     use crate::{Clues, Crawl, EvidenceKinds};
 
     /// Learns from URLs of `p.example`, each with the number of its page; the work, what may be done, and the bytes of the URLs.

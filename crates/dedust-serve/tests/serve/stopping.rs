@@ -53,5 +53,5 @@ fn only_loopback_unless_asked() {
     assert!(matches!(Server::open(options.clone()), Err(ServeError::NotLoopback { .. })));
     options.listen = ([127, 0, 0, 1], 0).into();
     options.token = Some("1234".into());
-    assert!(matches!(Server::open(options), Err(ServeError::ShortToken { characters: 4 })));
+    assert!(matches!(Server::open(options), Err(ServeError::ShortToken { characters: 4, .. })));
 }

@@ -10,6 +10,7 @@ use super::change::MAX_DROPPED_NAMES;
 use super::early::{Early, splits_all_params};
 use super::head::Head;
 use super::independence::{Masks, alone, masks};
+use super::mentions::{mentioned, mentions};
 use super::names::NamesBuilder;
 use super::triggers::{Trigger, depths, triggers};
 use super::values::{OF_PATH, OF_QUERY, ValueHash, sort_into_buckets};
@@ -181,49 +182,6 @@ const MAX_TEXT_BYTES: usize = u16::MAX as usize - 1;
 fn bit_of(number: usize, count: usize) -> u32 {
     let each = if count <= BITS { 1 } else { count.div_ceil(BITS) };
     (number / each) as u32
-}
-
-/// All keys that edits speak of.
-fn mentions<'a>(edits: &[(usize, &'a Edit)]) -> impl Iterator<Item = &'a TokenKey> {
-    edits.iter().flat_map(|(_, edit)| mentioned(edit))
-}
-
-/// All keys that an edit speaks of.
-fn mentioned(edit: &Edit) -> Vec<&TokenKey> {
-    fn key(spot: &Spot) -> Option<&TokenKey> {
-        match spot {
-            Spot::Key(key) => Some(key),
-            Spot::FromRight(_) => None,
-        }
-    }
-    fn read(source: &Source) -> Option<&TokenKey> {
-        source.of.as_ref().and_then(key)
-    }
-    let mut keys: Vec<&TokenKey> = edit.when.keys().filter_map(key).collect();
-    for change in &edit.change {
-        match change {
-            Change::Drop(spot) | Change::Forget(spot) => keys.extend(key(spot)),
-            Change::Map { of, .. } | Change::Fold { of: Area::Key(of), .. } => keys.push(of),
-            Change::Set { key, to } => {
-                keys.push(key);
-                keys.extend(to.iter().filter_map(read));
-            }
-            Change::Path(parts) => keys.extend(parts.iter().filter_map(|part| match part {
-                PathPart::Value { from, .. } => read(from),
-                _ => None,
-            })),
-            Change::Order(order) => keys.extend(order),
-            Change::ForgetPath
-            | Change::Fold { .. }
-            | Change::Unrepeat
-            | Change::UnrepeatParams
-            | Change::SplitParams
-            | Change::Write(_)
-            | Change::Replace(_)
-            | Change::Move(_) => {}
-        }
-    }
-    keys
 }
 
 /// The numbers of names and of texts.

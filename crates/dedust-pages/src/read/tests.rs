@@ -1,4 +1,5 @@
 use super::*;
+use crate::page::MAX_BLOCKS;
 
 fn html(body: &str) -> Page {
     let source =
