@@ -133,7 +133,7 @@ pub(crate) enum Command {
     Serve {
         /// Whatever `serve` would take.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        arguments: Vec<std::ffi::OsString>,
+        arguments: Vec<OsString>,
     },
     /// List, show and decide about the edits of a rule file
     Rules(RulesArgs),
