@@ -237,11 +237,11 @@ fn by_magic(start: &[u8]) -> Option<Unsupported> {
 /// Text has no NUL and next to no other control characters.
 fn looks_binary(start: &[u8]) -> bool {
     // A few may have crept in; one in fifty did not.
-    const FEW: usize = 3;
+    const MAX_ODD: usize = 3;
     const SHARE: usize = 50;
     let odd =
         start.iter().filter(|&&byte| byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r' | 0x0c)).count();
-    memchr::memchr(0, start).is_some() || (odd > FEW && odd * SHARE > start.len())
+    memchr::memchr(0, start).is_some() || (odd > MAX_ODD && odd * SHARE > start.len())
 }
 
 fn by_first_line(line: &[u8], more_follows: bool) -> Option<Unsupported> {

@@ -6,19 +6,19 @@ parameter, a value in some place of the path, a capital letter. So every edit ha
 an [`EditedUrl`] looks up each name and some values of the path once, and the masks of what it finds tell which edits are
 left to ask. Often that is none.
 
-As with rules, a site has texts and prints of its own, and shares all else with sites whose edits are built alike:
+As with rules, a site has texts and fingerprints of its own, and shares all else with sites whose edits are built alike:
 
 ```text
-site    prints   one byte for each name of a query parameter, of a path parameter, and for each value that edits wait for
-        buckets  where there are more than sixteen values: two bytes for the first value of each, and for the end
-        ends     of the texts: 0, then one number for each, of 1, 2 or 4 bytes
-        texts    the names, then all others, without gaps
+site    fingerprints  one byte for each name of a query parameter, of a path parameter, and for each value that edits wait for
+        buckets       where there are more than sixteen values: two bytes for the first value of each, and for the end
+        ends          of the texts: 0, then one number for each, of 1, 2 or 4 bytes
+        texts         the names, then all others, without gaps
 
-shape   header   164 bytes, see `Head`, and 96 where edits change spellings
-        names    12 bytes each: edits that wait for it, what is done early
-        values   16 bytes each: edits that wait for it, its text, whose value it is
-        places   of the edits, 4 bytes each
-        edits    flags, numbers of tests and changes, place in the site's list, masks, tests, changes
+shape   header        164 bytes, see `Head`, and 96 where edits change spellings
+        names         12 bytes each: edits that wait for it, what is done early
+        values        16 bytes each: edits that wait for it, its text, whose value it is
+        places        of the edits, 4 bytes each
+        edits         flags, numbers of tests and changes, place in the site's list, masks, tests, changes
 ```
 Places count bytes from the start of the site's part or of the shape, and nothing that is read is trusted. Edits are
 written by `encode.rs`; `triggers.rs` says what they wait for.
@@ -298,10 +298,10 @@ impl<'a> EditProgram<'a> {
         self.head[FLAGS_AT] & flag != 0
     }
 
-    /// The edits that wait for a mark.
+    /// The edits that wait for a feature.
     #[inline(always)]
-    fn triggered_by(&self, mark: Feature) -> EditMask {
-        u64_at(self.head, FEATURES_AT + MASK_BYTES * mark as usize)
+    fn triggered_by(&self, feature: Feature) -> EditMask {
+        u64_at(self.head, FEATURES_AT + MASK_BYTES * feature as usize)
     }
 
     /// The edits that give URLs that can be fetched.

@@ -55,17 +55,17 @@ pub(crate) fn write_identity_key<'a>(
 }
 
 /// More parameters are sorted by the general way.
-const FEW: usize = 8;
+const MAX_PARAMS: usize = 8;
 
 /// The parameters of a query as most are: few, and no two with different names that begin alike.
 #[derive(Clone, Debug, Default)]
 struct FewParams {
     /// Of each the first bytes of its name as a number, smaller numbers for smaller names, and where it starts and ends.
-    words: [u64; FEW],
-    starts: [u32; FEW],
-    ends: [u32; FEW],
+    words: [u64; MAX_PARAMS],
+    starts: [u32; MAX_PARAMS],
+    ends: [u32; MAX_PARAMS],
     /// Whether that is less than the name.
-    are_long: [bool; FEW],
+    are_long: [bool; MAX_PARAMS],
     count: usize,
 }
 
@@ -122,16 +122,16 @@ impl FewParams {
         *self.ends.get_mut(count)? = end;
         *self.are_long.get_mut(count)? = name_end - start > u64::BITS / 8;
         self.count += 1;
-        Some(count == 0 || self.words[(count - 1) % FEW] < word)
+        Some(count == 0 || self.words[(count - 1) % MAX_PARAMS] < word)
     }
 
     /// Which parameter comes at which place, those of one name as they came; nothing if different names may begin alike.
     /// Every two are compared, since what comes of a comparison cannot be foreseen, and to be wrong about it costs more than
     /// many of them.
     #[inline(always)]
-    fn order(&self) -> Option<[u8; FEW]> {
-        let (mut places, mut is_known) = ([0u8; FEW], true);
-        for later in 1..self.count.min(FEW) {
+    fn order(&self) -> Option<[u8; MAX_PARAMS]> {
+        let (mut places, mut is_known) = ([0u8; MAX_PARAMS], true);
+        for later in 1..self.count.min(MAX_PARAMS) {
             let word = self.words[later];
             for earlier in 0..later {
                 let is_after = u8::from(word >= self.words[earlier]);
@@ -140,23 +140,23 @@ impl FewParams {
                 places[earlier] += 1 - is_after;
             }
         }
-        let mut order = [0; FEW];
-        for (param, &place) in places[..self.count.min(FEW)].iter().enumerate() {
-            order[usize::from(place) % FEW] = param as u8;
+        let mut order = [0; MAX_PARAMS];
+        for (param, &place) in places[..self.count.min(MAX_PARAMS)].iter().enumerate() {
+            order[usize::from(place) % MAX_PARAMS] = param as u8;
         }
         is_known.then_some(order)
     }
 
     /// Writes the URL with its parameters in this order.
     #[inline(always)]
-    fn write(&self, url: &ParsedUrl, order: &[u8; FEW], out: &mut TextBuffer) {
+    fn write(&self, url: &ParsedUrl, order: &[u8; MAX_PARAMS], out: &mut TextBuffer) {
         let (padded, query_end) = (url.padded(), url.parts().query_end as usize);
         let query = url.parts().path_end as usize;
         out.push_part(padded, 0, query);
         let mut first = query;
         let mut room = out.room(self.count);
-        for &param in &order[..self.count.min(FEW)] {
-            let param = usize::from(param) % FEW;
+        for &param in &order[..self.count.min(MAX_PARAMS)] {
+            let param = usize::from(param) % MAX_PARAMS;
             first = if param == 0 { room.end() } else { first };
             // With what stands before it.
             let (start, end) = (self.starts[param] as usize - 1, self.ends[param] as usize);

@@ -19,9 +19,9 @@ use crate::compiled::{ImageBuilder, LeftOutReason, SiteFacts};
 use crate::edit_program;
 use crate::encoding::{Encode as _, TooLarge, first_word};
 use crate::program::{
-    ANY_PRINT, BARE_PRINT, CompiledSite, END_WIDTH, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER,
+    ANY_FINGERPRINT, BARE_FINGERPRINT, CompiledSite, END_WIDTH, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER,
     KEEPS_OTHERS, NO_SLOT, NO_TEXT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS,
-    RULE_WRITES, Replacement, TextBuilder, print_of,
+    RULE_WRITES, Replacement, TextBuilder, fingerprint_of,
 };
 use crate::rule::{AnyValue, Op, OtherParams, Replace, Rule, RuleSet, SiteRules, ValueClass, ValuePattern};
 use crate::url::{RawValue, TokenKey, Value, has_subdomains};
@@ -115,7 +115,7 @@ impl<'a> Compiler<'a> {
     /// The program of the site.
     fn finish(mut self, replaced: &[(usize, &Replace)]) -> Result<CompiledSite, TooLarge> {
         let rules = std::mem::take(&mut self.rules);
-        // Names come first: their numbers are those of their prints.
+        // Names come first: their numbers are those of their fingerprints.
         let names: Vec<Box<str>> = self.layout.names().map(|name| name.text.clone()).collect();
         for name in &names {
             self.texts.push(name.as_bytes())?;
@@ -130,8 +130,8 @@ impl<'a> Compiler<'a> {
             | self.texts.end_width() << END_WIDTH;
 
         let mut site = vec![0; 4 * lists];
-        site.extend(names.iter().map(|name| print(Some(name.as_bytes()))));
-        site.extend(rules.iter().map(|(_, rule)| self.print(rule)));
+        site.extend(names.iter().map(|name| fingerprint(Some(name.as_bytes()))));
+        site.extend(rules.iter().map(|(_, rule)| self.fingerprint(rule)));
         self.texts.put(&mut site);
         if !replaced.is_empty() {
             site.set_u32(0, site.len())?;
@@ -171,9 +171,9 @@ impl<'a> Compiler<'a> {
             let guards = if self.is_provable { proof::guards(&all, index) } else { None };
             self.put_rule(*place, rule, guards)?;
         }
-        let prints = 4 * lists;
-        let ends = prints + self.layout.names().count() + rules.len();
-        self.out.set_u32(places, prints)?;
+        let fingerprints = 4 * lists;
+        let ends = fingerprints + self.layout.names().count() + rules.len();
+        self.out.set_u32(places, fingerprints)?;
         self.out.set_u32(places + 4, ends)?;
         self.out.set_u32(places + 8, ends + ((self.texts.len() + 1) << self.texts.end_width()))?;
         self.out.set_u32(places + 12, heads)?;
@@ -198,12 +198,12 @@ impl<'a> Compiler<'a> {
         most.map_or(NO_SLOT, |(slot, _)| *slot)
     }
 
-    /// The print of the value of the tag slot that the rule asks for.
-    fn print(&self, rule: &Rule) -> u8 {
+    /// The fingerprint of the value of the tag slot that the rule asks for.
+    fn fingerprint(&self, rule: &Rule) -> u8 {
         let mut keys = rule.pattern.keys();
         match keys.find(|(key, _)| self.layout.slot(key) == self.tag_slot) {
-            Some((_, ValuePattern::Is(value))) => print(value.as_raw()),
-            _ => ANY_PRINT,
+            Some((_, ValuePattern::Is(value))) => fingerprint(value.as_raw()),
+            _ => ANY_FINGERPRINT,
         }
     }
 
@@ -293,9 +293,9 @@ fn flag(flag: u8, is_set: bool) -> u8 {
     if is_set { flag } else { 0 }
 }
 
-/// The print of a value.
-fn print(value: RawValue<'_>) -> u8 {
-    value.map_or(BARE_PRINT, |text| print_of(first_word(text, 0, text.len()), text.len()))
+/// The fingerprint of a value.
+fn fingerprint(value: RawValue<'_>) -> u8 {
+    value.map_or(BARE_FINGERPRINT, |text| fingerprint_of(first_word(text, 0, text.len()), text.len()))
 }
 
 /// Whether a URL with this key has this value, or the masks tell which.

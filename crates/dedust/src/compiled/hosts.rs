@@ -22,7 +22,7 @@ const PAIRS_BITS: u32 = 12;
 const MAX_HOST_BYTES: usize = 2 * LANES;
 
 /// Hosts that come one by one are remembered when so many came: whoever has few URLs needs no memory for more.
-const MANY: u32 = 32;
+const MIN_HOSTS: u32 = 32;
 
 /// Tells rules from all others of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) struct Hosts {
     /// The rules that the places are places of.
     image: Option<ImageId>,
     pairs: Option<Box<[Pair; PAIRS]>>,
-    /// How many came one by one, up to [`MANY`].
+    /// How many came one by one, up to [`MIN_HOSTS`].
     met: u32,
 }
 
@@ -90,7 +90,7 @@ impl Hosts {
         image: ImageId,
         index: Index<'a>,
     ) -> Option<KnownHosts<'a, 'h>> {
-        if self.met < MANY {
+        if self.met < MIN_HOSTS {
             self.met += 1;
             return None;
         }

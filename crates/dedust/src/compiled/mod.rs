@@ -57,9 +57,9 @@ pub(crate) struct Facts {
     pub(crate) method: Box<str>,
 }
 
-/// What is not far: the hosts of so many sites are [known](Hosts) most of the time, and the rules fit into a cache.
-const NEAR_SITES: u64 = 1 << 12;
-const NEAR_BYTES: usize = 1 << 23;
+/// The hosts of so many sites are [known](Hosts) most of the time, and so many bytes of rules fit into a cache.
+const MAX_CACHED_SITES: u64 = 1 << 12;
+const MAX_CACHED_BYTES: usize = 1 << 23;
 
 impl Image {
     fn new(body: Vec<u8>, facts: Facts) -> Self {
@@ -73,7 +73,7 @@ impl Image {
     /// Whether it is small enough to be at hand wherever it is read, so that there is nothing to gain by reading ahead.
     #[inline]
     pub(crate) fn is_cached(&self) -> bool {
-        self.facts.sites <= NEAR_SITES && self.bytes().len() < NEAR_BYTES
+        self.facts.sites <= MAX_CACHED_SITES && self.bytes().len() < MAX_CACHED_BYTES
     }
 
     pub(crate) fn fingerprint(&self) -> u128 {

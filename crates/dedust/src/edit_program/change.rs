@@ -207,7 +207,7 @@ impl<'p> Changing<'_, 'p> {
         }
         let start = self.edited.written.len();
         self.copy(piece);
-        let mark = self.edited.write_position();
+        let start_of_text = self.edited.write_position();
         let EditedUrl { written, composer, .. } = &mut *self.edited;
         let end = written.len();
         to.write(start, end, in_query, composer, written);
@@ -216,7 +216,7 @@ impl<'p> Changing<'_, 'p> {
             return None;
         }
         self.is_changed = true;
-        Some(self.edited.written_since(mark))
+        Some(self.edited.written_since(start_of_text))
     }
 
     fn set(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<(), CannotChange>> {
@@ -232,9 +232,9 @@ impl<'p> Changing<'_, 'p> {
             let whole = self.edited.write_position();
             for _ in 0..sources {
                 // What a source has written is a part of the whole; what it has not is copied there.
-                let mark = self.edited.write_position();
+                let start_of_text = self.edited.write_position();
                 match self.read_source(cursor)? {
-                    Ok(piece) if piece.start >= mark => {}
+                    Ok(piece) if piece.start >= start_of_text => {}
                     Ok(piece) => self.copy(piece),
                     Err(error) => return Some(Err(error)),
                 }
@@ -325,7 +325,7 @@ impl<'p> Changing<'_, 'p> {
             piece.start += (part.as_ptr() as usize - value.as_ptr() as usize) as u32;
             piece.end = piece.start + part.len() as u32;
         }
-        let mark = self.edited.write_position();
+        let start_of_text = self.edited.write_position();
         if let Some(count) = count {
             let Some(number) = count.of(part) else { return Some(Err(CannotChange)) };
             self.edited.write_text(prefix);
@@ -344,7 +344,7 @@ impl<'p> Changing<'_, 'p> {
             self.copy(piece);
         }
         self.edited.write_text(suffix);
-        Some(Ok(self.edited.written_since(mark)))
+        Some(Ok(self.edited.written_since(start_of_text)))
     }
 }
 

@@ -297,15 +297,15 @@ impl EditedUrl {
         WRITTEN + self.written.len() as u32
     }
 
-    /// What was written since a mark.
-    pub(super) fn written_since(&self, mark: u32) -> Piece {
-        Piece { start: mark, end: self.write_position() }
+    /// What was written since a position.
+    pub(super) fn written_since(&self, start: u32) -> Piece {
+        Piece { start, end: self.write_position() }
     }
 
     pub(super) fn write_text(&mut self, text: &[u8]) -> Piece {
-        let mark = self.write_position();
+        let start = self.write_position();
         self.written.extend_from_slice(text);
-        self.written_since(mark)
+        self.written_since(start)
     }
 
     /// A query parameter that was not in the URL. Edits that wait for its name are triggered.

@@ -129,7 +129,7 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
     };
     let mut values = std::mem::take(&mut head.values);
     let buckets = if values.len() > LANES { sort_into_buckets(&mut values, hash) } else { Vec::new() };
-    site.extend(values.iter().map(|value| hash(value).print()));
+    site.extend(values.iter().map(|value| hash(value).fingerprint()));
     buckets.into_iter().for_each(|start| site.put_u16(start));
     for (of, value, mask) in &values {
         let value = value.as_raw();

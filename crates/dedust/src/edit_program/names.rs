@@ -1,5 +1,5 @@
 /*!
-Which names do edits speak of, and what is known of each? Names are looked up by a print of one byte, sixteen at once.
+Which names do edits speak of, and what is known of each? Names are looked up by a fingerprint of one byte, sixteen at once.
 */
 
 use foldhash::HashMap;
@@ -8,10 +8,10 @@ use wide::{CmpEq as _, i8x16};
 use super::{EditMask, EditProgram, NAME_BYTES, NO_ID};
 use crate::encoding::{Encode as _, Text, TooLarge, array_at, first_word, is_same, u64_at};
 use crate::marks::{LANES, lanes_of, low_lanes};
-use crate::program::{TextBuilder, print_of};
+use crate::program::{TextBuilder, fingerprint_of};
 
-/// Names whose prints are at hand.
-const NEAR_NAMES: u32 = 2 * LANES as u32;
+/// Names whose fingerprints are held in registers.
+const REGISTER_NAMES: u32 = 2 * LANES as u32;
 
 /// A name that edits speak of, or any other.
 #[derive(Clone, Copy, Debug)]
@@ -27,34 +27,34 @@ pub(super) struct Name {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Names<'p> {
     program: &'p EditProgram<'p>,
-    /// The number of the first, which is that of its print, its text and its entry, and how many they are.
+    /// The number of the first, which is that of its fingerprint, its text and its entry, and how many they are.
     first: u32,
     count: u32,
-    /// The prints of the first [`NEAR_NAMES`], and a bit for each that is one.
-    prints: [i8x16; 2],
+    /// The fingerprints of the first [`REGISTER_NAMES`], and a bit for each that is one.
+    fingerprints: [i8x16; 2],
     lanes: u32,
 }
 
 impl<'p> Names<'p> {
     #[inline(always)]
     pub(super) fn new(program: &'p EditProgram<'p>, first: u32, count: u32) -> Self {
-        let prints = |at: u32| prints_at(program.site, at as usize);
-        let prints = [prints(first), prints(first + LANES as u32)];
-        let lanes = if count >= NEAR_NAMES { u32::MAX } else { (1 << count) - 1 };
-        Self { program, first, count, prints, lanes }
+        let fingerprints = |at: u32| fingerprints_at(program.site, at as usize);
+        let fingerprints = [fingerprints(first), fingerprints(first + LANES as u32)];
+        let lanes = if count >= REGISTER_NAMES { u32::MAX } else { (1 << count) - 1 };
+        Self { program, first, count, fingerprints, lanes }
     }
 
     /// The name of a parameter; `word` is its [first word](first_word).
     #[inline(always)]
     pub(super) fn find(&self, word: u64, padded: &[u8], start: usize, length: usize) -> Name {
-        let print = i8x16::splat(print_of(word, length).cast_signed());
-        let is_it = |prints: i8x16| prints.cmp_eq(print).move_mask().cast_unsigned();
-        let mut likely = is_it(self.prints[0]);
+        let fingerprint = i8x16::splat(fingerprint_of(word, length).cast_signed());
+        let is_it = |fingerprints: i8x16| fingerprints.cmp_eq(fingerprint).move_mask().cast_unsigned();
+        let mut likely = is_it(self.fingerprints[0]);
         if self.count > LANES as u32 {
-            likely |= is_it(self.prints[1]) << LANES;
+            likely |= is_it(self.fingerprints[1]) << LANES;
         }
         likely &= self.lanes;
-        if likely == 0 && self.count <= NEAR_NAMES {
+        if likely == 0 && self.count <= REGISTER_NAMES {
             return UNKNOWN;
         }
         // Mostly it is the first, and no longer than two words.
@@ -90,7 +90,7 @@ fn name(program: &EditProgram<'_>, first: u32, id: u32) -> Name {
     }
 }
 
-/// The name of a parameter that may be one of some, or one of those whose prints are not at hand. Not a method, so that [`Names`] need
+/// The name of a parameter that may be one of some, or one of those whose fingerprints are not held there. Not a method, so that [`Names`] need
 /// not be in memory.
 #[inline(never)]
 fn find_likely(
@@ -105,7 +105,7 @@ fn find_likely(
         // Little follows it.
         None => is_same(program.site, at, padded, start, length),
     };
-    let (mut from, mut next) = (0, NEAR_NAMES);
+    let (mut from, mut next) = (0, REGISTER_NAMES);
     loop {
         while likely != 0 {
             let id = from + likely.trailing_zeros();
@@ -119,15 +119,15 @@ fn find_likely(
             return UNKNOWN;
         }
         (from, next) = (next, next + LANES as u32);
-        let prints = prints_at(program.site, (first + from) as usize);
-        let print = print_of(first_word(padded, start, length), length);
-        let is_likely = prints.cmp_eq(i8x16::splat(print.cast_signed()));
+        let fingerprints = fingerprints_at(program.site, (first + from) as usize);
+        let fingerprint = fingerprint_of(first_word(padded, start, length), length);
+        let is_likely = fingerprints.cmp_eq(i8x16::splat(fingerprint.cast_signed()));
         likely = is_likely.move_mask().cast_unsigned() & low_lanes((count - from) as usize);
     }
 }
 
 #[inline(always)]
-fn prints_at(site: &[u8], at: usize) -> i8x16 {
+fn fingerprints_at(site: &[u8], at: usize) -> i8x16 {
     array_at(site, at).map_or(i8x16::splat(0), lanes_of)
 }
 
@@ -182,11 +182,15 @@ impl<'n> NamesBuilder<'n> {
         self.id_by_name.get(name).copied().unwrap_or(NO_ID)
     }
 
-    /// Gives the names the next numbers of texts, and appends their prints.
-    pub(super) fn put_texts(&self, texts: &mut TextBuilder, prints: &mut Vec<u8>) -> Result<(), TooLarge> {
+    /// Gives the names the next numbers of texts, and appends their fingerprints.
+    pub(super) fn put_texts(
+        &self,
+        texts: &mut TextBuilder,
+        fingerprints: &mut Vec<u8>,
+    ) -> Result<(), TooLarge> {
         for KnownName { text, .. } in &self.names {
             texts.push(text.as_bytes())?;
-            prints.push(print_of(first_word(text.as_bytes(), 0, text.len()), text.len()));
+            fingerprints.push(fingerprint_of(first_word(text.as_bytes(), 0, text.len()), text.len()));
         }
         Ok(())
     }

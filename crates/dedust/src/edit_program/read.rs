@@ -280,7 +280,7 @@ impl EditedUrl {
         for &segment in &self.parts.segments {
             let (text, start, end) = self.locate(url, segment);
             let hash = ValueHash::new(OF_PATH, text, start, end - start);
-            let bit = 1 << (hash.print() % 64);
+            let bit = 1 << (hash.fingerprint() % 64);
             live |= if seen & bit == 0 { 0 } else { if_repeated };
             live |= values.triggered(hash, OF_PATH, (text, start, end - start));
             seen |= bit;

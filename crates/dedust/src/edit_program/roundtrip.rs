@@ -190,13 +190,13 @@ fn is_web(scheme: &[u8]) -> bool {
     matches!(scheme, b"http" | b"https")
 }
 
-/// Whether a text is read as it is where these marks may stand: letters, digits, and escapes of what is neither.
-fn is_plain(text: &[u8], marks: &[u8]) -> bool {
+/// Whether a text is read as it is where these characters may stand: letters, digits, and escapes of what is neither.
+fn is_plain(text: &[u8], characters: &[u8]) -> bool {
     let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let mut rest = text;
     while let [byte, after @ ..] = rest {
         rest = after;
-        if is_unreserved(*byte) || marks.contains(byte) {
+        if is_unreserved(*byte) || characters.contains(byte) {
             continue;
         }
         let digit = |byte: u8| match byte {

@@ -270,7 +270,7 @@ fn holds_of_many(
 }
 
 /// Tables of no more entries are searched from first to last.
-const FEW: usize = 8;
+const MAX_SCANNED: usize = 8;
 
 /// The entry for a value in the table that comes next, after the first of its `N` texts.
 pub(super) fn look_up<'p, const N: usize>(
@@ -294,7 +294,7 @@ fn find_entry<'p, const N: usize>(
     let Some(value) = value else { return Some(None) };
     let number = |index: usize| array_at(table, 4 * N * index).map(|bytes| u32::from_le_bytes(*bytes));
     let entry = |index: usize| Some(Some(Cursor::new(table, 4 * N * index + 4)));
-    if count <= FEW {
+    if count <= MAX_SCANNED {
         for index in 0..count {
             if program.is_text(number(index)?, value) {
                 return entry(index);

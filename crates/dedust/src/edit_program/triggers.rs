@@ -171,12 +171,12 @@ fn value_of<'a>(
 ) -> BTreeSet<Trigger> {
     match spot {
         Spot::Key(TokenKey::Scheme) => {
-            let mark = |value: &Value| match value.as_text() {
+            let feature = |value: &Value| match value.as_text() {
                 Some("http") => Trigger::Feature(Feature::Http),
                 // Of URLs of other schemes all edits are asked.
                 _ => Trigger::Feature(Feature::Https),
             };
-            values.map(mark).collect()
+            values.map(feature).collect()
         }
         Spot::Key(TokenKey::QueryParam(name)) if values.len() <= max_values => {
             values.map(|value| Trigger::Param(name.name.clone(), value.clone())).collect()

@@ -1,5 +1,5 @@
 /*!
-Which values of a URL trigger edits? Those of the path and of query parameters are looked up by a print of one byte, sixteen at once;
+Which values of a URL trigger edits? Those of the path and of query parameters are looked up by a fingerprint of one byte, sixteen at once;
 many are first divided into buckets.
 */
 
@@ -17,14 +17,14 @@ use crate::marks::{LANES, lanes_of, low_lanes};
 pub(super) const OF_PATH: u16 = 0;
 pub(super) const OF_QUERY: u16 = 1;
 
-/// The values that edits wait for, known by prints of one byte. Where there are many, those in whose bucket a value belongs are
+/// The values that edits wait for, known by fingerprints of one byte. Where there are many, those in whose bucket a value belongs are
 /// compared.
 #[derive(Clone, Copy)]
 pub(super) struct Values<'p> {
     program: &'p EditProgram<'p>,
-    prints_at: usize,
+    fingerprints_at: usize,
     count: usize,
-    /// The first sixteen prints, and a bit for each that is one, if there are no buckets.
+    /// The first sixteen fingerprints, and a bit for each that is one, if there are no buckets.
     first: i8x16,
     lanes: u32,
 }
@@ -36,23 +36,25 @@ impl Values<'_> {
         if self.count > LANES {
             return self.triggered_of_many(hash, of, value);
         }
-        let print = i8x16::splat(hash.print().cast_signed());
-        let likely = self.first.cmp_eq(print).move_mask().cast_unsigned() & self.lanes;
+        let fingerprint = i8x16::splat(hash.fingerprint().cast_signed());
+        let likely = self.first.cmp_eq(fingerprint).move_mask().cast_unsigned() & self.lanes;
         if likely == 0 { 0 } else { self.program.triggered_by_likely(0, likely, of, value) }
     }
 
     /// Likewise, of those in a bucket.
     #[inline]
     fn triggered_of_many(&self, hash: ValueHash, of: u16, value: (&[u8], usize, usize)) -> EditMask {
-        let starts_at = self.prints_at + self.count;
+        let starts_at = self.fingerprints_at + self.count;
         let bucket = hash.bucket(bucket_count(self.count));
         let Some(bounds) = array_at::<4>(self.program.site, starts_at + 2 * bucket) else { return 0 };
         let (mut from, end) = (usize::from(u16_at(bounds, 0)), usize::from(u16_at(bounds, 2)));
-        let print = i8x16::splat(hash.print().cast_signed());
+        let fingerprint = i8x16::splat(hash.fingerprint().cast_signed());
         let mut edits = 0;
         while from < end {
-            let Some(prints) = array_at::<LANES>(self.program.site, self.prints_at + from) else { break };
-            let is_it = lanes_of(prints).cmp_eq(print).move_mask().cast_unsigned();
+            let Some(fingerprints) = array_at::<LANES>(self.program.site, self.fingerprints_at + from) else {
+                break;
+            };
+            let is_it = lanes_of(fingerprints).cmp_eq(fingerprint).move_mask().cast_unsigned();
             let likely = is_it & low_lanes(end - from);
             if likely != 0 {
                 edits |= self.program.triggered_by_likely(from, likely, of, value);
@@ -91,7 +93,7 @@ impl EditProgram<'_> {
             usize::from(u16_at(self.head, QUERY_NAMES_AT)) + usize::from(u16_at(self.head, PATH_NAMES_AT));
         let count = usize::from(u16_at(self.head, VALUES_AT));
         let first = array_at(self.site, names).map_or(i8x16::splat(0), lanes_of);
-        Values { program: self, prints_at: names, count, first, lanes: low_lanes(count) }
+        Values { program: self, fingerprints_at: names, count, first, lanes: low_lanes(count) }
     }
 
     /// The edits that wait for the value of a query parameter. The number of its name is given, and what is done early to it.
@@ -148,7 +150,7 @@ impl ValueHash {
     }
 
     #[inline(always)]
-    pub(super) fn print(self) -> u8 {
+    pub(super) fn fingerprint(self) -> u8 {
         (self.0 >> 56) as u8
     }
 

@@ -17,8 +17,8 @@ mod text_builder;
 pub(crate) use self::class_code::is_in_class;
 pub(crate) use self::replacement::{MAX_PASSES, Replacement, replace_all};
 pub(crate) use self::shape::{
-    ANY_PRINT, BARE_PRINT, END_WIDTH, HAS_EDITS, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER, KEEPS_OTHERS,
-    Texts, compile_mirror, print_of,
+    ANY_FINGERPRINT, BARE_FINGERPRINT, END_WIDTH, HAS_EDITS, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER,
+    KEEPS_OTHERS, Texts, compile_mirror, fingerprint_of,
 };
 pub(crate) use self::slots::{
     AS_IS_SLOT, DOMAIN_SLOT, FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NO_SLOT, NOTHING_SLOT,
@@ -160,10 +160,10 @@ impl<'a> Program<'a> {
         let shape = Shape::read(self.shape, self.bytes)?;
         slots.read(url, self.domain_len, &shape)?;
         // Mostly it is known from the path which rules there may be, and that there are none.
-        let (mut print, mut likely) = (ANY_PRINT, None);
+        let (mut fingerprint, mut likely) = (ANY_FINGERPRINT, None);
         if shape.is_tagged_by_path() {
-            print = print_of_tag(&shape, url, slots);
-            likely = Some(shape.likely_rules(0, print)?);
+            fingerprint = fingerprint_of_tag(&shape, url, slots);
+            likely = Some(shape.likely_rules(0, fingerprint)?);
             if likely == Some(0) && shape.rules() <= LANES as u32 {
                 return None;
             }
@@ -172,8 +172,8 @@ impl<'a> Program<'a> {
         let mut likely = match likely {
             Some(likely) => likely,
             None => {
-                print = print_of_tag(&shape, url, slots);
-                shape.likely_rules(0, print)?
+                fingerprint = fingerprint_of_tag(&shape, url, slots);
+                shape.likely_rules(0, fingerprint)?
             }
         };
         let mut from = 0;
@@ -194,32 +194,36 @@ impl<'a> Program<'a> {
             if from >= shape.rules() {
                 return None;
             }
-            likely = shape.likely_rules(from, print)?;
+            likely = shape.likely_rules(from, fingerprint)?;
         }
     }
 }
 
-/// The print of the value that the URL has in the tag slot.
+/// The fingerprint of the value that the URL has in the tag slot.
 #[inline(always)]
-fn print_of_tag(shape: &Shape<'_>, url: &ParsedUrl, slots: &Slots) -> u8 {
-    let Some(span) = slots.span(shape.tag_slot()) else { return ANY_PRINT };
+fn fingerprint_of_tag(shape: &Shape<'_>, url: &ParsedUrl, slots: &Slots) -> u8 {
+    let Some(span) = slots.span(shape.tag_slot()) else { return ANY_FINGERPRINT };
     let (start, length) = span.extent();
-    if span.is_bare() { BARE_PRINT } else { print_of(first_word(url.padded(), start, length), length) }
+    if span.is_bare() {
+        BARE_FINGERPRINT
+    } else {
+        fingerprint_of(first_word(url.padded(), start, length), length)
+    }
 }
 
 /// Where the rule lies and its template of the key, if it covers the URL.
 #[inline(always)]
 fn covers(shape: &Shape<'_>, index: u32, url: &ParsedUrl, slots: &Slots) -> Option<(u32, u32)> {
     let mut head = shape.head(index);
-    let near = head.array::<12>()?;
-    let at = u32_at(near, 0);
+    let index = head.array::<12>()?;
+    let at = u32_at(index, 0);
     let fits = |must: u32, may: u32, present: u32| must & !present == 0 && present & !may == 0;
-    if !fits(u32_at(near, 4), u32_at(near, 8), slots.present) {
+    if !fits(u32_at(index, 4), u32_at(index, 8), slots.present) {
         return None;
     }
-    for &present in &slots.far_present {
-        let far = head.array::<8>()?;
-        if !fits(u32_at(far, 0), u32_at(far, 4), present) {
+    for &present in &slots.overflow_present {
+        let masks = head.array::<8>()?;
+        if !fits(u32_at(masks, 0), u32_at(masks, 4), present) {
             return None;
         }
     }

@@ -9,7 +9,7 @@ use memchr::memchr;
 
 use super::shape::{KEEPS_ORDER, KEEPS_OTHERS, NameSlots, Names, NamesOf, Shape};
 use super::slots::{
-    AS_IS_SLOT, DOMAIN_SLOT, FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NEAR_SLOTS, NO_SLOT,
+    AS_IS_SLOT, DOMAIN_SLOT, FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, INLINE_SLOTS, NO_SLOT,
     ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, Span, TRAILING_SLASH_SLOT,
 };
 use crate::encoding::array_at;
@@ -23,9 +23,9 @@ impl Slots {
         self.clear(shape.words());
         let parts = url.parts();
         let domain = parts.host_end - domain_len as u32;
-        self.lend(DOMAIN_SLOT, Span::new(domain, parts.host_end));
-        self.lend(ORIGIN_SLOT, Span::new(0, parts.path_start));
-        self.lend(AS_IS_SLOT, Span::new(0, parts.path_end));
+        self.set_fixed(DOMAIN_SLOT, Span::new(domain, parts.host_end));
+        self.set_fixed(ORIGIN_SLOT, Span::new(0, parts.path_start));
+        self.set_fixed(AS_IS_SLOT, Span::new(0, parts.path_end));
         self.set(SCHEME_SLOT, Span::new(0, parts.scheme_end));
         let scheme = array_at(url.padded(), 0).map_or(0, |word| u64::from_le_bytes(*word));
         if scheme & 0xFF_FFFF_FFFF == u64::from_le_bytes(*b"http:\0\0\0") {
@@ -88,7 +88,7 @@ impl Slots {
         Some(())
     }
 
-    /// A short path from its marks, for a site all of whose slots are near.
+    /// A short path from its marks, for a site all of whose slots are inline.
     #[inline(always)]
     fn read_short_path(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
         let (path_start, path_len) = (url.parts().path_start, url.parts().path_end - url.parts().path_start);
@@ -96,7 +96,7 @@ impl Slots {
             short_marks(url.padded(), path_start as usize, path_len as usize, [b'/', b';'])?;
         let span = |start: u32, end: u32| Span::new(path_start + start, path_start + end);
         let has_slash = (slashes >> (path_len - 1)) as u32 & 1;
-        self.lend(TRAILING_SLASH_SLOT, span(path_len - 1, path_len));
+        self.set_fixed(TRAILING_SLASH_SLOT, span(path_len - 1, path_len));
         self.present |= has_slash << TRAILING_SLASH_SLOT;
         if path_len == 1 {
             return Some(());
@@ -114,7 +114,7 @@ impl Slots {
             start = next;
             let end = ends.trailing_zeros();
             present |= 1 << (slot % 32);
-            self.values[slot as usize % NEAR_SLOTS] = span(start, end);
+            self.values[slot as usize % INLINE_SLOTS] = span(start, end);
             (slot, next) = (slot + 1, end + 1);
             ends &= ends - 1;
         }
@@ -123,7 +123,7 @@ impl Slots {
         if semicolons != 0 {
             let (at, end) = (path_start + semicolons.trailing_zeros(), path_start + last_end);
             if self.read_path_params(url, shape, at, end)? {
-                self.values[(slot as usize - 1) % NEAR_SLOTS] = Span::new(path_start + start, at);
+                self.values[(slot as usize - 1) % INLINE_SLOTS] = Span::new(path_start + start, at);
             }
         }
         Some(())
@@ -212,7 +212,7 @@ impl Slots {
     ) -> Option<()> {
         let slots = names.slots_of(padded, name);
         let slot = slots.first();
-        if usize::from(slot) < NEAR_SLOTS && self.present & 1 << slot == 0 {
+        if usize::from(slot) < INLINE_SLOTS && self.present & 1 << slot == 0 {
             self.present |= 1 << slot;
             self.values[usize::from(slot)] = value;
             if flags & KEEPS_ORDER != 0 {

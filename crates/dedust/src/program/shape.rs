@@ -3,19 +3,19 @@ How the programs of sites lie in compiled rules: what is of one site alone, and 
 whose rules are built alike.
 
 ```text
-site    place    of the replaced texts, 4 bytes, if the shape says that there are any
-        prints   one byte for each name of a path parameter, of a query parameter, and for each rule: of the value
-                 of the tag slot that it asks for
-        ends     of the texts: 0, then one number for each, of 1, 2 or 4 bytes
-        texts    the names, then all others that rules ask for or write, without gaps
+site    place         of the replaced texts, 4 bytes, if the shape says that there are any
+        fingerprints  one byte for each name of a path parameter, of a query parameter, and for each rule: of the value
+                      of the tag slot that it asks for
+        ends          of the texts: 0, then one number for each, of 1, 2 or 4 bytes
+        texts         the names, then all others that rules ask for or write, without gaps
 
         or, of a mirror, see `IS_MIRROR`
 
-shape   header   36 bytes, see `Shape`
-        names    for each name: its first slot, and how many occurrences the rules know
-        heads    for each rule: where the rest lies, and masks of what must and may be there
-        rules    flags, numbers of checks, place in the site's list, checks by kind, template of the key, template of
-                 the URL where that is another
+shape   header        36 bytes, see `Shape`
+        names         for each name: its first slot, and how many occurrences the rules know
+        heads         for each rule: where the rest lies, and masks of what must and may be there
+        rules         flags, numbers of checks, place in the site's list, checks by kind, template of the key, template of
+                      the URL where that is another
 ```
 Places count bytes from the start of the site's part or of the shape. Rules speak of texts by their numbers. So a shape
 says nothing of what things are called, and a few shapes, which are always at hand, serve very many sites.
@@ -32,8 +32,8 @@ use crate::marks::{lanes_of, low_lanes};
 pub(crate) const HEADER_BYTES: usize = 36;
 /// Of the first slot of a name, and the number of its occurrences.
 pub(crate) const NAME_BYTES: usize = 4;
-/// The print of a rule that asks for no value of the tag slot; no value has it.
-pub(crate) const ANY_PRINT: u8 = 0;
+/// The fingerprint of a rule that asks for no value of the tag slot; no value has it.
+pub(crate) const ANY_FINGERPRINT: u8 = 0;
 
 /// Query parameters are remembered in the order of the URL.
 pub(crate) const KEEPS_ORDER: u8 = 1;
@@ -85,7 +85,7 @@ const PATH_NAMES: usize = 6;
 const QUERY_NAMES: usize = 7;
 const RULES: usize = 8;
 const TAG_SLOT: usize = 9;
-const PRINTS_AT: usize = 10;
+const FINGERPRINTS_AT: usize = 10;
 const ENDS_AT: usize = 12;
 const TEXTS_AT: usize = 14;
 const HEADS_AT: usize = 16;
@@ -108,9 +108,9 @@ pub(super) struct Names<'a> {
     /// The number of the first, and how many they are.
     first: u32,
     count: u32,
-    prints_at: u32,
-    prints: i8x16,
-    /// A bit for each of the prints at hand that is one.
+    fingerprints_at: u32,
+    fingerprints: i8x16,
+    /// A bit for each of the first sixteen fingerprints that is one.
     lanes: u32,
 }
 
@@ -187,12 +187,13 @@ impl<'a> Shape<'a> {
         Cursor::at(self.bytes, at)
     }
 
-    /// Which of the rules from `from` on ask for this print or none: a bit for each of [`LANES`].
+    /// Which of the rules from `from` on ask for this fingerprint or none: a bit for each of [`LANES`].
     #[inline(always)]
-    pub(super) fn likely_rules(&self, from: u32, print: u8) -> Option<u32> {
+    pub(super) fn likely_rules(&self, from: u32, fingerprint: u8) -> Option<u32> {
         let names = u32::from(self.small(PATH_NAMES)) + u32::from(self.small(QUERY_NAMES));
-        let prints = array_at(self.site, (self.large(PRINTS_AT).wrapping_add(names + from)) as usize)?;
-        let likely = equal_lanes(prints, print) | equal_lanes(prints, ANY_PRINT);
+        let fingerprints =
+            array_at(self.site, (self.large(FINGERPRINTS_AT).wrapping_add(names + from)) as usize)?;
+        let likely = equal_lanes(fingerprints, fingerprint) | equal_lanes(fingerprints, ANY_FINGERPRINT);
         Some(likely & low_lanes((self.rules() - from) as usize))
     }
 
@@ -204,10 +205,18 @@ impl<'a> Shape<'a> {
             NamesOf::Path => (0, path_names),
             NamesOf::Query => (path_names, u32::from(self.small(QUERY_NAMES))),
         };
-        let prints_at = self.large(PRINTS_AT).wrapping_add(first);
-        let prints = lanes_of(array_at(self.site, prints_at as usize)?);
+        let fingerprints_at = self.large(FINGERPRINTS_AT).wrapping_add(first);
+        let fingerprints = lanes_of(array_at(self.site, fingerprints_at as usize)?);
         let lanes = low_lanes(count as usize);
-        Some(Names { bytes: self.bytes, texts: self.texts(), first, count, prints_at, prints, lanes })
+        Some(Names {
+            bytes: self.bytes,
+            texts: self.texts(),
+            first,
+            count,
+            fingerprints_at,
+            fingerprints,
+            lanes,
+        })
     }
 
     /// Whether the URL has what the tag slot tells as soon as its path is read.
@@ -224,10 +233,10 @@ impl Names<'_> {
     pub(super) fn slots_of(&self, padded: &[u8], name: Span) -> NameSlots {
         let (start, length) = name.extent();
         let Some(name) = Text::new(padded, start, length) else { return NameSlots::NONE };
-        let print = i8x16::splat(print_of(name.word, name.length).cast_signed());
-        let likely = self.prints.cmp_eq(print).move_mask().cast_unsigned() & self.lanes;
+        let fingerprint = i8x16::splat(fingerprint_of(name.word, name.length).cast_signed());
+        let likely = self.fingerprints.cmp_eq(fingerprint).move_mask().cast_unsigned() & self.lanes;
         let number = self.first + likely.trailing_zeros();
-        // Mostly no other name has the print.
+        // Mostly no other name has the fingerprint.
         if likely != 0 && self.texts.is_text(number, &name) {
             return self.slots(number);
         }
@@ -241,11 +250,12 @@ impl Names<'_> {
     #[inline(never)]
     fn slots_of_rare(&self, padded: &[u8], start: usize, length: usize) -> NameSlots {
         let Some(name) = Text::new(padded, start, length) else { return NameSlots::NONE };
-        let print = print_of(name.word, name.length);
+        let fingerprint = fingerprint_of(name.word, name.length);
         for from in (0..self.count).step_by(LANES) {
-            let prints = array_at(self.texts.site, self.prints_at.wrapping_add(from) as usize);
+            let fingerprints = array_at(self.texts.site, self.fingerprints_at.wrapping_add(from) as usize);
             let lanes = low_lanes((self.count - from) as usize);
-            let mut likely = prints.map_or(0, |prints| equal_lanes(prints, print)) & lanes;
+            let mut likely =
+                fingerprints.map_or(0, |fingerprints| equal_lanes(fingerprints, fingerprint)) & lanes;
             while likely != 0 {
                 let number = self.first + from + likely.trailing_zeros();
                 if self.texts.is_text(number, &name) {
@@ -296,7 +306,7 @@ impl<'a> Texts<'a> {
         {
             return (self.start.wrapping_add(start.into()) as usize, end.saturating_sub(start).into());
         }
-        let (start, length) = far_extent(self.site, self.ends, number, self.width);
+        let (start, length) = wide_extent(self.site, self.ends, number, self.width);
         (self.start.wrapping_add(start) as usize, length as usize)
     }
 
@@ -327,7 +337,7 @@ impl<'a> Texts<'a> {
 
 /// Where a text of a site starts, all of whose texts together are longer than one byte can tell, and how long it is.
 #[inline(never)]
-fn far_extent(site: &[u8], ends: u32, number: u32, width: u32) -> (u32, u32) {
+fn wide_extent(site: &[u8], ends: u32, number: u32, width: u32) -> (u32, u32) {
     let at = ends.wrapping_add(number << width);
     // Both ends at once.
     let ends = array_at(site, at as usize).map_or(0, |ends| u64::from_le_bytes(*ends));
@@ -337,15 +347,15 @@ fn far_extent(site: &[u8], ends: u32, number: u32, width: u32) -> (u32, u32) {
     (start, end.saturating_sub(start))
 }
 
-/// A number for a text, never [`ANY_PRINT`]; different texts mostly have different ones. `word` is its
+/// A number for a text, never [`ANY_FINGERPRINT`]; different texts mostly have different ones. `word` is its
 /// [first](crate::encoding::first_word).
 #[inline(always)]
-pub(crate) fn print_of(word: u64, length: usize) -> u8 {
+pub(crate) fn fingerprint_of(word: u64, length: usize) -> u8 {
     ((word ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56).max(1) as u8
 }
 
-/// The print of a value that is none.
-pub(crate) const BARE_PRINT: u8 = 1;
+/// The fingerprint of a value that is none.
+pub(crate) const BARE_FINGERPRINT: u8 = 1;
 
 #[inline(always)]
 fn equal_lanes(bytes: &[u8; LANES], byte: u8) -> u32 {

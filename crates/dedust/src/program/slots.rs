@@ -24,17 +24,17 @@ pub(crate) const FIXED_SLOTS: u16 = 11;
 pub(crate) const NO_SLOT: u16 = u16::MAX;
 
 /// Slots whose presence fits into one word.
-pub(super) const NEAR_SLOTS: usize = 32;
+pub(super) const INLINE_SLOTS: usize = 32;
 
 /// The values of one URL, by slot, as ranges of its bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Slots {
     /// Which of the first slots are present, and the values of those that are: most sites need no more.
     pub(super) present: u32,
-    pub(super) values: [Span; NEAR_SLOTS],
+    pub(super) values: [Span; INLINE_SLOTS],
     /// Likewise for all others.
-    pub(super) far_present: Vec<u32>,
-    far_values: Vec<Span>,
+    pub(super) overflow_present: Vec<u32>,
+    overflow_values: Vec<Span>,
     /// Whether there are query parameters that no rule of the site knows.
     pub(super) has_unknown: bool,
     /// Whether some name that the rules know stands more than once.
@@ -115,66 +115,66 @@ impl Slots {
     pub(super) fn clear(&mut self, words: u32) {
         self.present = 0;
         (self.has_unknown, self.has_repeated, self.has_semicolon) = (false, false, false);
-        if words > 1 || !self.far_present.is_empty() {
-            self.clear_far(words);
+        if words > 1 || !self.overflow_present.is_empty() {
+            self.clear_overflow(words);
         }
         self.params.clear();
     }
 
     #[cold]
-    fn clear_far(&mut self, words: u32) {
-        self.far_present.clear();
-        self.far_present.resize(words.saturating_sub(1) as usize, 0);
-        let slots = self.far_present.len() * 32;
-        self.far_values.resize(self.far_values.len().max(slots), Span::default());
+    fn clear_overflow(&mut self, words: u32) {
+        self.overflow_present.clear();
+        self.overflow_present.resize(words.saturating_sub(1) as usize, 0);
+        let slots = self.overflow_present.len() * 32;
+        self.overflow_values.resize(self.overflow_values.len().max(slots), Span::default());
     }
 
     #[inline(always)]
     pub(super) fn set(&mut self, slot: u16, value: Span) {
-        let near = usize::from(slot);
-        if near < NEAR_SLOTS {
-            self.present |= 1 << near;
-            self.values[near] = value;
+        let index = usize::from(slot);
+        if index < INLINE_SLOTS {
+            self.present |= 1 << index;
+            self.values[index] = value;
         } else {
-            self.set_far(near - NEAR_SLOTS, value);
+            self.set_overflow(index - INLINE_SLOTS, value);
         }
     }
 
     #[inline(never)]
-    fn set_far(&mut self, slot: usize, value: Span) {
+    fn set_overflow(&mut self, slot: usize, value: Span) {
         if let (Some(present), Some(place)) =
-            (self.far_present.get_mut(slot / 32), self.far_values.get_mut(slot))
+            (self.overflow_present.get_mut(slot / 32), self.overflow_values.get_mut(slot))
         {
             *present |= 1 << (slot % 32);
             *place = value;
         }
     }
 
-    /// Gives a value to one of the fixed slots that is never present.
+    /// Sets the value of one of the fixed slots that are never present.
     #[inline(always)]
-    pub(super) fn lend(&mut self, slot: u16, value: Span) {
-        self.values[usize::from(slot) % NEAR_SLOTS] = value;
+    pub(super) fn set_fixed(&mut self, slot: u16, value: Span) {
+        self.values[usize::from(slot) % INLINE_SLOTS] = value;
     }
 
     /// Where the value of a slot that is present starts, and how long it is; of others anything.
     #[inline(always)]
     pub(crate) fn extent(&self, slot: u16) -> (usize, usize) {
-        let near = usize::from(slot);
-        if near < NEAR_SLOTS {
-            self.values[near].extent()
+        let index = usize::from(slot);
+        if index < INLINE_SLOTS {
+            self.values[index].extent()
         } else {
-            self.far_values.get(near - NEAR_SLOTS).map_or((0, 0), |span| span.extent())
+            self.overflow_values.get(index - INLINE_SLOTS).map_or((0, 0), |span| span.extent())
         }
     }
 
     /// Whether the value of a slot that is present is none; of others anything.
     #[inline(always)]
     pub(crate) fn is_bare(&self, slot: u16) -> bool {
-        let near = usize::from(slot);
-        if near < NEAR_SLOTS {
-            self.values[near].is_bare()
+        let index = usize::from(slot);
+        if index < INLINE_SLOTS {
+            self.values[index].is_bare()
         } else {
-            self.far_values.get(near - NEAR_SLOTS).is_some_and(|span| span.is_bare())
+            self.overflow_values.get(index - INLINE_SLOTS).is_some_and(|span| span.is_bare())
         }
     }
 
@@ -211,23 +211,27 @@ impl Slots {
 
     #[inline(always)]
     pub(crate) fn has(&self, slot: u16) -> bool {
-        let near = usize::from(slot);
-        if near < NEAR_SLOTS { self.present & (1 << near) != 0 } else { self.has_far(near - NEAR_SLOTS) }
+        let index = usize::from(slot);
+        if index < INLINE_SLOTS {
+            self.present & (1 << index) != 0
+        } else {
+            self.has_overflow(index - INLINE_SLOTS)
+        }
     }
 
     #[inline(never)]
-    fn has_far(&self, slot: usize) -> bool {
-        self.far_present.get(slot / 32).is_some_and(|present| present & (1 << (slot % 32)) != 0)
+    fn has_overflow(&self, slot: usize) -> bool {
+        self.overflow_present.get(slot / 32).is_some_and(|present| present & (1 << (slot % 32)) != 0)
     }
 
     /// Where the value of a slot lies, if the URL has that key.
     #[inline(always)]
     pub(crate) fn span(&self, slot: u16) -> Option<Span> {
-        let near = usize::from(slot);
-        if near < NEAR_SLOTS {
-            (self.present & (1 << near) != 0).then(|| self.values[near])
-        } else if self.has_far(near - NEAR_SLOTS) {
-            self.far_values.get(near - NEAR_SLOTS).copied()
+        let index = usize::from(slot);
+        if index < INLINE_SLOTS {
+            (self.present & (1 << index) != 0).then(|| self.values[index])
+        } else if self.has_overflow(index - INLINE_SLOTS) {
+            self.overflow_values.get(index - INLINE_SLOTS).copied()
         } else {
             None
         }

@@ -11,7 +11,7 @@ use super::{RowSet, SpotNumber, Table};
 use crate::canonfd::draft::Draft;
 
 /// Where rows of several pairs are more than one in so many, they are put in order by marking them.
-const MANY: usize = 64;
+const DENSE_SHARE: usize = 64;
 
 /// The work of an edit, however few rows it concerns.
 const WORK_OF_EDIT: usize = 300;
@@ -96,7 +96,7 @@ impl Table<'_> {
             let lists = pairs.iter().map(|&pair| self.rows_of(pair));
             lists.flat_map(|(first, later)| first.iter().chain(later)).copied()
         };
-        if size > self.corpus.len() / MANY {
+        if size > self.corpus.len() / DENSE_SHARE {
             return RowSet::of(rows(), self.corpus.len()).iter().collect();
         }
         let mut rows: Vec<u32> = rows().collect();
