@@ -82,7 +82,7 @@ const HAS_PATH_VALUES: u8 = 4;
 const FETCHABLE: u8 = 1;
 /// Edit: it may turn out impossible when some of its changes were made.
 const MAY_FAIL: u8 = 2;
-/// Edit: what it looks at and changes is of no concern to any other edit of the site.
+/// Edit: it may be made before all others, and need not be asked again: see `independence.rs`.
 const IS_ALONE: u8 = 4;
 /// Edit: the URL has no other parts than it asks for; with the second flag, query parameters do not count.
 const IS_CLOSED: u8 = 8;

@@ -265,14 +265,68 @@ fn users_are_left_out_of_keys_and_kept_in_urls() {
 
 #[test]
 fn edits_that_share_a_bit_are_all_made() {
+    // With a test, none of them is made early, so that each needs a bit.
     let many: Vec<String> = (0..200)
-        .map(|number| format!(r#"{{"change": [{{"drop": "q.p{number}"}}], "fetchable": true}}"#))
+        .map(|number| {
+            let change = format!(r#""change": [{{"drop": "q.p{number}"}}]"#);
+            format!(r#"{{"when": {{"q.keep": "absent"}}, {change}, "fetchable": true}}"#)
+        })
         .collect();
     let normalizer = edits(&format!("[{}]", many.join(",")));
+    stays(&normalizer, "/?keep=1&p0=3&p199=1");
     check(&normalizer, "/?p199=1&x=2&p0=3&p1=4&p200=5", "/?p200=5&x=2", "/?x=2&p200=5");
     let explanation = normalizer.explain("http://example.org/?p199=1&x=2&p0=3&p1=4").unwrap();
     assert_eq!(explanation.edits, [0, 1, 199]);
     assert_eq!(normalizer.explain("http://example.org/?z=1&x=2&p200=3").unwrap().edits, [0; 0]);
+}
+
+/// Tables wait for the values that they look up, up to some number of them: few, many, and more than that.
+#[test]
+fn tables_of_any_size_translate_what_they_know() {
+    for size in [9, 16, 17, 300, 20_000] {
+        let numbers = 100_000..100_000 + size;
+        let values: Vec<String> = numbers.clone().map(|number| format!(r#""{number}""#)).collect();
+        let pairs: Vec<String> =
+            numbers.map(|number| format!(r#"["{number}", "a-title-of-page-{number}"]"#)).collect();
+        let (values, pairs) = (values.join(","), pairs.join(","));
+        let normalizer = edits(&format!(
+            r#"[{{"change": [{{"drop": "q.sid"}}], "fetchable": true}},
+                {{"when": {{"q.p": {{"one_of": [{values}]}}}}, "closed": true, "fetchable": true,
+                  "change": [{{"path": [{{"value": {{"from": {{"of": "q.p", "table": [{pairs}]}}}}}}]}}, {{"drop": "q.p"}}]}}]"#
+        ));
+        for number in [100_000, 100_000 + size / 2, 100_000 + size - 1] {
+            let page = format!("/a-title-of-page-{number}");
+            check(&normalizer, &format!("/?p={number}"), &page, &page);
+            check(&normalizer, &format!("/?sid=1&p={number}"), &page, &page);
+            stays(&normalizer, &format!("/?p={number}&x=1"));
+            stays(&normalizer, &format!("/?q={number}"));
+        }
+        stays(&normalizer, &format!("/?p={}", 100_000 + size));
+        stays(&normalizer, "/?p");
+    }
+}
+
+/// Edits of a host leave `www` out where the rest has the same edits, and not where it has others.
+#[test]
+fn hosts_with_the_same_edits_are_joined() {
+    let www = r#"{"change": [{"map": {"of": "sub_1", "values": [{"is": "www"}]}}], "fetchable": true}"#;
+    let drop = r#"{"change": [{"drop": "q.sid"}], "fetchable": true}"#;
+    let site = format!(r#"{{"hosts": ["blog.example.org"], "edits": [{www}, {drop}]}}"#);
+    let file = format!(r#"{{"version": 2, "sites": {{"example.org": {site}}}}}"#);
+    let normalizer = Normalizer::compile(&RuleSet::load(file.as_bytes()).unwrap());
+    let blog = "http://blog.example.org/a?b=1";
+    check(&normalizer, "http://www.blog.example.org/a?b=1&sid=2", blog, blog);
+    stays(&normalizer, blog);
+    stays(&normalizer, "http://www.shop.example.org/a?b=1&sid=2");
+    // The host that is written has rules of its own.
+    let moved = r#"{"change": [{"map": {"of": "sub_0", "values": [{"is": "old", "becomes": "blog"}]}}], "fetchable": true}"#;
+    let other = r#"{"change": [{"drop": "q.b"}], "fetchable": true}"#;
+    let file = format!(
+        r#"{{"version": 2, "sites": {{"example.org": {{"edits": [{moved}]}}, "blog.example.org": {{"edits": [{other}]}}}}}}"#
+    );
+    let normalizer = Normalizer::compile(&RuleSet::load(file.as_bytes()).unwrap());
+    check(&normalizer, "http://old.example.org/a?b=1", blog, "http://old.example.org/a?b=1");
+    check(&normalizer, blog, "http://blog.example.org/a", "http://blog.example.org/a");
 }
 
 #[test]

@@ -319,7 +319,7 @@ proptest! {
     }
 
     #[test]
-    fn edits_that_are_off_are_as_good_as_gone(edits in site(), is_off in vec(any::<bool>(), 40), urls in vec(url(), 4)) {
+    fn edits_that_are_off_are_as_good_as_gone(edits in site(), is_off in vec(any::<bool>(), 72), urls in vec(url(), 4)) {
         let mut off = edits.clone();
         off.iter_mut().zip(&is_off).filter(|(_, is_off)| **is_off).for_each(|(edit, _)| edit.off = Some(Box::default()));
         let left: Vec<Edit> = off.iter().filter(|edit| edit.is_applied()).cloned().collect();
@@ -336,7 +336,7 @@ proptest! {
 
     #[test]
     fn what_is_kept_or_merged_can_be_loaded(
-        earlier in site(), learned in site(), states in vec(0..4u8, 40), is_shared in any::<bool>(),
+        earlier in site(), learned in site(), states in vec(0..4u8, 72), is_shared in any::<bool>(),
     ) {
         let rules = |edits: &[Edit]| {
             let mut rules = RuleSet::new("by hand");

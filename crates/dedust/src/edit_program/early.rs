@@ -1,8 +1,8 @@
 /*!
 Edits that are made as soon as a URL is read: most of those that are learned are of this kind.
 
-"This parameter is left out" asks for nothing and is of no concern to other edits. Whether it is made before or after
-them is all the same, so it needs no test and no place in their order: the table of names says what becomes of a
+"This parameter is left out" asks for nothing, and edits before it mostly do not speak of the parameter. Then it may as well be made
+first, so it needs no test and no place in their order: the table of names says what becomes of a
 parameter. Likewise for a slash at the end, for `https`, and for a host label such as `www`. That `;` separates the parameters of all URLs
 of a site is not even a change, but a way of reading.
 */
@@ -30,7 +30,7 @@ pub(super) enum Early<'e> {
 }
 
 impl<'e> Early<'e> {
-    /// The changes of an edit, if all of them can be made early. Nobody else may speak of what they change.
+    /// The changes of an edit, if all of them can be made early. It must be [alone](super::independence::alone).
     pub(super) fn of(edit: &'e Edit) -> Option<Vec<Self>> {
         if !edit.when.is_empty() {
             return None;

@@ -147,7 +147,7 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
         masks(&ordered).into_iter().map(|Masks { again, conflicts }| [bits(&again), bits(&conflicts)]);
     for (number, (place, edit, is_alone)) in edits_in_order.into_iter().chain(early).enumerate() {
         out.set_u32(places + 4 * number, out.len())?;
-        // Those that are made early are of no concern to any.
+        // Those that are made early need no masks.
         encoder.put_edit(place, edit, is_alone, masks.next().unwrap_or_default(), &mut out)?;
     }
     let texts = encoder.texts.into_inner();

@@ -274,6 +274,26 @@ mod tests {
     }
 
     #[test]
+    fn an_edit_is_made_early_where_none_before_it_could_see_it() {
+        let alone = |json: &str| {
+            let edits = edits(json);
+            alone(&edits.iter().enumerate().collect::<Vec<_>>())
+        };
+        let drop =
+            |fetchable: bool| format!(r#"{{"change": [{{"drop": "q.a"}}], "fetchable": {fetchable}}}"#);
+        // Counts the parts of a URL, and so sees whether there is a parameter.
+        let table = r#"{"when": {"path_0": {"is": "x"}}, "closed": true,
+                        "change": [{"path": [{"text": "y"}]}], "fetchable": true}"#;
+        assert_eq!(alone(&format!("[{}, {table}]", drop(true))), [true, false]);
+        assert_eq!(alone(&format!("[{table}, {}]", drop(true))), [false, false]);
+        // Of canonical URLs the table sees the parameter that keys leave out.
+        assert_eq!(alone(&format!("[{}, {table}]", drop(false))), [false, false]);
+        // What a later edit writes would have to be left out again.
+        let set = r#"{"change": [{"set": {"key": "q.a", "to": [{"of": "q.b"}]}}], "fetchable": true}"#;
+        assert_eq!(alone(&format!("[{}, {set}]", drop(true))), [false, false]);
+    }
+
+    #[test]
     fn edits_are_asked_again_where_something_else_may_come_of_it() {
         let edits = edits(
             r#"[{"when": {"q.a": {"is": "1"}}, "change": [{"drop": "q.b"}]}, {"change": [{"drop": "q.a"}]},

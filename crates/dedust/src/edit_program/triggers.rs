@@ -44,16 +44,6 @@ impl Trigger {
 
 /// What an edit waits for: any of these, among them so many values at most.
 pub(super) fn triggers(edit: &Edit, max_values: usize) -> BTreeSet<Trigger> {
-    // What is looked up in a table is the name of a page, which few URLs have.
-    let is_looked_up = |spot: &Spot| {
-        sources(edit).any(|source| !source.table.is_empty() && source.of.as_ref() == Some(spot))
-    };
-    if let Some((spot, test)) =
-        edit.when.iter().find(|(spot, test)| matches!(test, Test::OneOf(_)) && is_looked_up(spot))
-        && let Some(asked) = asked_for(spot, test, max_values)
-    {
-        return asked;
-    }
     let asked = edit.when.iter().filter_map(|(spot, test)| asked_for(spot, test, max_values));
     // Where there are more known values, each is rarer.
     let frequency = |triggers: &BTreeSet<Trigger>| {
@@ -131,11 +121,6 @@ pub(super) fn depths(edit: &Edit) -> u8 {
 
 /// What is read by the first change that puts something new into the URL. If that is not there, nothing is changed.
 fn needed(edit: &Edit) -> impl Iterator<Item = &Spot> {
-    sources(edit).filter_map(|source| source.of.as_ref())
-}
-
-/// What the first change that puts something new into the URL puts there.
-fn sources(edit: &Edit) -> impl Iterator<Item = &Source> {
     let first = edit.change.iter().find(|change| matches!(change, Change::Set { .. } | Change::Path(_)));
     let set = match first {
         Some(Change::Set { to, .. }) => to.as_slice(),
@@ -149,7 +134,7 @@ fn sources(edit: &Edit) -> impl Iterator<Item = &Source> {
         PathPart::Value { from, .. } => Some(from),
         _ => None,
     });
-    set.iter().chain(values)
+    set.iter().chain(values).filter_map(|source: &Source| source.of.as_ref())
 }
 
 /// What a test asks for; nothing when it can be passed by what is not there.
