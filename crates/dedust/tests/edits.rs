@@ -56,6 +56,35 @@ fn where_a_value_is_asked_for_the_first_of_a_name_is_dropped() {
 }
 
 #[test]
+fn texts_in_place_of_parameters_are_dropped_read_and_translated() {
+    let dropped = edits(r#"[{"change": [{"drop": "q.="}], "fetchable": true}]"#);
+    check(&dropped, "/a.css?1588347", "/a.css", "/a.css");
+    check(&dropped, "/a?b=1&/topic,21.0.html&a=2", "/a?a=2&b=1", "/a?b=1&a=2");
+    check(&dropped, "/a?1&2", "/a", "/a");
+    stays(&dropped, "/a?v=1588347");
+    stays(&dropped, "/a?new");
+    stays(&dropped, "/a?/b=1");
+
+    let read = edits(
+        r#"[{"when": {"path_0": {"is": "showthread.php"}, "q.=": {"any": "text"}}, "fetchable": true,
+             "change": [{"set": {"key": "q.t", "to": [{"of": "q.=", "part": {"digits": 0}}]}}, {"drop": "q.="}]}]"#,
+    );
+    check(&read, "/showthread.php?15-a-title&p=2", "/showthread.php?p=2&t=15", "/showthread.php?p=2&t=15");
+    stays(&read, "/showthread.php?t=15");
+    stays(&read, "/other.php?15-a-title");
+
+    let translated = edits(
+        r#"[{"change": [{"map": {"of": "q.=", "values": [{"is": "/a,1", "becomes": "/z,1"}]}}], "fetchable": true},
+            {"change": [{"fold": {"of": {"key": "q.="}, "to": "lowercase"}}]},
+            {"when": {"q.=": {"is": "/old,2"}}, "change": [{"forget": "q.="}]}]"#,
+    );
+    // Keys are sorted by what is written.
+    check(&translated, "/?/a,1&/b=1", "/?/b=1&/z,1", "/?/z,1&/b=1");
+    check(&translated, "/?/Old,2&x=1", "/?*&x=1", "/?/Old,2&x=1");
+    stays(&translated, "/?/b,1");
+}
+
+#[test]
 fn what_cannot_be_fetched_changes_keys_only() {
     let normalizer =
         edits(r#"[{"change": [{"drop": "q.sid"}]}, {"change": [{"drop": "q.ref"}], "fetchable": true}]"#);

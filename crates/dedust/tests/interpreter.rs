@@ -15,7 +15,6 @@ use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
-use proptest::test_runner::RngSeed;
 
 /// What the first rule that covers `url` makes of it, as a key.
 fn interpret(rules: &[Rule], url: &str) -> String {
@@ -325,7 +324,7 @@ fn among_many_keys(rules: &RuleSet) -> Option<RuleSet> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn the_compiled_key_is_the_interpreted_key(rules in rule_set(rule(free_keys(), true)), urls in vec(prop_oneof![url(), crowded_url()], 8)) {

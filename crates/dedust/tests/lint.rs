@@ -9,7 +9,6 @@ use dedust::RuleSet;
 use dedust::rules::lint;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 /// Pieces of rule files that may stand where others do.
 const PIECES: [&str; 18] = [
@@ -39,7 +38,7 @@ fn file() -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn damaged_files_have_errors_that_loading_has_too(

@@ -15,13 +15,15 @@ use dedust::{Normalizer, ParsedUrl, RuleSet};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 const DOMAIN: &str = "example.org";
 
 /// What edits are made of in property tests: few names and values, so that they meet.
 const NAMES: [&str; 5] = ["a", "b", "sid", "a-rather-long-name", "a-rather-long-game"];
-const VALUES: [&str; 10] = ["", "1", "20", "a", "index.php", "Wiki%3AA", "x-7-y.html", "*", "007", "a%20b"];
+const VALUES: [&str; 11] =
+    ["", "1", "20", "a", "index.php", "Wiki%3AA", "x-7-y.html", "*", "007", "a%20b", "/1,A.html"];
+/// What may stand in place of a parameter; not all of these are texts to edits.
+const TEXTS: [&str; 7] = ["1", "20", "007", "/1,A.html", "a/b", "index.php", "Wiki%3AA,%20"];
 
 fn name() -> impl Strategy<Value = String> {
     (prop::sample::select(&NAMES[..]), prop::bool::weighted(0.1))
@@ -40,6 +42,7 @@ fn key() -> impl Strategy<Value = TokenKey> {
     let parsed = |text: String| text.parse().unwrap();
     prop_oneof![
         6 => name().prop_map(move |name| parsed(format!("q.{name}"))),
+        1 => prop::sample::select(&["q.=", "q.=", "q.=#2"][..]).prop_map(move |name| parsed(name.to_owned())),
         1 => name().prop_map(move |name| parsed(format!("mp.{name}"))),
         4 => (0..4u16).prop_map(TokenKey::PathSegment),
         1 => (0..2u16).prop_map(TokenKey::Subdomain),
@@ -204,10 +207,11 @@ fn url() -> impl Strategy<Value = String> {
     let value = || prop_oneof![6 => pick(&VALUES[..]), 1 => pick(&["A%CC%8A", "a;b=1", "a'b", "%27", "x+y", "a:b/c", "..", "%A", "a%", "00.01", "x-01%2F%3a"])];
     let segment =
         || prop_oneof![8 => value(), 1 => pick(&["Abc", "x;a=1", "tl;dr", "%7e", ".", "b%", "%C3%B1%CC%83"])];
-    let param = || {
+    let named = || {
         (pick(&NAMES[..]), option::weighted(0.9, value()))
             .prop_map(|(name, value)| value.map_or(name.to_owned(), |value| format!("{name}={value}")))
     };
+    let param = || prop_oneof![6 => named(), 1 => pick(&TEXTS[..]).prop_map(str::to_owned)];
     let separator = || prop_oneof![9 => Just("&"), 1 => Just(";")];
     let query = (vec((param(), separator()), 1..5), separator(), any::<bool>()).prop_map(
         |(params, one, is_mixed)| {
@@ -300,7 +304,7 @@ fn compiled(edits: &[Edit]) -> Normalizer {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(1500))]
 
     #[test]
     fn compiled_edits_do_what_interpreted_edits_do(edits in site(), urls in vec(url(), 8)) {

@@ -90,6 +90,19 @@ fn edits_that_make_no_sense_are_refused_with_the_reason() {
             "edit 0 is invalid: a closed edit asks for path segments from the left, not for `last_0`",
         ),
         (r#"{"change": [{"order": ["path_0"]}]}"#, "edit 0 is invalid: the order names `path_0`"),
+        (
+            r#"{"change": [{"set": {"key": "q.=", "to": [{"of": "q.id"}]}}]}"#,
+            "edit 0 is invalid: `q.=` is a text in place of a parameter: it can be asked for, read",
+        ),
+        (
+            r#"{"when": {"q.=": {"is": "/a,1"}}, "closed": true, "last": true,
+                "change": [{"write": {"scheme": {"keep": "http"}}}]}"#,
+            "edit 0 is invalid: `q.=` is a text in place of a parameter: it can be asked for, read",
+        ),
+        (
+            r#"{"change": [{"map": {"of": "q.=", "values": [{"is": "1", "becomes": "new"}]}}]}"#,
+            "edit 0 is invalid: `new` cannot stand in `q.=`",
+        ),
     ] {
         let file = format!(r#"{{"version": 2, "sites": {{"a.example": {{"edits": [{edits}]}}}}}}"#);
         let said = refusal(&file);

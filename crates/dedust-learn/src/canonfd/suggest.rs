@@ -193,7 +193,7 @@ impl Search<'_> {
         members
     }
 
-    /// Whether a draft forgets only keys of which enough is known.
+    /// Whether a draft forgets only keys of which enough is known, and puts no text in place of a parameter, which rules cannot do.
     fn is_sound(&self, draft: &Draft) -> bool {
         draft.change.iter().all(|change| match change {
             Change::Drop(Spot::Key(key @ (TokenKey::QueryParam(_) | TokenKey::PathParam(_)))) => {
@@ -205,6 +205,7 @@ impl Search<'_> {
                     || self.family_of_drop(key) != Family::Other
                     || self.table.values_of(key).values >= THRESHOLDS.suggest.min_values
             }
+            Change::Set { key, .. } => !key.is_query_text(),
             _ => true,
         })
     }

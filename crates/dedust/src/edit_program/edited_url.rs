@@ -8,7 +8,7 @@ use super::names::Name;
 use super::{BARE, EditMask, EditProgram, NO_ID, Place};
 use crate::encoding::first_word;
 use crate::rule::Composer;
-use crate::url::{ParsedUrl, RawValue};
+use crate::url::{ParsedUrl, RawValue, TEXT_NAME};
 
 /// Texts that edits have written are told from parts of the URL, which is shorter than this.
 const WRITTEN: u32 = 1 << 31;
@@ -34,6 +34,8 @@ pub(crate) struct EditedUrl {
     pub(super) has_semicolon: bool,
     /// Whether query parameters stand in the order of their names.
     pub(super) is_in_order: bool,
+    /// Whether a text may stand in place of a query parameter.
+    pub(super) has_text: bool,
     /// What is done early to some parameters.
     pub(super) early: u8,
     /// Whether there is more of what was left out early.
@@ -136,6 +138,16 @@ pub(super) struct Param {
     pub(super) early: u8,
     /// It stands behind a `;` that separates it from the one before. Keys have `&` there.
     pub(super) is_after_semicolon: bool,
+    /// It is a text in place of a parameter: its value is all that is written, and its name is empty.
+    pub(super) is_text: bool,
+}
+
+impl Param {
+    /// What parameters are sorted by.
+    #[inline(always)]
+    pub(super) fn sorted_by(&self) -> Piece {
+        if self.is_text { self.value } else { self.name }
+    }
 }
 
 impl Default for EditedUrl {
@@ -152,6 +164,7 @@ impl Default for EditedUrl {
             has_user: false,
             has_semicolon: false,
             is_in_order: true,
+            has_text: false,
             early: 0,
             repeats: false,
             names: 0,
@@ -308,10 +321,14 @@ impl EditedUrl {
         self.written_since(start)
     }
 
-    /// A query parameter that was not in the URL. Edits that wait for its name are triggered.
+    /// A query parameter that was not in the URL, or a text in place of one. Edits that wait for its name are triggered.
     pub(super) fn new_param(&mut self, program: &EditProgram<'_>, name: &[u8], value: Piece) -> Param {
         let word = first_word(name, 0, name.len());
         let known = program.query_names().find(word, name, 0, name.len());
+        if name == TEXT_NAME {
+            self.has_text = true;
+            return Param { is_text: true, ..self.named(known, word, b"", value) };
+        }
         self.named(known, word, name, value)
     }
 
@@ -325,7 +342,7 @@ impl EditedUrl {
     fn named(&mut self, Name { id, edits, early }: Name, word: u64, name: &[u8], value: Piece) -> Param {
         self.triggered |= edits;
         let name = self.write_text(name);
-        Param { word: word.swap_bytes(), name, value, id, early, is_after_semicolon: false }
+        Param { word: word.swap_bytes(), name, value, id, early, is_after_semicolon: false, is_text: false }
     }
 
     /// Notes that a name was met.
@@ -340,7 +357,7 @@ impl EditedUrl {
     pub(super) fn clear(&mut self) {
         self.written.truncate(1);
         (self.has_semicolon, self.is_in_order, self.early, self.repeats) = (false, true, 0, false);
-        (self.has_user, self.names, self.has_repeated) = (false, 0, false);
+        (self.has_user, self.has_text, self.names, self.has_repeated) = (false, false, 0, false);
         let parts = &mut self.parts;
         parts.touched = Touched::default();
         (parts.path_is_forgotten, parts.has_slash) = (false, false);

@@ -9,7 +9,7 @@ use super::edited_url::{EditedUrl, Piece};
 use super::{CompiledSite, EditProgram, PADDING, encode};
 use crate::rule::Edit;
 use crate::text_buffer::TextBuffer;
-use crate::url::{NameCounts, ParamName, ParsedUrl, RawKey, RawValue, TokenKey};
+use crate::url::{NameCounts, ParamName, ParsedUrl, RawKey, RawValue, TEXT_NAME, TokenKey};
 
 /// Edits that can be made to [`UrlParts`].
 #[derive(Clone, Debug, Default)]
@@ -134,7 +134,7 @@ impl UrlParts {
         }
         let mut counts = NameCounts::default();
         for param in &parts.params {
-            let name = self.edited.text(&self.url, param.name);
+            let name = if param.is_text { TEXT_NAME } else { self.edited.text(&self.url, param.name) };
             visit(RawKey::QueryParam(name), counts.count(name), value(param.value));
         }
         if let Some(hashbang) = parts.hashbang {

@@ -19,7 +19,8 @@ impl Changing<'_, '_> {
         while let Some(param) = edited.parts.params.get(at) {
             let value = |param: &Param| (param.value == Piece::STAR, edited.value(self.url, param.value));
             let says_the_same = |other: &Param| {
-                other.word == param.word
+                (param.is_text || other.word == param.word)
+                    && other.is_text == param.is_text
                     && edited.text(self.url, other.name) == edited.text(self.url, param.name)
                     && value(other) == value(param)
             };
@@ -60,14 +61,14 @@ impl Changing<'_, '_> {
 
     /// Adds a parameter, or those of which it consists.
     fn split_param(&mut self, param: Param) {
-        let Param { name, value, .. } = param;
+        let Param { name, value, is_text, .. } = param;
         let padded = self.url.padded();
-        let is_as_read = !name.is_written() && (value.is_bare() || value.start == name.end + 1);
+        let is_as_read =
+            !name.is_written() && (value.is_bare() || value.start == name.end + u32::from(!is_text));
         let (mut start, end) =
             (name.start as usize, if value.is_bare() { name.end } else { value.end } as usize);
-        let params = &mut self.edited.parts.params;
         if !is_as_read || memchr(b';', &padded[start..end]).is_none() {
-            params.push(param);
+            self.edited.parts.params.push(param);
             return;
         }
         let (names, mut is_after_semicolon) = (self.program.query_names(), param.is_after_semicolon);
@@ -75,12 +76,23 @@ impl Changing<'_, '_> {
         for piece in padded[start..end].split(|&byte| byte == b';') {
             let length = memchr(b'=', piece).unwrap_or(piece.len());
             let (name_end, piece_end) = (start + length, start + piece.len());
-            let value = if name_end < piece_end { Piece::new(name_end + 1, piece_end) } else { Piece::BARE };
             let word = first_word(padded, start, length);
-            let Name { id, edits, early } = names.find(word, padded, start, length);
-            let (word, name) = (word.swap_bytes(), Piece::new(start, name_end));
-            triggered |= edits | self.program.triggered_by_param((id, early), padded, value);
-            params.push(Param { word, name, value, id, early, is_after_semicolon });
+            let mut param = Param {
+                word: word.swap_bytes(),
+                name: Piece::new(start, name_end),
+                value: Piece::new(name_end + 1, piece_end),
+                is_after_semicolon,
+                is_text: false,
+                ..param
+            };
+            let Name { id, edits, early } = if name_end < piece_end {
+                names.find(word, padded, start, length)
+            } else {
+                self.edited.read_bare_param(padded, &names, &mut param)
+            };
+            (param.id, param.early) = (id, early);
+            triggered |= edits | self.program.triggered_by_param((id, early), padded, param.value);
+            self.edited.parts.params.push(param);
             (start, is_after_semicolon) = (piece_end + 1, true);
         }
         self.edited.triggered |= triggered;

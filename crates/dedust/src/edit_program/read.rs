@@ -8,14 +8,16 @@ use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 use super::edited_url::{EditedUrl, Param, Parts, Piece, Touched};
 use super::values::{OF_PATH, ValueHash};
 use super::{
-    EditMask, EditProgram, FIRST_LABEL_AT, Feature, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, NO_LABELS, Name,
-    Names, PARAM_CHARACTERS_AT, PATH_CHARACTERS_AT, spelling_bits,
+    EditMask, EditProgram, FIRST_LABEL_AT, Feature, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, NO_ID, NO_LABELS,
+    Name, Names, PARAM_CHARACTERS_AT, PATH_CHARACTERS_AT, spelling_bits,
 };
 use crate::encoding::{array_at, first_word};
 use crate::marks::{
     AnyQuery, LANES, Marks, ParamAt, SHORT, ShortQuery, lanes_of, low_bits, low_lanes, short_marks,
 };
-use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separator};
+use crate::url::{
+    ParsedUrl, TEXT_NAME, all_named, is_query_text, path_params, query_params, query_separator,
+};
 
 /// The [first words](first_word) of schemes.
 const HTTP: u64 = u64::from_le_bytes(*b"http\0\0\0\0");
@@ -31,7 +33,7 @@ impl EditedUrl {
         let parts = url.parts();
         self.written.truncate(1);
         (self.has_semicolon, self.is_in_order, self.early, self.repeats) = (false, true, 0, false);
-        (self.names, self.has_repeated, self.triggered) = (0, false, 0);
+        (self.names, self.has_repeated, self.triggered, self.has_text) = (0, false, 0, false);
         self.has_user = parts.host_start != parts.scheme_end + 3;
         self.parts.touched = Touched::default();
         self.parts.path_is_forgotten = false;
@@ -147,7 +149,7 @@ impl EditedUrl {
             at += if value.is_bare() { 0 } else { value.len() + 1 };
             let word = word.swap_bytes();
             self.triggered |= edits;
-            params.push(Param { word, name, value, id, early, is_after_semicolon: false });
+            params.push(Param { word, name, value, id, early, is_after_semicolon: false, is_text: false });
             // What stands before a parameter may be dots, which are a step without it.
             touched.path_text = true;
         }
@@ -199,22 +201,49 @@ impl EditedUrl {
     #[inline(always)]
     fn read_param(&mut self, padded: &[u8], program: &EditProgram<'_>, names: &Names<'_>, param: ParamAt) {
         let (start, name_end, end) = (param.start as usize, param.name_end as usize, param.end as usize);
-        let word = first_word(padded, start, name_end - start);
-        let Name { id, mut edits, early } = names.find(word, padded, start, name_end - start);
-        let value = if name_end < end { Piece::new(name_end + 1, end) } else { Piece::BARE };
-        edits |= program.triggered_by_param((id, early), padded, value);
-        self.early |= early;
-        self.meet(id);
-        let (name, word) = (Piece::new(start, name_end), word.swap_bytes());
-        let precedes = |last: &Param| {
-            let name = |name: Piece| &padded[name.start as usize..name.end as usize];
-            last.word < word || (last.word == word && name(last.name) <= &padded[start..name_end])
-        };
-        self.is_in_order &= self.parts.params.last().is_none_or(precedes);
         let is_after_semicolon = program.splits_params && padded[start - 1] == b';';
         self.parts.is_split |= is_after_semicolon;
-        self.triggered |= edits;
-        self.parts.params.push(Param { word, name, value, id, early, is_after_semicolon });
+        let word = first_word(padded, start, name_end - start);
+        let mut param = Param {
+            word: word.swap_bytes(),
+            name: Piece::new(start, name_end),
+            value: Piece::new(name_end + 1, end),
+            id: NO_ID,
+            early: 0,
+            is_after_semicolon,
+            is_text: false,
+        };
+        let name = if name_end < end {
+            names.find(word, padded, start, name_end - start)
+        } else {
+            self.read_bare_param(padded, names, &mut param)
+        };
+        (param.id, param.early) = (name.id, name.early);
+        self.triggered |= name.edits | program.triggered_by_param((name.id, name.early), padded, param.value);
+        self.early |= name.early;
+        self.meet(name.id);
+        let precedes = |last: &Param| {
+            let text = |name: Piece| &padded[name.start as usize..name.end as usize];
+            last.word < param.word
+                || (last.word == param.word && text(last.sorted_by()) <= &padded[start..name_end])
+        };
+        self.is_in_order &= self.parts.params.last().is_none_or(precedes);
+        self.parts.params.push(param);
+    }
+
+    /// A parameter without `=`, or a text in place of one.
+    #[inline(never)]
+    pub(super) fn read_bare_param(&mut self, padded: &[u8], names: &Names<'_>, param: &mut Param) -> Name {
+        let (start, end) = (param.name.start as usize, param.name.end as usize);
+        if is_query_text(&padded[start..end]) {
+            (param.name, param.value) = (Piece::new(start, start), param.name);
+            param.is_text = true;
+            self.has_text = true;
+            names.find(first_word(TEXT_NAME, 0, TEXT_NAME.len()), TEXT_NAME, 0, TEXT_NAME.len())
+        } else {
+            param.value = Piece::BARE;
+            names.find(first_word(padded, start, end - start), padded, start, end - start)
+        }
     }
 
     /// The edits that wait for something that this URL has as it was read. What query parameters trigger is known by now.

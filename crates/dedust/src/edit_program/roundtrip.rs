@@ -14,7 +14,7 @@ use super::edited_url::{EditedUrl, Piece};
 use super::run::Scope;
 use super::{EditMask, EditProgram};
 use crate::text_buffer::TextBuffer;
-use crate::url::ParsedUrl;
+use crate::url::{ParsedUrl, is_query_text};
 
 /// What edits make of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +174,11 @@ impl EditedUrl {
         !self.has_semicolon
             && (!self.parts.touched.query_text
                 || self.parts.params.iter().all(|param| {
+                    if param.is_text {
+                        let text = self.text(url, param.value);
+                        return !param.value.is_written()
+                            || is_query_text(text) && is_plain(text, b"!$()*+,:@/");
+                    }
                     let has_known_name = !param.name.is_written() || {
                         let name = self.text(url, param.name);
                         !name.is_empty() && is_plain(name, b"!$()*+,:@/")

@@ -5,7 +5,7 @@ How is an [`EditedUrl`] written, as a key or as a URL? What was not touched is c
 use super::edited_url::{EditedUrl, Param, Piece};
 use super::run::Scope;
 use super::{EditMask, EditProgram, LABEL_AT, NO_TEXT};
-use crate::encoding::u32_at;
+use crate::encoding::{first_word, u32_at};
 use crate::text_buffer::TextBuffer;
 use crate::url::{PADDING, ParsedUrl};
 
@@ -36,7 +36,8 @@ impl EditedUrl {
     ) -> &'s [u8] {
         let is_path_in_order = self.parts.path_params.len() < 2 || self.sort(url, true);
         // Keys have no `;` between parameters.
-        let is_query_in_order = (self.is_in_order || self.sort(url, false)) && !self.parts.is_split;
+        let is_in_order = self.is_in_order && !(self.has_text && self.parts.touched.query_text);
+        let is_query_in_order = (is_in_order || self.sort(url, false)) && !self.parts.is_split;
         if is_path_in_order && is_query_in_order && !self.parts.touched.any() && !self.has_user {
             return url.as_bytes();
         }
@@ -54,7 +55,14 @@ impl EditedUrl {
     fn sort(&mut self, url: &ParsedUrl, in_path: bool) -> bool {
         let params = if in_path { &mut self.parts.path_params } else { &mut self.parts.params };
         let mut params = std::mem::take(params);
-        let name = |param: &Param| self.text(url, param.name);
+        if self.has_text {
+            // What was written there has another place in the order.
+            for param in params.iter_mut().filter(|param| param.is_text) {
+                let (text, start, end) = self.locate(url, param.value);
+                param.word = first_word(text, start, end - start).swap_bytes();
+            }
+        }
+        let name = |param: &Param| self.text(url, param.sorted_by());
         let by_name = |a: &Param, b: &Param| a.word.cmp(&b.word).then_with(|| name(a).cmp(name(b)));
         // New parameters come last, and so do their names.
         let in_order = |a: &Param, b: &Param| by_name(a, b).then(a.name.start.cmp(&b.name.start));
@@ -197,7 +205,7 @@ impl EditedUrl {
         [first, other, semicolon]: [u8; 3],
         out: &mut TextBuffer,
     ) {
-        for (at, &Param { name, value, is_after_semicolon, .. }) in params.iter().enumerate() {
+        for (at, &Param { name, value, is_after_semicolon, is_text, .. }) in params.iter().enumerate() {
             out.push(match is_after_semicolon {
                 _ if at == 0 => first,
                 true => semicolon,
@@ -210,7 +218,9 @@ impl EditedUrl {
             }
             self.push(url, name, out);
             if !value.is_bare() {
-                out.push(b'=');
+                if !is_text {
+                    out.push(b'=');
+                }
                 self.push(url, value, out);
             }
         }

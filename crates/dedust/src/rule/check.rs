@@ -5,7 +5,7 @@ Whether an edit makes sense by itself: no gaps, no text that would be read as so
 use std::collections::BTreeMap;
 
 use super::{Change, Closed, Edit, Op, PathPart, Replace, Rule, Source, Spot, Test};
-use crate::url::{ParamName, TokenKey, Value};
+use crate::url::{ParamName, TokenKey, Value, is_query_text};
 
 /// Why an edit is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -73,6 +73,11 @@ pub enum InvalidEdit {
     /// A closed edit asks for a segment from the right.
     #[error("a closed edit asks for path segments from the left, not for `{0}`")]
     ClosedFromRight(Box<str>),
+    /// A text in place of a parameter is written where none was, or by an edit that writes URLs anew.
+    #[error(
+        "`{0}` is a text in place of a parameter: it can be asked for, read, left out and translated, not added"
+    )]
+    AddsText(TokenKey),
     /// There is nothing to change.
     #[error("there is no change")]
     NoChange,
@@ -94,6 +99,13 @@ fn check_write(edit: &Edit, target: &BTreeMap<TokenKey, Op>) -> Result<(), Inval
     };
     if !Rule::is_one(edit) {
         return Err(InvalidEdit::WritesOpen);
+    }
+    let asked = edit.when.keys().filter_map(|spot| match spot {
+        Spot::Key(key) => Some(key),
+        Spot::FromRight(_) => None,
+    });
+    if let Some(key) = asked.chain(target.keys()).find(|key| key.is_query_text()) {
+        return Err(InvalidEdit::AddsText(key.clone()));
     }
     let may_lack = |from: &TokenKey| test(from).is_none_or(may_be_absent);
     let has_scheme = match target.get(&TokenKey::Scheme) {
@@ -234,6 +246,7 @@ pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidEdit> {
                     return Err(InvalidEdit::Unsorted(of.to_string().into()));
                 }
             }
+            Change::Set { key, .. } if key.is_query_text() => return Err(InvalidEdit::AddsText(key.clone())),
             Change::Set { key, to } => {
                 check_text(key, None)?;
                 to.iter().try_for_each(|source| check_read(key, source))?;
@@ -273,7 +286,7 @@ fn check_text(key: &TokenKey, value: Option<&Value>) -> Result<(), InvalidEdit> 
         |text: &str, ends: &[u8]| text.bytes().all(|byte| byte.is_ascii_graphic() && !ends.contains(&byte));
     if let TokenKey::PathParam(name) | TokenKey::QueryParam(name) = key {
         let ends: &[u8] = if matches!(key, TokenKey::PathParam(_)) { b"/?#;=" } else { b"&#=" };
-        if !clean(&name.name, ends) {
+        if !clean(&name.name, ends) && !key.is_query_text() {
             return refuse(&name.name);
         }
     }
@@ -291,6 +304,12 @@ fn check_text(key: &TokenKey, value: Option<&Value>) -> Result<(), InvalidEdit> 
         None => Ok(()),
         Some(Value::Bare) if matches!(key, TokenKey::QueryParam(_)) => Ok(()),
         Some(Value::Bare) => refuse("(no value)"),
+        // Anything else would be read as a parameter.
+        Some(Value::Text(text))
+            if key.is_query_text() && !(is_query_text(text.as_bytes()) && clean(text, b"=&#")) =>
+        {
+            refuse(text)
+        }
         Some(Value::Text(text)) if clean(text, ends) => Ok(()),
         Some(Value::Text(text)) => refuse(text),
     }

@@ -162,6 +162,7 @@ impl fmt::Display for Name<'_> {
                 TokenKey::TrailingSlash => f.write_str("a trailing slash"),
                 TokenKey::PathParam(name) => write!(f, "`;{name}`"),
                 TokenKey::QuerySeparator => f.write_str("the separator of parameters"),
+                key if key.is_query_text() => f.write_str("text in place of a parameter"),
                 TokenKey::QueryParam(name) => write!(f, "`{name}`"),
                 TokenKey::Hashbang => f.write_str("what follows `#!`"),
             },
@@ -172,6 +173,9 @@ impl fmt::Display for Name<'_> {
 fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change: &Change) -> fmt::Result {
     match change {
         Change::Drop(spot) => match (spot, when.get(spot)) {
+            (Spot::Key(key), Some(Test::Is(value))) if key.is_query_text() => {
+                write!(f, "`?{value}` is the same as none")
+            }
             (Spot::Key(TokenKey::QueryParam(name)), Some(Test::Is(value))) => {
                 write!(f, "`{name}={value}` is the same as none")
             }
@@ -186,6 +190,10 @@ fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change:
             for (at, Mapped { is, becomes }) in values.iter().enumerate() {
                 f.write_str(if at == 0 { "" } else { ", " })?;
                 match (of, is, becomes) {
+                    (of, is, None) if of.is_query_text() => write!(f, "`?{is}` is the same as none")?,
+                    (of, is, Some(becomes)) if of.is_query_text() => {
+                        write!(f, "`?{is}` is the same as `?{becomes}`")?;
+                    }
                     (TokenKey::QueryParam(name), Value::Bare, None) => {
                         write!(f, "`{name}` without value is the same as none")?
                     }

@@ -12,6 +12,7 @@ The key-value view of a URL: [`ParsedUrl`] in, `(key, value)` pairs out.
 | `tslash` | `/`, present only when the path ends with a slash |
 | `q.id` | `7` |
 | `q.new` | no value: [`Value::Bare`], which is not the empty text of `new=` |
+| `q.=` | a text in place of a parameter, as in `?/topic,21.0.html` or `?1588347`: it has no `=`, and starts with a digit or has a `/` or `,` |
 
 Repeated names become `q.a`, `q.a#2`, ... in order of appearance. A key that is not there has no pair: absence
 is the third state next to the empty text and [`Value::Bare`]. Two different safe-normalized URLs never share
@@ -45,7 +46,7 @@ pub enum TokenKey {
     PathParam(ParamName),
     /// Present when query parameters are separated by something else than `&`.
     QuerySeparator,
-    /// A query parameter.
+    /// A query parameter, or a text in place of one, whose name is `=`.
     QueryParam(ParamName),
     /// The part after `#!`.
     Hashbang,
@@ -166,7 +167,7 @@ pub fn visit_tokens<'a>(
         visit(RawKey::PathParam(name), value)?;
     }
     if let Some(query) = url.query().filter(|_| separators == Separators::Both) {
-        for (name, value) in query.split(|byte| matches!(byte, b'&' | b';')).map(split_param) {
+        for (name, value) in query.split(|byte| matches!(byte, b'&' | b';')).map(split_query_param) {
             visit(RawKey::QueryParam(name), value)?;
         }
     } else if let Some(query) = url.query() {
@@ -174,7 +175,7 @@ pub fn visit_tokens<'a>(
         if separator != b'&' {
             visit(RawKey::QuerySeparator, Some(b";"))?;
         }
-        for (name, value) in query_params(query, separator) {
+        for (name, value) in split_on(query, separator).map(split_query_param) {
             visit(RawKey::QueryParam(name), value)?;
         }
     }
@@ -224,6 +225,23 @@ pub(crate) fn query_params(query: &[u8], separator: u8) -> impl Iterator<Item = 
 /// The `(name, value)` pairs of `;a=1;b=2`.
 pub(crate) fn path_params(params: &[u8]) -> impl Iterator<Item = (&[u8], RawValue<'_>)> {
     params.strip_prefix(b";").into_iter().flat_map(|params| split_on(params, b';')).map(split_param)
+}
+
+/// Likewise of a query, where a piece may be a [text](is_query_text).
+fn split_query_param(piece: &[u8]) -> (&[u8], RawValue<'_>) {
+    match split_param(piece) {
+        (text, None) if is_query_text(text) => (TEXT_NAME, Some(text)),
+        param => param,
+    }
+}
+
+/// The name of a text that stands in place of a parameter. No parameter has it.
+pub(crate) const TEXT_NAME: &[u8] = b"=";
+
+/// Whether a piece of a query without `=` is a text, such as `/topic,21.0.html` or `1588347`, and not the name of a parameter.
+#[inline]
+pub(crate) fn is_query_text(piece: &[u8]) -> bool {
+    piece.first().is_some_and(u8::is_ascii_digit) || memchr2(b'/', b',', piece).is_some()
 }
 
 fn split_param(piece: &[u8]) -> (&[u8], RawValue<'_>) {
@@ -326,7 +344,12 @@ impl<'a> NameCounts<'a> {
 }
 
 impl TokenKey {
-    /// The first query parameter called `name`.
+    /// Whether it stands for a text in place of a query parameter.
+    pub fn is_query_text(&self) -> bool {
+        matches!(self, Self::QueryParam(param) if param.name.as_bytes() == TEXT_NAME)
+    }
+
+    /// The first query parameter called `name`; `=` stands for a text in place of a parameter.
     pub fn query(name: &str) -> Self {
         Self::QueryParam(ParamName { name: name.into(), occurrence: 1 })
     }
@@ -382,6 +405,18 @@ mod tests {
         assert_eq!(read("http://example.org/?a="), "scheme=http tslash=/ q.a=");
         assert_eq!(read("http://example.org/?a"), "scheme=http tslash=/ q.a=(no value)");
         assert_eq!(read("http://example.org/?"), "scheme=http tslash=/ q.=(no value)");
+    }
+
+    #[test]
+    fn texts_stand_in_place_of_parameters() {
+        assert_eq!(read("http://example.org/?/topic,21.0.html"), "scheme=http tslash=/ q.==/topic,21.0.html");
+        assert_eq!(
+            read("http://example.org/?sid=9&15-a-title&7&new"),
+            "scheme=http tslash=/ q.sid=9 q.==15-a-title q.=#2=7 q.new=(no value)"
+        );
+        // A value of a parameter, however it is called, is not meant.
+        assert_eq!(read("http://example.org/?/a=7"), "scheme=http tslash=/ q./a=7");
+        assert_eq!(read("http://example.org/?a.b-c"), "scheme=http tslash=/ q.a.b-c=(no value)");
     }
 
     #[test]
