@@ -56,6 +56,17 @@ fn where_a_value_is_asked_for_the_first_of_a_name_is_dropped() {
 }
 
 #[test]
+fn an_edit_sees_what_was_made_early() {
+    let normalizer = edits(
+        r#"[{"change": [{"map": {"of": "scheme", "values": [{"is": "https", "becomes": "http"}]}}], "fetchable": true},
+            {"when": {"scheme": {"is": "http"}}, "change": ["forget_path"]}]"#,
+    );
+    check(&normalizer, "https://example.org/a", "/*", "http://example.org/a");
+    check(&normalizer, "/a", "/*", "/a");
+    stays(&normalizer, "ftp://example.org/a");
+}
+
+#[test]
 fn texts_in_place_of_parameters_are_dropped_read_and_translated() {
     let dropped = edits(r#"[{"change": [{"drop": "q.="}], "fetchable": true}]"#);
     check(&dropped, "/a.css?1588347", "/a.css", "/a.css");

@@ -150,7 +150,7 @@ fn change() -> impl Strategy<Value = Change> {
         2 => spot().prop_map(Change::Forget),
         1 => Just(Change::ForgetPath),
         4 => (key(), mapped).prop_map(|(of, values)| Change::Map { of, values }),
-        1 => scheme,
+        2 => scheme,
         3 => (area, spelling()).prop_map(|(of, to)| Change::Fold { of, to }),
         3 => (key(), vec(source(), 0..3)).prop_map(|(key, to)| Change::Set { key, to }),
         3 => vec(part(), 0..4).prop_map(Change::Path),
@@ -164,7 +164,10 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 fn edit() -> impl Strategy<Value = Edit> {
-    let when = prop_oneof![1 => Just(BTreeMap::new()), 1 => btree_map(spot(), test(), 0..3)];
+    // Few other values are those of a scheme.
+    let scheme = prop::sample::select(&["http", "https"][..])
+        .prop_map(|scheme| BTreeMap::from([(Spot::Key(TokenKey::Scheme), Test::Is(scheme.into()))]));
+    let when = prop_oneof![4 => Just(BTreeMap::new()), 4 => btree_map(spot(), test(), 0..3), 1 => scheme];
     let changes = prop_oneof![3 => vec(change(), 1), 1 => vec(change(), 2..4)];
     let closed = prop_oneof![8 => Just(Closed::No), 1 => Just(Closed::ExceptParams), 1 => Just(Closed::Yes)];
     let (last, fetchable) = (prop::bool::weighted(0.1), prop::bool::weighted(0.7));

@@ -10,7 +10,7 @@ of a site is not even a change, but a way of reading.
 use super::edited_url::{EditedUrl, Param, Piece};
 use super::read::{labels, may_have_label};
 use super::run::Scope;
-use super::{EARLY_AT, EditProgram, LABEL_AT, LABEL_INDEX_AT, NO_TEXT, early_bits};
+use super::{EARLY_AT, EditProgram, Feature, LABEL_AT, LABEL_INDEX_AT, NO_TEXT, early_bits};
 use crate::encoding::u32_at;
 use crate::rule::{Change, Closed, Edit, Mapped, Spot};
 use crate::url::{ParamName, ParsedUrl, TokenKey, Value};
@@ -128,6 +128,7 @@ impl EditedUrl {
         {
             parts.scheme.end -= 1;
             parts.touched.scheme = true;
+            self.triggered |= program.triggered_by(Feature::Http);
         }
         if early & bit_of(NO_LABEL, scope) != 0
             && parts.early_label.is_none()
