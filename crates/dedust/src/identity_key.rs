@@ -3,7 +3,7 @@ The key of a URL that no rule covers: the safe form without userinfo, its parame
 */
 
 use crate::encoding::first_word;
-use crate::marks::{Marks, ParamAt, SHORT, ShortQuery, low_bits, short_marks};
+use crate::marks::{Marks, ParamAt, ShortQuery, has_semicolon};
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParsedUrl, path_params, query_params, query_separator, split_path};
 
@@ -83,7 +83,7 @@ impl FewParams {
             return Some(true);
         }
         self.count = 0;
-        let Some(short) = ShortQuery::new(padded, path_end + 1, query_end, false) else {
+        let Some(short) = ShortQuery::new(padded, path_end + 1, query_end) else {
             return self.read_long(padded, path_end + 1, query_end);
         };
         if short.is_single() {
@@ -166,15 +166,6 @@ impl FewParams {
         out.set(first, b'&');
         out.set(query, b'?');
         out.push_part(padded, query_end, url.as_bytes().len() - query_end);
-    }
-}
-
-#[inline(always)]
-fn has_semicolon(padded: &[u8], start: usize, end: usize) -> bool {
-    let length = end - start;
-    match short_marks(padded, start, length, [b';']) {
-        Some([semicolons]) if length < SHORT => semicolons & low_bits(length as u32) != 0,
-        _ => Marks::<b';', b';', b';'>::new(padded, start, end).next().is_some(),
     }
 }
 

@@ -66,6 +66,16 @@ pub(crate) fn short_marks<const N: usize>(
     Some(found)
 }
 
+/// Whether there is a `;` in `padded[start..end]`, after which [`PADDING`] bytes follow.
+#[inline(always)]
+pub(crate) fn has_semicolon(padded: &[u8], start: usize, end: usize) -> bool {
+    let length = end - start;
+    match short_marks(padded, start, length, [b';']) {
+        Some([semicolons]) if length < SHORT => semicolons & low_bits(length as u32) != 0,
+        _ => Marks::<b';', b';', b';'>::new(padded, start, end).next().is_some(),
+    }
+}
+
 #[inline(always)]
 fn add_marks<const N: usize>(window: &[u8], at: usize, marks: [u8; N], found: &mut [u64; N]) {
     for (index, lanes) in window.as_chunks::<LANES>().0.iter().enumerate() {
@@ -106,18 +116,14 @@ impl ParamAt {
 }
 
 impl ShortQuery {
-    /// Nothing for longer queries, and for those with `;`, unless that separates parameters as `&` does.
+    /// Nothing for longer queries, and for those with `;`.
     #[inline(always)]
-    pub(crate) fn new(padded: &[u8], start: usize, end: usize, splits: bool) -> Option<Self> {
+    pub(crate) fn new(padded: &[u8], start: usize, end: usize) -> Option<Self> {
         let length = end.checked_sub(start).filter(|&length| length < SHORT)? as u32;
         let [ands, equals, semicolons] = short_marks(padded, start, length as usize, [b'&', b'=', b';'])?;
         let all = low_bits(length);
-        (splits || semicolons & all == 0).then_some(Self {
-            query: start as u32,
-            start: 0,
-            ends: (ands | semicolons) & all | 1 << length,
-            equals: equals & all,
-        })
+        let (query, ends) = (start as u32, ands & all | 1 << length);
+        (semicolons & all == 0).then_some(Self { query, start: 0, ends, equals: equals & all })
     }
 
     /// Whether there is one parameter only.
@@ -144,62 +150,80 @@ impl Iterator for ShortQuery {
     }
 }
 
-/// The parameters of a query of less than twice [`SHORT`] bytes, with or without `;`, from left to right.
+/// The parameters of a query of any length, from left to right.
 #[derive(Clone, Copy)]
-pub(crate) struct AnyQuery {
-    /// Where it starts; all else counts from there.
-    query: u32,
+pub(crate) struct QueryParams<'a> {
+    padded: &'a [u8],
+    /// Bytes that separate parameters.
+    separators: [u8; 2],
     /// Of the next parameter.
-    start: u32,
-    ends: u128,
-    equals: u128,
+    start: usize,
+    end: usize,
+    /// Where the [`SHORT`] bytes start of which is known where parameters end and where a `=` stands.
+    window: usize,
+    ends: u64,
+    equals: u64,
 }
 
-impl AnyQuery {
-    /// Also which byte separates parameters, `;` if there is no `&` and all have names and values, and whether there is a `;`.
-    /// Where `;` separates as `&` does, there is no other.
+impl<'a> QueryParams<'a> {
+    /// Those of `padded[start..end]`, after which [`PADDING`] bytes follow.
     #[inline(always)]
-    pub(crate) fn new(padded: &[u8], start: usize, end: usize, splits: bool) -> Option<(Self, u8, bool)> {
-        const MARKS: [u8; 3] = [b'&', b'=', b';'];
-        let length = end.checked_sub(start).filter(|&length| length < 2 * SHORT)?;
-        let [mut ands, mut equals, mut semicolons] =
-            short_marks(padded, start, length, MARKS)?.map(u128::from);
-        if length > SHORT {
-            let rest = short_marks(padded, start + SHORT, length - SHORT, MARKS)?;
-            let [more_ands, more_equals, more_semicolons] = rest.map(|found| u128::from(found) << SHORT);
-            (ands, equals, semicolons) =
-                (ands | more_ands, equals | more_equals, semicolons | more_semicolons);
+    pub(crate) fn new(padded: &'a [u8], start: usize, end: usize, separators: [u8; 2]) -> Self {
+        let mut params = Self { padded, separators, start, end, window: start, ends: 0, equals: 0 };
+        params.look();
+        params
+    }
+
+    /// Finds what is known of the bytes of the window. Where the query ends, so does a parameter.
+    #[inline(always)]
+    fn look(&mut self) {
+        let left = self.end.saturating_sub(self.window);
+        let [first, second] = self.separators;
+        let found = short_marks(self.padded, self.window, left, [first, second, b'=']);
+        let [ends, more_ends, equals] = found.unwrap_or([0; 3]);
+        (self.ends, self.equals) = (ends | more_ends, equals);
+        if left < SHORT {
+            let last = 1 << left;
+            self.ends = self.ends & (last - 1) | last;
+            self.equals &= last - 1;
         }
-        let last = 1 << length;
-        let all = last - 1;
-        let separated =
-            |by: u128| Self { query: start as u32, start: 0, ends: by & all | last, equals: equals & all };
-        if splits || semicolons & all == 0 {
-            return Some((separated(ands | semicolons), b'&', false));
+    }
+
+    /// The next parameter, which is not in this window as a whole.
+    #[inline(never)]
+    fn next_window(&mut self) -> Option<ParamAt> {
+        let mut equals = None;
+        while self.ends == 0 {
+            if self.equals != 0 {
+                equals = equals.or(Some(self.window + self.equals.trailing_zeros() as usize));
+            }
+            self.window += SHORT;
+            self.look();
         }
-        let mut params = separated(semicolons);
-        let is_separator = ands & all == 0
-            && params.all(|ParamAt { start, name_end, end }| start < name_end && name_end < end);
-        Some(if is_separator { (separated(semicolons), b';', true) } else { (separated(ands), b'&', true) })
+        let param = self.next()?;
+        Some(ParamAt { name_end: equals.map_or(param.name_end, |equals| equals as u32), ..param })
     }
 }
 
-impl Iterator for AnyQuery {
+impl Iterator for QueryParams<'_> {
     type Item = ParamAt;
 
     #[inline(always)]
     fn next(&mut self) -> Option<ParamAt> {
-        if self.ends == 0 {
+        if self.start > self.end {
             return None;
+        }
+        if self.ends == 0 {
+            return self.next_window();
         }
         let (start, end) = (self.start, self.ends.trailing_zeros());
         // Those before the parameter are gone.
         let equals = self.equals.trailing_zeros().min(end);
-        self.start = end + 1;
+        self.equals &= (u64::MAX << end) << 1;
         self.ends &= self.ends - 1;
-        self.equals &= (u128::MAX << end) << 1;
-        let at = |place: u32| self.query + place;
-        Some(ParamAt { start: at(start), name_end: at(equals), end: at(end) })
+        let at = |place: u32| self.window + place as usize;
+        self.start = at(end) + 1;
+        Some(ParamAt { start: start as u32, name_end: at(equals) as u32, end: at(end) as u32 })
     }
 }
 
@@ -257,18 +281,16 @@ mod tests {
 
     #[test]
     fn parameters_of_short_queries() {
-        let params_of = |query: &str, splits: bool| {
+        let params = |query: &str| {
             let mut padded = format!("?{query}").into_bytes();
             padded.resize(1 + query.len() + PADDING, b'&');
-            let params = ShortQuery::new(&padded, 1, 1 + query.len(), splits)?;
+            let params = ShortQuery::new(&padded, 1, 1 + query.len())?;
             let text =
                 |from: u32, to: u32| String::from_utf8(padded[from as usize..to as usize].to_vec()).unwrap();
             let both = |at: ParamAt| (text(at.start, at.name_end), text(at.name_end, at.end));
             Some(params.map(both).map(|(name, value)| name + "|" + &value).collect::<Vec<_>>())
         };
-        let params = |query: &str| params_of(query, false);
         assert_eq!(params("").unwrap(), ["|"]);
-        assert_eq!(params_of("a=1;b&c", true).unwrap(), ["a|=1", "b|", "c|"]);
         assert_eq!(params("a=1&b&c==&").unwrap(), ["a|=1", "b|", "c|==", "|"]);
         assert_eq!(params("a;b"), None);
         let (short, long) = ("x".repeat(SHORT - 1), "x".repeat(SHORT));
@@ -277,33 +299,31 @@ mod tests {
     }
 
     #[test]
-    fn parameters_of_any_queries() {
-        let rest = "x".repeat(SHORT);
-        let last = format!("z={}", "y".repeat(SHORT - 3));
-        for head in ["", "a=1&b&c==&", "a;b", "a=1;b=2", "a=1;b", "a=1&b=2;c=3", ";", "=1;b=2", "a=;b==1"] {
-            for query in
-                [head.to_owned(), format!("{head}{rest}"), format!("{head}&{last}"), format!("{head};{last}")]
-            {
-                let mut padded = format!("?{query}").into_bytes();
-                padded.resize(1 + query.len() + PADDING, b'&');
-                let (params, separator, has_semicolon) =
-                    AnyQuery::new(&padded, 1, 1 + query.len(), false).unwrap();
-                assert_eq!(separator, crate::url::query_separator(query.as_bytes()), "{query}");
-                assert_eq!(has_semicolon, query.contains(';'));
+    fn parameters_of_queries_of_any_length() {
+        let heads = ["", "a=1&b&c==&", "a;b", "a=1;b=2", "a=1;b", "a=1&b=2;c=3", ";", "=1;b=2", "a=;b==1"];
+        let lengths = [0, 1, 50, SHORT - 9, SHORT - 1, SHORT, SHORT + 1, 3 * SHORT];
+        let queries = heads.iter().flat_map(|head| {
+            lengths.map(|length| "x".repeat(length)).into_iter().flat_map(move |rest| {
+                [format!("{head}{rest}"), format!("{head}&z={rest}"), format!("{rest}={head};y")]
+            })
+        });
+        for query in queries {
+            let mut padded = format!("?{query}").into_bytes();
+            padded.resize(1 + query.len() + PADDING, b'&');
+            for separators in [*b"&&", *b";;", *b"&;"] {
                 let text = |from: u32, to: u32| &padded[from as usize..to as usize];
-                let found: Vec<_> = params
-                    .map(|at| {
-                        (
-                            text(at.start, at.name_end),
-                            (at.name_end < at.end).then(|| text(at.name_end + 1, at.end)),
-                        )
-                    })
-                    .collect();
-                let expected: Vec<_> = crate::url::query_params(query.as_bytes(), separator).collect();
-                assert_eq!(found, expected, "{query}");
-                let (split, ..) = AnyQuery::new(&padded, 1, 1 + query.len(), true).unwrap();
-                let pieces = query.split(['&', ';']).map(str::as_bytes);
-                assert!(split.map(|at| text(at.start, at.end)).eq(pieces), "{query}");
+                let found = QueryParams::new(&padded, 1, 1 + query.len(), separators).map(|at| {
+                    (
+                        text(at.start, at.name_end),
+                        (at.name_end < at.end).then(|| text(at.name_end + 1, at.end)),
+                    )
+                });
+                let expected =
+                    query.split(separators.map(char::from)).map(|piece| match piece.split_once('=') {
+                        Some((name, value)) => (name.as_bytes(), Some(value.as_bytes())),
+                        None => (piece.as_bytes(), None),
+                    });
+                assert!(found.eq(expected), "{query} by {separators:?}");
             }
         }
     }

@@ -2,7 +2,6 @@
 What are the parts of a URL, and which edits do they trigger? A [`ParsedUrl`] to an [`EditedUrl`].
 */
 
-use memchr::memchr;
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
 use super::edited_url::{EditedUrl, Param, Parts, Piece, Touched};
@@ -13,11 +12,9 @@ use super::{
 };
 use crate::encoding::{array_at, first_word};
 use crate::marks::{
-    AnyQuery, LANES, Marks, ParamAt, SHORT, ShortQuery, lanes_of, low_bits, low_lanes, short_marks,
+    LANES, Marks, ParamAt, QueryParams, SHORT, has_semicolon, lanes_of, low_bits, low_lanes, short_marks,
 };
-use crate::url::{
-    ParsedUrl, TEXT_NAME, all_named, is_query_text, path_params, query_params, query_separator,
-};
+use crate::url::{ParsedUrl, TEXT_NAME, all_named, is_query_text, path_params, query_separator};
 
 /// The [first words](first_word) of schemes.
 const HTTP: u64 = u64::from_le_bytes(*b"http\0\0\0\0");
@@ -160,41 +157,15 @@ impl EditedUrl {
     fn read_query(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) {
         let (padded, parts) = (url.padded(), url.parts());
         let (start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
+        let mut separators = if program.splits_params { [b'&', b';'] } else { [b'&'; 2] };
+        if !program.splits_params && has_semicolon(padded, start, end) {
+            self.has_semicolon = true;
+            self.parts.separator = query_separator(&padded[start..end]);
+            separators = [self.parts.separator; 2];
+        }
         let names = program.query_names();
-        if let Some(params) = ShortQuery::new(padded, start, end, program.splits_params) {
-            params.for_each(|param| self.read_param(padded, program, &names, param));
-        } else {
-            self.read_any_query(url, program, &names);
-        }
-    }
-
-    /// A query of any kind.
-    #[inline(never)]
-    fn read_any_query(&mut self, url: &ParsedUrl, program: &EditProgram<'_>, names: &Names<'_>) {
-        let (padded, parts) = (url.padded(), url.parts());
-        let (mut start, end) = (parts.path_end as usize + 1, parts.query_end as usize);
-        let splits = program.splits_params;
-        if let Some((params, separator, has_semicolon)) = AnyQuery::new(padded, start, end, splits) {
-            (self.parts.separator, self.has_semicolon) = (separator, has_semicolon);
-            return params.for_each(|param| self.read_param(padded, program, names, param));
-        }
-        let query = &padded[start..end];
-        if splits {
-            for piece in query.split(|byte| matches!(byte, b'&' | b';')) {
-                let equals = memchr(b'=', piece).map(|equals| start + equals);
-                let end = start + piece.len();
-                self.read_param(padded, program, names, ParamAt::new(start, equals, end));
-                start = end + 1;
-            }
-            return;
-        }
-        self.has_semicolon = memchr(b';', query).is_some();
-        self.parts.separator = query_separator(query);
-        for (name, value) in query_params(query, self.parts.separator) {
-            let equals = value.map(|_| start + name.len());
-            let end = start + name.len() + value.map_or(0, |value| 1 + value.len());
-            self.read_param(padded, program, names, ParamAt::new(start, equals, end));
-            start = end + 1;
+        for param in QueryParams::new(padded, start, end, separators) {
+            self.read_param(padded, program, &names, param);
         }
     }
 

@@ -59,7 +59,7 @@ impl Slots {
             return Some(());
         }
         let names = shape.names(NamesOf::Query)?;
-        let Some(params) = ShortQuery::new(url.padded(), start, end, false) else {
+        let Some(params) = ShortQuery::new(url.padded(), start, end) else {
             return self.read_query(url, shape.flags(), &names);
         };
         for ParamAt { start, name_end, end } in params {
