@@ -18,7 +18,8 @@ shape   header        164 bytes, see `Head`, and 96 where edits change spellings
         names         12 bytes each: edits that wait for it, what is done early
         values        16 bytes each: edits that wait for it, its text, whose value it is
         places        of the edits, 4 bytes each
-        edits         flags, numbers of tests and changes, place in the site's list, masks, tests, changes
+        edits         flags, numbers of tests and changes, place in the site's list, masks, tests, parts that a closed
+                      edit counts, changes
 ```
 Places count bytes from the start of the site's part or of the shape, and nothing that is read is trusted. Edits are
 written by `encode.rs`; `triggers.rs` says what they wait for.

@@ -232,6 +232,9 @@ impl Encoder<'_> {
         for (spot, test) in &edit.when {
             self.put_test(spot, test, out)?;
         }
+        if edit.closed != Closed::No {
+            self.put_counted(edit, out)?;
+        }
         let (mut changes, mut count) = (&edit.change[..], 0);
         while let [change, rest @ ..] = changes {
             let names = changes.iter().map_while(|change| self.dropped_name(edit, change));
@@ -251,6 +254,27 @@ impl Encoder<'_> {
         let count = u16::try_from(count).map_err(|_| TooLarge)?;
         out[changes_at..changes_at + 2].copy_from_slice(&count.to_le_bytes());
         Ok(())
+    }
+
+    /// Of a closed edit: how many parts are there for sure if its tests are true, and the places of parts that may be there or not.
+    fn put_counted(&self, edit: &Edit, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        let is_counted = |spot: &Spot| match spot {
+            Spot::Key(TokenKey::Scheme) => false,
+            Spot::Key(TokenKey::QueryParam(_) | TokenKey::QuerySeparator) => edit.closed == Closed::Yes,
+            _ => true,
+        };
+        let (mut certain, mut possible) = (0, Vec::new());
+        for (spot, test) in edit.when.iter().filter(|(spot, _)| is_counted(spot)) {
+            match test {
+                Test::Is(_) | Test::OneOf(_) => certain += 1,
+                Test::Any(any) if !any.optional => certain += 1,
+                Test::Any(_) | Test::Not(_) => possible.push(spot),
+                Test::Absent => {}
+            }
+        }
+        out.put_small(certain)?;
+        out.put_small(possible.len())?;
+        possible.into_iter().try_for_each(|spot| self.put_place(spot, out))
     }
 
     /// The number of the name whose query parameters a change leaves out, all of them or those that another change of the edit

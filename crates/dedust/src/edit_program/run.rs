@@ -146,7 +146,7 @@ impl EditedUrl {
         ends().unwrap_or(false)
     }
 
-    /// Whether all tests of an edit are true of the URL.
+    /// Whether all tests of an edit are true of the URL, and it has no other parts if the edit is closed.
     #[inline]
     fn all_hold(
         &self,
@@ -155,52 +155,32 @@ impl EditedUrl {
         edit: StoredEdit,
         cursor: &mut Cursor<'_>,
     ) -> Read<bool> {
-        if edit.flags & IS_CLOSED != 0 {
-            return self.all_hold_of_closed(url, program, edit, cursor);
-        }
         for _ in 0..edit.tests {
             if !self.holds(url, program, cursor)? {
                 return Some(false);
             }
         }
-        Some(true)
+        if edit.flags & IS_CLOSED == 0 { Some(true) } else { self.has_no_others(url, edit, cursor) }
     }
 
-    /// Likewise for a closed edit, which counts the parts that it asks for and those that there are. The scheme is always there.
+    /// Whether there are no parts but those that a closed edit asks for, whose tests are true. The scheme is always there.
     #[inline(never)]
-    fn all_hold_of_closed(
-        &self,
-        url: &ParsedUrl,
-        program: &EditProgram<'_>,
-        edit: StoredEdit,
-        cursor: &mut Cursor<'_>,
-    ) -> Read<bool> {
+    fn has_no_others(&self, url: &ParsedUrl, edit: StoredEdit, cursor: &mut Cursor<'_>) -> Read<bool> {
         let parts = &self.parts;
-        let counts_params = edit.flags & EXCEPT_PARAMS == 0;
-        let mut others = parts.labels.len()
+        let mut count = parts.labels.len()
             + parts.segments.len()
             + parts.path_params.len()
             + usize::from(parts.port.is_some())
             + usize::from(parts.hashbang.is_some())
             + usize::from(parts.has_slash);
-        if counts_params {
-            others += parts.params.len() + usize::from(parts.separator != b'&');
+        if edit.flags & EXCEPT_PARAMS == 0 {
+            count += parts.params.len() + usize::from(parts.separator != b'&');
         }
-        for _ in 0..edit.tests {
-            let place = StoredTest::read(&mut cursor.clone())?.place;
-            let is_counted = match place.code {
-                Place::SCHEME => false,
-                Place::QUERY_PARAM | Place::SEPARATOR => counts_params,
-                _ => true,
-            };
-            if is_counted && self.get(url, place).is_some() {
-                others -= 1;
-            }
-            if !self.holds(url, program, cursor)? {
-                return Some(false);
-            }
+        let mut asked_for = usize::from(cursor.u16()?);
+        for _ in 0..cursor.u16()? {
+            asked_for += usize::from(self.get(url, Place::read(cursor)?).is_some());
         }
-        Some(others == 0 && !parts.path_is_forgotten)
+        Some(count == asked_for && !parts.path_is_forgotten)
     }
 
     /// Makes the changes of an edit: whether they changed anything.
