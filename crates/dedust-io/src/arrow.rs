@@ -6,7 +6,6 @@ read. Times, integers, floating point numbers, text and bytes of any width are u
 */
 
 mod messages;
-mod rewrite;
 
 use std::io::{BufReader, Read as _, Seek as _};
 use std::sync::Arc;
@@ -23,8 +22,8 @@ use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::FileDecoder;
 use arrow_schema::{ArrowError, DataType, SchemaRef, TimeUnit};
 
-use self::messages::{Checked, FILE_MAGIC, MessageError, Messages};
-pub(crate) use self::rewrite::ArrowRewriter;
+pub(crate) use self::messages::{Checked, MessageError};
+use self::messages::{FILE_MAGIC, Messages};
 use crate::bad_row::{BadRowReason, Place};
 use crate::names::NamedColumn;
 use crate::table::{Cell, KnownColumns, TableRows, failure, fill, known_columns};
@@ -55,7 +54,7 @@ enum Batches {
 pub(crate) type BatchIterator = Box<dyn Iterator<Item = Result<Vec<ArrayRef>, ArrowError>> + Send>;
 
 /// The values of a column. Those of a dictionary are looked up, since it may say one long value very often.
-struct BatchColumn {
+pub(crate) struct BatchColumn {
     values: ArrayRef,
     /// For each row, the index of its value, or nothing.
     indexes: Option<Vec<Option<usize>>>,
@@ -114,15 +113,15 @@ impl Table {
 }
 
 /// An Arrow file or stream of which the schema was read.
-struct OpenTable {
+pub(crate) struct OpenTable {
     messages: Messages<BufReader<TableFile>>,
     decoder: FileDecoder,
-    schema: SchemaRef,
-    is_file: bool,
+    pub(crate) schema: SchemaRef,
+    pub(crate) is_file: bool,
 }
 
 impl OpenTable {
-    fn open(name: &Arc<str>, mut file: TableFile) -> Result<Self, ReadError> {
+    pub(crate) fn open(name: &Arc<str>, mut file: TableFile) -> Result<Self, ReadError> {
         let unreadable = |source| failure(name, 0, source);
         let damaged = |source: ArrowError| failure(name, 0, source);
         let length = file.size().map_err(unreadable)?;
@@ -144,7 +143,10 @@ impl OpenTable {
     }
 
     /// The next batch of rows; `look` is shown its message.
-    fn next_batch(&mut self, mut look: impl FnMut(&Checked)) -> Result<Option<RecordBatch>, MessageError> {
+    pub(crate) fn next_batch(
+        &mut self,
+        mut look: impl FnMut(&Checked),
+    ) -> Result<Option<RecordBatch>, MessageError> {
         while let Some(message) = self.messages.next()? {
             if message.kind == MessageHeader::DictionaryBatch {
                 self.decoder.read_dictionary(&message.block, &message.bytes)?;
@@ -158,7 +160,7 @@ impl OpenTable {
 }
 
 impl BatchColumn {
-    fn new(array: &ArrayRef) -> Self {
+    pub(crate) fn new(array: &ArrayRef) -> Self {
         let Some(dictionary) = array.as_any_dictionary_opt() else {
             return Self { values: text_as_bytes(array), indexes: None };
         };
@@ -172,7 +174,7 @@ impl BatchColumn {
         Self { values, indexes: Some(indexes) }
     }
 
-    fn cell(&self, row: usize) -> Cell<'_> {
+    pub(crate) fn cell(&self, row: usize) -> Cell<'_> {
         match self.indexes.as_ref().map_or(Some(row), |indexes| indexes[row]) {
             Some(index) => cell(&self.values, index),
             None => Cell::Null,
@@ -191,7 +193,7 @@ fn text_as_bytes(array: &ArrayRef) -> ArrayRef {
 }
 
 /// An error for a table that can be read no further than `row`.
-fn read_error(file: &Arc<str>, row: u64, error: MessageError) -> ReadError {
+pub(crate) fn read_error(file: &Arc<str>, row: u64, error: MessageError) -> ReadError {
     match error {
         MessageError::Oversized(batch) => ReadError::OversizedBatch { file: file.clone(), row, batch },
         MessageError::Damaged(source) => failure(file, row, source),

@@ -89,6 +89,14 @@ pub struct BadRow {
     pub value: String,
 }
 
+/// Why there is no row.
+pub(crate) enum NoRow {
+    End,
+    /// It is none of a page: a header, a remark, a request.
+    Other,
+    Bad(BadRow),
+}
+
 /// Why a row was skipped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -9,13 +9,13 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::open::{Compression, Text, open_text, url_of_object};
+use crate::open::{Text, open_text, url_of_object};
 #[cfg(feature = "remote")]
 use crate::remote;
-use crate::sniff::{Format, SNIFFED_BYTES, UTF8_BOM, archive_of, sniff};
+use crate::sniff::{SNIFFED_BYTES, UTF8_BOM, archive_of, sniff};
 use crate::table_file::TableFile;
 use crate::utf16::utf16_of;
-use crate::{NamedColumn, ReadError, Reader};
+use crate::{Compression, Format, NamedColumn, ReadError, Reader};
 
 /// An opened source of rows, decompressed and of known format.
 pub struct Input {

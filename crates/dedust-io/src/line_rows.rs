@@ -7,14 +7,13 @@ Takes the lines of a text and hands each to the parser of its format. Knows no f
 use std::io;
 use std::sync::Arc;
 
-use crate::bad_row::{BadRowReason, Place};
+use crate::bad_row::{BadRowReason, NoRow, Place};
 use crate::cdx::{self, Cdx};
 use crate::crawl_log::{self, Redirect};
 use crate::delimited::Delimited;
 use crate::jsonl::{self, Keys};
 use crate::line_buffer::{LineBuffer, Next};
 use crate::names::{Layout, NamedColumn, Names};
-use crate::reader::NoRow;
 use crate::sniff::array_element;
 use crate::{Format, Location, Observation, Origin, Preset, ReadError, Text, access_log, lines, nutch};
 

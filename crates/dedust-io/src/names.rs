@@ -11,7 +11,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::bad_row::shorten_quoted;
-use crate::preset::{OTHER_NAMES, Preset};
+use crate::preset::{OTHER_NAMES, Preset, simplified};
 use crate::{Column, ReadError};
 
 /// Names that are shown of those that were ignored.
@@ -189,20 +189,6 @@ impl Names {
         }
         layout
     }
-}
-
-/// A name in lower case, with one underscore for whatever is neither letter nor digit.
-pub(crate) fn simplified(name: &str) -> String {
-    let mut simple = String::with_capacity(name.len());
-    for character in name.trim().chars() {
-        if character.is_alphanumeric() {
-            simple.extend(character.to_lowercase());
-        } else if !simple.is_empty() && !simple.ends_with('_') {
-            simple.push('_');
-        }
-    }
-    simple.truncate(simple.trim_end_matches('_').len());
-    simple
 }
 
 impl Layout {

@@ -23,6 +23,7 @@ use memchr::memmem;
 
 use crate::bad_row::BadRowReason;
 use crate::line_buffer::LineBuffer;
+use crate::preset::status_of_nutch_state;
 use crate::{Column, Observation};
 
 /// Lines of one URL that are read; metadata has no limit of its own.
@@ -87,7 +88,7 @@ fn parse(block: &[u8], observation: &mut Observation) -> Result<(), BadRowReason
             Ok(())
         };
     }
-    if let Some(status) = state.and_then(status).filter(|_| observation.status().is_none()) {
+    if let Some(status) = state.and_then(status_of_nutch_state).filter(|_| observation.status().is_none()) {
         let _ = observation.set_number(Column::Status, status);
     }
     if observation.url().is_empty() { Err(BadRowReason::EmptyUrl) } else { Ok(()) }
@@ -105,18 +106,6 @@ pub(crate) fn metadata_column(name: &str) -> Option<Column> {
         "_pst_" => Column::Redirect,
         "Content-Type" => Column::Mime,
         "nutch.protocol.code" => Column::Status,
-        _ => return None,
-    })
-}
-
-/// The HTTP status that a state of the CrawlDb stands for.
-pub(crate) fn status(state: &str) -> Option<u64> {
-    Some(match state.trim().strip_prefix("db_")? {
-        "fetched" | "notmodified" | "duplicate" => 200,
-        "redir_temp" => 302,
-        "redir_perm" => 301,
-        "gone" => 404,
-        "unfetched" | "orphan" => 0,
         _ => return None,
     })
 }

@@ -7,10 +7,16 @@ row costs no allocation. Values are checked here, once for all formats. Does not
 
 use std::fmt;
 
-use crate::archive::is_empty_digest;
 use crate::column::Kind;
-use crate::nutch;
+use crate::preset::status_of_nutch_state;
 use crate::{BadBody, BadColumn, Column, Location};
+
+/// Digests of nothing at all, which say nothing of a page.
+const EMPTY_DIGESTS: [&str; 3] = [
+    "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+    "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+    "d41d8cd98f00b204e9800998ecf8427e",
+];
 
 /// One URL seen once. Filled by [`crate::Reader::read`], best reused from row to row.
 ///
@@ -180,7 +186,7 @@ impl Observation {
             Kind::Simhash => self.simhash = Some(parse_simhash(value).ok_or(WrongValue)?),
             Kind::Flag => self.set_flag(column, !is_no(value)),
             Kind::Status => {
-                let status = parse_whole(value).or_else(|| nutch::status(value));
+                let status = parse_whole(value).or_else(|| status_of_nutch_state(value));
                 self.set_number(column, status.ok_or(WrongValue)?)?;
             }
             Kind::Size => self.set_number(column, parse_whole(value).ok_or(WrongValue)?)?,
@@ -342,6 +348,11 @@ fn urls_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         }
         Some(url)
     })
+}
+
+/// Whether a digest is that of no bytes at all, which says nothing of a page.
+pub(crate) fn is_empty_digest(digest: &[u8]) -> bool {
+    EMPTY_DIGESTS.iter().any(|empty| digest.eq_ignore_ascii_case(empty.as_bytes()))
 }
 
 /// Ways to say that a body is whole.

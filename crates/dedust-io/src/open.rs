@@ -12,6 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::ReadError;
+use crate::compression::{Compression, MAGIC_BYTES, compression_of, may_be_magic};
 use crate::gzip::{GzipMembers, Member};
 #[cfg(feature = "remote")]
 use crate::remote;
@@ -19,9 +20,6 @@ use crate::utf16::Utf16Reader;
 
 /// Compressed bytes read at a time.
 const COMPRESSED_CHUNK_BYTES: usize = 64 << 10;
-
-/// Length of the longest mark by which compression is known.
-const MAGIC_BYTES: usize = 4;
 
 /// What a zstd file starts with whose frames need a dictionary, which then follows.
 const ZSTD_DICTIONARY_MAGIC: &[u8] = b"\x5d\x2a\x4d\x18";
@@ -31,28 +29,6 @@ const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
 
 /// Longest dictionary that is held, compressed or not. Those in use have less than one megabyte.
 const MAX_DICTIONARY_BYTES: u64 = 32 << 20;
-
-/// How an input is compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Compression {
-    /// Not at all.
-    None,
-    /// gzip, also of several members.
-    Gzip,
-    /// zstd, also of several frames.
-    Zstd,
-}
-
-impl fmt::Display for Compression {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Compression::None => "plain",
-            Compression::Gzip => "gzip",
-            Compression::Zstd => "zstd",
-        })
-    }
-}
 
 /// Where a text comes from. Kept by whoever reads it, to explain failures.
 #[derive(Debug, Clone)]
@@ -263,24 +239,6 @@ fn zstd_decoder(source: Box<dyn Read + Send>, has_dictionary: bool) -> io::Resul
     Ok(Box::new(zstd::Decoder::with_dictionary(source, &dictionary)?))
 }
 
-fn compression_of(magic: &[u8]) -> Compression {
-    match magic {
-        [0x1f, 0x8b, ..] => Compression::Gzip,
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
-        // A skippable frame, as parallel compressors put in front.
-        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Compression::Zstd,
-        _ => Compression::None,
-    }
-}
-
-/// Whether it takes more bytes to know. Nearly always the first byte of a text tells, so that a program at the other
-/// end of a pipe need not send a second one.
-fn may_be_magic(start: &[u8]) -> bool {
-    matches!(start, [] | [0x1f])
-        || matches!(start, [0x28] | [0x28, 0xb5] | [0x28, 0xb5, 0x2f])
-        || matches!(start, [0x50..=0x5f] | [0x50..=0x5f, 0x2a] | [0x50..=0x5f, 0x2a, 0x4d])
-}
-
 fn fill_until(
     source: &mut dyn Read,
     bytes: &mut Vec<u8>,
@@ -327,23 +285,6 @@ impl Read for Failed {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn compression_is_known_by_content() {
-        for (magic, compression) in [
-            (&b"\x1f\x8b"[..], Compression::Gzip),
-            (b"\x28\xb5\x2f\xfd", Compression::Zstd),
-            (b"\x5f\x2a\x4d\x18", Compression::Zstd),
-        ] {
-            assert_eq!(compression_of(magic), compression);
-            for len in 0..magic.len() {
-                assert!(may_be_magic(&magic[..len]));
-                assert_eq!(compression_of(&magic[..len]), Compression::None);
-            }
-            assert!(!may_be_magic(magic));
-        }
-        assert!(!may_be_magic(b"h") && !may_be_magic(b"P\n"));
-    }
 
     #[test]
     fn text_is_given_out_whole_whatever_its_start() {

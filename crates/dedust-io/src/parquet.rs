@@ -8,11 +8,9 @@ their values: text or bytes, whole numbers of any width, floating point numbers 
 Memory is bounded by a few pages of each column: see [`limits`].
 */
 
-mod arrow_schema;
 mod column_values;
 mod delta;
 mod limits;
-mod rewrite;
 
 use std::sync::Arc;
 
@@ -21,9 +19,8 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::FileReader as _;
 use ::parquet::schema::types::{SchemaDescriptor, TypePtr};
 
-use self::column_values::ColumnValues;
+pub(crate) use self::column_values::ColumnValues;
 use self::limits::{LimitedFile, Refusals};
-pub(crate) use self::rewrite::ParquetRewriter;
 use crate::bad_row::{BadRowReason, Place};
 use crate::names::NamedColumn;
 use crate::table::{KnownColumns, TableRows, failure, fill, known_columns};
@@ -31,13 +28,13 @@ use crate::table_file::TableFile;
 use crate::{Location, Observation, ReadError};
 
 /// An opened file whose known columns were found.
-struct OpenFile {
-    name: Arc<str>,
-    reader: LimitedFile,
+pub(crate) struct OpenFile {
+    pub(crate) name: Arc<str>,
+    pub(crate) reader: LimitedFile,
     refusals: Refusals,
-    known: KnownColumns,
+    pub(crate) known: KnownColumns,
     /// For each known column, its index among those that hold values.
-    leaves: Vec<usize>,
+    pub(crate) leaves: Vec<usize>,
 }
 
 /// Reads a Parquet file.
@@ -55,7 +52,7 @@ pub(crate) struct Table {
 
 impl OpenFile {
     /// Reads what the file says of itself.
-    fn open(name: &Arc<str>, file: TableFile, named: &[NamedColumn]) -> Result<Self, ReadError> {
+    pub(crate) fn open(name: &Arc<str>, file: TableFile, named: &[NamedColumn]) -> Result<Self, ReadError> {
         let reader = LimitedFile::open(file).map_err(|source| failure(name, 0, source))?;
         let refusals = reader.refusals();
         let schema = reader.metadata().file_metadata().schema_descr_ptr();
@@ -71,14 +68,14 @@ impl OpenFile {
     }
 
     /// The values of a known column in a row group.
-    fn column(&self, group: usize, leaf: usize) -> Result<ColumnValues, ParquetError> {
+    pub(crate) fn column(&self, group: usize, leaf: usize) -> Result<ColumnValues, ParquetError> {
         let group = self.reader.get_row_group(group)?;
         let descriptor = group.metadata().column(leaf).column_descr_ptr();
         Ok(ColumnValues::new(descriptor, group.get_column_page_reader(leaf)?))
     }
 
     /// An error for a file that can be read no further than `row`.
-    fn failure(&self, row: u64, source: ParquetError) -> ReadError {
+    pub(crate) fn failure(&self, row: u64, source: ParquetError) -> ReadError {
         match self.refusals.get() {
             Some(page) => ReadError::OversizedPage { file: self.name.clone(), row, page: page.clone() },
             None => failure(&self.name, row, source),

@@ -1,5 +1,5 @@
 /*!
-The names that well-known tools give to their columns, and by which of them the tool is recognised.
+The names that well-known tools give to their columns and states, and by which of them the tool is recognised.
 
 Data only: [`crate::names`] decides what is used.
 */
@@ -7,7 +7,6 @@ Data only: [`crate::names`] decides what is used.
 use std::fmt;
 
 use crate::Column;
-use crate::names::simplified;
 
 /// A tool whose tables, logs or indexes are recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -134,6 +133,32 @@ impl fmt::Display for Preset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
+}
+
+/// A name in lower case, with one underscore for whatever is neither letter nor digit.
+pub(crate) fn simplified(name: &str) -> String {
+    let mut simple = String::with_capacity(name.len());
+    for character in name.trim().chars() {
+        if character.is_alphanumeric() {
+            simple.extend(character.to_lowercase());
+        } else if !simple.is_empty() && !simple.ends_with('_') {
+            simple.push('_');
+        }
+    }
+    simple.truncate(simple.trim_end_matches('_').len());
+    simple
+}
+
+/// The HTTP status that a state of the CrawlDb of Apache Nutch stands for.
+pub(crate) fn status_of_nutch_state(state: &str) -> Option<u64> {
+    Some(match state.trim().strip_prefix("db_")? {
+        "fetched" | "notmodified" | "duplicate" => 200,
+        "redir_temp" => 302,
+        "redir_perm" => 301,
+        "gone" => 404,
+        "unfetched" | "orphan" => 0,
+        _ => return None,
+    })
 }
 
 /// Names, as [`simplified`] writes them, under which evidence is met that is not used without being asked for: a hash may

@@ -15,7 +15,7 @@ use arrow_schema::ArrowError;
 use crate::archive::{Archive, ArchiveFormat, NextRecord, RecordCounts};
 #[cfg(feature = "arrow")]
 use crate::arrow;
-use crate::bad_row::Place;
+use crate::bad_row::{NoRow, Place};
 use crate::inputs::partition;
 use crate::line_rows::LineRows;
 use crate::names::{Layout, NamedColumn};
@@ -68,14 +68,6 @@ enum Rows {
     Lines(Box<LineRows>),
     Archive(Box<Archive>),
     Table(Box<dyn TableRows>),
-}
-
-/// Why there is no row.
-pub(crate) enum NoRow {
-    End,
-    /// It is none of a page: a header, a remark, a request.
-    Other,
-    Bad(BadRow),
 }
 
 /// What was read last.

@@ -29,15 +29,9 @@ use stream::{Block, LineRead, Stream, read_line};
 
 use crate::bad_row::{BadBodyReason, BadRowReason};
 use crate::head::Fields;
+use crate::observation::is_empty_digest;
 use crate::timestamp;
 use crate::{Column, Document, Observation, Text};
-
-/// Digests of nothing at all, which say nothing of a page.
-const EMPTY_DIGESTS: [&str; 3] = [
-    "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
-    "da39a3ee5e6b4b0d3255bfef95601890afd80709",
-    "d41d8cd98f00b204e9800998ecf8427e",
-];
 
 /// Records of an archive so far, by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -427,11 +421,6 @@ pub(crate) fn set_digest(observation: &mut Observation, digest: Option<&[u8]>) {
     let digest = digest.unwrap_or_default();
     let digest = digest.strip_prefix(b"sha1:").unwrap_or(digest);
     set(observation, Column::Digest, Some(digest).filter(|digest| !is_empty_digest(digest)));
-}
-
-/// Whether a digest is that of no bytes at all, which says nothing of a page.
-pub(crate) fn is_empty_digest(digest: &[u8]) -> bool {
-    EMPTY_DIGESTS.iter().any(|empty| digest.eq_ignore_ascii_case(empty.as_bytes()))
 }
 
 #[cfg(test)]

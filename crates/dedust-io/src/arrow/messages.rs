@@ -34,7 +34,7 @@ const MAX_APPENDED_BYTES: u64 = 16 << 30;
 
 /// Why there is no next message.
 #[derive(Debug)]
-pub(super) enum MessageError {
+pub(crate) enum MessageError {
     Oversized(OversizedBatch),
     Damaged(ArrowError),
 }
@@ -53,7 +53,7 @@ impl From<ArrowError> for MessageError {
 
 /// A message that is within the limits.
 #[derive(Debug)]
-pub(super) struct Checked {
+pub(crate) struct Checked {
     pub(super) kind: MessageHeader,
     /// Where its body is in the bytes.
     pub(super) block: Block,
@@ -63,7 +63,7 @@ pub(super) struct Checked {
 
 impl Checked {
     /// The head.
-    pub(super) fn head(&self) -> Result<Message<'_>, ArrowError> {
+    pub(crate) fn head(&self) -> Result<Message<'_>, ArrowError> {
         let prefix = if self.bytes.starts_with(&CONTINUATION) { 8 } else { 4 };
         parse(&self.bytes[prefix..])
     }

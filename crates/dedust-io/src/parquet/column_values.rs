@@ -17,7 +17,7 @@ use crate::timestamp::{self, Unit};
 pub(super) const BATCH_VALUES: usize = 64;
 
 /// Reads a column that is no list.
-pub(super) struct ColumnValues {
+pub(crate) struct ColumnValues {
     descriptor: ColumnDescPtr,
     /// What times are counted in, of a column of whole numbers that are times.
     time_unit: Option<Unit>,
@@ -58,7 +58,7 @@ impl ColumnValues {
     }
 
     /// Reads the next values, and returns for how many rows; 0 at the end of the row group.
-    pub(super) fn advance(&mut self) -> Result<usize> {
+    pub(crate) fn advance(&mut self) -> Result<usize> {
         self.levels.clear();
         let levels = (self.descriptor.max_def_level() > 0).then_some(&mut self.levels);
         macro_rules! read {
@@ -119,7 +119,7 @@ impl ColumnValues {
     }
 
     /// The texts of the rows read last; `None` where there is none.
-    pub(super) fn texts(&self, rows: usize) -> impl Iterator<Item = Option<&[u8]>> {
+    pub(crate) fn texts(&self, rows: usize) -> impl Iterator<Item = Option<&[u8]>> {
         (0..rows).map(|row| match self.cell(row) {
             Cell::Bytes(bytes) => Some(bytes),
             _ => None,

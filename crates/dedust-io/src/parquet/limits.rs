@@ -37,7 +37,7 @@ pub(super) const MAX_LISTED_VALUES: u64 = 4 << 20;
 pub(super) type Refusals = Arc<OnceLock<OversizedPage>>;
 
 /// A Parquet file whose pages are looked at before they are read.
-pub(super) struct LimitedFile {
+pub(crate) struct LimitedFile {
     file: Arc<TableFile>,
     metadata: ParquetMetaData,
     refusals: Refusals,

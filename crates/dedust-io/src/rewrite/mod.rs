@@ -9,20 +9,23 @@ Rows that cannot be read are left out and handed over as [`BadRow`]s; rows witho
 complete only after [`Rewriter::finish`].
 */
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod error;
 mod lines;
+mod parquet;
 mod text_column;
 
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+#[cfg(feature = "arrow")]
+use self::arrow::ArrowRewriter;
 pub use self::error::RewriteError;
 use self::lines::LineRewriter;
+use self::parquet::ParquetRewriter;
 pub use self::text_column::TextColumn;
-#[cfg(feature = "arrow")]
-use crate::arrow::ArrowRewriter;
-use crate::parquet::ParquetRewriter;
 use crate::{BadRow, Format, Input, Layout, Location};
 
 /// Rows of a batch, at most.
@@ -78,21 +81,6 @@ enum Kind<'o> {
     Parquet(Box<ParquetRewriter<'o>>),
     #[cfg(feature = "arrow")]
     Arrow(Box<ArrowRewriter<'o>>),
-}
-
-impl Format {
-    /// Whether [`Rewriter`] can copy inputs of this format. All others are lists, logs and archives.
-    pub fn is_table(self) -> bool {
-        self.is_text_table() || matches!(self, Format::Parquet | Format::Arrow)
-    }
-
-    /// Whether it is a table whose rows are lines of text.
-    pub fn is_text_table(self) -> bool {
-        matches!(
-            self,
-            Format::JsonLines | Format::JsonArray | Format::Csv | Format::Tsv | Format::Cdx | Format::Cdxj
-        )
-    }
 }
 
 impl<'o> Rewriter<'o> {

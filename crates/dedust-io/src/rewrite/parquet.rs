@@ -9,6 +9,8 @@ Memory is bounded by a batch of rows and by [`HELD_BYTES`] of each added column;
 until its row group is complete.
 */
 
+mod arrow_schema;
+
 use std::io::{self, Write};
 use std::mem;
 use std::sync::Arc;
@@ -25,12 +27,11 @@ use ::parquet::schema::types::{ColumnDescPtr, ColumnPath, Type, TypePtr};
 use bytes::Bytes;
 use tempfile::{SpooledData, SpooledTempFile};
 
-use super::column_values::ColumnValues;
-use super::{OpenFile, arrow_schema};
-use crate::rewrite::{AddedColumns, AddedNames, MakeColumns, RewriteError, UrlBatch};
+use super::{AddedColumns, AddedNames, MakeColumns, RewriteError, TextColumn, UrlBatch};
+use crate::parquet::{ColumnValues, OpenFile};
 use crate::table::{failure, guarded};
 use crate::table_file::TableFile;
-use crate::{Column, Input, Layout, NamedColumn, ReadError, TextColumn};
+use crate::{Column, Input, Layout, NamedColumn, ReadError};
 
 /// Bytes of an added column of a row group that are held in memory.
 const HELD_BYTES: usize = 64 << 20;
@@ -38,7 +39,7 @@ const HELD_BYTES: usize = 64 << 20;
 /// Rows of a page of the added columns.
 const PAGE_ROWS: usize = 20_000;
 
-pub(crate) struct ParquetRewriter<'o> {
+pub(super) struct ParquetRewriter<'o> {
     names: AddedNames,
     /// Until the first input is known.
     output: Option<&'o mut (dyn Write + Send)>,
@@ -67,11 +68,11 @@ struct AddedColumn<'s> {
 }
 
 impl<'o> ParquetRewriter<'o> {
-    pub(crate) fn new(names: AddedNames, output: &'o mut (dyn Write + Send)) -> Self {
+    pub(super) fn new(names: AddedNames, output: &'o mut (dyn Write + Send)) -> Self {
         Self { names, output: Some(output), writer: None, schema: None }
     }
 
-    pub(crate) fn add(
+    pub(super) fn add(
         &mut self,
         input: Input,
         make: &mut MakeColumns<'_>,
@@ -87,7 +88,7 @@ impl<'o> ParquetRewriter<'o> {
         Ok(Some(source.table.known.layout))
     }
 
-    pub(crate) fn finish(mut self) -> Result<(), RewriteError> {
+    pub(super) fn finish(mut self) -> Result<(), RewriteError> {
         if let Some(writer) = self.writer.take() {
             writer.close().map_err(written)?;
         }

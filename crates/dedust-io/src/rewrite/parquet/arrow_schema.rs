@@ -6,7 +6,7 @@ Readers match its fields with those of the file one by one, so that one with few
 
 use ::parquet::file::metadata::KeyValue;
 
-use crate::rewrite::AddedNames;
+use super::AddedNames;
 
 /// Under which the schema is kept.
 const KEY: &str = "ARROW:schema";

@@ -11,13 +11,12 @@ use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, FieldRef, Schema, SchemaRef};
 
-use super::messages::{Checked, MessageError};
-use super::{BatchColumn, OpenTable, read_error};
-use crate::rewrite::{AddedColumns, AddedNames, MakeColumns, RewriteError, UrlBatch};
+use super::{AddedColumns, AddedNames, MakeColumns, RewriteError, TextColumn, UrlBatch};
+use crate::arrow::{BatchColumn, Checked, MessageError, OpenTable, read_error};
 use crate::table::{Cell, guarded, known_columns};
-use crate::{Column, Input, Layout, TextColumn};
+use crate::{Column, Input, Layout};
 
-pub(crate) struct ArrowRewriter<'o> {
+pub(super) struct ArrowRewriter<'o> {
     names: AddedNames,
     /// Until the first input is known.
     output: Option<&'o mut (dyn Write + Send)>,
@@ -32,11 +31,11 @@ enum Writer<'o> {
 }
 
 impl<'o> ArrowRewriter<'o> {
-    pub(crate) fn new(names: AddedNames, output: &'o mut (dyn Write + Send)) -> Self {
+    pub(super) fn new(names: AddedNames, output: &'o mut (dyn Write + Send)) -> Self {
         Self { names, output: Some(output), writer: None, schemas: None }
     }
 
-    pub(crate) fn add(
+    pub(super) fn add(
         &mut self,
         input: Input,
         make: &mut MakeColumns<'_>,
@@ -81,7 +80,7 @@ impl<'o> ArrowRewriter<'o> {
         Ok(Some(known.layout))
     }
 
-    pub(crate) fn finish(mut self) -> Result<(), RewriteError> {
+    pub(super) fn finish(mut self) -> Result<(), RewriteError> {
         match self.writer.take() {
             Some(Writer::File(mut writer)) => writer.finish().map_err(written),
             Some(Writer::Stream(mut writer)) => writer.finish().map_err(written),
