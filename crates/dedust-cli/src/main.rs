@@ -1,7 +1,7 @@
 /*!
 The command `dedust`: learns how websites spell their URLs, and applies what was learned.
 
-Parses arguments ([`args`]), runs one command ([`cmd`]) and turns its outcome into an exit code. Holds no logic of its
+Parses arguments ([`commands`]), runs one command ([`cmd`]) and turns its outcome into an exit code. Holds no logic of its
 own: rules live in `dedust`, learning in `dedust-learn`, file formats in `dedust-io`.
 */
 
@@ -9,6 +9,7 @@ mod args;
 mod bad_lines;
 mod clock;
 mod cmd;
+mod commands;
 mod failure;
 mod help;
 mod interrupt;
@@ -31,7 +32,8 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::args::{Args, ColorChoice, Command};
+use crate::args::ColorChoice;
+use crate::commands::{Args, Command};
 use crate::interrupt::Interrupted;
 use crate::printer::Printer;
 
@@ -126,8 +128,8 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         Command::Report(args) => cmd::report::run(&args, printer),
         Command::Tree(args) => cmd::tree::run(&args, printer),
         Command::Simulate(args) => cmd::simulate::run(&args, printer),
-        Command::Man(args) => cmd::man::run(&args, printer),
-        Command::Completions(args) => cmd::completions::run(&args, printer),
+        Command::Man(args) => cmd::man::run(&args, Args::command(), printer),
+        Command::Completions(args) => cmd::completions::run(&args, Args::command(), printer),
     }
 }
 

@@ -6,10 +6,10 @@ built in.
 use std::fmt;
 use std::sync::Arc;
 
+use clap::ValueEnum;
 use dedust_baselines::Method as BuiltIn;
 use dedust_learn::Learner;
 
-use crate::args::Variant;
 use crate::failure::Refusal;
 
 /// A method by its name, built in or not.
@@ -19,6 +19,15 @@ pub(crate) enum Method {
     BuiltIn(BuiltIn),
     /// Translation by a neural model (SIGIR 2017), compiled to rules.
     Seq2Seq,
+}
+
+/// Which model `seq2seq` trains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Variant {
+    /// Small, and copies; what it says is checked
+    Copy,
+    /// That of the SIGIR 2017 paper
+    Paper,
 }
 
 impl Method {

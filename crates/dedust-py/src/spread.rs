@@ -25,7 +25,7 @@ use crate::errors::{DedustError, ReadError, TrainError};
 use crate::inputs::{self, ReadOptions};
 use crate::learn::PyTrainer;
 use crate::rows::Rows;
-use crate::site_reducer::LearnedRows;
+use crate::site_rows::LearnedRows;
 
 /// Rows of a batch that goes out.
 const BATCH_ROWS: usize = 10_000;

@@ -11,7 +11,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use crate::error::SeenError;
-use crate::folder::{Folder, Span};
+use crate::file_names::Span;
+use crate::folder::Folder;
 use crate::merge;
 use crate::run::{self, Run};
 use crate::view::{Frozen, View};

@@ -1,11 +1,19 @@
 /*!
-Numbers as they lie in files: little-endian, one after the other.
+What is read from files: numbers, little-endian, one after the other. Only regular files are read.
 */
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
+use std::path::Path;
 
+use crate::error::{SeenError, failed};
 use crate::key::KEY_BYTES;
+
+/// Refuses what is no file of bytes: reading a pipe or a device may never end.
+pub(crate) fn check_is_file(path: &Path) -> Result<(), SeenError> {
+    let kind = fs::metadata(path).map_err(failed("read", path))?;
+    if kind.is_file() { Ok(()) } else { Err(SeenError::NotAFile { path: path.to_owned() }) }
+}
 
 /// The number at the start of `bytes`, which are long enough.
 pub(crate) fn u64_of(bytes: &[u8]) -> u64 {

@@ -9,7 +9,8 @@ and without it no key can be compared.
 use std::path::Path;
 
 use crate::error::{Damage, SeenError};
-use crate::folder::{Folder, Span, Survey};
+use crate::file_names::Span;
+use crate::folder::{Folder, Survey};
 use crate::log::{self, Log, Records};
 use crate::run::{self, Run};
 

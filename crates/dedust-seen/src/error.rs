@@ -2,9 +2,16 @@
 Everything that can be wrong with a set, with the file and the place, or with the address of the server.
 */
 
+#[cfg(feature = "redis")]
+mod server;
+
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+
+#[cfg(feature = "redis")]
+pub use self::server::ServerError;
+use crate::file_names::MARKER;
 
 /// A set cannot be opened, or cannot go on. Answers given before hold.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +40,7 @@ pub enum SeenError {
         source: io::Error,
     },
     /// There is no set in this folder.
-    #[error("{} is no set of seen keys: it has no file {marker:?}", folder.display(), marker = crate::marker::NAME)]
+    #[error("{} is no set of seen keys: it has no file {marker:?}", folder.display(), marker = MARKER)]
     NoSet {
         /// The folder.
         folder: PathBuf,
@@ -45,7 +52,7 @@ pub enum SeenError {
         path: PathBuf,
     },
     /// The folder holds files, but not those of a set.
-    #[error("{} is no set of seen keys: it holds {found:?} and no file {marker:?}", folder.display(), marker = crate::marker::NAME)]
+    #[error("{} is no set of seen keys: it holds {found:?} and no file {marker:?}", folder.display(), marker = MARKER)]
     Foreign {
         /// The folder.
         folder: PathBuf,
@@ -88,7 +95,7 @@ pub enum SeenError {
         /// Where the set is, without user and password.
         address: String,
         /// Why.
-        source: crate::server::ServerError,
+        source: ServerError,
     },
     /// An earlier failure, which was reported, left the set as it is on disk. Open it again.
     #[error("the set of seen keys failed before and was not opened again")]

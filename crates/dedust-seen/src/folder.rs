@@ -1,5 +1,5 @@
 /*!
-The files of a set: their names, what they say, and which may go.
+The files of a set: which there are, and which may go. What they are called is in [`crate::file_names`].
 
 A set is written in generations: keys are appended to the log of one until it is full. A run holds the keys of some
 generations in a row, and its name says of which, so that a file whose generations are all in another one is left over
@@ -13,29 +13,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::bytes::check_is_file;
 use crate::error::{Damage, SeenError, failed};
+use crate::file_names::{self, DAMAGED, MARKER, Span, UNFINISHED, generation_of, span_of};
 use crate::key::KeyHasher;
 use crate::marker::{self, LockedMarker};
 
-const UNFINISHED: &str = ".tmp";
-const DAMAGED: &str = ".damaged";
-/// No set lives to see this generation. Names with a later one are not of ours.
-const MAX_GENERATION: u64 = 1 << 48;
 /// Most logs in a row that can be missed: a set has few at a time.
 const MAX_MISSING_LOGS: u64 = 64;
-
-/// Generations in a row, first and last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Span {
-    pub(crate) first: u64,
-    pub(crate) last: u64,
-}
-
-impl Span {
-    pub(crate) fn len(self) -> u64 {
-        self.last - self.first + 1
-    }
-}
 
 /// A set's folder, locked.
 #[derive(Debug)]
@@ -71,7 +56,7 @@ impl Folder {
     /// Locks a folder, which is made a set if it is empty or not there.
     pub(crate) fn open(path: &Path) -> Result<Self, SeenError> {
         fs::create_dir_all(path).map_err(failed("create the folder", path))?;
-        if !path.join(marker::NAME).exists()
+        if !path.join(MARKER).exists()
             && let Some(found) = names_in(path)?.into_iter().next()
         {
             return Err(SeenError::Foreign { folder: path.to_owned(), found });
@@ -87,7 +72,7 @@ impl Folder {
     /// Locks the folder of a set that is there, and changes nothing.
     pub(crate) fn open_existing(path: &Path) -> Result<Self, SeenError> {
         let no_set = || SeenError::NoSet { folder: path.to_owned() };
-        if !path.join(marker::NAME).exists() {
+        if !path.join(MARKER).exists() {
             return Err(no_set());
         }
         let (marker, hasher) = marker::lock(path, &mut File::options())?;
@@ -98,7 +83,7 @@ impl Folder {
     fn create(path: &Path, marker: LockedMarker) -> Result<Self, SeenError> {
         // Keys that were hashed with a secret that is gone are of no use with another.
         if names_in(path)?.iter().any(|name| span_of(name).is_some() || generation_of(name).is_some()) {
-            let path = path.join(marker::NAME);
+            let path = path.join(MARKER);
             return Err(SeenError::Damaged { path, offset: 0, damage: Damage::Length });
         }
         let hasher = marker::write(&marker, path)?;
@@ -121,12 +106,12 @@ impl Folder {
 
     /// Where the log of a generation is.
     pub(crate) fn log(&self, generation: u64) -> PathBuf {
-        self.path.join(format!("log-{generation:08}"))
+        self.path.join(file_names::log(generation))
     }
 
     /// Where the run of some generations is.
-    pub(crate) fn run(&self, Span { first, last }: Span) -> PathBuf {
-        self.path.join(format!("run-{first:08}-{last:08}"))
+    pub(crate) fn run(&self, span: Span) -> PathBuf {
+        self.path.join(file_names::run(span))
     }
 
     /// Where a file is while it is written.
@@ -246,23 +231,6 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Refuses what is no file of bytes: reading a pipe or a device may never end.
-pub(crate) fn check_is_file(path: &Path) -> Result<(), SeenError> {
-    let kind = fs::metadata(path).map_err(failed("read", path))?;
-    if kind.is_file() { Ok(()) } else { Err(SeenError::NotAFile { path: path.to_owned() }) }
-}
-
-fn span_of(name: &str) -> Option<Span> {
-    let (first, last) = name.strip_prefix("run-")?.split_once('-')?;
-    let span = Span { first: first.parse().ok()?, last: last.parse().ok()? };
-    (1 <= span.first && span.first <= span.last && span.last <= MAX_GENERATION).then_some(span)
-}
-
-fn generation_of(name: &str) -> Option<u64> {
-    let generation = name.strip_prefix("log-")?.parse().ok()?;
-    (1..=MAX_GENERATION).contains(&generation).then_some(generation)
-}
-
 /// Names in a folder, in order.
 fn names_in(path: &Path) -> Result<Vec<String>, SeenError> {
     let entries = fs::read_dir(path).map_err(failed("read the folder", path))?;
@@ -315,7 +283,7 @@ mod tests {
     fn the_secret_is_for_the_owner_only() {
         let folder = tempfile::tempdir().unwrap();
         Folder::open(folder.path()).unwrap();
-        let metadata = fs::metadata(folder.path().join(marker::NAME)).unwrap();
+        let metadata = fs::metadata(folder.path().join(MARKER)).unwrap();
         #[cfg(unix)]
         assert_eq!(std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777, 0o600);
         assert!(metadata.len() > 0);

@@ -57,6 +57,7 @@ mod background;
 mod bytes;
 mod check;
 mod error;
+mod file_names;
 mod folder;
 mod key;
 mod local;

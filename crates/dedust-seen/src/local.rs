@@ -12,7 +12,7 @@ use crate::error::SeenError;
 use crate::folder::Folder;
 use crate::key::{KeyHasher, KeySet, SeenKey};
 use crate::log::{self, Log, MAX_RECORD_KEYS, Records};
-use crate::options::Durability;
+use crate::options::{Durability, FolderOptions};
 use crate::rules;
 use crate::run::Run;
 use crate::stats::SeenStats;
@@ -20,14 +20,6 @@ use crate::view::Frozen;
 
 /// Keys that are looked up by one thread at a time.
 const PIECE_KEYS: usize = 2048;
-
-/// How a folder is used.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FolderOptions {
-    pub(crate) durability: Durability,
-    pub(crate) recent_keys: usize,
-    pub(crate) rules: Option<u128>,
-}
 
 impl FolderOptions {
     /// Opens the set in a folder, which is made if it is not there.

@@ -20,12 +20,10 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::bytes::check_is_file;
 use crate::error::{Damage, SeenError, failed};
-use crate::folder::check_is_file;
+use crate::file_names::MARKER;
 use crate::key::{KeyHasher, SECRET_BYTES, random_secret};
-
-/// What the file is called.
-pub(crate) const NAME: &str = "SEEN";
 
 const FORMAT_1: &str = "dedust set of seen keys, format 1\n";
 const FORMAT_2: &str = "dedust set of seen keys, format 2\n";
@@ -69,7 +67,7 @@ pub(crate) fn lock(
     folder: &Path,
     options: &mut OpenOptions,
 ) -> Result<(LockedMarker, Option<KeyHasher>), SeenError> {
-    let path = folder.join(NAME);
+    let path = folder.join(MARKER);
     if path.exists() {
         check_is_file(&path)?;
     }
@@ -102,7 +100,7 @@ pub(crate) fn write(marker: &LockedMarker, folder: &Path) -> Result<KeyHasher, S
         .and_then(|()| file.rewind())
         .and_then(|()| file.write_all(encode(secret).as_bytes()))
         .and_then(|()| file.sync_all())
-        .map_err(failed("write", &folder.join(NAME)))?;
+        .map_err(failed("write", &folder.join(MARKER)))?;
     Ok(KeyHasher::with_secret(secret))
 }
 

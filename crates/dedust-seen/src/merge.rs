@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::SeenError;
-use crate::folder::{Folder, Span};
+use crate::file_names::Span;
+use crate::folder::Folder;
 use crate::run::{MAX_KEYS, Run, RunWriter};
 
 /// Runs that are merged at once.

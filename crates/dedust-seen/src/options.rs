@@ -1,16 +1,9 @@
 /*!
-How a set is opened: what an answer outlives, how much is held in memory, and whose keys they are.
+How a set is opened: what an answer outlives, how much is held in memory, and whose keys they are. [`crate::set`] opens it.
 */
 
-use std::path::Path;
 #[cfg(feature = "redis")]
 use std::time::Duration;
-
-use crate::error::SeenError;
-use crate::local::FolderOptions;
-#[cfg(feature = "redis")]
-use crate::server::ServerOptions;
-use crate::set::SeenSet;
 
 /// Tables have twice as many places, and grow beyond 7/8: 2^21 places of 17 bytes, 36 MB.
 const DEFAULT_RECENT_KEYS: usize = (1 << 21) / 8 * 7;
@@ -29,11 +22,11 @@ pub enum Durability {
 /// How a set is opened, in a folder or on a server.
 #[derive(Clone, Debug)]
 pub struct SeenOptions {
-    durability: Durability,
-    recent_keys: usize,
-    rules: Option<u128>,
+    pub(crate) durability: Durability,
+    pub(crate) recent_keys: usize,
+    pub(crate) rules: Option<u128>,
     #[cfg(feature = "redis")]
-    server: ServerOptions,
+    pub(crate) server: ServerOptions,
 }
 
 impl Default for SeenOptions {
@@ -72,7 +65,7 @@ impl SeenOptions {
     }
 
     /// The crawl that keys are asked for, on a server; default none, so that every answer holds for good. Keys of a session are seen by all
-    /// processes of that session, and by others once it is [committed](SeenSet::commit). One that is [cancelled](SeenSet::cancel)
+    /// processes of that session, and by others once it is [committed](crate::SeenSet::commit). One that is [cancelled](crate::SeenSet::cancel)
     /// leaves nothing behind, and so does one for which nobody has asked for seven days.
     #[cfg(feature = "redis")]
     #[must_use]
@@ -97,17 +90,28 @@ impl SeenOptions {
         self.server.patience = patience;
         self
     }
+}
 
-    /// Opens the set in a folder, which is made if it is not there.
-    pub fn open(&self, folder: impl AsRef<Path>) -> Result<SeenSet, SeenError> {
-        let Self { durability, recent_keys, rules, .. } = *self;
-        Ok(SeenSet::local(FolderOptions { durability, recent_keys, rules }.open(folder.as_ref())?))
-    }
+/// How a folder is used.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FolderOptions {
+    pub(crate) durability: Durability,
+    pub(crate) recent_keys: usize,
+    pub(crate) rules: Option<u128>,
+}
 
-    /// Connects to the set at an address `redis://[USER:PASSWORD@]HOST[:PORT]/PREFIX[?db=NUMBER]`, or `rediss://` for TLS. The set
-    /// is made if it is not there.
-    #[cfg(feature = "redis")]
-    pub fn connect(&self, address: &str) -> Result<SeenSet, SeenError> {
-        Ok(SeenSet::server(self.server.connect(address, self.rules, self.recent_keys)?))
+/// How a server is used.
+#[cfg(feature = "redis")]
+#[derive(Clone, Debug)]
+pub(crate) struct ServerOptions {
+    pub(crate) session: Option<String>,
+    pub(crate) ttl: Option<Duration>,
+    pub(crate) patience: Duration,
+}
+
+#[cfg(feature = "redis")]
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self { session: None, ttl: None, patience: Duration::from_secs(60) }
     }
 }

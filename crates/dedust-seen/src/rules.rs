@@ -9,8 +9,9 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
+use crate::bytes::check_is_file;
 use crate::error::{SeenError, failed};
-use crate::folder::{Folder, check_is_file};
+use crate::folder::Folder;
 
 const NAME: &str = "RULES";
 /// More than the length of the file.

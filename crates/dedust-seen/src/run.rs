@@ -23,7 +23,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::bytes::{keys_of, read_at, u64_of};
 use crate::error::{Damage, SeenError, failed};
-use crate::folder::{Folder, Span};
+use crate::file_names::Span;
+use crate::folder::Folder;
 use crate::key::KEY_BYTES;
 
 /// Most keys of a run: places in it are numbers of 32 bits.

@@ -34,7 +34,6 @@ server itself forgets, by its settings for disk and memory, is new once more.
 
 mod address;
 mod admin;
-mod error;
 mod filter;
 mod link;
 mod marker;
@@ -43,8 +42,9 @@ mod session;
 mod set;
 
 pub use admin::{OpenSession, RulesVersion, SeenServer};
-pub use error::ServerError;
-pub(crate) use set::{ServerOptions, ServerSet};
+pub(crate) use set::ServerSet;
+
+pub use crate::error::ServerError;
 
 #[cfg(doc)]
 use {crate::SeenStats, filter::Filter, names::Names};

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::error::SeenError;
 use crate::key::{KeyHasher, SeenKey};
 use crate::local::LocalSet;
-use crate::options::SeenOptions;
+use crate::options::{FolderOptions, SeenOptions};
 #[cfg(feature = "redis")]
 use crate::server::ServerSet;
 use crate::stats::SeenStats;
@@ -180,5 +180,20 @@ impl SeenSet {
 impl fmt::Debug for SeenSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SeenSet").field("stats", &self.stats()).finish_non_exhaustive()
+    }
+}
+
+impl SeenOptions {
+    /// Opens the set in a folder, which is made if it is not there.
+    pub fn open(&self, folder: impl AsRef<Path>) -> Result<SeenSet, SeenError> {
+        let Self { durability, recent_keys, rules, .. } = *self;
+        Ok(SeenSet::local(FolderOptions { durability, recent_keys, rules }.open(folder.as_ref())?))
+    }
+
+    /// Connects to the set at an address `redis://[USER:PASSWORD@]HOST[:PORT]/PREFIX[?db=NUMBER]`, or `rediss://` for TLS. The set
+    /// is made if it is not there.
+    #[cfg(feature = "redis")]
+    pub fn connect(&self, address: &str) -> Result<SeenSet, SeenError> {
+        Ok(SeenSet::server(self.server.connect(address, self.rules, self.recent_keys)?))
     }
 }

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use serde::{Serialize, Serializer};
 
-use crate::edit_program::{EditList, UrlParts};
 use crate::normalizer::{Explanation, Normalizer};
+use crate::program::edits::{EditList, UrlParts};
 use crate::rule::{Decision, Edit, Evidence, Fetched, RefusedEdit, RuleSet, SiteRules, Verdict};
 use crate::url::{ParseUrlError, ParsedUrl, site_of};
 

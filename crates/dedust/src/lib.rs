@@ -29,9 +29,7 @@ assert_eq!(normalizer.normalize("http://example.org/other?sid=9")?, "http://exam
 This crate starts no threads, uses no randomness and reads no crawl formats.
 */
 
-mod compile;
 mod compiled;
-mod edit_program;
 mod encoding;
 mod explained_url;
 mod identity_key;
@@ -39,7 +37,6 @@ mod marks;
 mod normalizer;
 mod program;
 mod rule;
-mod template;
 mod text_buffer;
 mod url;
 mod url_shape;
@@ -88,7 +85,7 @@ pub mod rules {
 /// Not stable: any release may change it.
 #[doc(hidden)]
 pub mod support {
-    pub use crate::edit_program::{EditList, UrlParts};
+    pub use crate::program::edits::{EditList, UrlParts};
     pub use crate::rule::{
         EditIndex, Mirror, OtherParams, Pattern, Rewrite, Rule, ValuePattern, find_cycle, never_made,
         place_edit,

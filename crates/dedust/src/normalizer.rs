@@ -24,13 +24,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use self::many::Batch;
-use crate::compile::{add_site, compile};
-use crate::compiled::{Hosts, Image, ImageBuilder, LeftOut, OpenRulesError};
-use crate::edit_program::EditedUrl;
+use crate::compiled::{Hosts, Image, ImageBuilder, LeftOut, OpenRulesError, add_site, compile};
 use crate::identity_key::{ParamOrder, write_identity_key};
-use crate::program::{CoveringRule, Program, Replacement, Slots, replace_all};
+use crate::program::closed::{CoveringRule, Slots, template};
+use crate::program::edits::EditedUrl;
+use crate::program::{Program, Replacement, replace_all};
 use crate::rule::{DEFAULT_RULES_MEMORY, LoadRulesError, RuleSet, each_site, is_slug};
-use crate::template;
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl, first_segment, write_moved};
 

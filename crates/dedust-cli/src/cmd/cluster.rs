@@ -5,6 +5,7 @@
 mod report;
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use dedust::ParsedUrl;
 use dedust_crawl::Seen;
@@ -13,11 +14,36 @@ use dedust_learn::{Clusterer, Clusters, EvidenceKinds};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::ExitStatus;
-use crate::args::{ClusterArgs, ReportFormat};
+use crate::args::{ReadArgs, ReportFormat};
 use crate::failure::Refusal;
+use crate::help;
 use crate::interrupt;
 use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
+
+/// Options of `cluster`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::CLUSTER)]
+pub(crate) struct ClusterArgs {
+    /// Files or folders with pages, or with URLs and what is known of their pages; `-` is standard input
+    #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Where the observations with their labels go, as JSON Lines; `-` is standard output
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// What makes two URLs duplicates: `auto`, or kinds joined by commas
+    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
+    pub(crate) evidence: EvidenceKinds,
+    /// How inputs are read.
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// Overwrite OUT if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// How the closing report is printed: text on standard error, or JSON Lines on standard output
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
 
 /// The rows, in the order in which they came, as they will be written.
 #[derive(Default)]

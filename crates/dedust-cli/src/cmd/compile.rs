@@ -2,18 +2,40 @@
 `dedust compile`: a rule file in, compiled rules out.
 */
 
+use std::path::PathBuf;
+
 use anyhow::Context as _;
 use dedust::Normalizer;
 use dedust::errors::OpenRulesError;
 use dedust_io::OutputFile;
 
 use crate::ExitStatus;
-use crate::args::CompileArgs;
 use crate::failure::Refusal;
+use crate::help;
 use crate::line_source::name_of;
 use crate::number::counted;
 use crate::printer::Printer;
 use crate::rule_file;
+
+/// Options of `compile`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::COMPILE)]
+pub(crate) struct CompileArgs {
+    /// Rules from `dedust learn`, or compiled ones to be checked; `-` is standard input
+    pub(crate) rules: PathBuf,
+    /// Where the compiled rules go
+    #[arg(short, long, value_name = "RULES.bin", required_unless_present = "check")]
+    pub(crate) output: Option<PathBuf>,
+    /// Memory, in MB, for the rules; a file that needs more is refused
+    #[arg(long, value_name = "MB", default_value_t = 1000, conflicts_with = "check", hide_short_help = true)]
+    pub(crate) memory: u32,
+    /// Overwrite RULES.bin if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Write nothing: read all of a compiled file, exit with 1 if it is damaged
+    #[arg(long, conflicts_with_all = ["output", "force"])]
+    pub(crate) check: bool,
+}
 
 /// Compiles rules, or checks compiled ones.
 pub(crate) fn run(args: &CompileArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {

@@ -2,6 +2,7 @@
 `dedust evaluate`: rules and URLs whose pages are known in, figures out.
 */
 
+mod args;
 mod errors;
 mod labels;
 mod promises;
@@ -16,11 +17,12 @@ use dedust_eval::{Evaluation, Evaluator, Scores};
 use dedust_report::JoiningEdits;
 use serde::Serialize;
 
+pub(crate) use self::args::EvaluateArgs;
 use self::errors::KnownUrls;
 use self::promises::{Opened, Promises};
 
 use crate::ExitStatus;
-use crate::args::{EvaluateArgs, ReportFormat};
+use crate::args::ReportFormat;
 use crate::failure::Refusal;
 use crate::number::{count, counted, figure};
 use crate::observe::{clues_of, read_all};

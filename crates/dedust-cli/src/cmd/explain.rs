@@ -10,12 +10,35 @@ use dedust::{ExplainedUrl, Explanation};
 use serde::Serialize;
 
 use crate::ExitStatus;
-use crate::args::{ExplainArgs, ReportFormat};
+use crate::args::{OutputArgs, ReadArgs, ReportFormat, TrustArgs};
 use crate::number::{count, counted};
 use crate::observe::read_all;
 use crate::printer::Printer;
 use crate::rule_file::Watch;
-use crate::{rule_file, words};
+use crate::{help, rule_file, words};
+
+/// Options of `explain`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::EXPLAIN)]
+pub(crate) struct ExplainArgs {
+    /// Rules from `dedust learn`
+    pub(crate) rules: PathBuf,
+    /// URLs to explain, or files and folders with URLs, of any format; `-` is standard input
+    #[arg(required = true, value_name = "URL")]
+    pub(crate) urls: Vec<String>,
+    /// How inputs are read.
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+    /// Where it goes.
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// How far the rules are trusted.
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+}
 
 /// A line of `--format json` about an argument that is no URL. Of a URL it is what [`ExplainedUrl`] says.
 #[derive(Debug, Serialize)]

@@ -3,6 +3,7 @@
 processes have read.
 */
 
+mod args;
 mod keep;
 mod part;
 mod report;
@@ -18,15 +19,15 @@ use dedust_learn::{
     CanonFd, CrawlStore, LearnSettings, Learner as _, Preferences, SampleSize, StoredCrawl, Trainer, Training,
 };
 
-pub(crate) use self::part::PartOf;
+pub(crate) use self::args::LearnArgs;
 use self::unfinished::Unfinished;
 use crate::ExitStatus;
-use crate::args::{LearnArgs, ReportFormat};
+use crate::args::ReportFormat;
 use crate::failure::Refusal;
 use crate::interrupt;
 use crate::method;
 #[cfg(feature = "seq2seq")]
-use crate::method::Method;
+use crate::method::{Method, Variant};
 use crate::number::{count, counted};
 use crate::observe::{Unread, clues_of, read_on};
 use crate::printer::Printer;
@@ -95,7 +96,7 @@ fn run_on(inputs: Inputs, args: &LearnArgs, printer: &mut Printer) -> anyhow::Re
     #[cfg(feature = "seq2seq")]
     let mut weights = Some(args.method)
         .filter(|method| *method == Method::Seq2Seq && !to_stdout)
-        .filter(|_| args.variant != Some(crate::args::Variant::Paper))
+        .filter(|_| args.variant != Some(Variant::Paper))
         .map(|_| OutputFile::create(weights_path(&args.output), args.force))
         .transpose()?;
     // Before the work, which may be long: rules that cannot be read, or a target that cannot be written, are known now.

@@ -4,21 +4,32 @@
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::CommandFactory as _;
 use clap_mangen::Man;
 use dedust_io::{OutputFile, WriteError};
 
 use crate::ExitStatus;
-use crate::args::{Args, ManArgs};
+use crate::help;
 use crate::number::counted;
 use crate::printer::Printer;
 
-/// Prints one page or writes all.
-pub(crate) fn run(args: &ManArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let mut command = Args::command();
+/// Options of `man`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::MAN)]
+pub(crate) struct ManArgs {
+    /// The folder that gets a page for each command; made if it is not there [default: the first page, on standard output]
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Prints the page of a command, or writes those of all its commands too.
+pub(crate) fn run(
+    args: &ManArgs,
+    mut command: clap::Command,
+    printer: &mut Printer,
+) -> anyhow::Result<ExitStatus> {
     command.build();
     let Some(folder) = &args.output else {
         printer.data().write_all(&page(&command)?)?;

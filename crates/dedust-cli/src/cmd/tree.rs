@@ -5,15 +5,18 @@
 mod draw;
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 
+use clap::ValueEnum;
 use dedust::support::{Pattern, ValuePattern};
 use dedust_baselines::{BuildOptions, NodeId, PatternTree};
-use dedust_learn::{Corpus, Crawl};
+use dedust_learn::{Corpus, Crawl, EvidenceKinds};
 
 use self::draw::{draw_dot, draw_json, draw_text};
 use crate::ExitStatus;
-use crate::args::{TreeArgs, TreeFormat};
+use crate::args::{OutputArgs, ReadArgs};
 use crate::failure::Refusal;
+use crate::help;
 use crate::number::{count, counted};
 use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
@@ -21,6 +24,44 @@ use crate::printer::Printer;
 const SHOWN_SITES: usize = 10;
 /// Exceptions of a wildcard spelled out in the label of a node.
 const SHOWN_EXCEPTIONS: usize = 3;
+
+/// Options of `tree`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::TREE)]
+pub(crate) struct TreeArgs {
+    /// Files or folders with URLs and what is known of their pages; `-` is standard input
+    #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The site, by its registrable domain [default: the one with most URLs]
+    #[arg(long)]
+    pub(crate) site: Option<String>,
+    /// How the tree is printed
+    #[arg(long, value_enum, default_value_t = TreeFormat::Text)]
+    pub(crate) format: TreeFormat,
+    /// Levels below the root to print [default: all]
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<usize>,
+    /// Where it goes.
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// What makes two URLs duplicates: `auto`, or kinds joined by commas
+    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
+    pub(crate) evidence: EvidenceKinds,
+    /// How inputs are read.
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+/// How a tree is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TreeFormat {
+    /// Indented, one node per line
+    Text,
+    /// A Graphviz digraph
+    Dot,
+    /// JSON Lines, one node per line
+    Json,
+}
 
 /// Builds and prints a tree.
 pub(crate) fn run(args: &TreeArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {

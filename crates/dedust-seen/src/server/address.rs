@@ -8,7 +8,7 @@ use percent_encoding::percent_decode_str;
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo as _, RedisConnectionInfo};
 use url::Url;
 
-use super::error::ServerError;
+use crate::error::ServerError;
 
 const DEFAULT_PORT: u16 = 6379;
 /// More than anyone needs, and less than hurts in every command.

@@ -7,13 +7,13 @@ Takes an address, needs no rules, and asks for no keys.
 use redis::pipe;
 
 use super::address::{self, Address};
-use super::error::ServerError;
 use super::link::Link;
 use super::marker::Marker;
 use super::names::Names;
 use super::session;
-use super::set::{ServerOptions, now};
-use crate::error::SeenError;
+use super::set::now;
+use crate::error::{SeenError, ServerError};
+use crate::options::ServerOptions;
 
 /// The keys of some rules.
 #[derive(Clone, Debug, PartialEq, Eq)]

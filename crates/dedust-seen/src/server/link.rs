@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use redis::{Client, Connection, ErrorKind, RedisError, ServerErrorKind};
 
 use super::address::Address;
-use super::error::ServerError;
+use crate::error::ServerError;
 
 /// For a connection to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::error::ServerError;
+use crate::error::ServerError;
 use crate::key::{KeyHasher, SECRET_BYTES};
 use crate::marker::read_secret;
 

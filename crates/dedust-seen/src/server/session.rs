@@ -7,10 +7,10 @@ off can be made again. The server is not kept from answering others, as it would
 
 use redis::{RedisError, pipe};
 
-use super::error::ServerError;
 use super::link::Link;
 use super::names::Names;
 use super::set::now;
+use crate::error::ServerError;
 
 /// Keys that are moved at a time.
 const MOVED: usize = 4096;

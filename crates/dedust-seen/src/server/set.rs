@@ -2,19 +2,19 @@
 The set as a process uses it: keys in, whether they are new out. One transaction for each batch of keys that are not known here.
 */
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use redis::{Pipeline, RedisWrite, ToRedisArgs, Value, pipe};
 
 use super::address::{self, Address};
-use super::error::ServerError;
 use super::filter::Filter;
 use super::link::{Greeting, Link};
 use super::marker::Marker;
 use super::names::{Names, Places, version_of};
 use super::session;
-use crate::error::SeenError;
+use crate::error::{SeenError, ServerError};
 use crate::key::{KEY_BYTES, KeyHasher, KeySet, SECRET_BYTES, SeenKey, random_secret};
+use crate::options::ServerOptions;
 use crate::stats::SeenStats;
 
 /// Keys of a transaction. The server does nothing else for some milliseconds.
@@ -23,20 +23,6 @@ const BATCH_KEYS: usize = 4096;
 const SESSION_SECONDS: u64 = 7 * 24 * 60 * 60;
 /// So long a process may be without a connection until its last batch is forgotten. More than anyone is patient.
 const ASKER_SECONDS: u64 = 24 * 60 * 60;
-
-/// How a server is used.
-#[derive(Clone, Debug)]
-pub(crate) struct ServerOptions {
-    pub(crate) session: Option<String>,
-    pub(crate) ttl: Option<Duration>,
-    pub(crate) patience: Duration,
-}
-
-impl Default for ServerOptions {
-    fn default() -> Self {
-        Self { session: None, ttl: None, patience: Duration::from_secs(60) }
-    }
-}
 
 impl ServerOptions {
     /// Connects to the set at an address, which is made if it is not there.

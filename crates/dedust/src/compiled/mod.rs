@@ -14,12 +14,14 @@ and those with the same rules a program, which does not name the domain. The fil
 */
 
 mod build;
+mod compile;
 mod file;
 mod hosts;
 mod index;
 mod left_out;
 
 pub(crate) use build::{ImageBuilder, SiteFacts};
+pub(crate) use compile::{add_site, compile};
 pub use file::{DamagedRules, OpenRulesError, holds_compiled, is_compiled};
 pub(crate) use hosts::{Hosts, KnownHosts};
 pub(crate) use index::{Found, MAX_HOSTS};
@@ -148,7 +150,7 @@ mod tests {
     }
 
     fn any_bytes_are_read(rules: &RuleSet) {
-        let image = crate::compile::compile(rules).finish().0;
+        let image = compile(rules).finish().0;
         let urls: Vec<String> = rules
             .sites()
             .flat_map(|(site, _)| {

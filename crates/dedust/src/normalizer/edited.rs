@@ -5,9 +5,9 @@ Keys and canonical URLs of sites that have edits.
 use std::ops::Range;
 
 use super::{Normalizer, OutputBuffers, Wanted};
-use crate::edit_program::{EditProgram, Edited, EditedUrl};
 use crate::identity_key::write_identity_key;
 use crate::program::Program;
+use crate::program::edits::{EditProgram, Edited, EditedUrl};
 use crate::text_buffer::TextBuffer;
 use crate::url::ParsedUrl;
 

@@ -3,8 +3,8 @@ What is done to one URL, for people to look at.
 */
 
 use super::{CanonicalUrl, Normalizer, UrlKey, Wanted, Work, edited};
+use crate::program::closed::template;
 use crate::program::{MAX_PASSES, Program, Replacement};
-use crate::template;
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl, first_segment, site_of, write_moved};
 

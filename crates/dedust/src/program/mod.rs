@@ -1,52 +1,41 @@
 /*!
-The compiled rules of one site: which rule covers a URL.
+The compiled rules of one site, read where they lie: in memory, as they were in a file.
 
-A URL is read once into its [`Slots`] (`read.rs`); a rule is then two bit masks (which keys must be there, which may be), a
-few comparisons, and a template. No regular expressions, no allocation per URL. A program is read where it lies, in
-memory or in a file; `shape.rs` says how it lies there, and `compile/` writes it.
+Rules whose URLs are known as a whole become templates (`closed/`), all other edits are made step by step (`edits/`). What both have in
+common is here: texts by number (`texts.rs`, `text_builder.rs`), classes and parts of values as bytes (`class_code.rs`, `atom_code.rs`),
+and what is done to a URL before: text that is replaced (`replacement.rs`), and mirrors (`mirror.rs`).
 */
 
 mod atom_code;
 mod class_code;
-mod read;
+pub(crate) mod closed;
+pub(crate) mod edits;
+mod mirror;
 mod replacement;
-mod shape;
-mod slots;
 mod text_builder;
+mod texts;
 
-pub(crate) use self::class_code::is_in_class;
+pub(crate) use self::mirror::{Original, compile_mirror};
 pub(crate) use self::replacement::{MAX_PASSES, Replacement, replace_all};
-pub(crate) use self::shape::{
-    ANY_FINGERPRINT, BARE_FINGERPRINT, END_WIDTH, HAS_EDITS, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER,
-    KEEPS_OTHERS, Texts, compile_mirror, fingerprint_of,
-};
-pub(crate) use self::slots::{
-    AS_IS_SLOT, DOMAIN_SLOT, FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NO_SLOT, NOTHING_SLOT,
-    ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, TRAILING_SLASH_SLOT,
-};
-
 pub(crate) use self::text_builder::TextBuilder;
+pub(crate) use self::texts::{Texts, fingerprint_of};
 
-use self::class_code::class_contains;
-use self::shape::{FLAGS_AT, IS_FETCHABLE, IS_MIRROR, LANES, Shape};
-use crate::encoding::{Cursor, Text, first_word, u16_at, u32_at};
-use crate::url::{PADDING, ParsedUrl};
+use crate::encoding::Cursor;
+use crate::url::PADDING;
 
-/// Flags, numbers of checks of three kinds, place in the site's list.
-const RULE_BYTES: usize = 6;
-/// Query parameters that the rule does not name are passed through.
-pub(crate) const RULE_KEEPS_OTHERS: u8 = 1;
-/// There is a URL to write, not only a key.
-pub(crate) const RULE_WRITES: u8 = 2;
-/// What the rule writes was proven to be canonical, for the URLs that [`Slots::is_plain`] tells.
-pub(crate) const RULE_IS_PROVEN: u8 = 4;
-/// The URL is written otherwise than the key.
-pub(crate) const RULE_HAS_URL: u8 = 8;
-/// There are slots whose values must be plain for the rule to be proven.
-pub(crate) const RULE_HAS_GUARDS: u8 = 16;
-
-/// The number of a text that is none.
-pub(crate) const NO_TEXT: u16 = u16::MAX;
+/// Flags of a shape, at [`FLAGS_AT`]. Query parameters are remembered in the order of the URL.
+const KEEPS_ORDER: u8 = 1;
+/// Some rule passes query parameters through that it does not name.
+const KEEPS_OTHERS: u8 = 2;
+/// The place of the replaced texts comes first.
+const HAS_REPLACEMENTS: u8 = 4;
+/// The site has edits, and all but the flags lies as `edits/mod.rs` says.
+const HAS_EDITS: u8 = 8;
+/// How many bytes an end takes, as a power of two, is in the two bits from here on.
+const END_WIDTH: u32 = 4;
+/// The site has no rules: all that is of it alone lies as `mirror.rs` says.
+const IS_MIRROR: u8 = 64;
+const FLAGS_AT: usize = 4;
 
 /// The rules of one site, ready to run.
 #[derive(Clone, Copy, Debug)]
@@ -70,43 +59,6 @@ pub(crate) struct CompiledSite {
     pub(crate) site: Vec<u8>,
 }
 
-/// A rule that covers a URL.
-#[derive(Debug)]
-pub(crate) struct CoveringRule<'a> {
-    pub(crate) shape: &'a [u8],
-    pub(crate) texts: Texts<'a>,
-    /// Where it lies: [`RULE_BYTES`], then what the flags tell.
-    at: u32,
-    /// Where the template of the key lies.
-    pub(crate) key: u32,
-    flags: u8,
-}
-
-/// Another site, whose pages a mirror shows.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Original<'a> {
-    pub(crate) site: &'a [u8],
-    /// Whether the pages can be fetched there.
-    pub(crate) is_fetchable: bool,
-    /// Segments, each after its length.
-    except: &'a [u8],
-}
-
-impl Original<'_> {
-    /// Whether the mirror has pages of its own where the first segment of the path is this.
-    pub(crate) fn excepts(&self, segment: &[u8]) -> bool {
-        let mut rest = self.except;
-        while let Some((length, after)) = rest.split_first() {
-            let Some((except, after)) = after.split_at_checked(usize::from(*length)) else { return false };
-            if except == segment {
-                return true;
-            }
-            rest = after;
-        }
-        false
-    }
-}
-
 impl<'a> Program<'a> {
     /// Whether both are the same rules, at the same place.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
@@ -126,9 +78,7 @@ impl<'a> Program<'a> {
         if self.flags() & IS_MIRROR == 0 {
             return None;
         }
-        let ([flags, length], rest) = self.bytes.split_last_chunk::<PADDING>()?.0.split_first_chunk()?;
-        let (site, except) = rest.split_at_checked(usize::from(*length))?;
-        Some(Original { site, is_fetchable: flags & IS_FETCHABLE != 0, except })
+        Original::read(self.bytes.split_last_chunk::<PADDING>()?.0)
     }
 
     #[inline(always)]
@@ -149,204 +99,5 @@ impl<'a> Program<'a> {
     #[inline(always)]
     pub(crate) fn has_edits(&self) -> bool {
         self.flags() & HAS_EDITS != 0
-    }
-
-    /// The first rule that covers `url`. Leaves the values of the URL in `slots`.
-    #[inline(never)]
-    pub(crate) fn covering_rule(&self, url: &ParsedUrl, slots: &mut Slots) -> Option<CoveringRule<'a>> {
-        if !url.is_hierarchical() {
-            return None;
-        }
-        let shape = Shape::read(self.shape, self.bytes)?;
-        slots.read(url, self.domain_len, &shape)?;
-        // Mostly it is known from the path which rules there may be, and that there are none.
-        let (mut fingerprint, mut likely) = (ANY_FINGERPRINT, None);
-        if shape.is_tagged_by_path() {
-            fingerprint = fingerprint_of_tag(&shape, url, slots);
-            likely = Some(shape.likely_rules(0, fingerprint)?);
-            if likely == Some(0) && shape.rules() <= LANES as u32 {
-                return None;
-            }
-        }
-        slots.read_params(url, &shape)?;
-        let mut likely = match likely {
-            Some(likely) => likely,
-            None => {
-                fingerprint = fingerprint_of_tag(&shape, url, slots);
-                shape.likely_rules(0, fingerprint)?
-            }
-        };
-        let mut from = 0;
-        loop {
-            while likely != 0 {
-                let index = from + likely.trailing_zeros();
-                if let Some((at, key)) = covers(&shape, index, url, slots) {
-                    let mut flags = *shape.bytes.get(at as usize)?;
-                    if self.has_longer {
-                        // Nothing was shown of other domains.
-                        flags &= !RULE_IS_PROVEN;
-                    }
-                    return Some(CoveringRule { shape: shape.bytes, texts: shape.texts(), at, key, flags });
-                }
-                likely &= likely - 1;
-            }
-            from += LANES as u32;
-            if from >= shape.rules() {
-                return None;
-            }
-            likely = shape.likely_rules(from, fingerprint)?;
-        }
-    }
-}
-
-/// The fingerprint of the value that the URL has in the tag slot.
-#[inline(always)]
-fn fingerprint_of_tag(shape: &Shape<'_>, url: &ParsedUrl, slots: &Slots) -> u8 {
-    let Some(span) = slots.span(shape.tag_slot()) else { return ANY_FINGERPRINT };
-    let (start, length) = span.extent();
-    if span.is_bare() {
-        BARE_FINGERPRINT
-    } else {
-        fingerprint_of(first_word(url.padded(), start, length), length)
-    }
-}
-
-/// Where the rule lies and its template of the key, if it covers the URL.
-#[inline(always)]
-fn covers(shape: &Shape<'_>, index: u32, url: &ParsedUrl, slots: &Slots) -> Option<(u32, u32)> {
-    let mut head = shape.head(index);
-    let index = head.array::<12>()?;
-    let at = u32_at(index, 0);
-    let fits = |must: u32, may: u32, present: u32| must & !present == 0 && present & !may == 0;
-    if !fits(u32_at(index, 4), u32_at(index, 8), slots.present) {
-        return None;
-    }
-    for &present in &slots.overflow_present {
-        let masks = head.array::<8>()?;
-        if !fits(u32_at(masks, 0), u32_at(masks, 4), present) {
-            return None;
-        }
-    }
-    let mut cursor = Cursor::at(shape.bytes, at);
-    let &[flags, values, classes, others, _, _] = cursor.array()?;
-    if flags & RULE_HAS_URL != 0 {
-        cursor.u32()?;
-    }
-    if flags & RULE_HAS_GUARDS != 0 {
-        let count = cursor.u8()?;
-        cursor.take(2 * usize::from(count))?;
-    }
-    if flags & RULE_KEEPS_OTHERS != 0 {
-        cursor.take(4 * shape.words() as usize)?;
-    } else if slots.has_unknown {
-        return None;
-    }
-    for _ in 0..values {
-        let check = cursor.array::<4>()?;
-        if !has_value(shape, slots, url, u16_at(check, 0), u16_at(check, 2)) {
-            return None;
-        }
-    }
-    let mut passes = true;
-    for _ in 0..classes {
-        let check = cursor.array::<3>()?;
-        let (slot, class) = (u16_at(check, 0), check[2]);
-        let (start, length) = slots.extent(slot);
-        passes &= class_contains(class, url.padded(), start, length) | !slots.has(slot);
-    }
-    if !passes {
-        return None;
-    }
-    for _ in 0..others {
-        cursor = after_other(cursor, slots, url)?;
-    }
-    let (_, key) = cursor.place();
-    Some((at, key as u32))
-}
-
-/// Whether a slot has the value that is a text of the site, or none.
-#[inline(always)]
-fn has_value(shape: &Shape<'_>, slots: &Slots, url: &ParsedUrl, slot: u16, text: u16) -> bool {
-    let Some(span) = slots.span(slot) else { return false };
-    if text == NO_TEXT || span.is_bare() {
-        return text == NO_TEXT && span.is_bare();
-    }
-    let (start, length) = span.extent();
-    let Some(value) = Text::new(url.padded(), start, length) else { return false };
-    shape.texts().is_text(text.into(), &value)
-}
-
-/// What comes after a check, if it is passed: the slot that `cursor` gives is of the class that follows, and has none of the
-/// values after that.
-#[inline(never)]
-fn after_other<'a>(mut cursor: Cursor<'a>, slots: &Slots, url: &ParsedUrl) -> Option<Cursor<'a>> {
-    let slot = cursor.u16()?;
-    let value = if slots.has(slot) { slots.get(url, slot) } else { None };
-    let mut passes = is_in_class(&mut cursor, value)?;
-    for _ in 0..cursor.u16()? {
-        passes &= cursor.text()? != value;
-    }
-    (passes || !slots.has(slot)).then_some(cursor)
-}
-
-impl CoveringRule<'_> {
-    /// Whether there is a URL to write.
-    #[inline(always)]
-    pub(crate) fn writes(&self) -> bool {
-        self.flags & RULE_WRITES != 0
-    }
-
-    /// Whether query parameters that it does not name are passed through.
-    pub(crate) fn keeps_others(&self) -> bool {
-        self.flags & RULE_KEEPS_OTHERS != 0
-    }
-
-    /// Whether what it writes is canonical for sure, if all [guards](Self::guards) are plain.
-    #[inline(always)]
-    pub(crate) fn is_proven(&self) -> bool {
-        self.flags & RULE_IS_PROVEN != 0
-    }
-
-    /// Its place in the site's list.
-    pub(crate) fn place(&self) -> usize {
-        Cursor::new(self.shape, self.at as usize + 4).u16().unwrap_or_default().into()
-    }
-
-    /// Where the template of the URL lies.
-    #[inline(always)]
-    pub(crate) fn url(&self) -> u32 {
-        if self.flags & RULE_HAS_URL == 0 {
-            return self.key;
-        }
-        Cursor::new(self.shape, self.at as usize + RULE_BYTES).u32().unwrap_or_default()
-    }
-
-    fn guards_at(&self) -> usize {
-        self.at as usize + RULE_BYTES + if self.flags & RULE_HAS_URL == 0 { 0 } else { 4 }
-    }
-
-    fn guard_count(&self) -> usize {
-        match self.flags & RULE_HAS_GUARDS {
-            0 => 0,
-            _ => Cursor::new(self.shape, self.guards_at()).u8().unwrap_or_default().into(),
-        }
-    }
-
-    /// The slots whose values must be plain.
-    #[inline(always)]
-    pub(crate) fn guards(&self) -> impl Iterator<Item = u16> {
-        let mut cursor = Cursor::new(self.shape, self.guards_at() + 1);
-        (0..self.guard_count()).map(move |_| cursor.u16().unwrap_or(NO_SLOT))
-    }
-
-    /// Whether a query parameter is one that is passed through.
-    pub(crate) fn passes(&self, slot: u16) -> bool {
-        let guards = if self.flags & RULE_HAS_GUARDS == 0 { 0 } else { 1 + 2 * self.guard_count() };
-        let named = self.guards_at() + guards;
-        self.flags & RULE_KEEPS_OTHERS != 0
-            && (slot == NO_SLOT || {
-                let word = Cursor::new(self.shape, named + usize::from(slot / 32) * 4).u32();
-                word.is_some_and(|word| word & (1 << (slot % 32)) == 0)
-            })
     }
 }

@@ -4,8 +4,10 @@ The texts of a site, by number: rules name them, so that sites whose rules diffe
 
 use foldhash::HashMap;
 
-use super::NO_TEXT;
 use crate::encoding::TooLarge;
+
+/// The number of a text that is none, where numbers are small.
+pub(super) const NO_TEXT: u16 = u16::MAX;
 
 /// Texts that were given numbers.
 #[derive(Default)]

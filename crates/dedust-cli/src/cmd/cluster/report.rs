@@ -10,8 +10,8 @@ use dedust_learn::{Clusters, EvidenceKind, EvidenceKinds};
 use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
-use super::{Row, Rows};
-use crate::args::{ClusterArgs, ReportFormat};
+use super::{ClusterArgs, Row, Rows};
+use crate::args::ReportFormat;
 use crate::line_source::name_of;
 use crate::number::{count, counted};
 use crate::printer::Printer;

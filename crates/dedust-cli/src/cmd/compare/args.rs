@@ -8,9 +8,9 @@ use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use dedust_learn::EvidenceKinds;
 
-use crate::args::{ReadArgs, ReportFormat, Variant};
+use crate::args::{ReadArgs, ReportFormat};
 use crate::help;
-use crate::method::Method;
+use crate::method::{Method, Variant};
 
 /// After the help of `compare`.
 const HELP: &str = r#"Examples:

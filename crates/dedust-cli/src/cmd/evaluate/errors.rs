@@ -16,7 +16,8 @@ use dedust_report::{EditPlace, JoiningEdits};
 use foldhash::{HashMap, HashSet};
 use serde::Serialize;
 
-use crate::args::{EvaluateArgs, ReportFormat};
+use super::EvaluateArgs;
+use crate::args::ReportFormat;
 use crate::number::counted;
 use crate::printer::Printer;
 use crate::words;

@@ -13,8 +13,9 @@ use foldhash::HashMap;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::EvaluateArgs;
 use crate::ExitStatus;
-use crate::args::{EvaluateArgs, ReadArgs, ReportFormat};
+use crate::args::{ReadArgs, ReportFormat};
 use crate::failure::Refusal;
 use crate::line_source::name_of;
 use crate::number::{count, counted, figure};

@@ -16,9 +16,9 @@ use dedust_io::OutputFile;
 use dedust_learn::{CrawlShard, CrawlStore, SampleSize, Sightings, StoredCrawl, StoredSite};
 use serde::{Deserialize, Serialize};
 
+use super::LearnArgs;
 use super::settings::Settings;
 use crate::ExitStatus;
-use crate::args::LearnArgs;
 use crate::failure::Refusal;
 use crate::line_source::name_of;
 use crate::number::counted;

@@ -11,7 +11,7 @@ use dedust_learn::{
 };
 use serde::Serialize;
 
-use crate::args::LearnArgs;
+use super::LearnArgs;
 use crate::line_source::name_of;
 use crate::number::{count, counted, figure, percent, percent_of};
 use crate::printer::Printer;

@@ -9,7 +9,8 @@ use std::time::UNIX_EPOCH;
 use clap::ValueEnum as _;
 use serde::{Deserialize, Serialize};
 
-use crate::args::{LearnArgs, ReadArgs};
+use super::LearnArgs;
+use crate::args::ReadArgs;
 
 /// What the rules depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -126,7 +127,7 @@ mod tests {
     use dedust_learn::EvidenceKinds;
 
     use super::*;
-    use crate::args::{Args, Command};
+    use crate::commands::{Args, Command};
 
     fn settings(options: &[&str]) -> Settings {
         let given = ["dedust", "learn", "crawl.jsonl", "-o", "rules.json"];

@@ -24,9 +24,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::LearnArgs;
 use super::part::PartOf;
 use super::settings::Settings;
-use crate::args::LearnArgs;
 use crate::failure::Refusal;
 use crate::line_source::name_of;
 use crate::method::Method;

@@ -6,8 +6,10 @@ around them, are plain copies; where values may be absent, one step writes a who
 query), since it then depends on one value what may follow another.
 */
 
+use super::slots::{NO_SLOT, Param, Slots};
+use super::{CoveringRule, NO_TEXT};
 use crate::encoding::{Cursor, u16_at};
-use crate::program::{CoveringRule, NO_SLOT, NO_TEXT, Param, Slots, Texts};
+use crate::program::Texts;
 use crate::rule::Atom;
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParsedUrl, RawValue};

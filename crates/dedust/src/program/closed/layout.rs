@@ -4,12 +4,12 @@ Which key is kept in which slot: fixed ones first, then host labels, path segmen
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::MAX_POSITIONS;
-use crate::encoding::{Encode as _, TooLarge};
-use crate::program::{
+use super::encode::MAX_POSITIONS;
+use super::slots::{
     FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, NO_SLOT, PORT_SLOT, SCHEME_SLOT, SEPARATOR_SLOT,
     TRAILING_SLASH_SLOT,
 };
+use crate::encoding::{Encode as _, TooLarge};
 use crate::rule::{OtherParams, Rule, ValuePattern};
 use crate::url::{ParamName, TokenKey, Value};
 

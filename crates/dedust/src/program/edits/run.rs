@@ -9,7 +9,7 @@ use super::{
     Place, StoredEdit, StoredTest, code,
 };
 use crate::encoding::{Cursor, array_at};
-use crate::program::is_in_class;
+use crate::program::class_code::is_in_class;
 use crate::url::ParsedUrl;
 
 /// Which edits are made.

@@ -1,84 +1,38 @@
 /*!
-[`SiteRules`] to compiled rules: every key gets a slot, every rule its masks, checks and templates.
+How are closed rules written? Every key gets a slot, every rule its masks, checks and templates.
 
-Edits on the text of a URL come first. If all others are closed [rules](Rule), of whose URLs everything is known, they become templates;
-otherwise all of them are run as edits. Edits that are off or refuted are left out, and so are rules that can cover no URL. A site with more than
-compiled rules have room for (16,000 keys; texts of 64 KiB) is left out as a whole, and named in the end: leaving URLs alone is
-always safe.
+A site with more than there is room for (16,000 keys; texts of 64 KiB) is refused as a whole.
 */
-
-mod layout;
-mod proof;
-mod template;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::layout::Layout;
-use self::template::put_template;
-use crate::compiled::{ImageBuilder, LeftOutReason, SiteFacts};
-use crate::edit_program;
+use super::layout::Layout;
+use super::proof;
+use super::put_template::put_template;
+use super::shape::{ANY_FINGERPRINT, BARE_FINGERPRINT, HEADER_BYTES};
+use super::slots::NO_SLOT;
+use super::{NO_TEXT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS, RULE_WRITES};
 use crate::encoding::{Encode as _, TooLarge, first_word};
 use crate::program::{
-    ANY_FINGERPRINT, BARE_FINGERPRINT, CompiledSite, END_WIDTH, HAS_REPLACEMENTS, HEADER_BYTES, KEEPS_ORDER,
-    KEEPS_OTHERS, NO_SLOT, NO_TEXT, RULE_HAS_GUARDS, RULE_HAS_URL, RULE_IS_PROVEN, RULE_KEEPS_OTHERS,
-    RULE_WRITES, Replacement, TextBuilder, fingerprint_of,
+    CompiledSite, END_WIDTH, HAS_REPLACEMENTS, KEEPS_ORDER, KEEPS_OTHERS, Replacement, TextBuilder,
+    fingerprint_of,
 };
-use crate::rule::{AnyValue, Op, OtherParams, Replace, Rule, RuleSet, SiteRules, ValueClass, ValuePattern};
-use crate::url::{RawValue, TokenKey, Value, has_subdomains};
+use crate::rule::{AnyValue, Op, OtherParams, Replace, Rule, ValueClass, ValuePattern};
+use crate::url::{RawValue, TokenKey, Value};
 
-pub(crate) fn compile(rules: &RuleSet) -> ImageBuilder {
-    let mut builder = ImageBuilder::default();
-    builder.set_method(rules.method());
-    for (domain, site) in rules.sites() {
-        add_site(&mut builder, domain, site);
-    }
-    builder
-}
-
-pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRules) {
-    if let Some(mirror) = site.mirror() {
-        let facts = SiteFacts { with_subdomains: true, weight: site.summary().urls, rules: 1 };
-        builder.insert_mirror(domain.as_bytes(), facts, &mirror);
-        return;
-    }
-    let (replaced, edits): (Vec<_>, Vec<_>) = site.applied().partition(|(_, edit)| edit.replaced().is_some());
-    let replaced: Vec<(usize, &Replace)> =
-        replaced.into_iter().filter_map(|(place, edit)| Some((place, edit.replaced()?))).collect();
-    let rules: Option<Vec<(usize, Rule)>> =
-        edits.iter().map(|&(place, edit)| Some((place, Rule::of(edit)?))).collect();
-    let edits = if rules.is_some() { Vec::new() } else { edits };
-    let rules: Vec<(usize, Rule)> = rules.into_iter().flatten().filter(|(_, rule)| can_cover(rule)).collect();
-    let count = rules.len() + replaced.len() + edits.len();
-    if count == 0 {
-        return;
-    }
-    let rules = rules.iter().map(|(place, rule)| (*place, rule)).collect();
-    let compiled = match &edits[..] {
-        [] => Compiler::new(rules, replaced.is_empty()).and_then(|compiler| compiler.finish(&replaced)),
-        // They stand beside no others.
-        edits => edit_program::encode(edits),
-    };
-    match compiled {
-        Ok(program) => {
-            let facts = SiteFacts {
-                with_subdomains: has_subdomains(domain.as_bytes()),
-                weight: site.summary().urls,
-                rules: count as u64,
-            };
-            match site.hosts() {
-                [] => builder.insert(domain.as_bytes(), facts, &program),
-                hosts => builder.insert_hosts(domain.as_bytes(), hosts, facts, &program),
-            }
-        }
-        Err(TooLarge) => builder.leave_out(domain.as_bytes(), LeftOutReason::TooLarge),
-    }
+/// The program of a site with these rules and texts that are replaced before, each with its place in the site's list.
+pub(crate) fn encode(
+    rules: Vec<(usize, &Rule)>,
+    replaced: &[(usize, &Replace)],
+) -> Result<CompiledSite, TooLarge> {
+    Compiler::new(rules, replaced.is_empty())?.finish(replaced)
 }
 
 /// Positions beyond this are unknown to all rules.
-const MAX_POSITIONS: u16 = 1000;
+pub(super) const MAX_POSITIONS: u16 = 1000;
 
 /// Whether there are URLs with the keys of the pattern: a segment or label needs those before it.
-fn can_cover(rule: &Rule) -> bool {
+pub(crate) fn can_cover(rule: &Rule) -> bool {
     let has = |key: TokenKey| rule.pattern.get(&key).is_some();
     rule.pattern.keys().all(|(key, pattern)| match key {
         TokenKey::PathSegment(index) | TokenKey::Subdomain(index) if *index >= MAX_POSITIONS => {
@@ -309,7 +263,7 @@ fn is_told_by_masks(key: &TokenKey, value: &Value) -> bool {
 }
 
 /// Whether query parameters of a written URL stay where they are: every one is one of the source, and there are several.
-fn writes_in_place(rule: &Rule) -> bool {
+pub(super) fn writes_in_place(rule: &Rule) -> bool {
     let params = rule.rewrite.ops().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_))).count();
     (params > 1 || rule.other_params == OtherParams::Keep)
         && rule.rewrite.ops().filter(|(key, _)| matches!(key, TokenKey::QueryParam(_))).all(|(key, op)| {
@@ -319,74 +273,4 @@ fn writes_in_place(rule: &Rule) -> bool {
                 Op::Ignore | Op::Join(_) => false,
             }
         })
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::rules::{Change, Edit, Outcome, Replace, SiteRules, SiteSummary, Verdict};
-    use crate::{Normalizer, RuleSet};
-
-    fn rule(path: &str) -> Edit {
-        serde_json::from_value(serde_json::json!({
-            "when": {
-                "scheme": {"is": "http"}, "path_0": {"is": path}, "q.sid": {"any": {"class": "text", "optional": true}}
-            },
-            "closed": true,
-            "change": [{"write": {"scheme": {"keep": "http"}, "path_0": {"keep": path}}}],
-            "last": true,
-            "fetchable": true,
-        }))
-        .unwrap()
-    }
-
-    fn replace(from: &str) -> Edit {
-        Edit::new(Change::Replace(Replace {
-            from: from.into(),
-            to: "".into(),
-            at_start: false,
-            at_end: true,
-        }))
-    }
-
-    fn compiled(edits: &[Edit]) -> Normalizer {
-        let mut set = RuleSet::new("by hand");
-        set.insert("a.example", SiteRules::new(SiteSummary::default(), edits.to_vec()).unwrap()).unwrap();
-        Normalizer::compile(&set)
-    }
-
-    #[test]
-    fn refuted_edits_are_left_out_and_the_others_keep_their_places() {
-        let refuted = Some(Verdict { outcome: Outcome::Refuted, ..Verdict::default() });
-        let mut edits = vec![replace("index.html"), replace("default.asp"), rule("x"), rule("y")];
-        let (x, y) = ("http://a.example/x?sid=1", "http://a.example/y?sid=1");
-        let (index, default) = ("http://a.example/p/index.html", "http://a.example/p/default.asp");
-        let all = compiled(&edits);
-        assert_eq!(all.normalize(x).unwrap(), "http://a.example/x");
-        assert_eq!(all.normalize(index).unwrap(), "http://a.example/p/");
-
-        edits[0].evidence.verdict = refuted.clone();
-        edits[2].evidence.verdict = refuted.clone();
-        let some = compiled(&edits);
-        assert_eq!(some.normalize(x).unwrap(), x);
-        assert_eq!(some.normalize(index).unwrap(), index);
-        assert_eq!(some.explain(y).unwrap().edits, [3]);
-        assert_eq!(some.explain(y).unwrap().canonical, "http://a.example/y");
-        assert_eq!(some.explain(default).unwrap().edits, [1]);
-
-        edits[1].evidence.verdict = refuted.clone();
-        edits[3].evidence.verdict = refuted;
-        let none = compiled(&edits);
-        assert_eq!(none.explain(y).unwrap().site, None);
-        assert_eq!(none.key(y).unwrap(), y);
-    }
-
-    #[test]
-    fn rules_of_any_other_verdict_are_applied() {
-        for outcome in [Outcome::Confirmed, Outcome::Unknown] {
-            let mut rule = rule("x");
-            rule.evidence.verdict = Some(Verdict { outcome, ..Verdict::default() });
-            let normalizer = compiled(&[rule]);
-            assert_eq!(normalizer.normalize("http://a.example/x?sid=1").unwrap(), "http://a.example/x");
-        }
-    }
 }

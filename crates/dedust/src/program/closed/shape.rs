@@ -23,11 +23,11 @@ says nothing of what things are called, and a few shapes, which are always at ha
 
 use wide::{CmpEq as _, i8x16};
 
-use super::CompiledSite;
 use super::slots::{FIXED_SLOTS, Span};
 use crate::encoding::{Cursor, Text, array_at, u16_at, u32_at};
 pub(super) use crate::marks::LANES;
 use crate::marks::{lanes_of, low_lanes};
+use crate::program::{END_WIDTH, FLAGS_AT, Texts, fingerprint_of};
 
 pub(crate) const HEADER_BYTES: usize = 36;
 /// Of the first slot of a name, and the number of its occurrences.
@@ -35,45 +35,12 @@ pub(crate) const NAME_BYTES: usize = 4;
 /// The fingerprint of a rule that asks for no value of the tag slot; no value has it.
 pub(crate) const ANY_FINGERPRINT: u8 = 0;
 
-/// Query parameters are remembered in the order of the URL.
-pub(crate) const KEEPS_ORDER: u8 = 1;
-/// Some rule passes query parameters through that it does not name.
-pub(crate) const KEEPS_OTHERS: u8 = 2;
-/// The place of the replaced texts comes first.
-pub(crate) const HAS_REPLACEMENTS: u8 = 4;
-/// The site has edits, and all but the flags lies as `edit_program.rs` says.
-pub(crate) const HAS_EDITS: u8 = 8;
-/// How many bytes an end takes, as a power of two, is in the two bits from here on.
-pub(crate) const END_WIDTH: u32 = 4;
-/// The site has no rules: all that is of it alone is [`IS_FETCHABLE`] or not, the name of the site whose pages it shows, and
-/// the first segments of paths where it does not, each after its length.
-pub(crate) const IS_MIRROR: u8 = 64;
-pub(crate) const IS_FETCHABLE: u8 = 1;
-
-/// Where the flags lie in a shape.
-pub(super) const FLAGS_AT: usize = 4;
-
 /// The header, whose numbers are read where they are needed: there are more of them than a machine can hold at hand.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape<'a> {
     header: &'a [u8; HEADER_BYTES],
     pub(super) bytes: &'a [u8],
     pub(super) site: &'a [u8],
-}
-
-/// A site that shows the pages of another.
-pub(crate) fn compile_mirror(original: &str, is_fetchable: bool, except: &[&str]) -> CompiledSite {
-    let mut shape = vec![0; HEADER_BYTES];
-    shape[0] = HEADER_BYTES as u8;
-    shape[FLAGS_AT] = IS_MIRROR;
-    let flags = if is_fetchable { IS_FETCHABLE } else { 0 };
-    let mut site = vec![flags];
-    for text in std::iter::once(&original).chain(except) {
-        // Both are checked when rules are.
-        site.push(text.len() as u8);
-        site.extend_from_slice(text.as_bytes());
-    }
-    CompiledSite { shape, site }
 }
 
 /// Places of numbers in the header, of 16 bits each, or 32 for the last four. The first 32 bits are the length of the
@@ -89,15 +56,6 @@ const FINGERPRINTS_AT: usize = 10;
 const ENDS_AT: usize = 12;
 const TEXTS_AT: usize = 14;
 const HEADS_AT: usize = 16;
-
-/// The texts of a site, by number.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Texts<'a> {
-    pub(crate) site: &'a [u8],
-    ends: u32,
-    start: u32,
-    width: u32,
-}
 
 /// Names of parameters: those of the first are at hand.
 #[derive(Clone, Copy, Debug)]
@@ -289,69 +247,6 @@ impl NameSlots {
     pub(super) fn count(self) -> u16 {
         (self.0 >> 16) as u16
     }
-}
-
-impl<'a> Texts<'a> {
-    /// Where ends and texts lie, and how many bytes an end takes, as a power of two.
-    #[inline(always)]
-    pub(crate) fn new(site: &'a [u8], ends: u32, start: u32, width: u8) -> Self {
-        Self { site, ends, start, width: u32::from(width).min(2) }
-    }
-
-    /// Where a text starts in the bytes of the site, and how long it is.
-    #[inline(always)]
-    pub(crate) fn extent(&self, number: u32) -> (usize, usize) {
-        if self.width == 0
-            && let Some(&[start, end]) = array_at(self.site, self.ends.wrapping_add(number) as usize)
-        {
-            return (self.start.wrapping_add(start.into()) as usize, end.saturating_sub(start).into());
-        }
-        let (start, length) = wide_extent(self.site, self.ends, number, self.width);
-        (self.start.wrapping_add(start) as usize, length as usize)
-    }
-
-    /// Likewise, where ends of more than one byte are as common.
-    #[inline(always)]
-    pub(crate) fn any_extent(&self, number: u32) -> (usize, usize) {
-        let at = self.ends.wrapping_add(number << self.width);
-        let ends = array_at(self.site, at as usize).map_or(0, |ends| u64::from_le_bytes(*ends));
-        let bits = 8 << self.width;
-        let mask = (1u64 << bits) - 1;
-        let (start, end) = (ends & mask, ends >> bits & mask);
-        (self.start as usize + start as usize, end.saturating_sub(start) as usize)
-    }
-
-    #[inline(always)]
-    pub(crate) fn get(&self, number: u32) -> Option<&'a [u8]> {
-        let (start, length) = self.extent(number);
-        self.site.get(start..)?.get(..length)
-    }
-
-    /// Whether a text is the one with a number.
-    #[inline(always)]
-    pub(super) fn is_text(&self, number: u32, text: &Text<'_>) -> bool {
-        let (at, length) = self.extent(number);
-        length == text.length && text.is_at(self.site, at)
-    }
-}
-
-/// Where a text of a site starts, all of whose texts together are longer than one byte can tell, and how long it is.
-#[inline(never)]
-fn wide_extent(site: &[u8], ends: u32, number: u32, width: u32) -> (u32, u32) {
-    let at = ends.wrapping_add(number << width);
-    // Both ends at once.
-    let ends = array_at(site, at as usize).map_or(0, |ends| u64::from_le_bytes(*ends));
-    let bits = 8 << width;
-    let mask = u32::MAX >> (32 - bits);
-    let (start, end) = (ends as u32 & mask, (ends >> bits) as u32 & mask);
-    (start, end.saturating_sub(start))
-}
-
-/// A number for a text, never [`ANY_FINGERPRINT`]; different texts mostly have different ones. `word` is its
-/// [first](crate::encoding::first_word).
-#[inline(always)]
-pub(crate) fn fingerprint_of(word: u64, length: usize) -> u8 {
-    ((word ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56).max(1) as u8
 }
 
 /// The fingerprint of a value that is none.

@@ -7,13 +7,14 @@ the next is then a matter of bits. Longer ones are read mark by mark.
 
 use memchr::memchr;
 
-use super::shape::{KEEPS_ORDER, KEEPS_OTHERS, NameSlots, Names, NamesOf, Shape};
+use super::shape::{NameSlots, Names, NamesOf, Shape};
 use super::slots::{
     AS_IS_SLOT, DOMAIN_SLOT, FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, INLINE_SLOTS, NO_SLOT,
     ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, Span, TRAILING_SLASH_SLOT,
 };
 use crate::encoding::array_at;
 use crate::marks::{Marks, ParamAt, SHORT, ShortQuery, low_bits, short_marks};
+use crate::program::{KEEPS_ORDER, KEEPS_OTHERS};
 use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separator};
 
 impl Slots {

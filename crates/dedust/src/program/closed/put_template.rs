@@ -2,15 +2,17 @@
 Rewrites to templates: text that is known now is joined, values that are always there become plain copies.
 */
 
+use super::NO_TEXT;
+use super::encode::writes_in_place;
 use super::layout::Layout;
-use super::writes_in_place;
-use crate::encoding::{Encode as _, TooLarge};
-use crate::program::{AS_IS_SLOT, DOMAIN_SLOT, NO_TEXT, NOTHING_SLOT, ORIGIN_SLOT, SCHEME_SLOT, TextBuilder};
-use crate::rule::{AnyValue, Op, OtherParams, Rule, Source, Spot, ValueClass, ValuePattern};
-use crate::template::{
+use super::slots::{AS_IS_SLOT, DOMAIN_SLOT, NOTHING_SLOT, ORIGIN_SLOT, SCHEME_SLOT};
+use super::template::{
     PART_ATOM, PART_LITERAL, PART_SLOT, QUERY_HAS_SEPARATOR, QUERY_IN_PLACE, QUERY_IS_SORTED, SOURCE_JOIN,
     SOURCE_LITERAL, SOURCE_MAP, SOURCE_SLOT, SOURCE_STAR, Step,
 };
+use crate::encoding::{Encode as _, TooLarge};
+use crate::program::TextBuilder;
+use crate::rule::{AnyValue, Op, OtherParams, Rule, Source, Spot, ValueClass, ValuePattern};
 use crate::url::{RawValue, TokenKey, Value};
 
 /// Appends the template of the key, or of the URL, in which query parameters keep the order of the site.

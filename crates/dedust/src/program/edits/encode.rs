@@ -23,8 +23,7 @@ use super::{
 };
 use crate::encoding::{Encode as _, TooLarge};
 use crate::marks::LANES;
-use crate::program::HAS_EDITS;
-use crate::program::TextBuilder;
+use crate::program::{HAS_EDITS, TextBuilder};
 use crate::rule::{AnyValue, Area, Change, Closed, Edit, Mapped, PathPart, Source, Spot, Test};
 use crate::url::{ParamName, RawValue, TokenKey, Value};
 

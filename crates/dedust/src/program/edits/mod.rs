@@ -50,8 +50,7 @@ pub(crate) use self::roundtrip::Edited;
 
 use self::names::{Name, Names};
 use crate::encoding::{Cursor, array_at, is_same, u16_at, u32_at, u64_at};
-use crate::program::CompiledSite;
-use crate::program::{END_WIDTH, Program, Texts};
+use crate::program::{CompiledSite, END_WIDTH, Program, Texts};
 use crate::url::{PADDING, RawValue};
 
 const HEAD_BYTES: usize = 164;

@@ -1,0 +1,106 @@
+/*!
+Options of `dedust learn` and `dedust merge`.
+*/
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode, Preference};
+
+use super::part::PartOf;
+use crate::args::{ReadArgs, ReportFormat};
+use crate::help;
+use crate::method::{Method, Variant};
+
+/// Options of `learn`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = help::LEARN)]
+pub(crate) struct LearnArgs {
+    /// Files or folders with URLs and what is known of their pages; `-` is standard input
+    #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// Where the rules go; `-` is standard output
+    #[arg(short, long, value_name = "RULES")]
+    pub(crate) output: PathBuf,
+    /// The learner
+    #[arg(long, default_value = CanonFd.name(), value_parser = method_parser())]
+    pub(crate) method: Method,
+    /// Which model seq2seq trains
+    #[arg(long, value_enum, long_help = help::VARIANT, hide_short_help = true)]
+    pub(crate) variant: Option<Variant>,
+    /// What makes two URLs duplicates: `auto`, or kinds joined by commas
+    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
+    pub(crate) evidence: EvidenceKinds,
+    /// How inputs are read.
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+    /// How much proof canonfd asks for
+    #[arg(long, default_value = Mode::default().name(), value_parser = mode_parser(), long_help = help::MODE, hide_short_help = true)]
+    pub(crate) mode: Mode,
+    /// Share of a site's pages, from 0 to 1, that one edit of canonfd may lose
+    #[arg(long, value_name = "SHARE", default_value_t = 0.005, long_help = help::MAX_LOSS, hide_short_help = true)]
+    pub(crate) max_loss: f64,
+    /// The form to write where a site has several: https, http, www or bare; SITE=FORM for one site
+    #[arg(long, value_name = "FORM", value_delimiter = ',', long_help = help::PREFER, hide_short_help = true)]
+    pub(crate) prefer: Vec<Preference>,
+    /// Take one site for another that shows the same pages, such as old.example=new.example; may be given again
+    #[arg(long, value_name = "SITE=SITE", value_parser = named_mirror, long_help = help::MIRROR, hide_short_help = true)]
+    pub(crate) mirror: Vec<(String, String)>,
+    /// Look for no sites that show the pages of another
+    #[arg(long, hide_short_help = true)]
+    pub(crate) no_mirrors: bool,
+    /// Take all hosts of a registrable domain to have one owner, so that what they show is enough to join them
+    #[arg(long, long_help = help::TRUST_HOSTS, hide_short_help = true)]
+    pub(crate) trust_hosts: bool,
+    /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages; canonfd does so in mode paper
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    pub(crate) max_fpr: f64,
+    /// Seed for methods that use chance: seq2seq
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Share of a site's URLs, from 0 to 1, to learn from; sites of up to 50,000 are used whole
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
+    pub(crate) sample: f64,
+    /// URLs of a site to learn from, at most
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
+    pub(crate) max_sample: u64,
+    /// Memory, in MB, for URLs being read; with more, they are put on disk beside RULES
+    #[arg(long, value_name = "MB", default_value_t = 256, hide_short_help = true)]
+    pub(crate) memory: u32,
+    /// Read one of several parts of the inputs, such as 3/8, into the folder RULES; `merge` learns from all of them
+    #[arg(long, value_name = "I/N", long_help = help::PART, hide_short_help = true, conflicts_with_all = ["resume", "keep"])]
+    pub(crate) part: Option<PartOf>,
+    /// Keep what was decided about these earlier rules, and verdicts
+    #[arg(long, value_name = "RULES", long_help = help::KEEP)]
+    pub(crate) keep: Option<PathBuf>,
+    /// Go on with a run that was interrupted, if it left something behind
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Overwrite RULES if it exists, and what an interrupted run left behind
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// How the closing report is printed: text on standard error, or JSON Lines on standard output
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub(crate) format: ReportFormat,
+}
+
+/// Two registrable domains, the first of which shows the pages of the second.
+fn named_mirror(text: &str) -> Result<(String, String), String> {
+    let is_name = |name: &str| name.contains('.') && dedust::site_of(name.as_bytes()) == name.as_bytes();
+    match text.split_once('=') {
+        Some((mirror, original)) if is_name(mirror) && is_name(original) && mirror != original => {
+            Ok((mirror.to_lowercase(), original.to_lowercase()))
+        }
+        _ => Err("expected two registrable domains, such as old.example=new.example".to_owned()),
+    }
+}
+
+fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
+    let find = |name: String| Mode::ALL.into_iter().find(|mode| mode.name() == name).ok_or("no such mode");
+    PossibleValuesParser::new(Mode::ALL.map(Mode::name)).try_map(find)
+}
+
+fn method_parser() -> impl clap::builder::TypedValueParser<Value = Method> {
+    let find = |name: String| Method::of_name(&name).ok_or("no such method");
+    PossibleValuesParser::new(Method::all().map(Method::name)).try_map(find)
+}
