@@ -9,7 +9,7 @@ sites     record: place of the shape, length of the program, domain     most oft
 padding   zeros, so that texts may be copied in steps that do not depend on their length
 ```
 
-Numbers are little endian; a place counts four bytes. Sites whose rules are built alike share a shape (`program/shape.rs`),
+Numbers are little endian; a place counts four bytes. Sites whose rules are built alike share a shape (`program/mod.rs`),
 and those with the same rules a program, which does not name the domain. The file adds a header and checksums (`file.rs`).
 */
 
