@@ -36,6 +36,7 @@ mod mentions;
 mod names;
 mod one_by_one;
 mod params;
+mod put_edit;
 mod read;
 mod roundtrip;
 mod run;
