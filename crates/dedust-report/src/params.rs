@@ -65,7 +65,7 @@ pub(crate) fn map(facts: &SiteFacts<'_>, urls: &SiteUrls<'_>) -> ParamMap {
             cell.urls += 1;
             if cell.asked < ASKED {
                 cell.asked += 1;
-                cell.ignored += u64::from(is_ignored(facts, &parsed, key, row, &mut scratch));
+                cell.ignored += u64::from(is_ignored(facts, &parsed, (key, value), row, &mut scratch));
             }
             let Some(page) = row.page else { continue };
             let rest = rest(&tokens, Some(key));
@@ -109,12 +109,28 @@ fn rest(tokens: &[(TokenKey, Value)], but: Option<&TokenKey>) -> u64 {
 fn is_ignored(
     facts: &SiteFacts<'_>,
     url: &ParsedUrl,
-    key: &TokenKey,
+    (key, value): (&TokenKey, &Value),
     row: &Row,
     scratch: &mut Scratch,
 ) -> bool {
-    let (TokenKey::QueryParam(param) | TokenKey::PathParam(param)) = key else { return false };
     let text = String::from_utf8_lossy(url.as_bytes());
+    let other =
+        if key.is_query_text() { with_other_text(&text, value) } else { with_other_value(&text, key) };
+    other.is_some_and(|other| {
+        facts.normalizer.key_with(other.as_bytes(), scratch).is_ok_and(|key| xxh3_128(key) == row.key)
+    })
+}
+
+/// A URL with another text in place of a parameter.
+fn with_other_text(url: &str, value: &Value) -> Option<String> {
+    let mut texts = url.match_indices(value.as_text()?);
+    let (at, text) = texts.find(|(at, _)| url[..*at].ends_with(['?', '&', ';']))?;
+    Some(format!("{}0dedust{}", &url[..at], &url[at + text.len()..]))
+}
+
+/// A URL with another value of a parameter.
+fn with_other_value(text: &str, key: &TokenKey) -> Option<String> {
+    let (TokenKey::QueryParam(param) | TokenKey::PathParam(param)) = key else { return None };
     let separators = if matches!(key, TokenKey::QueryParam(_)) { ['?', '&', ';'] } else { [';', ';', ';'] };
     let mut found = 0;
     for (at, _) in text.match_indices(separators) {
@@ -128,13 +144,9 @@ fn is_ignored(
         if found < param.occurrence {
             continue;
         }
-        let other = format!("{}{}=dedust{}", &text[..=at], param.name, &behind[end..]);
-        return facts
-            .normalizer
-            .key_with(other.as_bytes(), scratch)
-            .is_ok_and(|key| xxh3_128(key) == row.key);
+        return Some(format!("{}{}=dedust{}", &text[..=at], param.name, &behind[end..]));
     }
-    false
+    None
 }
 
 /// The largest sections and parameters; all other sections are one.
@@ -176,5 +188,21 @@ fn arrange(cells: &HashMap<(Box<str>, Box<str>), Cell>) -> ParamMap {
         has_others: more_sections > 0,
         params,
         more_params: more_params as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_and_texts_are_exchanged_where_they_stand() {
+        let key = |text: &str| text.parse::<TokenKey>().unwrap();
+        let exchanged = with_other_value("http://a.example/sid?id=1&sid=2", &key("q.sid"));
+        assert_eq!(exchanged.unwrap(), "http://a.example/sid?id=1&sid=dedust");
+        assert_eq!(with_other_value("http://a.example/sid?id=1", &key("q.sid")), None);
+        let exchanged = with_other_text("http://a.example/7?v=7&7", &Value::from("7"));
+        assert_eq!(exchanged.unwrap(), "http://a.example/7?v=7&0dedust");
+        assert_eq!(with_other_text("http://a.example/7?v=7", &Value::from("7")), None);
     }
 }
