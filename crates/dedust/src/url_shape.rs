@@ -46,7 +46,11 @@ pub(crate) fn write_shape<'a>(
     for (key, part) in &parts {
         match key {
             TokenKey::QueryParam(name) => {
-                write!(f, "{}{name}={part}", if query == 0 { "?" } else { "&" })?;
+                f.write_str(if query == 0 { "?" } else { "&" })?;
+                if !key.is_query_text() {
+                    write!(f, "{name}=")?;
+                }
+                write!(f, "{part}")?;
                 query += 1;
             }
             TokenKey::Hashbang => write!(f, "#!{part}")?,
@@ -54,4 +58,21 @@ pub(crate) fn write_shape<'a>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_in_place_of_a_parameter_has_no_name() {
+        struct Shape<'a>(&'a [(TokenKey, &'a str)]);
+        impl fmt::Display for Shape<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write_shape(f, self.0.iter().map(|(key, part)| (key, part as &dyn fmt::Display)))
+            }
+        }
+        let parts = [(TokenKey::query("="), "<text>"), (TokenKey::query("id"), "7")];
+        assert!(Shape(&parts).to_string().ends_with("/?<text>&id=7"), "{}", Shape(&parts));
+    }
 }

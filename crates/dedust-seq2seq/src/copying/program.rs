@@ -83,6 +83,7 @@ fn url_of(parts: &Parts, domain: &str) -> String {
             TokenKey::TrailingSlash => slash += "/",
             TokenKey::PathParam(name) => params += &format!(";{}", named(name, value)),
             TokenKey::QuerySeparator => separator = ";",
+            key if key.is_query_text() => query.push(text.to_owned()),
             TokenKey::QueryParam(name) => query.push(named(name, value)),
             TokenKey::Hashbang => hashbang = format!("#!{text}"),
         }

@@ -270,6 +270,10 @@ fn path(
             Piece::Literal(value) if !identity.target.contains_key(key) => Source::text(value.as_text()?),
             Piece::Literal(_) => continue,
         };
+        if key.is_query_text() {
+            // Rules cannot add one.
+            return None;
+        }
         change.push(Change::Set { key: key.clone(), to: vec![source] });
     }
     let to = segments(program);
