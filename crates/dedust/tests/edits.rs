@@ -56,6 +56,20 @@ fn where_a_value_is_asked_for_the_first_of_a_name_is_dropped() {
 }
 
 #[test]
+fn parameters_are_split_behind_one_that_was_written() {
+    let normalizer = edits(
+        r#"[{"change": [{"set": {"key": "q.new-name", "to": [{"of": "q.a"}]}}], "fetchable": true},
+            {"change": [{"order": ["q.new-name"]}], "fetchable": true}, {"change": ["split_params"], "fetchable": true}]"#,
+    );
+    // What was written comes last in keys; as a URL it would come first, and have another key.
+    check(&normalizer, "/?a=1&b=x;new-name=2", "/?a=1&b=x&new-name=2&new-name=1", "/?a=1&b=x;new-name=2");
+    let key = normalizer.key("http://example.org/?new-name;z=1&a=1").unwrap();
+    assert_eq!(key, "http://example.org/?a=1&new-name&new-name=1&z=1");
+    check(&normalizer, "/?b=x;c", "/?b=x&c", "/?b=x;c");
+    stays(&normalizer, "/?b=x&c=1");
+}
+
+#[test]
 fn an_edit_sees_what_was_made_early() {
     let normalizer = edits(
         r#"[{"change": [{"map": {"of": "scheme", "values": [{"is": "https", "becomes": "http"}]}}], "fetchable": true},

@@ -7,9 +7,9 @@ use memchr::memchr;
 use super::Place;
 use super::change::Changing;
 use super::edited_url::{Param, Piece, find};
-use super::names::Name;
 use super::run::Read;
-use crate::encoding::{Cursor, first_word};
+use crate::encoding::Cursor;
+use crate::marks::ParamAt;
 
 impl Changing<'_, '_> {
     /// Leaves out parameters that have the name and value of one before them.
@@ -71,31 +71,13 @@ impl Changing<'_, '_> {
             self.edited.parts.params.push(param);
             return;
         }
-        let (names, mut is_after_semicolon) = (self.program.query_names(), param.is_after_semicolon);
-        let mut triggered = 0;
+        let names = self.program.query_names();
         for piece in padded[start..end].split(|&byte| byte == b';') {
-            let length = memchr(b'=', piece).unwrap_or(piece.len());
-            let (name_end, piece_end) = (start + length, start + piece.len());
-            let word = first_word(padded, start, length);
-            let mut param = Param {
-                word: word.swap_bytes(),
-                name: Piece::new(start, name_end),
-                value: Piece::new(name_end + 1, piece_end),
-                is_after_semicolon,
-                is_text: false,
-                ..param
-            };
-            let Name { id, edits, early } = if name_end < piece_end {
-                names.find(word, padded, start, length)
-            } else {
-                self.edited.read_bare_param(padded, &names, &mut param)
-            };
-            (param.id, param.early) = (id, early);
-            triggered |= edits | self.program.triggered_by_param((id, early), padded, param.value);
-            self.edited.parts.params.push(param);
-            (start, is_after_semicolon) = (piece_end + 1, true);
+            let equals = memchr(b'=', piece).map(|equals| start + equals);
+            let param = ParamAt::new(start, equals, start + piece.len());
+            self.edited.read_param(padded, self.program, &names, param, true);
+            start += piece.len() + 1;
         }
-        self.edited.triggered |= triggered;
     }
 
     /// Puts some parameters first.

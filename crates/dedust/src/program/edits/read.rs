@@ -165,14 +165,22 @@ impl EditedUrl {
         }
         let names = program.query_names();
         for param in QueryParams::new(padded, start, end, separators) {
-            self.read_param(padded, program, &names, param);
+            self.read_param(padded, program, &names, param, program.splits_params);
         }
     }
 
+    /// Adds a parameter, which a `;` may separate from the one before if it splits.
     #[inline(always)]
-    fn read_param(&mut self, padded: &[u8], program: &EditProgram<'_>, names: &Names<'_>, param: ParamAt) {
+    pub(super) fn read_param(
+        &mut self,
+        padded: &[u8],
+        program: &EditProgram<'_>,
+        names: &Names<'_>,
+        param: ParamAt,
+        splits: bool,
+    ) {
         let (start, name_end, end) = (param.start as usize, param.name_end as usize, param.end as usize);
-        let is_after_semicolon = program.splits_params && padded[start - 1] == b';';
+        let is_after_semicolon = splits && padded[start - 1] == b';';
         self.parts.is_split |= is_after_semicolon;
         let word = first_word(padded, start, name_end - start);
         let mut param = Param {
@@ -194,7 +202,8 @@ impl EditedUrl {
         self.early |= name.early;
         self.meet(name.id);
         let precedes = |last: &Param| {
-            let text = |name: Piece| &padded[name.start as usize..name.end as usize];
+            // Edits may have written the last; then the order is not asked for.
+            let text = |name: Piece| padded.get(name.start as usize..name.end as usize).unwrap_or_default();
             last.word < param.word
                 || (last.word == param.word && text(last.sorted_by()) <= &padded[start..name_end])
         };
@@ -204,7 +213,7 @@ impl EditedUrl {
 
     /// A parameter without `=`, or a text in place of one.
     #[inline(never)]
-    pub(super) fn read_bare_param(&mut self, padded: &[u8], names: &Names<'_>, param: &mut Param) -> Name {
+    fn read_bare_param(&mut self, padded: &[u8], names: &Names<'_>, param: &mut Param) -> Name {
         let (start, end) = (param.name.start as usize, param.name.end as usize);
         if is_query_text(&padded[start..end]) {
             (param.name, param.value) = (Piece::new(start, start), param.name);
