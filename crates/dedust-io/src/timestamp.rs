@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 /// What a table counts times in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
-    #[cfg_attr(not(feature = "arrow"), expect(dead_code, reason = "Parquet has no such times"))]
+    #[cfg_attr(not(any(feature = "arrow", test)), expect(dead_code, reason = "Parquet has no such times"))]
     Second,
     Millisecond,
     Microsecond,
