@@ -152,7 +152,7 @@ fn without_mirrors_no_url_leaves_its_site() {
         for url in urls {
             let explained = normalizer.explain(url).unwrap();
             assert_eq!((&*explained.key.to_string(), &*explained.canonical.to_string()), (url, url));
-            assert_eq!(explained.mirror, None);
+            assert_eq!((explained.mirror, explained.edits), (None, Vec::new()));
         }
         let urls = || urls.iter().map(|url| url.as_bytes());
         let mut scratch = Scratch::default();

@@ -23,7 +23,7 @@ use self::shape::{ANY_FINGERPRINT, BARE_FINGERPRINT, LANES, Shape};
 use self::slots::NO_SLOT;
 use super::class_code::{class_contains, is_in_class};
 use super::text_builder::NO_TEXT;
-use super::{Program, Texts, fingerprint_of};
+use super::{HAS_EDITS, IS_MIRROR, Program, Texts, fingerprint_of};
 use crate::encoding::{Cursor, Text, first_word, u16_at, u32_at};
 use crate::url::ParsedUrl;
 
@@ -56,7 +56,8 @@ impl<'a> Program<'a> {
     /// The first rule that covers `url`. Leaves the values of the URL in `slots`.
     #[inline(never)]
     pub(crate) fn covering_rule(&self, url: &ParsedUrl, slots: &mut Slots) -> Option<CoveringRule<'a>> {
-        if !url.is_hierarchical() {
+        // What edits and mirrors have in place of a shape is none.
+        if !url.is_hierarchical() || self.flags() & (HAS_EDITS | IS_MIRROR) != 0 {
             return None;
         }
         let shape = Shape::read(self.shape, self.bytes)?;

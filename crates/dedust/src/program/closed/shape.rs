@@ -1,6 +1,6 @@
 /*!
-How the programs of sites lie in compiled rules: what is of one site alone, and the shape that it shares with all sites
-whose rules are built alike.
+How closed rules lie in memory: what is of one site alone, and the shape that it shares with all sites whose rules are built
+alike.
 
 ```text
 site    place         of the replaced texts, 4 bytes, if the shape says that there are any
@@ -8,8 +8,6 @@ site    place         of the replaced texts, 4 bytes, if the shape says that the
                       of the tag slot that it asks for
         ends          of the texts: 0, then one number for each, of 1, 2 or 4 bytes
         texts         the names, then all others that rules ask for or write, without gaps
-
-        or, of a mirror, see `IS_MIRROR`
 
 shape   header        36 bytes, see `Shape`
         names         for each name: its first slot, and how many occurrences the rules know
