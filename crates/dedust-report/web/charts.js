@@ -2,12 +2,13 @@
 import { svg } from "./dom.js";
 import { count, percent } from "./format.js";
 
-// Round numbers from 0 to at least `most`.
-export function ticks(most, wanted) {
+// Round numbers from 0 to at least `most`, whole ones if they count something.
+export function ticks(most, wanted, areWhole = false) {
   if (most <= 0) return [0, 1];
-  const rough = most / wanted;
+  const rough = areWhole ? Math.max(1, most / wanted) : most / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough);
+  const steps = [1, 2, 2.5, 5, 10].map((factor) => factor * power);
+  const step = steps.find((candidate) => candidate >= rough && (!areWhole || Number.isInteger(candidate)));
   const out = [];
   for (let at = 0; at < most + step * 0.999; at += step) out.push(at);
   return out;
@@ -25,11 +26,11 @@ export function lineChart(width, { label, xLabel, yLabel, series, yMost, areShar
   const frame = { left: 52, right: 16, top: 14, bottom: 42 };
   const text = areShares ? (share) => percent(share, 1) : short;
   const xMost = Math.max(1, ...series.flatMap((line) => line.points.map(([x]) => x)));
-  const yTicks = ticks(yMost ?? Math.max(areShares ? 0.01 : 1, ...series.flatMap((line) => line.points.map(([, y]) => y))), 5);
+  const yTicks = ticks(yMost ?? Math.max(areShares ? 0.01 : 1, ...series.flatMap((line) => line.points.map(([, y]) => y))), 5, !areShares);
   const top = yTicks.at(-1);
   const x = (value) => frame.left + (value / xMost) * (width - frame.left - frame.right);
   const y = (value) => height - frame.bottom - (value / top) * (height - frame.top - frame.bottom);
-  const xTicks = ticks(xMost, Math.max(2, Math.floor(width / 130))).filter((tick) => tick <= xMost * 1.001);
+  const xTicks = ticks(xMost, Math.max(2, Math.floor(width / 130)), !areShares).filter((tick) => tick <= xMost * 1.001);
   const path = (line) =>
     line.points
       .map(([px, py], at) => {

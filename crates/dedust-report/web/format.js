@@ -48,3 +48,14 @@ export function decided(decision) {
   const at = decision.at ? ` on ${decision.at.slice(0, 10)}` : "";
   return `${by}${at}${decision.why ? `: ${decision.why}` : ""}`;
 }
+
+// A part of a URL as people call it: `?id` for `q.id`.
+export function partName(key) {
+  if (isQueryText(key)) return "text in the query";
+  return key.replace(/^q\./, "?").replace(/^mp\./, ";");
+}
+
+// Whether a part is a text in place of a parameter.
+export function isQueryText(key) {
+  return /^q\.=(#\d+)?$/.test(key);
+}

@@ -1,6 +1,6 @@
 // Which parameters matter where: parameters down, sections across.
 import { el } from "./dom.js";
-import { count, counted, percent } from "./format.js";
+import { count, counted, partName, percent } from "./format.js";
 
 // What is known of a parameter in a section.
 function verdict(cell) {
@@ -28,7 +28,7 @@ export function parametersSection(whatif, place) {
   }
   const byPlace = new Map(cells.map((cell) => [`${cell.param} ${cell.section}`, cell]));
   const row = (name, at) => el("tr", {},
-    el("th", { scope: "row" }, el("code", {}, name.replace(/^q\./, "?").replace(/^mp\./, ";"))),
+    el("th", { scope: "row" }, el("code", {}, partName(name))),
     sections.map((section, column) => {
       const cell = byPlace.get(`${at} ${column}`);
       if (!cell) return el("td", { class: "cell none" });

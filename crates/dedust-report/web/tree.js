@@ -1,6 +1,6 @@
 // The site as a tree of patterns: width is URLs, colour the share of duplicates. Zoomed by clicks and by keys. For the explorer.
 import { el, drawn, replace, svg } from "./dom.js";
-import { count, counted, percent } from "./format.js";
+import { count, counted, isQueryText, partName, percent } from "./format.js";
 
 const ROW = 36;
 const LEVELS = 7;
@@ -39,9 +39,10 @@ function arranged(list, hasAllSplits) {
 
 function nameOf(node, site) {
   if (node.key === undefined) return site;
-  const key = node.key.replace(/^q\./, "?").replace(/^mp\./, ";");
+  const key = partName(node.key);
   if (key === "tslash") return node.value === undefined ? "no slash at the end" : "slash at the end";
   if (node.value === undefined) return `no ${key}`;
+  if (isQueryText(node.key)) return `?${node.value}`;
   if (key === "scheme") return `${node.value}:`;
   if (key.startsWith("sub_")) return `${node.value}.`;
   return key.startsWith("path_") ? `/${node.value}` : `${key}=${node.value}`;
