@@ -77,37 +77,37 @@ impl Encode for Vec<u8> {
 
     fn set_u32(&mut self, at: usize, number: usize) -> Result<(), TooLarge> {
         let number = u32::try_from(number).map_err(|_| TooLarge)?;
-        let place = self.get_mut(at..at + 4).ok_or(TooLarge)?;
-        place.copy_from_slice(&number.to_le_bytes());
+        let bytes = self.get_mut(at..at + 4).ok_or(TooLarge)?;
+        bytes.copy_from_slice(&number.to_le_bytes());
         Ok(())
     }
 }
 
-/// The number at a place of some bytes of fixed length.
+/// The number at an offset of some bytes of fixed length.
 #[inline(always)]
 pub(crate) fn u16_at<const N: usize>(bytes: &[u8; N], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
 
-/// The number at a place of some bytes of fixed length.
+/// The number at an offset of some bytes of fixed length.
 #[inline(always)]
 pub(crate) fn u32_at<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The number at a place of some bytes of fixed length.
+/// The number at an offset of some bytes of fixed length.
 #[inline(always)]
 pub(crate) fn u64_at<const N: usize>(bytes: &[u8; N], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
-/// So many bytes from a place on.
+/// So many bytes from an offset on.
 #[inline(always)]
 pub(crate) fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<&[u8; N]> {
     bytes.get(at..at.wrapping_add(N))?.first_chunk()
 }
 
-/// Reads on from some place.
+/// Reads on from some offset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -116,7 +116,7 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// A place beyond 4 GiB is one where nothing can be read.
+    /// An offset beyond 4 GiB is one where nothing can be read.
     #[inline(always)]
     pub(crate) fn new(bytes: &'a [u8], at: usize) -> Self {
         Self { bytes, at: u32::try_from(at).unwrap_or(u32::MAX) }
@@ -127,9 +127,9 @@ impl<'a> Cursor<'a> {
         Self { bytes, at }
     }
 
-    /// All bytes, before and after the place, and where that is.
+    /// All bytes, before and after the offset, and that.
     #[inline(always)]
-    pub(crate) fn place(&self) -> (&'a [u8], usize) {
+    pub(crate) fn position(&self) -> (&'a [u8], usize) {
         (self.bytes, self.at as usize)
     }
 
@@ -224,7 +224,7 @@ impl<'a> Text<'a> {
         Some(Self { bytes, start, length, word, mask })
     }
 
-    /// Whether it is the text of the same length that starts at a place, and after which eight bytes or more follow too.
+    /// Whether it is the text of the same length that starts at an offset, and after which eight bytes or more follow too.
     #[inline(always)]
     pub(crate) fn is_at(&self, bytes: &[u8], at: usize) -> bool {
         let Some(word) = array_at(bytes, at) else { return false };
@@ -251,7 +251,7 @@ fn is_same_inside(one: &[u8], one_at: usize, other: &[u8], other_at: usize, leng
     inside(one, one_at, length) == inside(other, other_at, length)
 }
 
-/// Whether two short texts are equal, without a call for most of them. Both start at a place of some bytes that go on
+/// Whether two short texts are equal, without a call for most of them. Both start at an offset of some bytes that go on
 /// after them.
 #[inline(always)]
 pub(crate) fn is_same(one: &[u8], one_at: usize, other: &[u8], other_at: usize, length: usize) -> bool {

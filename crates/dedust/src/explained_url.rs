@@ -84,7 +84,7 @@ struct Record<'a> {
     /// Edits that would have changed it and were not believed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refused: Vec<RefusedRecord<'a>>,
-    /// Their places in the site's list, where no more is known: compiled rules hold no text.
+    /// Their indexes in the site's list, where no more is known: compiled rules hold no text.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     compiled_edits: &'a [usize],
     /// For equality only.
@@ -96,7 +96,7 @@ struct Record<'a> {
 /// An edit, for people who read JSON.
 #[derive(Debug, Serialize)]
 struct EditRecord<'a> {
-    /// Its place in the site's list, from 0.
+    /// Its index in the site's list, from 0.
     index: usize,
     /// What `dedust rules` calls it.
     id: String,
@@ -114,7 +114,7 @@ struct EditRecord<'a> {
 /// An edit that somebody turned off, for people who read JSON.
 #[derive(Debug, Serialize)]
 struct OffRecord<'a> {
-    /// Its place in the site's list, from 0.
+    /// Its index in the site's list, from 0.
     index: usize,
     /// What `dedust rules` calls it.
     id: String,

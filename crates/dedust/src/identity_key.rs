@@ -125,24 +125,24 @@ impl FewParams {
         Some(count == 0 || self.words[(count - 1) % MAX_PARAMS] < word)
     }
 
-    /// Which parameter comes at which place, those of one name as they came; nothing if different names may begin alike.
+    /// Which parameter has which rank, those of one name as they came; nothing if different names may begin alike.
     /// Every two are compared, since what comes of a comparison cannot be foreseen, and to be wrong about it costs more than
     /// many of them.
     #[inline(always)]
     fn order(&self) -> Option<[u8; MAX_PARAMS]> {
-        let (mut places, mut is_known) = ([0u8; MAX_PARAMS], true);
+        let (mut ranks, mut is_known) = ([0u8; MAX_PARAMS], true);
         for later in 1..self.count.min(MAX_PARAMS) {
             let word = self.words[later];
             for earlier in 0..later {
                 let is_after = u8::from(word >= self.words[earlier]);
                 is_known &= word != self.words[earlier] || !(self.are_long[later] | self.are_long[earlier]);
-                places[later] += is_after;
-                places[earlier] += 1 - is_after;
+                ranks[later] += is_after;
+                ranks[earlier] += 1 - is_after;
             }
         }
         let mut order = [0; MAX_PARAMS];
-        for (param, &place) in places[..self.count.min(MAX_PARAMS)].iter().enumerate() {
-            order[usize::from(place) % MAX_PARAMS] = param as u8;
+        for (param, &rank) in ranks[..self.count.min(MAX_PARAMS)].iter().enumerate() {
+            order[usize::from(rank) % MAX_PARAMS] = param as u8;
         }
         is_known.then_some(order)
     }

@@ -7,7 +7,7 @@ use wide::{CmpEq as _, i8x16};
 /// Bytes after a URL that may be read with it.
 pub(crate) const PADDING: usize = 64;
 
-/// The places of three bytes, from left to right.
+/// The positions of three bytes, from left to right.
 pub(crate) struct Marks<'a, const A: u8, const B: u8, const C: u8> {
     padded: &'a [u8],
     end: usize,
@@ -108,7 +108,7 @@ pub(crate) struct ParamAt {
 }
 
 impl ParamAt {
-    /// Of places in a URL, which have 32 bits.
+    /// Of positions in a URL, which have 32 bits.
     #[inline(always)]
     pub(crate) fn new(start: usize, equals: Option<usize>, end: usize) -> Self {
         Self { start: start as u32, name_end: equals.unwrap_or(end) as u32, end: end as u32 }
@@ -145,7 +145,7 @@ impl Iterator for ShortQuery {
         let equals = (self.equals & !low_bits(start)).trailing_zeros();
         self.start = end + 1;
         self.ends &= self.ends - 1;
-        let at = |place: u32| self.query + place;
+        let at = |offset: u32| self.query + offset;
         Some(ParamAt { start: at(start), name_end: at(equals.min(end)), end: at(end) })
     }
 }
@@ -221,7 +221,7 @@ impl Iterator for QueryParams<'_> {
         let equals = self.equals.trailing_zeros().min(end);
         self.equals &= (u64::MAX << end) << 1;
         self.ends &= self.ends - 1;
-        let at = |place: u32| self.window + place as usize;
+        let at = |offset: u32| self.window + offset as usize;
         self.start = at(end) + 1;
         Some(ParamAt { start: start as u32, name_end: at(equals) as u32, end: at(end) as u32 })
     }

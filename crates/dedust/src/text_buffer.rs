@@ -95,8 +95,8 @@ impl TextBuffer {
     #[inline(always)]
     pub(crate) fn push(&mut self, byte: u8) {
         match self.bytes.get_mut(self.length) {
-            Some(place) => {
-                *place = byte;
+            Some(target) => {
+                *target = byte;
                 self.length += 1;
             }
             None => self.push_slowly(&[byte]),
@@ -106,8 +106,8 @@ impl TextBuffer {
     /// Overwrites a byte.
     #[inline(always)]
     pub(crate) fn set(&mut self, at: usize, byte: u8) {
-        if let Some(place) = self.bytes.get_mut(at) {
-            *place = byte;
+        if let Some(target) = self.bytes.get_mut(at) {
+            *target = byte;
         }
     }
 

@@ -1,12 +1,12 @@
 /*!
-Writes keys with what is said about them in the places where they stand in a URL, for people to read.
+Writes keys with what is said about them where they stand in a URL, for people to read.
 */
 
 use std::fmt;
 
 use crate::url::TokenKey;
 
-/// Writes `scheme://sub.DOMAIN:port/path;param/?query#!hashbang`, with `~` in the place of the site's domain.
+/// Writes `scheme://sub.DOMAIN:port/path;param/?query#!hashbang`, with `~` for the site's domain.
 pub(crate) fn write_shape<'a>(
     f: &mut fmt::Formatter<'_>,
     parts: impl Iterator<Item = (&'a TokenKey, &'a dyn fmt::Display)>,

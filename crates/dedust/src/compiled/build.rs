@@ -9,7 +9,7 @@ use foldhash::HashMap;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::index::{
-    GROUP, GROUP_BYTES, HAS_LONGER, HAS_RULES, IS_ALIAS, MAX_ASKED_GROUPS, MAX_SITE_BYTES, PLACE_BYTES,
+    GROUP, GROUP_BYTES, HAS_LONGER, HAS_RULES, IS_ALIAS, MAX_ASKED_GROUPS, MAX_SITE_BYTES, OFFSET_UNIT,
     WITH_SUBDOMAINS, group_of, hash_of, last_labels, longer, tag_of,
 };
 use super::left_out::{LeftOut, LeftOutReason};
@@ -227,8 +227,8 @@ impl ImageBuilder {
             if self.domains.is_empty() { 0 } else { (self.domains.len() * 4 / 3 / GROUP + 1) as u32 };
         let mut table = vec![(0u32, 0u32); groups as usize * GROUP];
         let mut body = vec![0; groups as usize * GROUP_BYTES];
-        let mut shape_places: HashMap<u32, u32> = HashMap::default();
-        let mut record_places: HashMap<u32, u32> = HashMap::default();
+        let mut shape_offsets: HashMap<u32, u32> = HashMap::default();
+        let mut record_offsets: HashMap<u32, u32> = HashMap::default();
         let mut domains: Vec<(&[u8], &Domain)> =
             self.domains.iter().map(|(domain, facts)| (&**domain, facts)).collect();
         // Stable, so that sites of the same weight stay in the order of their names.
@@ -244,23 +244,23 @@ impl ImageBuilder {
             };
             let (mut first, mut second, mut site): (u32, u32, &[u8]) = (0, 0, &[]);
             if let Some((shape, program)) = *program {
-                let shape = *shape_places.entry(shape).or_insert_with(|| {
+                let shape = *shape_offsets.entry(shape).or_insert_with(|| {
                     align(&mut body);
-                    let place = place_of(body.len());
+                    let offset = offset_of(body.len());
                     body.extend_from_slice(self.shapes.get(shape));
-                    place
+                    offset
                 });
-                if let Some(&place) = record_places.get(&program) {
-                    (first, second) = (place, IS_ALIAS);
+                if let Some(&offset) = record_offsets.get(&program) {
+                    (first, second) = (offset, IS_ALIAS);
                 } else {
                     site = self.programs.get(program);
                     (first, second) = (shape, site.len() as u32);
                 }
             }
             align(&mut body);
-            let place = place_of(body.len());
+            let offset = offset_of(body.len());
             if let (Some((_, program)), 0) = (*program, second & IS_ALIAS) {
-                record_places.insert(program, place);
+                record_offsets.insert(program, offset);
             }
             body.put_u32(first);
             body.put_u32(second);
@@ -268,13 +268,13 @@ impl ImageBuilder {
             body.put_u8(*site_len);
             body.extend_from_slice(domain);
             body.extend_from_slice(site);
-            table[entry] = (tag_of(hash) | flags, place);
+            table[entry] = (tag_of(hash) | flags, offset);
         }
         for (bytes, group) in body.chunks_exact_mut(GROUP_BYTES).zip(table.chunks_exact(GROUP)) {
-            let (tags, places) = bytes.split_at_mut(GROUP_BYTES / 2);
-            for (lane, (tag, place)) in group.iter().enumerate() {
+            let (tags, offsets) = bytes.split_at_mut(GROUP_BYTES / 2);
+            for (lane, (tag, offset)) in group.iter().enumerate() {
                 tags[4 * lane..4 * lane + 4].copy_from_slice(&tag.to_le_bytes());
-                places[4 * lane..4 * lane + 4].copy_from_slice(&place.to_le_bytes());
+                offsets[4 * lane..4 * lane + 4].copy_from_slice(&offset.to_le_bytes());
             }
         }
         body.resize(body.len() + PADDING, 0);
@@ -297,10 +297,10 @@ impl ImageBuilder {
 }
 
 fn align(body: &mut Vec<u8>) {
-    body.resize(body.len().next_multiple_of(PLACE_BYTES), 0);
+    body.resize(body.len().next_multiple_of(OFFSET_UNIT), 0);
 }
 
-/// Places reach 16 GiB, which is beyond what fits into memory together with the rules it was compiled from.
-fn place_of(at: usize) -> u32 {
-    (at / PLACE_BYTES) as u32
+/// Offsets reach 16 GiB, which is beyond what fits into memory together with the rules it was compiled from.
+fn offset_of(at: usize) -> u32 {
+    (at / OFFSET_UNIT) as u32
 }

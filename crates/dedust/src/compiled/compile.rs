@@ -29,9 +29,9 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
     }
     let (replaced, edits): (Vec<_>, Vec<_>) = site.applied().partition(|(_, edit)| edit.replaced().is_some());
     let replaced: Vec<(usize, &Replace)> =
-        replaced.into_iter().filter_map(|(place, edit)| Some((place, edit.replaced()?))).collect();
+        replaced.into_iter().filter_map(|(list_index, edit)| Some((list_index, edit.replaced()?))).collect();
     let rules: Option<Vec<(usize, Rule)>> =
-        edits.iter().map(|&(place, edit)| Some((place, Rule::of(edit)?))).collect();
+        edits.iter().map(|&(list_index, edit)| Some((list_index, Rule::of(edit)?))).collect();
     let edits = if rules.is_some() { Vec::new() } else { edits };
     let rules: Vec<(usize, Rule)> =
         rules.into_iter().flatten().filter(|(_, rule)| closed::can_cover(rule)).collect();
@@ -39,7 +39,7 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
     if count == 0 {
         return;
     }
-    let rules = rules.iter().map(|(place, rule)| (*place, rule)).collect();
+    let rules = rules.iter().map(|(list_index, rule)| (*list_index, rule)).collect();
     let compiled = match &edits[..] {
         [] => closed::encode(rules, &replaced),
         // They stand beside no others.

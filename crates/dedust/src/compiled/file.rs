@@ -22,7 +22,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::index::PLACE_BYTES;
+use super::index::OFFSET_UNIT;
 use super::{Facts, Image};
 use crate::encoding::{Cursor, Encode as _};
 
@@ -35,8 +35,8 @@ const HEADER_BYTES: usize = 4096;
 const SUM_BYTES: usize = 4;
 /// Blocks that are read, and then checked, at once.
 const READ_BLOCKS: usize = 256;
-/// What places reach. A header that says more is wrong, whatever its checksum says.
-const MAX_BODY_BYTES: u64 = (PLACE_BYTES as u64) << u32::BITS;
+/// What offsets reach. A header that says more is wrong, whatever its checksum says.
+const MAX_BODY_BYTES: u64 = (OFFSET_UNIT as u64) << u32::BITS;
 
 /// Why a file of compiled rules cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_no_place_reaches_is_refused_by_its_header() {
+    fn a_body_that_no_offset_reaches_is_refused_by_its_header() {
         let most = MAX_BODY_BYTES as usize;
         let length = |body_len: usize| (HEADER_BYTES + body_len + sums_len(body_len)) as u64;
         assert!(Header::read(&header(most), length(most)).is_ok());

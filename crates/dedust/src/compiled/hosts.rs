@@ -2,7 +2,7 @@
 Hosts that were met lately, and where the rules of each lie: links lead to the same hosts again and again, and to know one by
 its whole name costs a quarter of looking up which end of it has rules.
 
-Every host has two places, next to each other, where it may be. One that comes where there is no room drives out the one
+Every host has two entries, next to each other, where it may be. One that comes where there is no room drives out the one
 that came there first.
 */
 
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use wide::{CmpEq as _, i8x16};
 
-use super::index::{Index, SitePlace};
+use super::index::{Index, SiteLocation};
 use crate::encoding::array_at;
 use crate::marks::LANES;
 use crate::program::Program;
@@ -38,7 +38,7 @@ impl ImageId {
 /// Hosts that were met lately. Takes up memory with the first of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hosts {
-    /// The rules that the places are places of.
+    /// The rules that the locations belong to.
     image: Option<ImageId>,
     pairs: Option<Box<[Pair; PAIRS]>>,
     /// How many came one by one, up to [`MIN_HOSTS`].
@@ -57,7 +57,7 @@ struct Entry {
     /// 0 where there is none.
     length: u8,
     has_rules: bool,
-    site: SitePlace,
+    site: SiteLocation,
 }
 const _: () = assert!(size_of::<Entry>() == 64);
 
@@ -126,16 +126,16 @@ impl<'a> KnownHosts<'a, '_> {
     /// Looks up a host, and remembers it.
     #[inline(never)]
     fn meet(&mut self, text: &[u8], start: usize, end: usize, site: &mut Option<Program<'a>>) {
-        let place = self.index.site_place(text, start, end);
-        *site = place.and_then(|place| self.index.program(&place));
+        let location = self.index.site_location(text, start, end);
+        *site = location.and_then(|location| self.index.program(&location));
         if let Some(host) = Host::new(text, start, end) {
             let [last, before] = &mut self.pairs[host.pair % PAIRS];
             *before = *last;
             *last = Entry {
                 host: *host.window,
                 length: host.length as u8,
-                has_rules: place.is_some(),
-                site: place.unwrap_or_default(),
+                has_rules: location.is_some(),
+                site: location.unwrap_or_default(),
             };
         }
     }

@@ -2,7 +2,7 @@
 Finds the program of a host: a flat table of domains, asked for ever longer ends of the host.
 
 The first question is for the last two labels. Where a longer domain has rules, the ends of it that are no sites are in
-the table too, as places to go on from; so most hosts need one question, whether they have rules or not. The table knows
+the table too, as entries to go on from; so most hosts need one question, whether they have rules or not. The table knows
 domains by a hash only: [`Index::find`] says where a site would lie, [`Index::open_site`] whether it is that of the host. In
 between, whoever has many hosts can [read ahead](Index::read_ahead).
 */
@@ -27,7 +27,7 @@ pub(super) const HAS_LONGER: u32 = 2;
 pub(super) const HAS_RULES: u32 = 4;
 const FLAGS: u32 = 7;
 
-/// Entries of the table that are compared at once: their tags, then their places. Taken from first to last, and when all
+/// Entries of the table that are compared at once: their tags, then their offsets. Taken from first to last, and when all
 /// are taken the next group is asked too.
 pub(super) const GROUP: usize = 8;
 /// Groups that are asked for a domain. Even in a table of a billion domains no more are needed, unless their names were chosen
@@ -35,16 +35,16 @@ pub(super) const GROUP: usize = 8;
 pub(super) const MAX_ASKED_GROUPS: usize = 256;
 /// What memory is read in.
 pub(super) const GROUP_BYTES: usize = 8 * GROUP;
-const PLACES_AT: usize = 4 * GROUP;
-/// Place of the shape, or of the record of a site with the same program; length of the program and a flag; length of the
+const OFFSETS_AT: usize = 4 * GROUP;
+/// Offset of the shape, or of the record of a site with the same program; length of the program and a flag; length of the
 /// domain, and of the name of its site, with which it ends.
 pub(super) const RECORD_BYTES: usize = 10;
 /// The flag of a record that has no program of its own.
 pub(super) const IS_ALIAS: u32 = 1 << 31;
 /// The length of what is of one site, and of a shape, is less.
 pub(super) const MAX_SITE_BYTES: usize = 1 << 24;
-/// Bytes that a place counts.
-pub(super) const PLACE_BYTES: usize = 4;
+/// Bytes that an offset counts.
+pub(super) const OFFSET_UNIT: usize = 4;
 
 /// Where sites are looked up.
 #[derive(Clone, Copy)]
@@ -58,23 +58,23 @@ pub(crate) struct Index<'a> {
 /// Where the site of a host would lie. Two numbers, so that it is handed around without memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
-    /// Its place, 0 if there is none, and in the high half the flags.
-    place_and_flags: u64,
+    /// Its offset, 0 if there is none, and in the high half the flags.
+    offset_and_flags: u64,
     /// The length of its domain, with which the host ends.
     domain_len: u64,
 }
 
 impl Found {
     #[inline(always)]
-    fn place(self) -> u32 {
-        self.place_and_flags as u32
+    fn offset(self) -> u32 {
+        self.offset_and_flags as u32
     }
 }
 
 /// Where the rules of a site lie.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct SitePlace {
-    /// The place of its record, or of that of a site with the same program; how long the program is, and how far from
+pub(super) struct SiteLocation {
+    /// The offset of its record, or of that of a site with the same program; how long the program is, and how far from
     /// there it starts.
     record: u32,
     length: u32,
@@ -82,7 +82,7 @@ pub(super) struct SitePlace {
     has_longer: bool,
     /// The length of the site's name.
     domain_len: u8,
-    /// The place of its shape, and how long that is.
+    /// The offset of its shape, and how long that is.
     shape: u32,
     shape_len: u32,
 }
@@ -97,13 +97,13 @@ struct Question {
     hash: u64,
 }
 
-/// The places of the bits that are set.
+/// The numbers of the bits that are set.
 #[inline(always)]
 fn bits(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let place = bits.trailing_zeros();
+        let bit = bits.trailing_zeros();
         bits &= bits.wrapping_sub(1);
-        (place < u64::BITS).then_some(place as usize)
+        (bit < u64::BITS).then_some(bit as usize)
     })
 }
 
@@ -111,13 +111,13 @@ impl<'a> Index<'a> {
     /// The site of the longest domain that `text[start..end]`, a host, is or ends with.
     #[inline]
     pub(crate) fn site(&self, text: &[u8], start: usize, end: usize) -> Option<Program<'a>> {
-        self.program(&self.site_place(text, start, end)?)
+        self.program(&self.site_location(text, start, end)?)
     }
 
     /// Where its rules lie.
     #[inline]
-    pub(super) fn site_place(&self, text: &[u8], start: usize, end: usize) -> Option<SitePlace> {
-        self.place_of_found(text, start, end, self.find(text, start, end))
+    pub(super) fn site_location(&self, text: &[u8], start: usize, end: usize) -> Option<SiteLocation> {
+        self.location_of_found(text, start, end, self.find(text, start, end))
     }
 
     /// Where that site would lie, if its record passes a test. The text before and after the host is of no meaning.
@@ -132,7 +132,7 @@ impl<'a> Index<'a> {
         let mut found = Found::default();
         let mut question = self.question(text, start, end);
         while let Some(Question { domain, hash }) = question {
-            let entry = self.entry(hash, |place| passes(place, domain));
+            let entry = self.entry(hash, |offset| passes(offset, domain));
             question = self.ask(text, start, end, domain, entry, &mut found);
         }
         found
@@ -147,11 +147,11 @@ impl<'a> Index<'a> {
         match self.entry(hash, |_| true) {
             None => Found::default(),
             Some((_, flags)) if flags & HAS_LONGER != 0 => self.find_longer(text, start, end),
-            Some((place, flags))
+            Some((offset, flags))
                 if flags & HAS_RULES != 0 && (flags & WITH_SUBDOMAINS != 0 || domain == start) =>
             {
                 Found {
-                    place_and_flags: u64::from(place) | u64::from(flags) << 32,
+                    offset_and_flags: u64::from(offset) | u64::from(flags) << 32,
                     domain_len: (end - domain) as u64,
                 }
             }
@@ -218,10 +218,10 @@ impl<'a> Index<'a> {
         entry: Option<(u32, u32)>,
         found: &mut Found,
     ) -> Option<Question> {
-        let (place, flags) = entry?;
+        let (offset, flags) = entry?;
         if flags & HAS_RULES != 0 && (flags & WITH_SUBDOMAINS != 0 || domain == start) {
-            let place_and_flags = u64::from(place) | u64::from(flags) << 32;
-            *found = Found { place_and_flags, domain_len: (end - domain) as u64 };
+            let offset_and_flags = u64::from(offset) | u64::from(flags) << 32;
+            *found = Found { offset_and_flags, domain_len: (end - domain) as u64 };
         }
         if flags & HAS_LONGER == 0 || domain == start {
             return None;
@@ -230,7 +230,7 @@ impl<'a> Index<'a> {
         Some(Question { domain, hash: hash_of(text, domain, end) })
     }
 
-    /// The first entry for a hash whose record passes the test: its place and flags.
+    /// The first entry for a hash whose record passes the test: its offset and flags.
     #[inline(always)]
     fn entry(&self, hash: u64, passes: impl Fn(u32) -> bool) -> Option<(u32, u32)> {
         let mut number = group_of(hash, self.groups);
@@ -240,9 +240,9 @@ impl<'a> Index<'a> {
             let mut likely = lanes_with_tag(group, hash as u32);
             while likely != 0 {
                 let lane = 4 * (likely.trailing_zeros() as usize % GROUP);
-                let (tag, place) = (u32_at(group, lane), u32_at(group, PLACES_AT + lane));
-                if place != 0 && passes(place) {
-                    return Some((place, tag & FLAGS));
+                let (tag, offset) = (u32_at(group, lane), u32_at(group, OFFSETS_AT + lane));
+                if offset != 0 && passes(offset) {
+                    return Some((offset, tag & FLAGS));
                 }
                 likely &= likely - 1;
             }
@@ -254,14 +254,14 @@ impl<'a> Index<'a> {
         None
     }
 
-    /// The number at a place, 0 beyond the end.
+    /// The number at an offset in bytes, 0 beyond the end.
     #[inline(always)]
     fn number(&self, at: usize) -> u32 {
         array_at(self.bytes, at).map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
     /// Reads what will be needed of sites that were found. Whoever opens one site waits for memory several times, for
-    /// one place after the other; here the machine waits for the places of all sites at the same time.
+    /// one line of memory after the other; here the machine waits for those of all sites at the same time.
     #[inline]
     pub(crate) fn read_ahead(&self, found: &[Found]) {
         const LINE_BYTES: usize = 64;
@@ -269,14 +269,14 @@ impl<'a> Index<'a> {
         const AHEAD_LINES: usize = 8;
         let (mut read, mut site_read) = (0, 0);
         for found in found {
-            read |= self.number(found.place() as usize * PLACE_BYTES);
+            read |= self.number(found.offset() as usize * OFFSET_UNIT);
         }
         for found in found {
-            let record = found.place() as usize * PLACE_BYTES;
-            let (place, length) = (self.number(record), self.number(record + 4));
+            let record = found.offset() as usize * OFFSET_UNIT;
+            let (offset, length) = (self.number(record), self.number(record + 4));
             let (site, length) = match length & IS_ALIAS {
                 0 => (record, length as usize),
-                _ => (place as usize * PLACE_BYTES, 0),
+                _ => (offset as usize * OFFSET_UNIT, 0),
             };
             site_read |= self.number(site);
             for line in 1..=(length / LINE_BYTES).clamp(1, AHEAD_LINES) {
@@ -296,15 +296,15 @@ impl<'a> Index<'a> {
         end: usize,
         found: Found,
     ) -> Option<Program<'a>> {
-        self.program(&self.place_of_found(text, start, end, found)?)
+        self.program(&self.location_of_found(text, start, end, found)?)
     }
 
     #[inline(always)]
-    fn place_of_found(&self, text: &[u8], start: usize, end: usize, found: Found) -> Option<SitePlace> {
-        if found.place() == 0 {
+    fn location_of_found(&self, text: &[u8], start: usize, end: usize, found: Found) -> Option<SiteLocation> {
+        if found.offset() == 0 {
             return None;
         }
-        match self.record(found.place(), text, end.checked_sub(found.domain_len as usize)?, end) {
+        match self.record(found.offset(), text, end.checked_sub(found.domain_len as usize)?, end) {
             Some(record) => self.site_at(record, found),
             None => self.site_by_name(text, start, end),
         }
@@ -313,17 +313,17 @@ impl<'a> Index<'a> {
     /// The site of a host, one of whose ends has the hash of another domain.
     #[cold]
     #[inline(never)]
-    fn site_by_name(&self, text: &[u8], start: usize, end: usize) -> Option<SitePlace> {
-        let is_it = |place: u32, domain: usize| self.record(place, text, domain, end).is_some();
+    fn site_by_name(&self, text: &[u8], start: usize, end: usize) -> Option<SiteLocation> {
+        let is_it = |offset: u32, domain: usize| self.record(offset, text, domain, end).is_some();
         let found = self.find_where(text, start, end, is_it);
-        let record = self.record(found.place(), text, end.checked_sub(found.domain_len as usize)?, end)?;
+        let record = self.record(found.offset(), text, end.checked_sub(found.domain_len as usize)?, end)?;
         self.site_at(record, found)
     }
 
-    /// The record at a place, if it is that of the domain `text[start..end]`.
+    /// The record at an offset, if it is that of the domain `text[start..end]`.
     #[inline(always)]
-    fn record(&self, place: u32, text: &[u8], start: usize, end: usize) -> Option<&'a [u8; RECORD_BYTES]> {
-        let (at, length) = (place as usize * PLACE_BYTES, end.checked_sub(start)?);
+    fn record(&self, offset: u32, text: &[u8], start: usize, end: usize) -> Option<&'a [u8; RECORD_BYTES]> {
+        let (at, length) = (offset as usize * OFFSET_UNIT, end.checked_sub(start)?);
         let record = array_at::<RECORD_BYTES>(self.bytes, at)?;
         let is_it = usize::from(record[8]) == length
             && Text::new(text, start, length)?.is_at(self.bytes, at + RECORD_BYTES);
@@ -331,52 +331,52 @@ impl<'a> Index<'a> {
     }
 
     #[inline(always)]
-    fn site_at(&self, record: &[u8; RECORD_BYTES], found: Found) -> Option<SitePlace> {
+    fn site_at(&self, record: &[u8; RECORD_BYTES], found: Found) -> Option<SiteLocation> {
         let (domain_len, site_len) = (found.domain_len as usize, record[9]);
         let (mut shape, mut length) = (u32_at(record, 0), u32_at(record, 4));
-        let (mut place, mut start) = (found.place(), RECORD_BYTES + domain_len);
+        let (mut offset, mut start) = (found.offset(), RECORD_BYTES + domain_len);
         if length & IS_ALIAS != 0 {
-            place = shape;
-            (shape, length, start) = self.original(place)?;
+            offset = shape;
+            (shape, length, start) = self.original(offset)?;
         }
-        let at = shape as usize * PLACE_BYTES;
+        let at = shape as usize * OFFSET_UNIT;
         let shape_len = u32::from_le_bytes(*array_at(self.bytes, at)?);
-        Some(SitePlace {
-            record: place,
+        Some(SiteLocation {
+            record: offset,
             length,
             start: start as u16,
             shape,
             shape_len,
             domain_len: site_len.min(domain_len as u8),
             // Of rules that hold on some hosts alone, too, nothing is known where another host is written.
-            has_longer: (found.place_and_flags >> 32) as u32 & HAS_LONGER != 0
+            has_longer: (found.offset_and_flags >> 32) as u32 & HAS_LONGER != 0
                 || usize::from(site_len) < domain_len,
         })
     }
 
-    /// The rules at a place.
+    /// The rules at a location.
     #[inline(always)]
-    pub(super) fn program(&self, place: &SitePlace) -> Option<Program<'a>> {
-        let part = |place: u32, start: u16, length: u32| -> Option<&'a [u8]> {
+    pub(super) fn program(&self, location: &SiteLocation) -> Option<Program<'a>> {
+        let part = |offset: u32, start: u16, length: u32| -> Option<&'a [u8]> {
             // No URL is to wait for a program that was forged to be as long as the file.
             if length as usize >= MAX_SITE_BYTES {
                 return None;
             }
-            let start = place as usize * PLACE_BYTES + usize::from(start);
+            let start = offset as usize * OFFSET_UNIT + usize::from(start);
             self.bytes.get(start..)?.get(..length as usize + PADDING)
         };
         Some(Program {
-            domain_len: place.domain_len.into(),
-            bytes: part(place.record, place.start, place.length)?,
-            shape: part(place.shape, 0, place.shape_len)?,
-            has_longer: place.has_longer,
+            domain_len: location.domain_len.into(),
+            bytes: part(location.record, location.start, location.length)?,
+            shape: part(location.shape, 0, location.shape_len)?,
+            has_longer: location.has_longer,
         })
     }
 
-    /// Of the site at a place: the place of its shape, how long its program is, and how far from there that starts.
+    /// Of the site at an offset: the offset of its shape, how long its program is, and how far from there that starts.
     #[inline(never)]
-    fn original(&self, place: u32) -> Option<(u32, u32, usize)> {
-        let at = place as usize * PLACE_BYTES;
+    fn original(&self, offset: u32) -> Option<(u32, u32, usize)> {
+        let at = offset as usize * OFFSET_UNIT;
         let record = array_at::<RECORD_BYTES>(self.bytes, at)?;
         let start = RECORD_BYTES + usize::from(record[8]);
         Some((u32_at(record, 0), u32_at(record, 4) & !IS_ALIAS, start))

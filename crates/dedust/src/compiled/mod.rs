@@ -3,13 +3,13 @@ Compiled rules of any number of sites as one run of bytes. What is looked up whi
 that opening one decodes nothing.
 
 ```text
-table     groups of eight tags and eight places, of every domain by a hash of it; place 0 is none
-sites     record: place of the shape, length of the program, domain     most often seen sites first,
+table     groups of eight tags and eight offsets, of every domain by a hash of it; offset 0 is none
+sites     record: offset of the shape, length of the program, domain     most often seen sites first,
           program: what is of the site alone                            each shape before the first that has it
 padding   zeros, so that texts may be copied in steps that do not depend on their length
 ```
 
-Numbers are little endian; a place counts four bytes. Sites whose rules are built alike share a shape (`program/mod.rs`),
+Numbers are little endian; an offset counts four bytes. Sites whose rules are built alike share a shape (`program/mod.rs`),
 and those with the same rules a program, which does not name the domain. The file adds a header and checksums (`file.rs`).
 */
 

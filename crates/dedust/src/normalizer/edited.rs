@@ -104,7 +104,7 @@ fn has_key(
     edited.read(url, edits) && edited.key(url, edits, out) == expected
 }
 
-/// The places of the edits that change a URL or its key in the site's list, in order.
+/// The indexes in the site's list of the edits that change a URL or its key, in order.
 pub(super) fn firing(program: &Program<'_>, url: &ParsedUrl) -> Vec<usize> {
     let mut edited = EditedUrl::default();
     let Some(edits) = read(program, url, &mut edited).map(EditProgram::one_by_one) else { return Vec::new() };
@@ -127,7 +127,7 @@ pub(super) fn firing(program: &Program<'_>, url: &ParsedUrl) -> Vec<usize> {
         after != std::mem::replace(&mut before, after.clone())
     };
     let mut numbers: Vec<usize> = (0..edits.len()).collect();
-    numbers.sort_by_key(|&number| edits.place(number));
+    numbers.sort_by_key(|&number| edits.list_index(number));
     numbers.retain(changes);
-    numbers.into_iter().filter_map(|number| edits.place(number)).collect()
+    numbers.into_iter().filter_map(|number| edits.list_index(number)).collect()
 }

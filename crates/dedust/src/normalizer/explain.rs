@@ -32,7 +32,7 @@ pub struct Explanation {
     pub site: Option<Box<str>>,
     /// The site of the URL, if that shows the pages of `site`.
     pub mirror: Option<Box<str>>,
-    /// The places of the edits that changed the URL or its key in the site's list, in the order in which they were made.
+    /// The indexes in the site's list of the edits that changed the URL or its key, in the order in which they were made.
     pub edits: Vec<usize>,
     /// The key.
     pub key: UrlKey,
@@ -51,7 +51,7 @@ impl Normalizer {
         let rule = self.program_of(&parsed).and_then(|program| {
             let rule = program.covering_rule(&parsed, &mut work.slots)?;
             let key = template::write(&rule, rule.key, &parsed, &mut work.slots, &mut TextBuffer::default());
-            key.ok().map(|()| rule.place())
+            key.ok().map(|()| rule.list_index())
         });
         let mut edits = match &site {
             Some(program) if parsed != moved => replacing(program, moved.as_bytes()),
@@ -86,7 +86,7 @@ impl Normalizer {
     }
 }
 
-/// The places of the edits that replace text of `url`, in the order in which they do.
+/// The indexes of the edits that replace text of `url`, in the order in which they do.
 fn replacing(program: &Program<'_>, url: &[u8]) -> Vec<usize> {
     let mut url = url.to_vec();
     let mut fired = Vec::new();
@@ -94,7 +94,7 @@ fn replacing(program: &Program<'_>, url: &[u8]) -> Vec<usize> {
         let before = fired.len();
         for replacement in Replacement::list(program.bytes, program.replacements()) {
             if replacement.apply(&mut url) {
-                fired.push(replacement.place as usize);
+                fired.push(replacement.list_index as usize);
             }
         }
         if fired.len() == before {

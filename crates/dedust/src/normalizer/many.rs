@@ -148,8 +148,8 @@ impl Normalizer {
         let index = self.image.index();
         loop {
             let mut count = 0;
-            for (place, input) in batch.iter_mut().zip(&mut inputs) {
-                *place = input;
+            for (slot, input) in batch.iter_mut().zip(&mut inputs) {
+                *slot = input;
                 errors[count] = parsed[count].parse_from(input).err();
                 count += 1;
             }
@@ -157,20 +157,20 @@ impl Normalizer {
                 return;
             }
             let mut repeated = 0u64;
-            for place in 1..count {
+            for at in 1..count {
                 // Links of one page mostly lead to one host.
-                repeated |= u64::from(have_same_host(&parsed[place], &parsed[place - 1])) << place;
+                repeated |= u64::from(have_same_host(&parsed[at], &parsed[at - 1])) << at;
             }
             index.find_all(&parsed[..count], repeated, found);
             index.read_ahead(&found[..count]);
             let mut program = None;
-            for (place, input) in batch[..count].iter().enumerate() {
-                let url = &mut parsed[place];
-                if repeated & 1 << place == 0 {
+            for (at, input) in batch[..count].iter().enumerate() {
+                let url = &mut parsed[at];
+                if repeated & 1 << at == 0 {
                     let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
-                    program = index.open_site(url.padded(), start, end, found[place]);
+                    program = index.open_site(url.padded(), start, end, found[at]);
                 }
-                if let Some(error) = errors[place] {
+                if let Some(error) = errors[at] {
                     finish(input, Err(error), None, buffers);
                     continue;
                 }

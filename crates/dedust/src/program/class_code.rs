@@ -170,8 +170,8 @@ mod tests {
                 for byte in 0..=u8::MAX {
                     for at in [0, length / 2, length.saturating_sub(1)] {
                         let mut text = vec![b'7'; length];
-                        if let Some(place) = text.get_mut(at) {
-                            *place = byte;
+                        if let Some(target) = text.get_mut(at) {
+                            *target = byte;
                         }
                         let padded = [b"xy", &text[..], &[b'?'; 32]].concat();
                         let found = class_contains(code, &padded, 2, length);

@@ -27,7 +27,7 @@ use crate::url::PADDING;
 const KEEPS_ORDER: u8 = 1;
 /// Some rule passes query parameters through that it does not name.
 const KEEPS_OTHERS: u8 = 2;
-/// The place of the replaced texts comes first.
+/// The offset of the replaced texts comes first.
 const HAS_REPLACEMENTS: u8 = 4;
 /// The site has edits, and all but the flags lies as `edits/mod.rs` says.
 const HAS_EDITS: u8 = 8;
@@ -60,7 +60,7 @@ pub(crate) struct CompiledSite {
 }
 
 impl<'a> Program<'a> {
-    /// Whether both are the same rules, at the same place.
+    /// Whether both are the same rules, at the same address.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(self.bytes, other.bytes)
             && std::ptr::eq(self.shape, other.shape)

@@ -20,27 +20,27 @@ pub(crate) struct Replacement<'a> {
     pub(crate) to: &'a [u8],
     pub(crate) at_start: bool,
     pub(crate) at_end: bool,
-    /// The place of the edit in the site's list.
-    pub(crate) place: u32,
+    /// The index of the edit in the site's list.
+    pub(crate) list_index: u32,
 }
 
 impl<'a> Replacement<'a> {
-    pub(crate) fn encode(replace: &Replace, place: u32, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+    pub(crate) fn encode(replace: &Replace, list_index: u32, out: &mut Vec<u8>) -> Result<(), TooLarge> {
         out.put_u8(u8::from(replace.at_start) | u8::from(replace.at_end) << 1);
-        out.put_u32(place);
+        out.put_u32(list_index);
         out.put_text(Some(replace.from.as_bytes()))?;
         out.put_text(Some(replace.to.as_bytes()))
     }
 
     fn read(cursor: &mut Cursor<'a>) -> Option<Self> {
-        let (flags, place) = (cursor.u8()?, cursor.u32()?);
+        let (flags, list_index) = (cursor.u8()?, cursor.u32()?);
         let (from, to) = (cursor.text()??, cursor.text()??);
         // Else there would be no end to it, whatever a file says.
         let shrinks = (to.len(), to) < (from.len(), from);
-        shrinks.then_some(Self { from, to, at_start: flags & 1 != 0, at_end: flags & 2 != 0, place })
+        shrinks.then_some(Self { from, to, at_start: flags & 1 != 0, at_end: flags & 2 != 0, list_index })
     }
 
-    /// Those at a place of compiled rules: their number, then one after the other.
+    /// Those at an offset of compiled rules: their number, then one after the other.
     pub(crate) fn list(bytes: &'a [u8], at: u32) -> impl Iterator<Item = Self> + Clone {
         let mut cursor = Cursor::new(bytes, at as usize);
         let count = if at == 0 { 0 } else { cursor.u32().unwrap_or_default() };
@@ -101,7 +101,7 @@ mod tests {
     fn replacement(replace: &Replace) -> Replacement<'_> {
         let Replace { from, to, at_start, at_end } = replace;
         let (from, to) = (from.as_bytes(), to.as_bytes());
-        Replacement { from, to, at_start: *at_start, at_end: *at_end, place: 0 }
+        Replacement { from, to, at_start: *at_start, at_end: *at_end, list_index: 0 }
     }
 
     fn apply(replace: &Replace, url: &str) -> String {

@@ -61,7 +61,7 @@ pub enum InvalidEdit {
     ReplaceGrows {
         /// What it looks for.
         from: Box<str>,
-        /// What it puts in its place.
+        /// What it writes instead.
         to: Box<str>,
     },
     /// A replacement stands behind an edit of another kind.
@@ -84,7 +84,7 @@ pub enum InvalidEdit {
     /// An earlier edit takes away what it asks for, or what it would change.
     #[error("it is never made: edit {by} takes `{spot}` away first")]
     NeverMade {
-        /// The place of the earlier edit.
+        /// The index of the earlier edit.
         by: usize,
         /// What it takes away.
         spot: Box<str>,
@@ -175,7 +175,7 @@ fn may_be_absent(test: &Test) -> bool {
     }
 }
 
-/// Whether what is written of a value stays within its place.
+/// Whether what is written of a value stays within its part of a URL.
 fn check_read(key: &TokenKey, source: &Source) -> Result<(), InvalidEdit> {
     let texts = [&source.prefix, &source.suffix].into_iter().chain(source.table.iter().map(|(_, to)| to));
     for text in texts {
@@ -279,7 +279,7 @@ fn check_spot(spot: &Spot) -> Result<(), InvalidEdit> {
     }
 }
 
-/// Refuses text that would end the place it is written to.
+/// Refuses text that would end the part of a URL that it is written to.
 fn check_text(key: &TokenKey, value: Option<&Value>) -> Result<(), InvalidEdit> {
     let refuse = |text: &str| Err(InvalidEdit::UnsafeText { key: key.clone(), value: text.into() });
     let clean =

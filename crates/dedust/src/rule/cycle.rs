@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use super::{AnyValue, Op, Rule, ValueClass, ValuePattern};
 
-/// Rules whose written URLs may be covered by each other in a circle, if there are any: their places in `rules`.
+/// Rules whose written URLs may be covered by each other in a circle, if there are any: their indexes in `rules`.
 ///
 /// A rule that only forgets values writes no URL and cannot take part.
 pub fn find_cycle(rules: &[Rule]) -> Option<Vec<usize>> {

@@ -2,7 +2,7 @@
 What people decided about an edit: that it is not applied, or that it stays.
 
 A decision is part of the edit in the rule file, so that it can be reviewed and goes where the rules go. Decisions outlive learning:
-they are found again by what an edit says ([`EditId`]), not by its place in a list.
+they are found again by what an edit says ([`EditId`]), not by its index in a list.
 */
 
 use std::collections::BTreeMap;

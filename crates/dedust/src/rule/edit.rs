@@ -155,7 +155,7 @@ impl Visitor<'_> for ClosedVisitor {
     }
 }
 
-/// A place in a URL that edits speak of. Ordered as [`TokenKey`], with segments from the right last.
+/// A part of a URL that edits speak of. Ordered as [`TokenKey`], with segments from the right last.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Spot {
     /// A key.
@@ -242,7 +242,7 @@ pub enum Change {
 pub struct Replace {
     /// The text to look for; the first is replaced.
     pub from: Box<str>,
-    /// The text to put in its place.
+    /// The text to write instead.
     pub to: Box<str>,
     /// Whether it must start the URL.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -320,7 +320,7 @@ pub struct Source {
     /// Text before it.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub prefix: Box<str>,
-    /// The value is read here; without a place there is only the text.
+    /// The value is read here; without a spot there is only the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<Spot>,
     /// Only this part of it.
@@ -437,7 +437,7 @@ impl<'de> Deserialize<'de> for Spot {
 }
 
 impl Change {
-    /// Whether dropping a place drops all parameters of its name, in an edit that asks for this and changes that.
+    /// Whether dropping a spot drops all parameters of its name, in an edit that asks for this and changes that.
     pub fn drops_all(when: &BTreeMap<Spot, Test>, change: &[Self], spot: &Spot) -> bool {
         let Spot::Key(key @ (TokenKey::QueryParam(name) | TokenKey::PathParam(name))) = spot else {
             return false;

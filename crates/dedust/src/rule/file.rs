@@ -105,14 +105,14 @@ pub enum LoadRulesError {
         /// Where and what.
         source: serde_json::Error,
     },
-    /// An edit is not of the form of an edit, or what version 1 has in its place.
+    /// An edit is not of the form of an edit, or what version 1 has instead.
     #[error("{kind} {index} of site `{site}` is malformed")]
     MalformedEdit {
         /// `edit`, or what version 1 calls it.
         kind: &'static str,
         /// The site.
         site: Box<str>,
-        /// Its place in the site's list, from 0.
+        /// Its index in the site's list, from 0.
         index: usize,
         /// Where and what.
         source: serde_json::Error,

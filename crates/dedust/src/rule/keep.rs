@@ -79,7 +79,8 @@ impl SiteKeeper<'_> {
         let mut refused = learned.refused().to_vec();
         let decided: Vec<Edit> = edits.iter().filter(|edit| is_decided(edit)).cloned().collect();
         let index = EditIndex::new(&decided);
-        refused.retain(|refused| index.places_of(&decided, &refused.to_edit(Evidence::default())).is_empty());
+        refused
+            .retain(|refused| index.indexes_of(&decided, &refused.to_edit(Evidence::default())).is_empty());
         let promise = learned.summary().promise.filter(|_| is_counted);
         let rules = self.settle(learned, edits).with_refused(refused);
         // What an edit loses that was not learned from this crawl is not in the promise.
@@ -97,9 +98,9 @@ impl SiteKeeper<'_> {
         for before in self.before.edits() {
             self.kept.off += u64::from(before.off.is_some());
             self.kept.pinned += u64::from(before.pinned.is_some());
-            let places = index.places_of(edits, before);
-            for &place in &places {
-                let edit = &mut edits[place];
+            let indexes = index.indexes_of(edits, before);
+            for &index in &indexes {
+                let edit = &mut edits[index];
                 // A list may have an edit twice. What was decided about one is decided about both.
                 edit.off = before.off.clone().or(edit.off.take());
                 edit.pinned = before.pinned.clone().or(edit.pinned.take());
@@ -109,7 +110,7 @@ impl SiteKeeper<'_> {
                     self.kept.verdicts += 1;
                 }
             }
-            if places.is_empty() && is_decided(before) {
+            if indexes.is_empty() && is_decided(before) {
                 added.push(before.clone());
             }
         }

@@ -61,7 +61,7 @@ pub fn lint(text: &str) -> Vec<Problem> {
     if !problems.iter().any(|problem| problem.is_error)
         && let Err(error) = RuleSet::load(text.as_bytes())
     {
-        // What is not about one place, such as the memory that all rules take.
+        // What is not about one line, such as the memory that all rules take.
         let text = with_causes(&error).into();
         problems.push(Problem { line: 1, site: None, edit: None, is_error: true, text });
     }

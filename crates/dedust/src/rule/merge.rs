@@ -94,7 +94,7 @@ impl RuleSet {
     }
 }
 
-/// The edits of both lists, those of the first in their places, and those of them that were decided differently. An edit that a list
+/// The edits of both lists, those of the first in their order, and those of them that were decided differently. An edit that a list
 /// has twice is there twice.
 fn united(first: &[Edit], second: &[Edit]) -> (Vec<Edit>, Vec<Edit>) {
     let mut edits = first.to_vec();
@@ -102,7 +102,7 @@ fn united(first: &[Edit], second: &[Edit]) -> (Vec<Edit>, Vec<Edit>) {
     let mut is_met = vec![false; first.len()];
     let (mut added, mut decided) = (Vec::new(), Vec::new());
     for edit in second {
-        let same = index.places_of(first, edit).into_iter().find(|&at| !is_met[at]);
+        let same = index.indexes_of(first, edit).into_iter().find(|&at| !is_met[at]);
         let Some(at) = same else {
             added.push(edit.clone());
             continue;
@@ -150,7 +150,7 @@ fn unite(first: &SiteRules, second: &SiteRules, edits: Vec<Edit>) -> Result<Site
         }
     }
     let index = EditIndex::new(&edits);
-    refused.retain(|refused| index.places_of(&edits, &refused.to_edit(Evidence::default())).is_empty());
+    refused.retain(|refused| index.indexes_of(&edits, &refused.to_edit(Evidence::default())).is_empty());
     let rules = SiteRules::new(summary(first, second), edits).map_err(Some)?;
     Ok(rules.with_refused(refused).with_hosts(hosts.to_vec()))
 }
@@ -178,7 +178,7 @@ fn preferred(first: &SiteRules, second: &SiteRules, prefer: Prefer) -> Option<Si
     };
     let index = EditIndex::new(other.edits());
     let decided = chosen.edits().iter().map(|edit| {
-        let same = index.places_of(other.edits(), edit).first().map(|&place| &other.edits()[place]);
+        let same = index.indexes_of(other.edits(), edit).first().map(|&index| &other.edits()[index]);
         same.map_or_else(|| edit.clone(), |other| both(edit, other))
     });
     let decided = chosen.clone().with_edits(decided.collect()).ok();

@@ -9,16 +9,16 @@ use crate::url::{ParamName, RawValue, TokenKey, Value};
 /// Comparisons for one edit. After these it counts as one that may be made, so that a long file takes no longer than others.
 const MAX_COMPARISONS: usize = 10_000;
 
-/// The place of an edit that takes away what a later one, at `place`, asks for or would change, and what that is; `None` if the
+/// The index of an edit that takes away what a later one, at `index`, asks for or would change, and what that is; `None` if the
 /// later one may be made to some URL, for all that is certain.
-pub fn never_made(edits: &[Edit], place: usize) -> Option<(usize, Spot)> {
-    let edit = edits.get(place).filter(|edit| edit.is_applied())?;
+pub fn never_made(edits: &[Edit], index: usize) -> Option<(usize, Spot)> {
+    let edit = edits.get(index).filter(|edit| edit.is_applied())?;
     // What it needs: each test that an absent part does not pass, and what its only change is about.
     let asked = edit.when.iter().filter(|(_, test)| !test.holds(None));
     let mut needed: Vec<(&Spot, Option<&Test>)> =
         asked.map(|(spot, test)| (spot, Some(test))).chain(changed(edit).map(|spot| (spot, None))).collect();
     let mut comparisons = 0;
-    for by in (0..place).rev() {
+    for by in (0..index).rev() {
         let earlier = &edits[by];
         comparisons += earlier.when.len() + needed.len() * earlier.change.len();
         if needed.is_empty() || comparisons > MAX_COMPARISONS {
@@ -138,11 +138,11 @@ fn may_put(earlier: &Edit, spot: &Spot) -> bool {
 
 /// The edits without those that are never made.
 pub(super) fn without_never_made(mut edits: Vec<Edit>) -> Vec<Edit> {
-    let mut place = 0;
-    while place < edits.len() {
-        match never_made(&edits, place) {
-            Some(_) => drop(edits.remove(place)),
-            None => place += 1,
+    let mut index = 0;
+    while index < edits.len() {
+        match never_made(&edits, index) {
+            Some(_) => drop(edits.remove(index)),
+            None => index += 1,
         }
     }
     edits

@@ -146,7 +146,7 @@ fn added_label<'c>(when: &BTreeMap<Spot, Test>, changes: &'c [Change], spot: &Sp
     })
 }
 
-/// A place as people call it.
+/// A spot as people call it.
 struct Name<'a>(&'a Spot);
 
 impl fmt::Display for Name<'_> {
@@ -208,7 +208,7 @@ fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change:
             Ok(())
         }
         Change::Fold { of, to } => {
-            let place = match of {
+            let area = match of {
                 Area::Path => "the path".to_owned(),
                 Area::Params => "parameters".to_owned(),
                 Area::Key(key) => Name(&Spot::Key(key.clone())).to_string(),
@@ -221,7 +221,7 @@ fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change:
                 Spelling::Unpadded => "leading zeros do not matter",
                 Spelling::Composed => "composed and decomposed accents are the same",
             };
-            write!(f, "in {place}, {what}")
+            write!(f, "in {area}, {what}")
         }
         Change::Set { key, to } => {
             let spot = Spot::Key(key.clone());
@@ -267,15 +267,15 @@ fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change:
             f.write_str("`")
         }
         Change::Replace(Replace { from, to, at_start, at_end }) => {
-            let place = match (at_start, at_end) {
+            let anchor = match (at_start, at_end) {
                 (true, true) => " where it is all there is",
                 (true, false) => " at the start",
                 (false, true) => " at the end",
                 (false, false) => "",
             };
             match &**to {
-                "" => write!(f, "`{from}` is left out{place}"),
-                _ => write!(f, "`{from}` is replaced by `{to}`{place}"),
+                "" => write!(f, "`{from}` is left out{anchor}"),
+                _ => write!(f, "`{from}` is replaced by `{to}`{anchor}"),
             }
         }
         Change::Move(site) => write!(f, "shows the pages of {site}"),

@@ -79,7 +79,7 @@ pub enum InvalidSite {
     /// One edit makes no sense, by itself or after those before it.
     #[error("edit {index} is invalid")]
     Edit {
-        /// Its place in the site's list, from 0.
+        /// Its index in the site's list, from 0.
         index: usize,
         /// What is wrong with it.
         source: InvalidEdit,
@@ -105,7 +105,7 @@ pub enum InvalidSite {
     /// Edits undo each other's work.
     #[error("edits {} rewrite into each other without end", list(.indexes))]
     Cycle {
-        /// Their places in the site's list, from 0.
+        /// Their indexes in the site's list, from 0.
         indexes: Vec<usize>,
     },
 }
@@ -234,7 +234,7 @@ impl SiteRules {
         &self.edits
     }
 
-    /// Those of them that are applied, with their places.
+    /// Those of them that are applied, with their indexes.
     pub fn applied(&self) -> impl Iterator<Item = (usize, &Edit)> {
         self.edits.iter().enumerate().filter(|(_, edit)| edit.is_applied())
     }

@@ -29,7 +29,7 @@ use memchr::{memchr, memchr2, memrchr};
 
 use super::ParsedUrl;
 
-/// The name of one place in a URL that can hold a value. Ordered by class, then by position or name.
+/// The name of one part of a URL that can hold a value. Ordered by class, then by position or name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TokenKey {
     /// `http` or `https`.

@@ -129,7 +129,7 @@ fn differences<'a>(site: &'a str, before: &SiteRules, after: &SiteRules) -> Vec<
     let mut is_met = vec![false; after.len()];
     let index = EditIndex::new(after.edits());
     for edit in before.edits() {
-        let same = index.places_of(after.edits(), edit).into_iter().find(|&place| !is_met[place]);
+        let same = index.indexes_of(after.edits(), edit).into_iter().find(|&index| !is_met[index]);
         let Some(place) = same else {
             records.push(record(edit, Some(edit), None));
             continue;

@@ -87,13 +87,13 @@ fn what_stands_around_a_host_does_not_count() {
     assert_eq!(image.index().site(b"http://b.c@x.y/", 11, 14).map(|site| site.domain_len), None);
 }
 
-/// Any place, none of which is a record: what is asked is counted.
+/// Any offset, none of which is a record: what is asked is counted.
 #[test]
 fn a_forged_table_is_not_searched_to_its_end() {
     let groups = 20_000;
     let hash = hash_of(b"a.example", 0, 9);
-    let (tag, place) = ((tag_of(hash) | HAS_RULES | HAS_LONGER).to_le_bytes(), 1u32.to_le_bytes());
-    let group = [tag.repeat(GROUP), place.repeat(GROUP)].concat();
+    let (tag, offset) = ((tag_of(hash) | HAS_RULES | HAS_LONGER).to_le_bytes(), 1u32.to_le_bytes());
+    let group = [tag.repeat(GROUP), offset.repeat(GROUP)].concat();
     let bytes = group.repeat(groups as usize);
     let index = Index { bytes: &bytes, groups };
     let asked = std::cell::Cell::new(0);
@@ -108,9 +108,10 @@ fn a_forged_table_is_not_searched_to_its_end() {
 fn a_program_that_is_longer_than_any_that_was_compiled_is_not_read() {
     let bytes = vec![0; 2 * MAX_SITE_BYTES];
     let index = Index { bytes: &bytes, groups: 1 };
-    let place = |length: usize| SitePlace { length: length as u32, shape_len: 4, ..SitePlace::default() };
-    assert!(index.program(&place(MAX_SITE_BYTES - 1)).is_some());
-    assert!(index.program(&place(MAX_SITE_BYTES)).is_none());
+    let location =
+        |length: usize| SiteLocation { length: length as u32, shape_len: 4, ..SiteLocation::default() };
+    assert!(index.program(&location(MAX_SITE_BYTES - 1)).is_some());
+    assert!(index.program(&location(MAX_SITE_BYTES)).is_none());
 }
 
 /// Names whose hashes are close together, as the author of a rule file can choose them.

@@ -20,7 +20,7 @@ use crate::program::{
 use crate::rule::{AnyValue, Op, OtherParams, Replace, Rule, ValueClass, ValuePattern};
 use crate::url::{RawValue, TokenKey, Value};
 
-/// The program of a site with these rules and texts that are replaced before, each with its place in the site's list.
+/// The program of a site with these rules and texts that are replaced before, each with its index in the site's list.
 pub(crate) fn encode(
     rules: Vec<(usize, &Rule)>,
     replaced: &[(usize, &Replace)],
@@ -90,9 +90,9 @@ impl<'a> Compiler<'a> {
         if !replaced.is_empty() {
             site.set_u32(0, site.len())?;
             site.put_u32(u32::try_from(replaced.len()).map_err(|_| TooLarge)?);
-            for (place, replace) in replaced {
-                let place = u32::try_from(*place).map_err(|_| TooLarge)?;
-                Replacement::encode(replace, place, &mut site)?;
+            for (list_index, replace) in replaced {
+                let list_index = u32::try_from(*list_index).map_err(|_| TooLarge)?;
+                Replacement::encode(replace, list_index, &mut site)?;
             }
         }
         Ok(CompiledSite { shape: self.out, site })
@@ -105,15 +105,15 @@ impl<'a> Compiler<'a> {
         self.layout.put_counts(&mut self.out)?;
         self.out.put_small(rules.len())?;
         self.out.put_u16(self.tag_slot);
-        // Places of what is of the site alone, which its numbers of names, rules and texts tell.
-        let places = self.out.len();
+        // Offsets of what is of the site alone, which its numbers of names, rules and texts tell.
+        let offsets_at = self.out.len();
         self.out.resize(HEADER_BYTES, 0);
         self.layout.put_names(&mut self.out);
         let heads = self.out.len();
         let head_bytes = 4 + 8 * self.layout.words();
         self.out.resize(heads + rules.len() * head_bytes, 0);
         let all: Vec<&Rule> = rules.iter().map(|(_, rule)| *rule).collect();
-        for (index, (place, rule)) in rules.iter().enumerate() {
+        for (index, (list_index, rule)) in rules.iter().enumerate() {
             let mut head = Vec::with_capacity(head_bytes);
             head.put_u32(u32::try_from(self.out.len()).map_err(|_| TooLarge)?);
             for (must, may) in self.layout.masks(rule) {
@@ -123,14 +123,14 @@ impl<'a> Compiler<'a> {
             let at = heads + index * head_bytes;
             self.out[at..at + head_bytes].copy_from_slice(&head);
             let guards = if self.is_provable { proof::guards(&all, index) } else { None };
-            self.put_rule(*place, rule, guards)?;
+            self.put_rule(*list_index, rule, guards)?;
         }
         let fingerprints = 4 * lists;
         let ends = fingerprints + self.layout.names().count() + rules.len();
-        self.out.set_u32(places, fingerprints)?;
-        self.out.set_u32(places + 4, ends)?;
-        self.out.set_u32(places + 8, ends + ((self.texts.len() + 1) << self.texts.end_width()))?;
-        self.out.set_u32(places + 12, heads)?;
+        self.out.set_u32(offsets_at, fingerprints)?;
+        self.out.set_u32(offsets_at + 4, ends)?;
+        self.out.set_u32(offsets_at + 8, ends + ((self.texts.len() + 1) << self.texts.end_width()))?;
+        self.out.set_u32(offsets_at + 12, heads)?;
         self.out.set_u32(0, self.out.len())
     }
 
@@ -161,7 +161,12 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn put_rule(&mut self, place: usize, rule: &Rule, guards: Option<Vec<TokenKey>>) -> Result<(), TooLarge> {
+    fn put_rule(
+        &mut self,
+        list_index: usize,
+        rule: &Rule,
+        guards: Option<Vec<TokenKey>>,
+    ) -> Result<(), TooLarge> {
         let writes = rule.writes();
         let guards = guards.filter(|_| writes);
         let has_guards = guards.as_ref().is_some_and(|guards| !guards.is_empty());
@@ -180,7 +185,7 @@ impl<'a> Compiler<'a> {
         );
         let checks_at = self.out.len();
         self.out.extend_from_slice(&[0; 3]);
-        self.out.put_small(place)?;
+        self.out.put_small(list_index)?;
         let url_at = self.out.len();
         if has_url {
             self.out.put_u32(0);

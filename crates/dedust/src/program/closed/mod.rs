@@ -27,7 +27,7 @@ use super::{HAS_EDITS, IS_MIRROR, Program, Texts, fingerprint_of};
 use crate::encoding::{Cursor, Text, first_word, u16_at, u32_at};
 use crate::url::ParsedUrl;
 
-/// Flags, numbers of checks of three kinds, place in the site's list.
+/// Flags, numbers of checks of three kinds, index in the site's list.
 const RULE_BYTES: usize = 6;
 /// Query parameters that the rule does not name are passed through.
 const RULE_KEEPS_OTHERS: u8 = 1;
@@ -163,7 +163,7 @@ fn covers(shape: &Shape<'_>, index: u32, url: &ParsedUrl, slots: &Slots) -> Opti
     for _ in 0..others {
         cursor = after_other(cursor, slots, url)?;
     }
-    let (_, key) = cursor.place();
+    let (_, key) = cursor.position();
     Some((at, key as u32))
 }
 
@@ -210,8 +210,8 @@ impl CoveringRule<'_> {
         self.flags & RULE_IS_PROVEN != 0
     }
 
-    /// Its place in the site's list.
-    pub(crate) fn place(&self) -> usize {
+    /// Its index in the site's list.
+    pub(crate) fn list_index(&self) -> usize {
         Cursor::new(self.shape, self.at as usize + 4).u16().unwrap_or_default().into()
     }
 

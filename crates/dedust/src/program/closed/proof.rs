@@ -6,7 +6,7 @@ see that for one URL, it has to be read and normalized again. Here it is shown f
 steps:
 
 1. *What is read is what was written*: the pairs of the written URL are those of the target. Every text stays within its
-   place and is in safe form there, because it comes from the same place, was tried now, or consists of letters, digits,
+   place and is in safe form there, because it comes from the same part of a URL, was tried now, or consists of letters, digits,
    `-`, `_` and `.` only. Where that depends on a value, the key is a *guard*, looked at for each URL.
 2. *No other rule speaks of it*: of rules that may cover the written URL only the rule itself is left, and it changes
    nothing more. Then the key of the written URL has the same pairs.
@@ -188,8 +188,8 @@ impl Proof<'_> {
         let has_params = rule.rewrite.ops().any(|(key, _)| matches!(key, TokenKey::PathParam(_)));
         // Only the last segment is searched for parameters, and only it can be taken for a trailing slash.
         let first_last = segments.iter().rposition(|(_, op)| !absent(op)).unwrap_or(0);
-        for (place, (index, op)) in segments.iter().enumerate() {
-            let may_be_last = place >= first_last;
+        for (rank, (index, op)) in segments.iter().enumerate() {
+            let may_be_last = rank >= first_last;
             let key = TokenKey::PathSegment(*index);
             let ends_as_before = first_last + 1 == segments.len()
                 && is_unchanged(rule, &key)

@@ -180,8 +180,8 @@ impl<'a> Steps<'a> {
         let rewrite = &self.rule.rewrite;
         let mut params = self.ops(|key| matches!(key, TokenKey::QueryParam(_)));
         if in_site_order {
-            let place = |key: &TokenKey| rewrite.query_order().iter().position(|other| other == key);
-            params.sort_by_key(|(key, _)| place(key).unwrap_or(usize::MAX));
+            let rank = |key: &TokenKey| rewrite.query_order().iter().position(|other| other == key);
+            params.sort_by_key(|(key, _)| rank(key).unwrap_or(usize::MAX));
         }
         let separator = rewrite.get(&TokenKey::QuerySeparator);
         let keeps_others = self.rule.other_params == OtherParams::Keep;

@@ -3,7 +3,7 @@ How closed rules lie in memory: what is of one site alone, and the shape that it
 alike.
 
 ```text
-site    place         of the replaced texts, 4 bytes, if the shape says that there are any
+site    offset        of the replaced texts, 4 bytes, if the shape says that there are any
         fingerprints  one byte for each name of a path parameter, of a query parameter, and for each rule: of the value
                       of the tag slot that it asks for
         ends          of the texts: 0, then one number for each, of 1, 2 or 4 bytes
@@ -12,10 +12,10 @@ site    place         of the replaced texts, 4 bytes, if the shape says that the
 shape   header        36 bytes, see `Shape`
         names         for each name: its first slot, and how many occurrences the rules know
         heads         for each rule: where the rest lies, and masks of what must and may be there
-        rules         flags, numbers of checks, place in the site's list, checks by kind, template of the key, template of
+        rules         flags, numbers of checks, index in the site's list, checks by kind, template of the key, template of
                       the URL where that is another
 ```
-Places count bytes from the start of the site's part or of the shape. Rules speak of texts by their numbers. So a shape
+Offsets count bytes from the start of the site's part or of the shape. Rules speak of texts by their numbers. So a shape
 says nothing of what things are called, and a few shapes, which are always at hand, serve very many sites.
 */
 
@@ -41,7 +41,7 @@ pub(super) struct Shape<'a> {
     pub(super) site: &'a [u8],
 }
 
-/// Places of numbers in the header, of 16 bits each, or 32 for the last four. The first 32 bits are the length of the
+/// Offsets of numbers in the header, of 16 bits each, or 32 for the last four. The first 32 bits are the length of the
 /// shape.
 const WORDS: usize = 3;
 const SUBDOMAINS: usize = 4;

@@ -1,5 +1,5 @@
 /*!
-The values of one URL, by slot: every key that rules of the site speak of has a place of its own.
+The values of one URL, by slot: every key that rules of the site speak of has a slot of its own.
 */
 
 use super::CoveringRule;
@@ -67,7 +67,7 @@ impl Span {
         Self(u64::from(start) | u64::from(end) << 32)
     }
 
-    /// Likewise, of places in a URL, which have 32 bits.
+    /// The range between two positions in a URL, which have 32 bits.
     #[inline(always)]
     pub(super) fn at(start: usize, end: usize) -> Self {
         Self::new(start as u32, end as u32)
@@ -142,11 +142,11 @@ impl Slots {
 
     #[inline(never)]
     fn set_overflow(&mut self, slot: usize, value: Span) {
-        if let (Some(present), Some(place)) =
+        if let (Some(present), Some(stored)) =
             (self.overflow_present.get_mut(slot / 32), self.overflow_values.get_mut(slot))
         {
             *present |= 1 << (slot % 32);
-            *place = value;
+            *stored = value;
         }
     }
 

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use super::edited_url::{EditedUrl, Param, Piece, find, raw};
 use super::names::Name;
 use super::run::{Read, look_up};
-use super::{EditMask, EditProgram, Feature, FoldedArea, Place, code};
+use super::{EditMask, EditProgram, Feature, FoldedArea, StoredSpot, code};
 use crate::encoding::Cursor;
 use crate::rule::{Atom, Count, Spelling};
 use crate::url::ParsedUrl;
@@ -31,15 +31,15 @@ impl<'p> Changing<'_, 'p> {
     #[inline]
     pub(super) fn make(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<(), CannotChange>> {
         match cursor.u8()? {
-            code::DROP => self.drop_place(Place::read(cursor)?),
-            code::FORGET => self.forget(Place::read(cursor)?),
+            code::DROP => self.drop_spot(StoredSpot::read(cursor)?),
+            code::FORGET => self.forget(StoredSpot::read(cursor)?),
             code::FORGET_PATH => {
                 self.is_changed |= !self.edited.parts.path_is_forgotten;
                 self.edited.parts.path_is_forgotten = true;
                 self.edited.parts.touched.path = true;
                 self.edited.parts.touched.is_forgotten = true;
             }
-            code::MAP => self.map(Place::read(cursor)?, cursor)?,
+            code::MAP => self.map(StoredSpot::read(cursor)?, cursor)?,
             code::FOLD => self.fold(cursor)?,
             code::SET => return self.set(cursor),
             code::PATH => return self.set_path(cursor),
@@ -53,51 +53,53 @@ impl<'p> Changing<'_, 'p> {
         Some(Ok(()))
     }
 
-    /// Adds the edits that a value triggers which was put into a place.
-    pub(super) fn trigger_by_value(&mut self, place: Place, value: Piece) {
-        match place.code {
-            Place::SCHEME => {
+    /// Adds the edits that a value triggers which was put into a spot.
+    pub(super) fn trigger_by_value(&mut self, spot: StoredSpot, value: Piece) {
+        match spot.code {
+            StoredSpot::SCHEME => {
                 let edits =
                     self.program.triggered_by(Feature::Http) | self.program.triggered_by(Feature::Https);
                 self.edited.triggered |= edits;
             }
-            Place::SEGMENT | Place::FROM_RIGHT => self.edited.add_segment(self.url, self.program, value),
-            Place::QUERY_PARAM => {
-                let Name { early, .. } = self.program.query_names().name(place.index.into());
-                self.edited.add_param_value(self.url, self.program, (place.index, early), value);
+            StoredSpot::SEGMENT | StoredSpot::FROM_RIGHT => {
+                self.edited.add_segment(self.url, self.program, value)
+            }
+            StoredSpot::QUERY_PARAM => {
+                let Name { early, .. } = self.program.query_names().name(spot.index.into());
+                self.edited.add_param_value(self.url, self.program, (spot.index, early), value);
             }
             _ => {}
         }
     }
 
-    fn drop_place(&mut self, place: Place) {
+    fn drop_spot(&mut self, spot: StoredSpot) {
         let parts = &mut self.edited.parts;
-        let index = usize::from(place.index);
-        let is_dropped = match place.code {
-            Place::LABEL => remove(&mut parts.labels, Some(index), &mut parts.touched.host),
-            Place::SEGMENT => remove(&mut parts.segments, Some(index), &mut parts.touched.path),
-            Place::FROM_RIGHT => {
-                let index = parts.index_from_right(place.index);
+        let index = usize::from(spot.index);
+        let is_dropped = match spot.code {
+            StoredSpot::LABEL => remove(&mut parts.labels, Some(index), &mut parts.touched.host),
+            StoredSpot::SEGMENT => remove(&mut parts.segments, Some(index), &mut parts.touched.path),
+            StoredSpot::FROM_RIGHT => {
+                let index = parts.index_from_right(spot.index);
                 remove(&mut parts.segments, index, &mut parts.touched.path)
             }
-            Place::PATH_PARAM => remove_param(&mut parts.path_params, place, &mut parts.touched.path),
-            Place::QUERY_PARAM => remove_param(&mut parts.params, place, &mut parts.touched.query),
-            Place::PORT => {
+            StoredSpot::PATH_PARAM => remove_param(&mut parts.path_params, spot, &mut parts.touched.path),
+            StoredSpot::QUERY_PARAM => remove_param(&mut parts.params, spot, &mut parts.touched.query),
+            StoredSpot::PORT => {
                 let is_dropped = parts.port.take().is_some();
                 parts.touched.port |= is_dropped;
                 is_dropped
             }
-            Place::HASHBANG => {
+            StoredSpot::HASHBANG => {
                 let is_dropped = parts.hashbang.take().is_some();
                 parts.touched.hashbang |= is_dropped;
                 is_dropped
             }
-            Place::TRAILING_SLASH => {
+            StoredSpot::TRAILING_SLASH => {
                 let is_dropped = std::mem::replace(&mut parts.has_slash, false);
                 parts.touched.path |= is_dropped;
                 is_dropped
             }
-            Place::SEPARATOR => {
+            StoredSpot::SEPARATOR => {
                 let is_dropped = std::mem::replace(&mut parts.separator, b'&') != b'&';
                 parts.touched.query |= is_dropped;
                 is_dropped
@@ -118,30 +120,30 @@ impl<'p> Changing<'_, 'p> {
         self.is_changed |= is_dropped;
     }
 
-    fn forget(&mut self, place: Place) {
-        if let Some(value) = self.edited.parts.piece_mut(place) {
+    fn forget(&mut self, spot: StoredSpot) {
+        if let Some(value) = self.edited.parts.piece_mut(spot) {
             self.is_changed |= *value != Piece::STAR;
             *value = Piece::STAR;
             self.edited.parts.touched.is_forgotten = true;
-            match place.code {
-                Place::SCHEME => self.edited.triggered = EditMask::MAX,
-                _ => self.trigger_by_value(place, Piece::STAR),
+            match spot.code {
+                StoredSpot::SCHEME => self.edited.triggered = EditMask::MAX,
+                _ => self.trigger_by_value(spot, Piece::STAR),
             }
         }
     }
 
-    fn map(&mut self, place: Place, cursor: &mut Cursor<'p>) -> Read<()> {
-        let value = self.edited.get(self.url, place);
+    fn map(&mut self, spot: StoredSpot, cursor: &mut Cursor<'p>) -> Read<()> {
+        let value = self.edited.get(self.url, spot);
         let Some(mut entry) = look_up::<2>(self.program, cursor, value)? else { return Some(()) };
         match self.program.text(&mut entry)? {
-            None => self.drop_place(place),
+            None => self.drop_spot(spot),
             Some(text) => {
                 let is_same = value.and_then(raw) == Some(text);
                 let piece = self.edited.write_text(text);
-                if let Some(value) = self.edited.parts.piece_mut(place) {
+                if let Some(value) = self.edited.parts.piece_mut(spot) {
                     *value = piece;
                     self.is_changed |= !is_same;
-                    self.trigger_by_value(place, piece);
+                    self.trigger_by_value(spot, piece);
                 }
             }
         }
@@ -176,13 +178,13 @@ impl<'p> Changing<'_, 'p> {
                 }
             }
             code::FOLD_ONE => {
-                let place = Place::read(cursor)?;
-                if let Some(piece) = self.edited.parts.piece(place)
-                    && let Some(folded) = self.folded(piece, to, place.code == Place::QUERY_PARAM)
-                    && let Some(value) = self.edited.parts.piece_mut(place)
+                let spot = StoredSpot::read(cursor)?;
+                if let Some(piece) = self.edited.parts.piece(spot)
+                    && let Some(folded) = self.folded(piece, to, spot.code == StoredSpot::QUERY_PARAM)
+                    && let Some(value) = self.edited.parts.piece_mut(spot)
                 {
                     *value = folded;
-                    self.trigger_by_value(place, folded);
+                    self.trigger_by_value(spot, folded);
                 }
             }
             _ => return None,
@@ -220,7 +222,7 @@ impl<'p> Changing<'_, 'p> {
     }
 
     fn set(&mut self, cursor: &mut Cursor<'p>) -> Read<Result<(), CannotChange>> {
-        let place = Place::read(cursor)?;
+        let spot = StoredSpot::read(cursor)?;
         let name = self.program.text(cursor)??;
         let sources = cursor.u16()?;
         let value = if sources == 1 {
@@ -241,7 +243,7 @@ impl<'p> Changing<'_, 'p> {
             }
             self.edited.written_since(whole)
         };
-        Some(self.put(place, name, value))
+        Some(self.put(spot, name, value))
     }
 
     /// Writes a text once more, at the end.
@@ -255,44 +257,44 @@ impl<'p> Changing<'_, 'p> {
         }
     }
 
-    fn put(&mut self, place: Place, name: &[u8], value: Piece) -> Result<(), CannotChange> {
-        if !may_stand_at(place, self.edited.text(self.url, value)) {
+    fn put(&mut self, spot: StoredSpot, name: &[u8], value: Piece) -> Result<(), CannotChange> {
+        if !may_stand_at(spot, self.edited.text(self.url, value)) {
             return Err(CannotChange);
         }
-        if let Some(old) = self.edited.parts.piece(place)
-            && let Some(place_of_value) = self.edited.parts.piece_mut(place)
+        if let Some(old) = self.edited.parts.piece(spot)
+            && let Some(old_value) = self.edited.parts.piece_mut(spot)
         {
-            *place_of_value = value;
+            *old_value = value;
             self.is_changed |= self.edited.value(self.url, old) != self.edited.value(self.url, value);
-            self.trigger_by_value(place, value);
+            self.trigger_by_value(spot, value);
             return Ok(());
         }
-        match place.code {
+        match spot.code {
             // Segments of a path that is forgotten are not there to be read, but are to be written.
-            Place::SEGMENT => {
-                let segment = self.edited.parts.piece_mut(place).ok_or(CannotChange)?;
+            StoredSpot::SEGMENT => {
+                let segment = self.edited.parts.piece_mut(spot).ok_or(CannotChange)?;
                 *segment = value;
             }
-            Place::QUERY_PARAM if place.occurrence == 1 => {
+            StoredSpot::QUERY_PARAM if spot.occurrence == 1 => {
                 let param = self.edited.new_param(self.program, name, value);
                 self.edited.parts.params.push(param);
                 self.edited.is_in_order = false;
                 self.edited.parts.touched.query = true;
                 self.edited.parts.touched.query_text = true;
             }
-            Place::LABEL if usize::from(place.index) == self.edited.parts.labels.len() => {
+            StoredSpot::LABEL if usize::from(spot.index) == self.edited.parts.labels.len() => {
                 self.edited.parts.labels.push(value);
                 self.edited.parts.touched.host = true;
             }
-            Place::PORT => {
+            StoredSpot::PORT => {
                 self.edited.parts.port = Some(value);
                 self.edited.parts.touched.port = true;
             }
             _ => return Err(CannotChange),
         }
         self.is_changed = true;
-        if place.code == Place::QUERY_PARAM {
-            self.trigger_by_value(place, value);
+        if spot.code == StoredSpot::QUERY_PARAM {
+            self.trigger_by_value(spot, value);
         } else {
             self.edited.characters = [u8::MAX; 2];
             self.edited.triggered = EditMask::MAX;
@@ -308,14 +310,14 @@ impl<'p> Changing<'_, 'p> {
             return Some(Ok(self.edited.write_text(prefix)));
         }
         let suffix = self.program.text(cursor)??;
-        let place = Place::read(cursor)?;
+        let spot = StoredSpot::read(cursor)?;
         let atom = if flags & code::SOURCE_HAS_ATOM == 0 { None } else { Some(Atom::read(cursor)?) };
         let count = if flags & code::SOURCE_COUNTS == 0 {
             None
         } else {
             Some(Count { times: cursor.u64()?.cast_signed(), plus: cursor.u64()?.cast_signed() })
         };
-        let piece = self.edited.parts.piece(place).filter(|piece| !piece.is_bare() && *piece != Piece::STAR);
+        let piece = self.edited.parts.piece(spot).filter(|piece| !piece.is_bare() && *piece != Piece::STAR);
         let Some(mut piece) = piece else { return Some(Err(CannotChange)) };
         let value = self.edited.text(self.url, piece);
         let mut part = value;
@@ -349,12 +351,12 @@ impl<'p> Changing<'_, 'p> {
 }
 
 /// Takes a parameter away, or all of a name, if there is one.
-fn remove_param(params: &mut Vec<Param>, place: Place, is_touched: &mut bool) -> bool {
-    if place.occurrence != Place::ALL {
-        return remove(params, find(params, place), is_touched);
+fn remove_param(params: &mut Vec<Param>, spot: StoredSpot, is_touched: &mut bool) -> bool {
+    if spot.occurrence != StoredSpot::ALL {
+        return remove(params, find(params, spot), is_touched);
     }
     let before = params.len();
-    params.retain(|param| param.id != place.index);
+    params.retain(|param| param.id != spot.index);
     let is_dropped = params.len() < before;
     *is_touched |= is_dropped;
     is_dropped
@@ -368,17 +370,17 @@ fn remove<T>(list: &mut Vec<T>, at: Option<usize>, is_touched: &mut bool) -> boo
     true
 }
 
-/// Whether a text can be written at a place and stays there. What stands before the path has characters of its own: with any other, a
+/// Whether a text can be written at a spot and stays there. What stands before the path has characters of its own: with any other, a
 /// value of a URL could make it one of another site.
-fn may_stand_at(place: Place, text: &[u8]) -> bool {
-    match place.code {
-        Place::SCHEME => !text.is_empty() && text.iter().all(u8::is_ascii_lowercase),
-        Place::LABEL => {
+fn may_stand_at(spot: StoredSpot, text: &[u8]) -> bool {
+    match spot.code {
+        StoredSpot::SCHEME => !text.is_empty() && text.iter().all(u8::is_ascii_lowercase),
+        StoredSpot::LABEL => {
             let is_of_label =
                 |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(byte);
             text == b"*" || !text.is_empty() && text.iter().all(is_of_label)
         }
-        Place::PORT => (1..=5).contains(&text.len()) && text.iter().all(u8::is_ascii_digit),
+        StoredSpot::PORT => (1..=5).contains(&text.len()) && text.iter().all(u8::is_ascii_digit),
         _ => true,
     }
 }

@@ -153,8 +153,8 @@ impl<'p> Changing<'_, 'p> {
         while at < edited.parts.segments.len() {
             let segments = &edited.parts.segments;
             let longest = (segments.len() - at) / 2;
-            let text = |place: usize| edited.text(self.url, segments[place]);
-            let repeats = |len: &usize| (at..at + len).all(|place| text(place) == text(place + len));
+            let text = |index: usize| edited.text(self.url, segments[index]);
+            let repeats = |len: &usize| (at..at + len).all(|index| text(index) == text(index + len));
             match (1..=longest.min(8)).find(repeats) {
                 Some(len) => {
                     edited.parts.segments.drain(at..at + len);

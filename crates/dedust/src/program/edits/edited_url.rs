@@ -5,7 +5,7 @@ No text is copied to read it, names are numbers, and what was not touched is kno
 */
 
 use super::names::Name;
-use super::{BARE, EditMask, EditProgram, NO_ID, Place};
+use super::{BARE, EditMask, EditProgram, NO_ID, StoredSpot};
 use crate::encoding::first_word;
 use crate::rule::Composer;
 use crate::url::{ParsedUrl, RawValue, TEXT_NAME};
@@ -34,7 +34,7 @@ pub(crate) struct EditedUrl {
     pub(super) has_semicolon: bool,
     /// Whether query parameters stand in the order of their names.
     pub(super) is_in_order: bool,
-    /// Whether a text may stand in place of a query parameter.
+    /// Whether a text may stand in spot of a query parameter.
     pub(super) has_text: bool,
     /// What is done early to some parameters.
     pub(super) early: u8,
@@ -138,7 +138,7 @@ pub(super) struct Param {
     pub(super) early: u8,
     /// It stands behind a `;` that separates it from the one before. Keys have `&` there.
     pub(super) is_after_semicolon: bool,
-    /// It is a text in place of a parameter: its value is all that is written, and its name is empty.
+    /// It is a text in spot of a parameter: its value is all that is written, and its name is empty.
     pub(super) is_text: bool,
 }
 
@@ -194,47 +194,47 @@ impl Parts {
     }
 
     /// Where a value lies that can be read and written.
-    pub(super) fn piece(&self, place: Place) -> Option<Piece> {
+    pub(super) fn piece(&self, spot: StoredSpot) -> Option<Piece> {
         let segment = |index: Option<usize>| {
             let segment = index.and_then(|index| self.segments.get(index)).copied();
             segment.filter(|_| !self.path_is_forgotten)
         };
-        match place.code {
-            Place::SCHEME => Some(self.scheme),
-            Place::PORT => self.port,
-            Place::HASHBANG => self.hashbang,
-            Place::LABEL => self.labels.get(usize::from(place.index)).copied(),
-            Place::SEGMENT => segment(Some(usize::from(place.index))),
-            Place::FROM_RIGHT => segment(self.index_from_right(place.index)),
-            Place::PATH_PARAM => find(&self.path_params, place).map(|at| self.path_params[at].value),
-            Place::QUERY_PARAM => find(&self.params, place).map(|at| self.params[at].value),
+        match spot.code {
+            StoredSpot::SCHEME => Some(self.scheme),
+            StoredSpot::PORT => self.port,
+            StoredSpot::HASHBANG => self.hashbang,
+            StoredSpot::LABEL => self.labels.get(usize::from(spot.index)).copied(),
+            StoredSpot::SEGMENT => segment(Some(usize::from(spot.index))),
+            StoredSpot::FROM_RIGHT => segment(self.index_from_right(spot.index)),
+            StoredSpot::PATH_PARAM => find(&self.path_params, spot).map(|at| self.path_params[at].value),
+            StoredSpot::QUERY_PARAM => find(&self.params, spot).map(|at| self.params[at].value),
             _ => None,
         }
     }
 
     /// Likewise, to be changed: whether by that the path or the query changes is noted.
-    pub(super) fn piece_mut(&mut self, place: Place) -> Option<&mut Piece> {
-        let (piece, touched) = match place.code {
-            Place::SCHEME => (Some(&mut self.scheme), &mut self.touched.scheme),
-            Place::PORT => (self.port.as_mut(), &mut self.touched.port),
-            Place::HASHBANG => (self.hashbang.as_mut(), &mut self.touched.hashbang),
-            Place::LABEL => (self.labels.get_mut(usize::from(place.index)), &mut self.touched.host),
-            Place::SEGMENT => {
+    pub(super) fn piece_mut(&mut self, spot: StoredSpot) -> Option<&mut Piece> {
+        let (piece, touched) = match spot.code {
+            StoredSpot::SCHEME => (Some(&mut self.scheme), &mut self.touched.scheme),
+            StoredSpot::PORT => (self.port.as_mut(), &mut self.touched.port),
+            StoredSpot::HASHBANG => (self.hashbang.as_mut(), &mut self.touched.hashbang),
+            StoredSpot::LABEL => (self.labels.get_mut(usize::from(spot.index)), &mut self.touched.host),
+            StoredSpot::SEGMENT => {
                 self.touched.path_text = true;
-                (self.segments.get_mut(usize::from(place.index)), &mut self.touched.path)
+                (self.segments.get_mut(usize::from(spot.index)), &mut self.touched.path)
             }
-            Place::FROM_RIGHT => {
-                let index = self.index_from_right(place.index);
+            StoredSpot::FROM_RIGHT => {
+                let index = self.index_from_right(spot.index);
                 self.touched.path_text = true;
                 (index.and_then(|index| self.segments.get_mut(index)), &mut self.touched.path)
             }
-            Place::PATH_PARAM => {
-                let at = find(&self.path_params, place);
+            StoredSpot::PATH_PARAM => {
+                let at = find(&self.path_params, spot);
                 self.touched.path_text = true;
                 (at.map(|at| &mut self.path_params[at].value), &mut self.touched.path)
             }
-            Place::QUERY_PARAM => {
-                let at = find(&self.params, place);
+            StoredSpot::QUERY_PARAM => {
+                let at = find(&self.params, spot);
                 self.touched.query_text = true;
                 (at.map(|at| &mut self.params[at].value), &mut self.touched.query)
             }
@@ -255,12 +255,12 @@ pub(super) fn raw((text, start, length): Located<'_>) -> RawValue<'_> {
 
 /// The parameter with a name and occurrence.
 #[inline]
-pub(super) fn find(params: &[Param], place: Place) -> Option<usize> {
-    if place.index == NO_ID {
+pub(super) fn find(params: &[Param], spot: StoredSpot) -> Option<usize> {
+    if spot.index == NO_ID {
         return None;
     }
-    let mut named = params.iter().enumerate().filter(|(_, param)| param.id == place.index);
-    named.nth(usize::from(place.occurrence).checked_sub(1)?).map(|(at, _)| at)
+    let mut named = params.iter().enumerate().filter(|(_, param)| param.id == spot.index);
+    named.nth(usize::from(spot.occurrence).checked_sub(1)?).map(|(at, _)| at)
 }
 
 impl EditedUrl {
@@ -288,18 +288,18 @@ impl EditedUrl {
 
     /// What a test is asked of.
     #[inline(always)]
-    pub(super) fn get<'a>(&'a self, url: &'a ParsedUrl, place: Place) -> Option<Located<'a>> {
-        let Place { code, index, occurrence } = place;
+    pub(super) fn get<'a>(&'a self, url: &'a ParsedUrl, spot: StoredSpot) -> Option<Located<'a>> {
+        let StoredSpot { code, index, occurrence } = spot;
         let piece = match code {
-            Place::QUERY_PARAM if occurrence == 1 && index != NO_ID => {
+            StoredSpot::QUERY_PARAM if occurrence == 1 && index != NO_ID => {
                 self.parts.params.iter().find(|param| param.id == index)?.value
             }
-            Place::SEGMENT if !self.parts.path_is_forgotten => {
+            StoredSpot::SEGMENT if !self.parts.path_is_forgotten => {
                 *self.parts.segments.get(usize::from(index))?
             }
-            Place::TRAILING_SLASH => return self.parts.has_slash.then_some((b"/", 0, 1)),
-            Place::SEPARATOR => return (self.parts.separator != b'&').then_some((b";", 0, 1)),
-            _ => self.parts.piece(place)?,
+            StoredSpot::TRAILING_SLASH => return self.parts.has_slash.then_some((b"/", 0, 1)),
+            StoredSpot::SEPARATOR => return (self.parts.separator != b'&').then_some((b";", 0, 1)),
+            _ => self.parts.piece(spot)?,
         };
         let (text, start, end) = self.locate(url, piece);
         Some((text, start, if piece.is_bare() { BARE } else { end - start }))
@@ -321,7 +321,7 @@ impl EditedUrl {
         self.written_since(start)
     }
 
-    /// A query parameter that was not in the URL, or a text in place of one. Edits that wait for its name are triggered.
+    /// A query parameter that was not in the URL, or a text in spot of one. Edits that wait for its name are triggered.
     pub(super) fn new_param(&mut self, program: &EditProgram<'_>, name: &[u8], value: Piece) -> Param {
         let word = first_word(name, 0, name.len());
         let known = program.query_names().find(word, name, 0, name.len());

@@ -25,7 +25,7 @@ use crate::program::{HAS_EDITS, TextBuilder};
 use crate::rule::{Change, Edit};
 use crate::url::{TokenKey, Value};
 
-/// The program of a site with these edits, each with its place in the site's list.
+/// The program of a site with these edits, each with its index in the site's list.
 pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge> {
     let mut query_names = NamesBuilder::new(mentions(edits).filter_map(|key| match key {
         TokenKey::QueryParam(name) => Some(&*name.name),
@@ -46,9 +46,9 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
     head.put_u32(LABEL_AT, NO_TEXT as usize)?;
     // Those that are made early come last, and need no bit.
     let mut early: Vec<(usize, &Edit, bool)> =
-        split.iter().map(|&(place, edit)| (place, edit, true)).collect();
+        split.iter().map(|&(list_index, edit)| (list_index, edit, true)).collect();
     let mut edits_in_order = Vec::new();
-    for (&(place, edit), is_alone) in edits_after.iter().zip(is_alone) {
+    for (&(list_index, edit), is_alone) in edits_after.iter().zip(is_alone) {
         match Early::of(edit).filter(|_| is_alone) {
             Some(changes) => {
                 for change in changes {
@@ -57,9 +57,9 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
                     }
                     head.add_early(change, edit.fetchable, &mut query_names, &mut path_names);
                 }
-                early.push((place, edit, is_alone));
+                early.push((list_index, edit, is_alone));
             }
-            None => edits_in_order.push((place, edit, is_alone)),
+            None => edits_in_order.push((list_index, edit, is_alone)),
         }
     }
     let count = edits_in_order.len();
@@ -134,18 +134,18 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
         out.put_u32(value.map_or(Ok(NO_TEXT), |text| texts.number(text))?);
         out.put_u32(u32::from(*of));
     }
-    let places = out.len();
-    head.put_u32(EDITS_AT, places)?;
-    out.resize(places + 4 * edits.len(), 0);
+    let offsets = out.len();
+    head.put_u32(EDITS_AT, offsets)?;
+    out.resize(offsets + 4 * edits.len(), 0);
     let encoder = Encoder { query: &query_names, path: &path_names, texts: RefCell::new(texts) };
     let ordered: Vec<&Edit> = edits_in_order.iter().map(|(_, edit, _)| *edit).collect();
     let bits = |edits: &[usize]| edits.iter().fold(0, |bits, &number| bits | 1 << bit_of(number, count));
     let mut masks =
         masks(&ordered).into_iter().map(|Masks { again, conflicts }| [bits(&again), bits(&conflicts)]);
-    for (number, (place, edit, is_alone)) in edits_in_order.into_iter().chain(early).enumerate() {
-        out.set_u32(places + 4 * number, out.len())?;
+    for (number, (list_index, edit, is_alone)) in edits_in_order.into_iter().chain(early).enumerate() {
+        out.set_u32(offsets + 4 * number, out.len())?;
         // Those that are made early need no masks.
-        encoder.put_edit(place, edit, is_alone, masks.next().unwrap_or_default(), &mut out)?;
+        encoder.put_edit(list_index, edit, is_alone, masks.next().unwrap_or_default(), &mut out)?;
     }
     let texts = encoder.texts.into_inner();
     head.bytes[4] = HAS_EDITS | texts.end_width() << END_WIDTH;

@@ -2,7 +2,7 @@
 How do the compiled edits of a site lie in memory, and which of them may concern a URL?
 
 Naively, every edit asks its questions of every URL. But most edits are triggered by something that few URLs have: a
-parameter, a value in some place of the path, a capital letter. So every edit has a bit, and every trigger a mask of edits:
+parameter, a value anywhere in the path, a capital letter. So every edit has a bit, and every trigger a mask of edits:
 an [`EditedUrl`] looks up each name and some values of the path once, and the masks of what it finds tell which edits are
 left to ask. Often that is none.
 
@@ -17,11 +17,11 @@ site    fingerprints  one byte for each name of a query parameter, of a path par
 shape   header        164 bytes, see `Head`, and 96 where edits change spellings
         names         12 bytes each: edits that wait for it, what is done early
         values        16 bytes each: edits that wait for it, its text, whose value it is
-        places        of the edits, 4 bytes each
-        edits         flags, numbers of tests and changes, place in the site's list, masks, tests, parts that a closed
+        offsets       of the edits, 4 bytes each
+        edits         flags, numbers of tests and changes, index in the site's list, masks, tests, parts that a closed
                       edit counts, changes
 ```
-Places count bytes from the start of the site's part or of the shape, and nothing that is read is trusted. Edits are
+Offsets count bytes from the start of the site's part or of the shape, and nothing that is read is trusted. Edits are
 written by `encode.rs`; `triggers.rs` says what they wait for.
 */
 
@@ -59,9 +59,9 @@ const NAME_BYTES: usize = 4 + MASK_BYTES;
 const VALUE_BYTES: usize = 8 + MASK_BYTES;
 /// For every area and character a mask of edits.
 const FOLD_BYTES: usize = 2 * MASK_BYTES * spelling_bits::COUNT;
-/// Flags, number of tests, number of changes, place in the site's list, two masks of edits.
+/// Flags, number of tests, number of changes, index in the site's list, two masks of edits.
 const EDIT_BYTES: usize = 8 + 2 * MASK_BYTES;
-/// Code, place, whether the value may be absent, the number of a text or of values.
+/// Code, spot, whether the value may be absent, the number of a text or of values.
 const TEST_BYTES: usize = 12;
 /// A bit for every edit; where there are more, neighbours share one.
 type EditMask = u64;
@@ -179,15 +179,15 @@ mod spelling_bits {
     pub(super) const ALL: u8 = (1 << COUNT) - 1;
 }
 
-/// A place in a URL that an edit speaks of, as it is stored: a code, a position or the number of a name, an occurrence.
+/// A [spot](crate::rule::Spot) as it is stored: a code, a position or the number of a name, an occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct StoredSpot {
     code: u8,
     index: u16,
     occurrence: u16,
 }
 
-impl Place {
+impl StoredSpot {
     const SCHEME: u8 = 0;
     const PORT: u8 = 1;
     const HASHBANG: u8 = 2;
@@ -394,20 +394,20 @@ impl<'a> EditProgram<'a> {
         start..(start + each).min(count)
     }
 
-    /// The edit with a number: its flags, numbers of tests and changes, place in the site's list, and where it goes on.
+    /// The edit with a number: its flags, numbers of tests and changes, index in the site's list, and where it goes on.
     #[inline(always)]
     fn edit(&self, number: usize) -> Option<(StoredEdit, Cursor<'a>)> {
         let at = Cursor::new(self.shape, u32_at(self.head, EDITS_AT) as usize + 4 * number).u32()?;
         let mut cursor = Cursor::at(self.shape, at);
         let head = cursor.array::<EDIT_BYTES>()?;
-        let (tests, changes, place) = (u16_at(head, 2), u16_at(head, 4), u16_at(head, 6));
+        let (tests, changes, list_index) = (u16_at(head, 2), u16_at(head, 4), u16_at(head, 6));
         let (again, conflicts) = (u64_at(head, 8), u64_at(head, 16));
-        Some((StoredEdit { flags: head[0], tests, changes, place, again, conflicts }, cursor))
+        Some((StoredEdit { flags: head[0], tests, changes, list_index, again, conflicts }, cursor))
     }
 
-    /// The place of an edit in the site's list.
-    pub(crate) fn place(&self, number: usize) -> Option<usize> {
-        self.edit(number).map(|(edit, _)| usize::from(edit.place))
+    /// The index of an edit in the site's list.
+    pub(crate) fn list_index(&self, number: usize) -> Option<usize> {
+        self.edit(number).map(|(edit, _)| usize::from(edit.list_index))
     }
 }
 
@@ -415,7 +415,7 @@ impl<'a> EditProgram<'a> {
 #[derive(Clone, Copy, Debug)]
 struct StoredTest {
     code: u8,
-    place: Place,
+    spot: StoredSpot,
     /// Whether the value may be absent.
     is_optional: bool,
     /// The number of a text, or how many values there are.
@@ -426,8 +426,8 @@ impl StoredTest {
     #[inline(always)]
     fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
         let bytes = cursor.array::<TEST_BYTES>()?;
-        let place = Place { code: bytes[1], index: u16_at(bytes, 2), occurrence: u16_at(bytes, 4) };
-        Some(Self { code: bytes[0], place, is_optional: bytes[6] != 0, number: u32_at(bytes, 8) })
+        let spot = StoredSpot { code: bytes[1], index: u16_at(bytes, 2), occurrence: u16_at(bytes, 4) };
+        Some(Self { code: bytes[0], spot, is_optional: bytes[6] != 0, number: u32_at(bytes, 8) })
     }
 }
 
@@ -437,7 +437,7 @@ struct StoredEdit {
     flags: u8,
     tests: u16,
     changes: u16,
-    place: u16,
+    list_index: u16,
     /// Edits to be asked once more if it changed something, and edits whose changes it must not see: see `independence.rs`.
     again: EditMask,
     conflicts: EditMask,

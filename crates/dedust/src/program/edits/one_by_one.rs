@@ -30,7 +30,7 @@ impl EditList {
         let mut list = Self { site, shape, numbers: Vec::new() };
         let mut numbers: Vec<usize> = (0..edits.len()).collect();
         let program = list.program(0)?;
-        numbers.sort_by_key(|&number| program.place(number));
+        numbers.sort_by_key(|&number| program.list_index(number));
         list.numbers = numbers;
         Some(list)
     }
@@ -142,18 +142,18 @@ impl UrlParts {
         }
     }
 
-    /// Makes the edit at a place of the list for which the URL was read; false when it does not concern it, or cannot be made.
-    pub fn apply(&mut self, edits: &EditList, place: usize) -> bool {
-        let (Some(program), Some(&number)) = (edits.program(self.domain_len), edits.numbers.get(place))
+    /// Makes the edit at an index of the list for which the URL was read; false when it does not concern it, or cannot be made.
+    pub fn apply(&mut self, edits: &EditList, index: usize) -> bool {
+        let (Some(program), Some(&number)) = (edits.program(self.domain_len), edits.numbers.get(index))
         else {
             return false;
         };
         self.edited.run_only(&self.url, &program, number).is_made
     }
 
-    /// Whether no edit after the one at a place is made to this URL, as it is before that one is made.
-    pub fn ends_at(&self, edits: &EditList, place: usize) -> bool {
-        let (Some(program), Some(&number)) = (edits.program(self.domain_len), edits.numbers.get(place))
+    /// Whether no edit after the one at an index is made to this URL, as it is before that one is made.
+    pub fn ends_at(&self, edits: &EditList, index: usize) -> bool {
+        let (Some(program), Some(&number)) = (edits.program(self.domain_len), edits.numbers.get(index))
         else {
             return false;
         };

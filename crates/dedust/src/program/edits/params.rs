@@ -4,7 +4,7 @@ Changes to the list of query parameters: where `;` separates them too, which say
 
 use memchr::memchr;
 
-use super::Place;
+use super::StoredSpot;
 use super::change::Changing;
 use super::edited_url::{Param, Piece, find};
 use super::run::Read;
@@ -84,9 +84,9 @@ impl Changing<'_, '_> {
     pub(super) fn order(&mut self, cursor: &mut Cursor<'_>) -> Read<()> {
         let mut next = 0;
         for _ in 0..cursor.u16()? {
-            let place = Place::read(cursor)?;
+            let spot = StoredSpot::read(cursor)?;
             let params = &mut self.edited.parts.params;
-            let Some(at) = find(params, place).filter(|&at| at >= next) else { continue };
+            let Some(at) = find(params, spot).filter(|&at| at >= next) else { continue };
             if at > next {
                 params[next..=at].rotate_right(1);
                 self.edited.parts.touched.query = true;

@@ -9,8 +9,8 @@ use super::change::MAX_DROPPED_NAMES;
 use super::mentions::mentioned;
 use super::names::NamesBuilder;
 use super::{
-    EXCEPT_PARAMS, EditMask, FETCHABLE, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, NEEDS_LABELS, NO_TEXT, Place,
-    code,
+    EXCEPT_PARAMS, EditMask, FETCHABLE, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, NEEDS_LABELS, NO_TEXT,
+    StoredSpot, code,
 };
 use crate::encoding::{Encode as _, TooLarge};
 use crate::program::TextBuilder;
@@ -40,7 +40,7 @@ impl Encoder<'_> {
     /// Writes an edit: whether it is alone, its masks, its tests and its changes.
     pub(super) fn put_edit(
         &self,
-        place: usize,
+        list_index: usize,
         edit: &Edit,
         is_alone: bool,
         masks: [EditMask; 2],
@@ -64,7 +64,7 @@ impl Encoder<'_> {
         out.put_small(edit.when.len())?;
         let changes_at = out.len();
         out.put_u16(0);
-        out.put_small(place)?;
+        out.put_small(list_index)?;
         masks.iter().for_each(|&mask| out.put_u64(mask));
         for (spot, test) in &edit.when {
             self.put_test(spot, test, out)?;
@@ -93,7 +93,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// Of a closed edit: how many parts are there for sure if its tests are true, and the places of parts that may be there or not.
+    /// Of a closed edit: how many parts are there for sure if its tests are true, and where parts are that may be there or not.
     fn put_counted(&self, edit: &Edit, out: &mut Vec<u8>) -> Result<(), TooLarge> {
         let is_counted = |spot: &Spot| match spot {
             Spot::Key(TokenKey::Scheme) => false,
@@ -111,7 +111,7 @@ impl Encoder<'_> {
         }
         out.put_small(certain)?;
         out.put_small(possible.len())?;
-        possible.into_iter().try_for_each(|spot| self.put_place(spot, out))
+        possible.into_iter().try_for_each(|spot| self.put_spot(spot, out))
     }
 
     /// The number of the name whose query parameters a change leaves out, all of them or those that another change of the edit
@@ -124,20 +124,22 @@ impl Encoder<'_> {
         Some(self.query.id(&name.name)).filter(|&id| is_left_out && id < MAX_DROPPED_NAMES)
     }
 
-    fn put_place(&self, spot: &Spot, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+    fn put_spot(&self, spot: &Spot, out: &mut Vec<u8>) -> Result<(), TooLarge> {
         let (code, index, occurrence) = match spot {
-            Spot::FromRight(index) => (Place::FROM_RIGHT, *index, 0),
+            Spot::FromRight(index) => (StoredSpot::FROM_RIGHT, *index, 0),
             Spot::Key(key) => match key {
-                TokenKey::Scheme => (Place::SCHEME, 0, 0),
-                TokenKey::Port => (Place::PORT, 0, 0),
-                TokenKey::Hashbang => (Place::HASHBANG, 0, 0),
-                TokenKey::TrailingSlash => (Place::TRAILING_SLASH, 0, 0),
-                TokenKey::QuerySeparator => (Place::SEPARATOR, 0, 0),
-                TokenKey::Subdomain(index) => (Place::LABEL, *index, 0),
-                TokenKey::PathSegment(index) => (Place::SEGMENT, *index, 0),
-                TokenKey::PathParam(name) => (Place::PATH_PARAM, self.path.id(&name.name), name.occurrence),
+                TokenKey::Scheme => (StoredSpot::SCHEME, 0, 0),
+                TokenKey::Port => (StoredSpot::PORT, 0, 0),
+                TokenKey::Hashbang => (StoredSpot::HASHBANG, 0, 0),
+                TokenKey::TrailingSlash => (StoredSpot::TRAILING_SLASH, 0, 0),
+                TokenKey::QuerySeparator => (StoredSpot::SEPARATOR, 0, 0),
+                TokenKey::Subdomain(index) => (StoredSpot::LABEL, *index, 0),
+                TokenKey::PathSegment(index) => (StoredSpot::SEGMENT, *index, 0),
+                TokenKey::PathParam(name) => {
+                    (StoredSpot::PATH_PARAM, self.path.id(&name.name), name.occurrence)
+                }
                 TokenKey::QueryParam(name) => {
-                    (Place::QUERY_PARAM, self.query.id(&name.name), name.occurrence)
+                    (StoredSpot::QUERY_PARAM, self.query.id(&name.name), name.occurrence)
                 }
             },
         };
@@ -146,9 +148,10 @@ impl Encoder<'_> {
         out.put_small(occurrence as usize)
     }
 
-    /// What is dropped: a place, or all parameters of a name.
+    /// What is dropped: one part, or all parameters of a name.
     fn put_dropped(&self, edit: &Edit, spot: &Spot, out: &mut Vec<u8>) -> Result<(), TooLarge> {
-        let all = |name: &ParamName| ParamName { name: name.name.clone(), occurrence: Place::ALL.into() };
+        let all =
+            |name: &ParamName| ParamName { name: name.name.clone(), occurrence: StoredSpot::ALL.into() };
         match spot {
             Spot::Key(TokenKey::QueryParam(name)) if Change::drops_all(&edit.when, &edit.change, spot) => {
                 self.put_key(&TokenKey::QueryParam(all(name)), out)
@@ -156,12 +159,12 @@ impl Encoder<'_> {
             Spot::Key(TokenKey::PathParam(name)) if Change::drops_all(&edit.when, &edit.change, spot) => {
                 self.put_key(&TokenKey::PathParam(all(name)), out)
             }
-            _ => self.put_place(spot, out),
+            _ => self.put_spot(spot, out),
         }
     }
 
     fn put_key(&self, key: &TokenKey, out: &mut Vec<u8>) -> Result<(), TooLarge> {
-        self.put_place(&Spot::Key(key.clone()), out)
+        self.put_spot(&Spot::Key(key.clone()), out)
     }
 
     fn put_change(&self, edit: &Edit, change: &Change, out: &mut Vec<u8>) -> Result<(), TooLarge> {
@@ -172,7 +175,7 @@ impl Encoder<'_> {
             }
             Change::Forget(spot) => {
                 out.put_u8(code::FORGET);
-                self.put_place(spot, out)
+                self.put_spot(spot, out)
             }
             Change::ForgetPath => {
                 out.put_u8(code::FORGET_PATH);
@@ -285,7 +288,7 @@ impl Encoder<'_> {
         out.put_u8(flags);
         self.put_text(Some(prefix.as_bytes()), out)?;
         self.put_text(Some(suffix.as_bytes()), out)?;
-        self.put_place(spot, out)?;
+        self.put_spot(spot, out)?;
         if let Some(atom) = part {
             atom.encode(out);
         }
@@ -312,7 +315,7 @@ impl Encoder<'_> {
             Test::Absent => (code::ABSENT, [].as_slice()),
         };
         out.put_u8(code);
-        self.put_place(spot, out)?;
+        self.put_spot(spot, out)?;
         out.put_u8(u8::from(is_optional));
         out.put_u8(0);
         if let (code::IS | code::IS_NOT, [value]) = (code, values) {

@@ -6,7 +6,7 @@ use super::change::{CannotChange, Changing};
 use super::edited_url::{EditedUrl, Located, raw};
 use super::{
     EXCEPT_PARAMS, EditMask, EditProgram, FETCHABLE, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, NEEDS_LABELS,
-    Place, StoredEdit, StoredTest, code,
+    StoredEdit, StoredSpot, StoredTest, code,
 };
 use crate::encoding::{Cursor, array_at};
 use crate::program::class_code::is_in_class;
@@ -178,7 +178,7 @@ impl EditedUrl {
         }
         let mut asked_for = usize::from(cursor.u16()?);
         for _ in 0..cursor.u16()? {
-            asked_for += usize::from(self.get(url, Place::read(cursor)?).is_some());
+            asked_for += usize::from(self.get(url, StoredSpot::read(cursor)?).is_some());
         }
         Some(count == asked_for && !parts.path_is_forgotten)
     }
@@ -214,7 +214,7 @@ impl EditedUrl {
     #[inline(always)]
     fn holds(&self, url: &ParsedUrl, program: &EditProgram<'_>, cursor: &mut Cursor<'_>) -> Read<bool> {
         let test = StoredTest::read(cursor)?;
-        let value = self.get(url, test.place);
+        let value = self.get(url, test.spot);
         match test.code {
             code::IS => Some(value.is_some_and(|value| program.is_text(test.number, value))),
             code::IS_NOT => Some(!value.is_some_and(|value| program.is_text(test.number, value))),

@@ -148,7 +148,7 @@ fn asked_for(spot: &Spot, test: &Test, max_values: usize) -> Option<BTreeSet<Tri
     Some(value_of(spot, values.iter(), max_values))
 }
 
-/// That a place has one of some values.
+/// That a part has one of some values.
 fn value_of<'a>(
     spot: &Spot,
     values: impl ExactSizeIterator<Item = &'a Value>,
@@ -173,7 +173,7 @@ fn value_of<'a>(
     }
 }
 
-/// That a place has a value.
+/// That a part has a value.
 fn presence(spot: &Spot) -> Trigger {
     Trigger::Feature(match spot {
         Spot::Key(TokenKey::QueryParam(name)) => return Trigger::QueryName(name.name.clone()),
