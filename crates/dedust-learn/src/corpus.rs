@@ -159,7 +159,7 @@ impl Corpus {
         self.latest.as_deref()
     }
 
-    /// The keys of the site; a key's number is its place in the order of [`TokenKey`].
+    /// The keys of the site; a key's number is its rank in the order of [`TokenKey`].
     pub fn keys(&self) -> &[TokenKey] {
         &self.keys
     }

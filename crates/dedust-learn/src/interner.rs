@@ -1,5 +1,5 @@
 /*!
-Texts to small numbers: each distinct text is kept once and known by its place.
+Texts to small numbers: each distinct text is kept once and known by its index.
 */
 
 use std::hash::BuildHasher as _;

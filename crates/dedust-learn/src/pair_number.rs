@@ -1,5 +1,5 @@
 /*!
-Well-spread numbers for pairs, whose sum is the place of a URL.
+Well-spread numbers for pairs, whose sum is the form id of a URL.
 */
 
 use dedust::rules::TokenKey;
@@ -39,10 +39,12 @@ pub(crate) fn raw_pair_number(key: RawKey<'_>, occurrence: u32, value: RawValue<
 }
 
 /// Where a URL of these parts stands.
-pub(crate) fn place_of(parts: &UrlParts) -> u64 {
-    let mut place = 0u64;
-    parts.pairs(|key, occurrence, value| place = place.wrapping_add(raw_pair_number(key, occurrence, value)));
-    place
+pub(crate) fn form_id_of(parts: &UrlParts) -> u64 {
+    let mut form_id = 0u64;
+    parts.pairs(|key, occurrence, value| {
+        form_id = form_id.wrapping_add(raw_pair_number(key, occurrence, value))
+    });
+    form_id
 }
 
 #[cfg(test)]
@@ -54,7 +56,7 @@ mod tests {
         let mut seen = std::collections::BTreeMap::new();
         for index in 0..40 {
             for letters in 0..26 * 26 * 26u32 {
-                let letter = |place: u32| char::from(b'A' + (letters / place % 26) as u8);
+                let letter = |power: u32| char::from(b'A' + (letters / power % 26) as u8);
                 let text: String = [letter(676), letter(26), letter(1)].iter().collect();
                 let number = pair_number(&TokenKey::PathSegment(index), Some(&text));
                 assert_eq!(seen.insert(number, (index, text)), None);

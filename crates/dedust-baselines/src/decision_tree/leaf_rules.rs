@@ -13,7 +13,7 @@ use dedust::support::{OtherParams, Pattern, Rewrite, Rule, ValuePattern};
 use dedust_learn::support::InternedRows as _;
 
 use super::pairwise::Frequent;
-use super::site::{Entry, Place, Site};
+use super::site::{Entry, Site, SpotNumber};
 use super::transformation::{Edit, Source, SourcePart, Transformation};
 use super::tree::{Path, Test};
 use crate::fanout::proof::Merges;
@@ -67,15 +67,15 @@ pub(super) fn of_leaf<'f>(
 /// Which keys a rule for this URL names.
 fn names(site: &Site<'_>, transformation: &Transformation, path: &Path, view: &[Entry]) -> Names {
     let has = |key: u32| view.iter().any(|entry| entry.key == key);
-    let is_query = |place: Place| matches!(place, Place::Key(key) if site.is_query(key));
+    let is_query = |spot: SpotNumber| matches!(spot, SpotNumber::Key(key) if site.is_query(key));
     let mut refuses =
         transformation.edits.iter().any(|(at, edit)| matches!(edit, Edit::Add(_)) && is_query(*at));
     let mut names: BTreeMap<u32, bool> =
         view.iter().filter(|entry| !site.is_query(entry.key)).map(|entry| (entry.key, false)).collect();
     for &(test, answer) in path {
-        let (Test::Has(place) | Test::Is(place, _)) = test;
-        let Place::Key(key) = place else { continue };
-        if !is_query(place) {
+        let (Test::Has(spot) | Test::Is(spot, _)) = test;
+        let SpotNumber::Key(key) = spot else { continue };
+        if !is_query(spot) {
             continue;
         }
         match (test, answer) {
@@ -88,8 +88,8 @@ fn names(site: &Site<'_>, transformation: &Transformation, path: &Path, view: &[
             }
         }
     }
-    for place in transformation.required() {
-        if let Place::Key(key) = place {
+    for spot in transformation.required() {
+        if let SpotNumber::Key(key) = spot {
             names.insert(key, false);
         }
     }
@@ -111,13 +111,13 @@ fn check(
 ) -> Check {
     let mut view = Vec::new();
     site.view(rows[0], true, &mut view);
-    let from_end = view.iter().find(|entry| entry.key == key).map(|entry| entry.place);
-    let is_here = |place: Place| place == Place::Key(key) || Some(place) == from_end;
+    let from_end = view.iter().find(|entry| entry.key == key).map(|entry| entry.spot);
+    let is_here = |spot: SpotNumber| spot == SpotNumber::Key(key) || Some(spot) == from_end;
     let mut except = Vec::new();
     for &(test, answer) in path {
         match test {
-            Test::Is(place, value) if is_here(place) && answer => return Check::Is(value),
-            Test::Is(place, value) if is_here(place) => except.push(value),
+            Test::Is(spot, value) if is_here(spot) && answer => return Check::Is(value),
+            Test::Is(spot, value) if is_here(spot) => except.push(value),
             _ => {}
         }
     }
@@ -127,7 +127,7 @@ fn check(
             Source::Literal(_) | Source::Copy(_) => &[],
         });
     let mut atoms = atoms.filter_map(|part| match part {
-        SourcePart::Atom(place, atom) if is_here(*place) => Some(*atom),
+        SourcePart::Atom(spot, atom) if is_here(*spot) => Some(*atom),
         _ => None,
     });
     let class = match (atoms.next(), atoms.next()) {
@@ -226,31 +226,31 @@ impl LeafRule<'_> {
     fn rewrite(&self, site: &Site<'_>) -> Rewrite {
         let corpus = site.corpus;
         let depth = self.checks.iter().filter(|(key, _)| site.segment(*key).is_some()).count();
-        let key_at = |place: Place, depth: usize| match place {
-            Place::Key(key) => corpus.keys()[key as usize].clone(),
-            Place::FromEnd(index) => {
+        let key_at = |spot: SpotNumber, depth: usize| match spot {
+            SpotNumber::Key(key) => corpus.keys()[key as usize].clone(),
+            SpotNumber::FromEnd(index) => {
                 TokenKey::PathSegment(depth.saturating_sub(1 + usize::from(index)) as u16)
             }
         };
-        let mut ops: BTreeMap<Place, Op> = BTreeMap::new();
+        let mut ops: BTreeMap<SpotNumber, Op> = BTreeMap::new();
         for (key, check) in &self.checks {
-            let place = match site.segment(*key) {
+            let spot = match site.segment(*key) {
                 Some(index) if self.transformation.from_end => {
-                    Place::FromEnd((depth - 1 - usize::from(index)) as u16)
+                    SpotNumber::FromEnd((depth - 1 - usize::from(index)) as u16)
                 }
-                _ => Place::Key(*key),
+                _ => SpotNumber::Key(*key),
             };
             let op = match check {
                 Check::Is(value) => Op::Keep(corpus.value(*value).clone()),
                 Check::Any { .. } => Op::Copy(corpus.keys()[*key as usize].clone()),
             };
-            ops.insert(place, op);
+            ops.insert(spot, op);
         }
-        for (place, edit) in &self.transformation.edits {
+        for (spot, edit) in &self.transformation.edits {
             match edit.source() {
-                None => ops.remove(place),
-                Some(Source::Literal(value)) => ops.insert(*place, Op::Keep(corpus.value(*value).clone())),
-                Some(Source::Copy(from)) => ops.insert(*place, Op::Copy(key_at(*from, depth))),
+                None => ops.remove(spot),
+                Some(Source::Literal(value)) => ops.insert(*spot, Op::Keep(corpus.value(*value).clone())),
+                Some(Source::Copy(from)) => ops.insert(*spot, Op::Copy(key_at(*from, depth))),
                 Some(Source::Join(parts)) => {
                     let part = |part: &SourcePart| match part {
                         SourcePart::Text(text) => rules::Source::text(text),
@@ -260,13 +260,13 @@ impl LeafRule<'_> {
                             ..rules::Source::of(Spot::Key(key_at(*from, depth)))
                         },
                     };
-                    ops.insert(*place, Op::Join(parts.iter().map(part).collect()))
+                    ops.insert(*spot, Op::Join(parts.iter().map(part).collect()))
                 }
             };
         }
-        let new_depth = ops.keys().filter(|place| site.segment_at(**place).is_some()).count();
+        let new_depth = ops.keys().filter(|spot| site.segment_at(**spot).is_some()).count();
         let ops: BTreeMap<TokenKey, Op> =
-            ops.into_iter().map(|(place, op)| (key_at(place, new_depth), op)).collect();
+            ops.into_iter().map(|(spot, op)| (key_at(spot, new_depth), op)).collect();
         let model = corpus.pairs(self.model).iter();
         let order = model
             .map(|&pair| corpus.keys()[corpus.pair_key(pair) as usize].clone())

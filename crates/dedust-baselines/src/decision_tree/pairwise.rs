@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use dedust_learn::support::InternedRows as _;
 use foldhash::{HashMap, HashSet};
 
-use super::site::{Entry, Place, Site};
+use super::site::{Entry, Site, SpotNumber};
 use super::transformation::Transformation;
 
 /// Transformations looked at, at most; the most frequent ones.
@@ -126,9 +126,9 @@ impl Pairwise {
         let rarest = transformation
             .required()
             .into_iter()
-            .filter_map(|place| match place {
-                Place::Key(key) => Some(&site.rows_by_key[key as usize]),
-                Place::FromEnd(_) => None,
+            .filter_map(|spot| match spot {
+                SpotNumber::Key(key) => Some(&site.rows_by_key[key as usize]),
+                SpotNumber::FromEnd(_) => None,
             })
             .min_by_key(|rows| rows.len());
         let mut view: Vec<Entry> = Vec::new();

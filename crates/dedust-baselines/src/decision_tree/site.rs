@@ -11,9 +11,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::deep_tokens::DeepTokens;
 use crate::fanout::proof::{Forms, mix};
 
-/// A place for a value in a URL.
+/// A part of a URL that can hold a value, by numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum SpotNumber {
     /// The value of a key.
     Key(u32),
     /// A path segment, counted from the end.
@@ -23,7 +23,7 @@ pub(super) enum Place {
 /// A value in a URL: where it stands, under which key, and its number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    pub(super) place: Place,
+    pub(super) spot: SpotNumber,
     pub(super) key: u32,
     pub(super) value: u32,
 }
@@ -73,7 +73,7 @@ impl<'c> Site<'c> {
             site.view(row, false, &mut view);
             let depth = site.depth(&view);
             let form = view.iter().fold(0u64, |sum, entry| {
-                sum.wrapping_add(site.token_hash(entry.place, depth, site.value_hash(entry.value)))
+                sum.wrapping_add(site.token_hash(entry.spot, depth, site.value_hash(entry.value)))
             });
             site.form_by_row.push(form);
             for entry in &view {
@@ -86,20 +86,20 @@ impl<'c> Site<'c> {
         site
     }
 
-    /// The values of a row in the order of places; path segments by their keys, or counted from the end.
+    /// The values of a row in the order of spots; path segments by their keys, or counted from the end.
     pub(super) fn view(&self, row: u32, from_end: bool, view: &mut Vec<Entry>) {
         let pairs = self.corpus.pairs(row);
         let depth = pairs.iter().filter(|&&pair| self.segment(self.corpus.pair_key(pair)).is_some()).count();
         view.clear();
         view.extend(pairs.iter().map(|&pair| {
             let (key, value) = (self.corpus.pair_key(pair), self.corpus.pair_value(pair));
-            let place = match self.segment(key) {
-                Some(index) if from_end => Place::FromEnd((depth - 1 - usize::from(index)) as u16),
-                _ => Place::Key(key),
+            let spot = match self.segment(key) {
+                Some(index) if from_end => SpotNumber::FromEnd((depth - 1 - usize::from(index)) as u16),
+                _ => SpotNumber::Key(key),
             };
-            Entry { place, key, value }
+            Entry { spot, key, value }
         }));
-        view.sort_unstable_by_key(|entry| entry.place);
+        view.sort_unstable_by_key(|entry| entry.spot);
     }
 
     /// Path segments of a URL.
@@ -112,10 +112,10 @@ impl<'c> Site<'c> {
     }
 
     /// The number of a path segment in either way of counting.
-    pub(super) fn segment_at(&self, place: Place) -> Option<u16> {
-        match place {
-            Place::Key(key) => self.segment(key),
-            Place::FromEnd(index) => Some(index),
+    pub(super) fn segment_at(&self, spot: SpotNumber) -> Option<u16> {
+        match spot {
+            SpotNumber::Key(key) => self.segment(key),
+            SpotNumber::FromEnd(index) => Some(index),
         }
     }
 
@@ -136,11 +136,11 @@ impl<'c> Site<'c> {
         self.value_hashes[value as usize]
     }
 
-    /// A number for a value at a place of a URL with `depth` path segments; sums of these tell URLs apart.
-    pub(super) fn token_hash(&self, place: Place, depth: usize, value_hash: u64) -> u64 {
-        let slot = match place {
-            Place::FromEnd(index) => 1 << 32 | (depth as u64).wrapping_sub(1 + u64::from(index)),
-            Place::Key(key) => match self.segment(key) {
+    /// A number for a value at a spot of a URL with `depth` path segments; sums of these tell URLs apart.
+    pub(super) fn token_hash(&self, spot: SpotNumber, depth: usize, value_hash: u64) -> u64 {
+        let slot = match spot {
+            SpotNumber::FromEnd(index) => 1 << 32 | (depth as u64).wrapping_sub(1 + u64::from(index)),
+            SpotNumber::Key(key) => match self.segment(key) {
                 Some(index) => 1 << 32 | u64::from(index),
                 None => u64::from(key),
             },

@@ -1,7 +1,7 @@
 use dedust_learn::support::edit_text;
 use dedust_learn::{Clues, Crawl, EvidenceKinds};
 
-use super::site::Place;
+use super::site::SpotNumber;
 use super::transformation::{Edit, Source, Transformation};
 use super::*;
 
@@ -28,7 +28,7 @@ fn segments_are_aligned_from_the_end_when_that_is_less_work() {
     let corpus = corpus([long, short].map(|url| ("1".into(), url.into())));
     let transformation = between(&corpus, long, short);
     assert!(transformation.from_end);
-    assert_eq!(transformation.edits, [(Place::FromEnd(2), Edit::Delete)]);
+    assert_eq!(transformation.edits, [(SpotNumber::FromEnd(2), Edit::Delete)]);
 }
 
 #[test]

@@ -5,24 +5,24 @@ What leads from one URL to another: a set of edits, which can be tried on any ot
 use dedust::rules::Atom;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::site::{Entry, Place, Site};
+use super::site::{Entry, Site, SpotNumber};
 
 /// Edits of a URL. Places that it does not name keep their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Transformation {
     /// Whether path segments are counted from the end.
     pub(super) from_end: bool,
-    /// In the order of places.
-    pub(super) edits: Vec<(Place, Edit)>,
+    /// In the order of spots.
+    pub(super) edits: Vec<(SpotNumber, Edit)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Edit {
-    /// The place is there and goes.
+    /// The spot is there and goes.
     Delete,
-    /// The place is there and gets another value.
+    /// The spot is there and gets another value.
     Replace(Source),
-    /// The place is not there and comes.
+    /// The spot is not there and comes.
     Add(Source),
 }
 
@@ -30,15 +30,15 @@ pub(super) enum Edit {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Source {
     Literal(u32),
-    Copy(Place),
+    Copy(SpotNumber),
     Join(Vec<SourcePart>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum SourcePart {
     Text(Box<str>),
-    Copy(Place),
-    Atom(Place, Atom),
+    Copy(SpotNumber),
+    Atom(SpotNumber, Atom),
 }
 
 impl Edit {
@@ -51,16 +51,16 @@ impl Edit {
 }
 
 impl Source {
-    /// The places it reads.
-    pub(super) fn reads(&self) -> Vec<Place> {
+    /// The spots it reads.
+    pub(super) fn reads(&self) -> Vec<SpotNumber> {
         match self {
             Self::Literal(_) => Vec::new(),
-            Self::Copy(place) => vec![*place],
+            Self::Copy(spot) => vec![*spot],
             Self::Join(parts) => parts
                 .iter()
                 .filter_map(|part| match part {
                     SourcePart::Text(_) => None,
-                    SourcePart::Copy(place) | SourcePart::Atom(place, _) => Some(*place),
+                    SourcePart::Copy(spot) | SourcePart::Atom(spot, _) => Some(*spot),
                 })
                 .collect(),
         }
@@ -85,31 +85,31 @@ impl Transformation {
         if from_end.edits.len() < from_start.edits.len() { from_end } else { from_start }
     }
 
-    /// The places that a URL must have.
-    pub(super) fn required(&self) -> Vec<Place> {
-        let mut places: Vec<Place> = Vec::new();
-        for (place, edit) in &self.edits {
+    /// The spots that a URL must have.
+    pub(super) fn required(&self) -> Vec<SpotNumber> {
+        let mut spots: Vec<SpotNumber> = Vec::new();
+        for (spot, edit) in &self.edits {
             if !matches!(edit, Edit::Add(_)) {
-                places.push(*place);
+                spots.push(*spot);
             }
-            places.extend(edit.source().into_iter().flat_map(Source::reads));
+            spots.extend(edit.source().into_iter().flat_map(Source::reads));
         }
-        places.sort_unstable();
-        places.dedup();
-        places
+        spots.sort_unstable();
+        spots.dedup();
+        spots
     }
 
     /// The form of what becomes of a URL, seen with this transformation's way of counting; `None` when it does not
     /// apply.
     pub(super) fn apply(&self, site: &Site<'_>, view: &[Entry]) -> Option<u64> {
-        let find = |place: Place| {
-            let at = view.binary_search_by_key(&place, |entry| entry.place).ok()?;
+        let find = |spot: SpotNumber| {
+            let at = view.binary_search_by_key(&spot, |entry| entry.spot).ok()?;
             Some(view[at].value)
         };
         let depth = site.depth(view);
         let segments = |wanted: fn(&Edit) -> bool| {
             let edited = self.edits.iter().filter(move |(_, edit)| wanted(edit));
-            edited.filter_map(|(place, _)| site.segment_at(*place))
+            edited.filter_map(|(spot, _)| site.segment_at(*spot))
         };
         let (gone, come) = (|edit: &Edit| *edit == Edit::Delete, |edit: &Edit| matches!(edit, Edit::Add(_)));
         let new_depth = (depth + segments(come).count()).checked_sub(segments(gone).count())?;
@@ -120,15 +120,15 @@ impl Transformation {
         }
         let mut form = 0u64;
         let mut add =
-            |place, value_hash| form = form.wrapping_add(site.token_hash(place, new_depth, value_hash));
-        for (place, edit) in &self.edits {
-            if find(*place).is_some() == matches!(edit, Edit::Add(_)) {
+            |spot, value_hash| form = form.wrapping_add(site.token_hash(spot, new_depth, value_hash));
+        for (spot, edit) in &self.edits {
+            if find(*spot).is_some() == matches!(edit, Edit::Add(_)) {
                 return None;
             }
             match edit.source() {
                 None => {}
-                Some(Source::Literal(value)) => add(*place, site.value_hash(*value)),
-                Some(Source::Copy(from)) => add(*place, site.value_hash(find(*from)?)),
+                Some(Source::Literal(value)) => add(*spot, site.value_hash(*value)),
+                Some(Source::Copy(from)) => add(*spot, site.value_hash(find(*from)?)),
                 Some(Source::Join(parts)) => {
                     let mut text = Vec::new();
                     for part in parts {
@@ -140,31 +140,31 @@ impl Transformation {
                             }
                         }
                     }
-                    add(*place, xxh3_64(&text));
+                    add(*spot, xxh3_64(&text));
                 }
             }
         }
         for entry in view {
-            if self.edits.binary_search_by_key(&entry.place, |(place, _)| *place).is_err() {
-                add(entry.place, site.value_hash(entry.value));
+            if self.edits.binary_search_by_key(&entry.spot, |(spot, _)| *spot).is_err() {
+                add(entry.spot, site.value_hash(entry.value));
             }
         }
         Some(form)
     }
 }
 
-fn edits(site: &Site<'_>, source: &[Entry], target: &[Entry]) -> Vec<(Place, Edit)> {
-    let mut edits: Vec<(Place, Edit)> = Vec::new();
+fn edits(site: &Site<'_>, source: &[Entry], target: &[Entry]) -> Vec<(SpotNumber, Edit)> {
+    let mut edits: Vec<(SpotNumber, Edit)> = Vec::new();
     for entry in target {
-        match source.binary_search_by_key(&entry.place, |entry| entry.place) {
+        match source.binary_search_by_key(&entry.spot, |entry| entry.spot) {
             Ok(at) if source[at].value == entry.value => {}
-            Ok(_) => edits.push((entry.place, Edit::Replace(source_of(site, entry, source)))),
-            Err(_) => edits.push((entry.place, Edit::Add(source_of(site, entry, source)))),
+            Ok(_) => edits.push((entry.spot, Edit::Replace(source_of(site, entry, source)))),
+            Err(_) => edits.push((entry.spot, Edit::Add(source_of(site, entry, source)))),
         }
     }
-    let is_gone = |entry: &&Entry| target.binary_search_by_key(&entry.place, |entry| entry.place).is_err();
-    edits.extend(source.iter().filter(is_gone).map(|entry| (entry.place, Edit::Delete)));
-    edits.sort_unstable_by_key(|(place, _)| *place);
+    let is_gone = |entry: &&Entry| target.binary_search_by_key(&entry.spot, |entry| entry.spot).is_err();
+    edits.extend(source.iter().filter(is_gone).map(|entry| (entry.spot, Edit::Delete)));
+    edits.sort_unstable_by_key(|(spot, _)| *spot);
     edits
 }
 
@@ -176,16 +176,16 @@ fn source_of(site: &Site<'_>, entry: &Entry, source: &[Entry]) -> Source {
     };
     let readable = || source.iter().filter(|other| site.is_text(other.key));
     if let Some(other) = readable().find(|other| other.value == entry.value) {
-        return Source::Copy(other.place);
+        return Source::Copy(other.spot);
     }
     let mut parts: Vec<(SourcePart, &str)> = Vec::new();
     // Parts of the value that stood here before are the first choice.
-    let (same, others): (Vec<&Entry>, Vec<&Entry>) = readable().partition(|other| other.place == entry.place);
+    let (same, others): (Vec<&Entry>, Vec<&Entry>) = readable().partition(|other| other.spot == entry.spot);
     for other in same.into_iter().chain(others) {
         let Some(whole) = site.text(other.value) else { continue };
-        parts.push((SourcePart::Copy(other.place), whole));
+        parts.push((SourcePart::Copy(other.spot), whole));
         for split in site.tokens.splits(other.key) {
-            parts.extend(split.atoms(whole).map(|(atom, part)| (SourcePart::Atom(other.place, atom), part)));
+            parts.extend(split.atoms(whole).map(|(atom, part)| (SourcePart::Atom(other.spot, atom), part)));
         }
     }
     let find = |wanted: &str| parts.iter().find(|(_, part)| *part == wanted).map(|(part, _)| part.clone());

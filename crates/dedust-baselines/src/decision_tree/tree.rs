@@ -9,7 +9,7 @@ use foldhash::HashMap;
 
 use super::DecisionTreeOptions;
 use super::pairwise::ExampleUrl;
-use super::site::{Entry, Place, Site};
+use super::site::{Entry, Site, SpotNumber};
 
 /// Information that the answers to a question must give about all URLs together, in bits: less is chance.
 const MIN_BITS: f64 = 5.0;
@@ -17,10 +17,10 @@ const MIN_BITS: f64 = 5.0;
 /// A question about a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Test {
-    /// Whether it has a value at this place.
-    Has(Place),
-    /// Whether it has this value at this place.
-    Is(Place, u32),
+    /// Whether it has a value at this spot.
+    Has(SpotNumber),
+    /// Whether it has this value at this spot.
+    Is(SpotNumber, u32),
 }
 
 /// The questions on the way to a leaf, with their answers.
@@ -62,21 +62,21 @@ pub(super) fn positive_leaves(
 impl Test {
     pub(super) fn holds(self, site: &Site<'_>, row: u32) -> bool {
         let corpus = site.corpus;
-        let (place, wanted) = match self {
-            Self::Has(place) => (place, None),
-            Self::Is(place, value) => (place, Some(value)),
+        let (spot, wanted) = match self {
+            Self::Has(spot) => (spot, None),
+            Self::Is(spot, value) => (spot, Some(value)),
         };
         let pairs = corpus.pairs(row);
-        let key_at = |pair: u32| match place {
-            Place::Key(_) => Some(Place::Key(corpus.pair_key(pair))),
-            Place::FromEnd(_) => {
+        let key_at = |pair: u32| match spot {
+            SpotNumber::Key(_) => Some(SpotNumber::Key(corpus.pair_key(pair))),
+            SpotNumber::FromEnd(_) => {
                 let is_segment = |&&pair: &&u32| site.segment(corpus.pair_key(pair)).is_some();
                 let depth = pairs.iter().filter(is_segment).count() as u16;
-                site.segment(corpus.pair_key(pair)).map(|index| Place::FromEnd(depth - 1 - index))
+                site.segment(corpus.pair_key(pair)).map(|index| SpotNumber::FromEnd(depth - 1 - index))
             }
         };
         pairs.iter().any(|&pair| {
-            key_at(pair) == Some(place) && wanted.is_none_or(|value| value == corpus.pair_value(pair))
+            key_at(pair) == Some(spot) && wanted.is_none_or(|value| value == corpus.pair_value(pair))
         })
     }
 }
@@ -94,10 +94,10 @@ fn best_test(site: &Site<'_>, examples: &[ExampleUrl], positives: usize, min_sup
                 *yes += usize::from(answer);
                 *all += 1;
             };
-            for place in [Place::Key(entry.key), entry.place] {
-                count(Test::Has(place));
-                count(Test::Is(place, entry.value));
-                if place == entry.place && place == Place::Key(entry.key) {
+            for spot in [SpotNumber::Key(entry.key), entry.spot] {
+                count(Test::Has(spot));
+                count(Test::Is(spot, entry.value));
+                if spot == entry.spot && spot == SpotNumber::Key(entry.key) {
                     break;
                 }
             }

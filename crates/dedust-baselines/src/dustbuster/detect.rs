@@ -121,7 +121,7 @@ impl<'a> Sweep<'a> {
         let parts_of = |row| {
             let len = tokens.row(row).len();
             let longest = len.min(options.max_substring_tokens);
-            // One empty part at each of len + 1 places, len parts of one token, and so on.
+            // One empty part at each of len + 1 positions, len parts of one token, and so on.
             (longest + 1) * (len + 1) - longest * (longest + 1) / 2
         };
         let part_count = (0..tokens.row_count() as u32).map(parts_of).sum();
@@ -237,19 +237,19 @@ impl Counters {
         Self { bytes: vec![0; counters / 4], mask: counters as u64 - 1 }
     }
 
-    fn place(&self, hash: u64) -> (usize, u32) {
+    fn counter_of(&self, hash: u64) -> (usize, u32) {
         let counter = hash & self.mask;
         ((counter / 4) as usize, (counter % 4) as u32 * 2)
     }
 
     fn get(&self, hash: u64) -> u32 {
-        let (byte, shift) = self.place(hash);
+        let (byte, shift) = self.counter_of(hash);
         u32::from(self.bytes[byte] >> shift) & Self::MAX
     }
 
     fn count(&mut self, hash: u64) {
         if self.get(hash) < Self::MAX {
-            let (byte, shift) = self.place(hash);
+            let (byte, shift) = self.counter_of(hash);
             self.bytes[byte] += 1 << shift;
         }
     }

@@ -4,7 +4,7 @@ DustBuster: rules that replace one string by another, from a list of URLs (Bar-Y
 
 1. `detect` finds pairs of strings that can stand for each other between the same beginnings and endings of URLs.
    It rests on three guesses: a valid rule has many instances; most of them are between URLs of which there are few
-   that differ in just that place; and the two URLs look alike.
+   that differ there alone; and the two URLs look alike.
 2. `eliminate` drops rules that say the same as others with less reason.
 3. `validate` tries what is left on a sample of URLs, and keeps what holds.
 

@@ -11,12 +11,12 @@ use super::table::{STAR, WideRule, mix};
 
 #[derive(Default)]
 pub(super) struct ContextIndex {
-    /// By shape: sets of places without a wildcard, each with the rules by the values at those places.
+    /// By shape: sets of positions without a wildcard, each with the rules by the values at those positions.
     masks_by_shape: HashMap<u32, Vec<Mask>>,
 }
 
 struct Mask {
-    places: Box<[u32]>,
+    positions: Box<[u32]>,
     rules_by_values: HashMap<u64, Vec<u32>>,
 }
 
@@ -24,16 +24,16 @@ impl ContextIndex {
     pub(super) fn new<'r>(rules: impl Iterator<Item = &'r WideRule>) -> Self {
         let mut index = Self::default();
         for (at, rule) in (0u32..).zip(rules) {
-            let places: Box<[u32]> = (0u32..)
+            let positions: Box<[u32]> = (0u32..)
                 .zip(&rule.context)
                 .filter(|&(_, &value)| value != STAR)
-                .map(|(place, _)| place)
+                .map(|(position, _)| position)
                 .collect();
             let masks = index.masks_by_shape.entry(rule.shape).or_default();
-            let mask = match masks.iter().position(|mask| mask.places == places) {
+            let mask = match masks.iter().position(|mask| mask.positions == positions) {
                 Some(known) => &mut masks[known],
                 None => {
-                    masks.push(Mask { places, rules_by_values: HashMap::default() });
+                    masks.push(Mask { positions, rules_by_values: HashMap::default() });
                     let last = masks.len() - 1;
                     &mut masks[last]
                 }
@@ -56,11 +56,11 @@ impl ContextIndex {
 }
 
 impl Mask {
-    /// A hash of the values at the mask's places; `None` when one of them is any.
+    /// A hash of the values at the mask's positions; `None` when one of them is any.
     fn hash(&self, values: &[u32]) -> Option<u64> {
-        self.places.iter().try_fold(0u64, |sum, &place| match values[place as usize] {
+        self.positions.iter().try_fold(0u64, |sum, &position| match values[position as usize] {
             STAR => None,
-            value => Some(sum.wrapping_add(mix(place, value))),
+            value => Some(sum.wrapping_add(mix(position, value))),
         })
     }
 }

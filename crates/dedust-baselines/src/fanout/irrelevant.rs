@@ -80,7 +80,7 @@ fn merge(table: &Table<'_>, level: &[Form], fanout: usize) -> (Vec<Form>, Vec<bo
         .map(|((_, key), members)| (members[0], key, members))
         .collect();
     merged.sort_unstable_by_key(|(first, key, _)| (*first, *key));
-    let mut place_of: HashMap<(u32, Vec<u32>), usize> = HashMap::default();
+    let mut index_of: HashMap<(u32, Vec<u32>), usize> = HashMap::default();
     let mut next: Vec<Form> = Vec::new();
     for (first, key, members) in merged {
         let shape = level[first].shape;
@@ -92,8 +92,8 @@ fn merge(table: &Table<'_>, level: &[Form], fanout: usize) -> (Vec<Form>, Vec<bo
         for at in members {
             absorbed[at] = true;
         }
-        let place = *place_of.entry((shape, context.clone())).or_insert(next.len());
-        match next.get_mut(place) {
+        let index = *index_of.entry((shape, context.clone())).or_insert(next.len());
+        match next.get_mut(index) {
             Some(form) => form.is_widened |= is_widened,
             None => next.push(Form { shape, context, is_widened }),
         }

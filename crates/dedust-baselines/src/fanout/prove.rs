@@ -16,7 +16,7 @@ pub(super) struct Prover<'t, 'c> {
     pub(super) table: &'t Table<'c>,
     forms: Forms,
     counter: PairCounter,
-    /// By row: the values that mean nothing, as places in its shape.
+    /// By row: the values that mean nothing, as positions in its shape.
     forgotten: Vec<Box<[u32]>>,
 }
 
@@ -52,11 +52,11 @@ impl<'t, 'c> Prover<'t, 'c> {
         let mut is_done = vec![false; self.table.corpus.len()];
         for (rule, rows) in rules.iter().zip(self.matches(&rules)) {
             let ops = transformations.get(rule.transformation);
-            let places: Box<[u32]> =
+            let positions: Box<[u32]> =
                 (0u32..).zip(ops).filter(|(_, (_, op))| *op == FanoutOp::Star).map(|(at, _)| at).collect();
             for row in rows {
                 if !std::mem::replace(&mut is_done[row as usize], true) {
-                    self.forgotten[row as usize].clone_from(&places);
+                    self.forgotten[row as usize].clone_from(&positions);
                 }
             }
         }
@@ -66,8 +66,8 @@ impl<'t, 'c> Prover<'t, 'c> {
     /// The values of a row, with [`STAR`] for those that mean nothing.
     pub(super) fn projected(&self, row: u32) -> Vec<u32> {
         let mut values = self.table.values(row).to_vec();
-        for &place in &self.forgotten[row as usize] {
-            values[place as usize] = STAR;
+        for &position in &self.forgotten[row as usize] {
+            values[position as usize] = STAR;
         }
         values
     }

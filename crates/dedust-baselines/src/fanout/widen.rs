@@ -54,7 +54,7 @@ fn widen_once(keys: &[u32], contexts: &mut Vec<(Box<[u32]>, bool)>, fanout: usiz
         let rest = |context: &[u32]| {
             let pairs = keys.iter().zip(context).enumerate();
             pairs
-                .filter(|(place, _)| *place != at)
+                .filter(|(index, _)| *index != at)
                 .fold(0u64, |sum, (_, (&key, &value))| sum.wrapping_add(mix(key, value)))
         };
         for (context, _) in contexts.iter().filter(|(context, _)| context[at] != STAR) {

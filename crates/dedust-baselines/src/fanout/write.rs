@@ -47,12 +47,12 @@ pub(super) fn rules(
     all.extend(proven(prover, moving));
     all.sort_by_cached_key(|(candidate, _)| order(&candidate.rule));
 
-    let places = Places::of(table);
+    let positions = KeyPositions::of(table);
     let rules: Vec<Rule> = all
         .iter()
         .map(|(Candidate { rule, counts, .. }, rows)| {
             let merges = prover.merges(rows, ops(rule), rule.shape);
-            let (pattern, rewrite) = text(table, &places, rule, ops(rule));
+            let (pattern, rewrite) = text(table, &positions, rule, ops(rule));
             Rule {
                 pattern,
                 other_params: OtherParams::Refuse,
@@ -65,7 +65,12 @@ pub(super) fn rules(
     fitting(rules)
 }
 
-fn text(table: &Table<'_>, places: &Places, rule: &WideRule, ops: &[(u32, FanoutOp)]) -> (Pattern, Rewrite) {
+fn text(
+    table: &Table<'_>,
+    positions: &KeyPositions,
+    rule: &WideRule,
+    ops: &[(u32, FanoutOp)],
+) -> (Pattern, Rewrite) {
     let corpus = table.corpus;
     let key = |key: u32| corpus.keys()[key as usize].clone();
     let keys = table.keys(rule.shape);
@@ -88,16 +93,16 @@ fn text(table: &Table<'_>, places: &Places, rule: &WideRule, ops: &[(u32, Fanout
         FanoutOp::Star => Op::Ignore,
     };
     let target: Vec<u32> = ops.iter().map(|(key, _)| *key).collect();
-    let order = places.query_order(table, &target).into_iter().map(key).collect();
+    let order = positions.query_order(table, &target).into_iter().map(key).collect();
     (pattern, Rewrite::new(ops.iter().map(|&(to, what)| (key(to), op(what))), order))
 }
 
-/// Where URLs of each shape have their keys: sums of places, and the number of URLs.
-struct Places {
+/// Where URLs of each shape have their keys: sums of positions, and the number of URLs.
+struct KeyPositions {
     by_shape: HashMap<u32, Vec<u64>>,
 }
 
-impl Places {
+impl KeyPositions {
     fn of(table: &Table<'_>) -> Self {
         let corpus = table.corpus;
         let mut by_shape: HashMap<u32, Vec<u64>> = HashMap::default();
@@ -105,9 +110,9 @@ impl Places {
             let shape = table.shape(row);
             let keys = table.keys(shape);
             let sums = by_shape.entry(shape).or_insert_with(|| vec![0; keys.len()]);
-            for (place, &pair) in (0u64..).zip(corpus.pairs(row)) {
+            for (position, &pair) in (0u64..).zip(corpus.pairs(row)) {
                 if let Ok(at) = keys.binary_search(&corpus.pair_key(pair)) {
-                    sums[at] += place;
+                    sums[at] += position;
                 }
             }
         }

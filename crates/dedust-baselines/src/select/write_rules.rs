@@ -47,11 +47,11 @@ pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule, other_params: O
 /// The query parameters of a node in the order in which its URLs have them, on average.
 fn query_order(tree: &PatternTree<'_>, node: NodeId, ops: &[(u32, TreeOp)]) -> Vec<TokenKey> {
     let corpus = tree.corpus();
-    let mut places: HashMap<u32, (u64, u64)> = HashMap::default();
+    let mut positions: HashMap<u32, (u64, u64)> = HashMap::default();
     for &row in tree.members(node) {
-        for (place, &pair) in (0u64..).zip(corpus.pairs(row)) {
-            let sum = places.entry(corpus.pair_key(pair)).or_default();
-            *sum = (sum.0 + place, sum.1 + 1);
+        for (position, &pair) in (0u64..).zip(corpus.pairs(row)) {
+            let sum = positions.entry(corpus.pair_key(pair)).or_default();
+            *sum = (sum.0 + position, sum.1 + 1);
         }
     }
     let mut order: Vec<(f64, u32)> = ops
@@ -59,7 +59,7 @@ fn query_order(tree: &PatternTree<'_>, node: NodeId, ops: &[(u32, TreeOp)]) -> V
         .filter(|(key, op)| {
             *op != TreeOp::Drop && matches!(corpus.keys()[*key as usize], TokenKey::QueryParam(_))
         })
-        .filter_map(|(key, _)| places.get(key).map(|&(sum, count)| (sum as f64 / count as f64, *key)))
+        .filter_map(|(key, _)| positions.get(key).map(|&(sum, count)| (sum as f64 / count as f64, *key)))
         .collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     order.into_iter().map(|(_, key)| corpus.keys()[key as usize].clone()).collect()

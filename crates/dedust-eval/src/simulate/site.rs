@@ -107,7 +107,7 @@ impl Site {
         let number = self.order.at(position);
         let after = self.layout.blocks.partition_point(|block| block.first_url <= number);
         let block = &self.layout.blocks[after - 1];
-        let (index, copy) = place(block, number);
+        let (index, copy) = page_and_copy(block, number);
         let page = block.first_page + index;
         url.clear();
         self.names.write(block.section, block.first_in_section + index, copy, url);
@@ -190,7 +190,7 @@ impl Row<'_> {
 }
 
 /// Page in the block, and copy, of the URL `number`.
-fn place(block: &Block, number: u64) -> (u64, u64) {
+fn page_and_copy(block: &Block, number: u64) -> (u64, u64) {
     let within = number - block.first_url;
     // Most sites fit, and a narrow division is several times as fast.
     match (u32::try_from(within), u32::try_from(block.urls_per_page)) {

@@ -92,7 +92,7 @@ impl SiteSpec {
         self
     }
 
-    /// Puts pages with one URL in the place of a share of the URLs, from 0 to 1, and of as many of the pages with more.
+    /// Puts pages with one URL instead of a share of the URLs, from 0 to 1, and of as many of the pages with more.
     #[must_use]
     pub fn dilute(mut self, share: f64) -> Self {
         let rest = |number: u64| (number as f64 * (1.0 - share)) as u64;

@@ -100,7 +100,7 @@ impl Standard {
         let is_strict = self.proof.mode == Mode::Strict;
         let is_chosen = candidate.is_chosen();
         let cast = if is_chosen || is_strict { &votes.held_out_cast } else { &votes.cast };
-        // What is known of other sites is no proof, and is not known of a place that was chosen.
+        // What is known of other sites is no proof, and is not known of a part that was chosen.
         let family = match candidate.family {
             _ if is_strict => Family::Other,
             family if is_chosen => family.chosen(),

@@ -2,15 +2,15 @@
 Tables of duplicates that were observed and that no edit explains.
 
 That `?p=512` redirects to `/2019/05/a-title`, or that `?oldid=1255` shows what the page shows without it, follows from no rule:
-only the site's database knows. But it was seen, and of the URLs that were seen nothing else has to be proven. Takes the places at
-which URLs stand when no further edit is believed; gives closed edits that look up one part of a URL, the *selector*, in a table
+only the site's database knows. But it was seen, and of the URLs that were seen nothing else has to be proven. Takes the forms that
+URLs have when no further edit is believed; gives closed edits that look up one part of a URL, the *selector*, in a table
 of the values that were seen. What is not in the table stays as it is.
 
 A URL that nobody has seen may have a value of the table and differ in another part. So a part is a selector only where its values
-name pages: of all places of URLs that are built alike, those that share its value with a place of another page are counted as
+name pages: of all forms of URLs that are built alike, those that share its value with a form of another page are counted as
 failures, and the chance that their share is more than what an edit may lose must be at most 5 %.
 
-Believed are equal texts and redirects that end at one URL, not looks or claims. A text that stands at many places may be that of
+Believed are equal texts and redirects that end at one URL, not looks or claims. A text that many forms show may be that of
 an empty page, and pages that change from visit to visit may be equal by chance: neither is entered. Tables lead to no other host
 and no other scheme.
 */
@@ -33,13 +33,13 @@ use crate::label::{Content, Relation};
 use crate::proof::Mode;
 use crate::thresholds::THRESHOLDS;
 
-/// The work of looking at a pair of a place.
+/// The work of looking at a pair of a form.
 const WORK_PER_PAIR: u64 = 4;
 
-/// A place at which URLs stand, known by one of them.
-struct Place {
+/// A form that URLs have by now, known by one of them.
+struct CurrentForm {
     row: u32,
-    /// The page of all URLs there; `None` where it is not known, or where they do not agree.
+    /// The page of all these URLs; `None` where it is not known, or where they do not agree.
     label: Option<u32>,
     /// Whether none of its URLs shows the page: all lead to another URL.
     leads_on: bool,
@@ -57,25 +57,25 @@ enum Part {
 }
 
 /// How a URL is built: its keys without the scheme, in order.
-type Form = Vec<(u32, Part)>;
+type Template = Vec<(u32, Part)>;
 
-/// How often the values of a key name pages: places, and those of them whose value stands for another page too.
+/// How often the values of a key name pages: forms, and those of them whose value stands for another page too.
 #[derive(Clone, Copy, Debug, Default)]
 struct Naming {
-    places: u64,
+    forms: u64,
     failing: u64,
 }
 
-/// A part of URLs of one form whose values name pages.
+/// A part of URLs of one template whose values name pages.
 struct Selector {
     key: u32,
-    /// In all forms with the same keys.
+    /// In all templates with the same keys.
     naming: Naming,
     /// Values that stand for one page only.
     clear: HashSet<u32>,
 }
 
-/// Places of one form that are written in another form: indices of the place and of the one it stands for.
+/// Forms of one template that are written in another template: indices of the form and of the one it stands for.
 type Entries = Vec<(usize, usize)>;
 
 impl Search<'_> {
@@ -86,25 +86,25 @@ impl Search<'_> {
         }
         // The search may have used up what it may; what is looked up costs little more than the rows that are.
         let max_work = self.table.work() + self.max_work / 4;
-        let places = self.places();
-        let forms: Vec<Form> = places.iter().map(|place| self.form(place.row)).collect();
-        let pairs: u64 = forms.iter().map(|form| form.len() as u64).sum();
+        let forms = self.forms();
+        let templates: Vec<Template> = forms.iter().map(|form| self.template(form.row)).collect();
+        let pairs: u64 = templates.iter().map(|template| template.len() as u64).sum();
         self.table.add_work(WORK_PER_PAIR * pairs);
-        let selectors = self.selectors(&places, &forms);
-        let mut tables: BTreeMap<(&Form, &Form), Entries> = BTreeMap::new();
-        for (place, target) in self.duplicates(&places, &forms) {
-            let (from, to) = (&forms[place], &forms[target]);
+        let selectors = self.selectors(&forms, &templates);
+        let mut tables: BTreeMap<(&Template, &Template), Entries> = BTreeMap::new();
+        for (form, target) in self.duplicates(&forms, &templates) {
+            let (from, to) = (&templates[form], &templates[target]);
             let Some(selector) = selectors.get(from) else { continue };
             let is_clear = self
-                .pair_at(places[place].row, selector.key)
+                .pair_at(forms[form].row, selector.key)
                 .is_some_and(|pair| selector.clear.contains(&pair));
-            if is_clear && self.can_be_written(places[place].row, places[target].row) {
-                tables.entry((from, to)).or_default().push((place, target));
+            if is_clear && self.can_be_written(forms[form].row, forms[target].row) {
+                tables.entry((from, to)).or_default().push((form, target));
             }
         }
-        let mut tables: Vec<((&Form, &Form), Entries)> = tables.into_iter().collect();
+        let mut tables: Vec<((&Template, &Template), Entries)> = tables.into_iter().collect();
         tables.retain(|(_, entries)| entries.len() >= THRESHOLDS.suggest.min_support);
-        tables.sort_by_key(|(forms, entries)| (Reverse(entries.len()), *forms));
+        tables.sort_by_key(|(templates, entries)| (Reverse(entries.len()), *templates));
         tables.truncate(THRESHOLDS.observed.max_tables);
         for ((from, _), entries) in tables {
             let Some(selector) = selectors.get(from) else { continue };
@@ -112,18 +112,19 @@ impl Search<'_> {
                 if self.table.work() >= max_work {
                     return;
                 }
-                self.take_table(&places, from, selector, entries);
+                self.take_table(&forms, from, selector, entries);
             }
         }
     }
 
-    /// The places at which URLs stand, each known by the shortest of them, in the order of these.
-    fn places(&self) -> Vec<Place> {
+    /// The forms that URLs have by now, each known by the shortest of them, in the order of these.
+    fn forms(&self) -> Vec<CurrentForm> {
         let corpus = self.table.corpus();
-        let mut rows: Vec<(u64, usize, u32)> =
-            (0..corpus.len() as u32).map(|row| (self.table.place(row), corpus.url(row).len(), row)).collect();
+        let mut rows: Vec<(u64, usize, u32)> = (0..corpus.len() as u32)
+            .map(|row| (self.table.form_id(row), corpus.url(row).len(), row))
+            .collect();
         rows.sort_unstable();
-        let mut places: Vec<Place> = rows
+        let mut forms: Vec<CurrentForm> = rows
             .chunk_by(|a, b| a.0 == b.0)
             .map(|rows| {
                 let mut labels = rows.iter().filter_map(|&(_, _, row)| corpus.label(row));
@@ -131,7 +132,7 @@ impl Search<'_> {
                 let has_error = rows.iter().any(|&(_, _, row)| corpus.content(row).is_error());
                 let labelled = rows.iter().find(|row| corpus.label(row.2).is_some()).unwrap_or(&rows[0]);
                 let mut contents = rows.iter().map(|&(_, _, row)| corpus.content(row));
-                Place {
+                CurrentForm {
                     row: labelled.2,
                     label: label.filter(|_| !has_error),
                     leads_on: contents.clone().all(Content::leads_on),
@@ -139,11 +140,11 @@ impl Search<'_> {
                 }
             })
             .collect();
-        places.sort_unstable_by_key(|place| place.row);
-        places
+        forms.sort_unstable_by_key(|form| form.row);
+        forms
     }
 
-    fn form(&self, row: u32) -> Form {
+    fn template(&self, row: u32) -> Template {
         let differ = Differ { table: &self.table };
         let part = |pair: u32| match (self.table.key_of(pair), self.table.value_of(pair).as_text()) {
             (TokenKey::PathSegment(_) | TokenKey::QueryParam(_), Some(text)) => {
@@ -156,56 +157,60 @@ impl Search<'_> {
             _ => Part::Fixed(pair),
         };
         let pairs = self.table.row(row).iter().filter(|&&pair| *self.table.key_of(pair) != TokenKey::Scheme);
-        let mut form: Form = pairs.map(|&pair| (self.table.key_number(pair), part(pair))).collect();
-        form.sort_unstable();
-        form
+        let mut template: Template = pairs.map(|&pair| (self.table.key_number(pair), part(pair))).collect();
+        template.sort_unstable();
+        template
     }
 
-    /// For each form, the part whose values name pages best, if they do. How well they do is measured on all forms with the same
+    /// For each template, the part whose values name pages best, if they do. How well they do is measured on all templates with the same
     /// keys: few URLs may be built like each of them.
-    fn selectors<'f>(&self, places: &[Place], forms: &'f [Form]) -> HashMap<&'f Form, Selector> {
-        let mut by_form: HashMap<&Form, Vec<usize>> = HashMap::default();
-        for (place, form) in forms.iter().enumerate() {
-            by_form.entry(form).or_default().push(place);
+    fn selectors<'f>(
+        &self,
+        forms: &[CurrentForm],
+        templates: &'f [Template],
+    ) -> HashMap<&'f Template, Selector> {
+        let mut by_template: HashMap<&Template, Vec<usize>> = HashMap::default();
+        for (form, template) in templates.iter().enumerate() {
+            by_template.entry(template).or_default().push(form);
         }
-        let keys = |form: &Form| -> Vec<u32> { form.iter().map(|&(key, _)| key).collect() };
-        let mut measured: HashMap<&Form, Vec<Selector>> = HashMap::default();
+        let keys = |template: &Template| -> Vec<u32> { template.iter().map(|&(key, _)| key).collect() };
+        let mut measured: HashMap<&Template, Vec<Selector>> = HashMap::default();
         let mut pooled: HashMap<(Vec<u32>, u32, Part), Naming> = HashMap::default();
-        for (form, members) in by_form {
-            let free = form.iter().filter(|(_, part)| !matches!(part, Part::Fixed(_)));
+        for (template, members) in by_template {
+            let free = template.iter().filter(|(_, part)| !matches!(part, Part::Fixed(_)));
             for &(key, part) in free {
-                let selector = self.selector(key, places, &members);
-                let sum = pooled.entry((keys(form), key, part)).or_default();
-                sum.places += selector.naming.places;
+                let selector = self.selector(key, forms, &members);
+                let sum = pooled.entry((keys(template), key, part)).or_default();
+                sum.forms += selector.naming.forms;
                 sum.failing += selector.naming.failing;
-                measured.entry(form).or_default().push(selector);
+                measured.entry(template).or_default().push(selector);
             }
         }
-        let best = |(form, selectors): (&'f Form, Vec<Selector>)| {
+        let best = |(template, selectors): (&'f Template, Vec<Selector>)| {
             let naming = |selector: &Selector| {
-                let part = form.iter().find(|(key, _)| *key == selector.key)?.1;
-                pooled.get(&(keys(form), selector.key, part)).copied()
+                let part = template.iter().find(|(key, _)| *key == selector.key)?.1;
+                pooled.get(&(keys(template), selector.key, part)).copied()
             };
             let known =
                 selectors.into_iter().filter_map(|one| Some(Selector { naming: naming(&one)?, ..one }));
-            let share = |naming: Naming| naming.failing as f64 / naming.places.max(1) as f64;
+            let share = |naming: Naming| naming.failing as f64 / naming.forms.max(1) as f64;
             let best =
                 known.min_by(|a, b| share(a.naming).total_cmp(&share(b.naming)).then(a.key.cmp(&b.key)))?;
-            let Naming { places, failing } = best.naming;
-            let doubt = Family::Other.prior().doubt(failing, places, THRESHOLDS.proof.limit);
-            (doubt <= THRESHOLDS.proof.max_doubt).then_some((form, best))
+            let Naming { forms, failing } = best.naming;
+            let doubt = Family::Other.prior().doubt(failing, forms, THRESHOLDS.proof.limit);
+            (doubt <= THRESHOLDS.proof.max_doubt).then_some((template, best))
         };
         measured.into_iter().filter_map(best).collect()
     }
 
-    fn selector(&self, key: u32, places: &[Place], members: &[usize]) -> Selector {
+    fn selector(&self, key: u32, forms: &[CurrentForm], members: &[usize]) -> Selector {
         // The page that a value stands for; `None` for more than one.
         let mut pages: HashMap<u32, (Option<u32>, u64)> = HashMap::default();
-        for place in members.iter().map(|&place| &places[place]) {
-            let Some(pair) = self.pair_at(place.row, key) else { continue };
-            let (page, count) = pages.entry(pair).or_insert((place.label, 0));
+        for form in members.iter().map(|&form| &forms[form]) {
+            let Some(pair) = self.pair_at(form.row, key) else { continue };
+            let (page, count) = pages.entry(pair).or_insert((form.label, 0));
             *count += 1;
-            if *count > 1 && *page != place.label {
+            if *count > 1 && *page != form.label {
                 *page = None;
             }
         }
@@ -213,7 +218,7 @@ impl Search<'_> {
         let failing = pages.values().filter(|seen| !is_clear(seen)).map(|(_, count)| count).sum();
         Selector {
             key,
-            naming: Naming { places: members.len() as u64, failing },
+            naming: Naming { forms: members.len() as u64, failing },
             clear: pages.iter().filter(|(_, seen)| is_clear(seen)).map(|(&pair, _)| pair).collect(),
         }
     }
@@ -222,34 +227,30 @@ impl Search<'_> {
         self.table.row(row).iter().copied().find(|&pair| self.table.key_number(pair) == key)
     }
 
-    /// Places that were observed to show the page of another, each with that one: of those with the page one that shows it
+    /// Forms that were observed to show the page of another, each with that one: of those with the page one that shows it
     /// itself, and of these one that a canonical link names, and the simplest.
-    fn duplicates(&self, places: &[Place], forms: &[Form]) -> Vec<(usize, usize)> {
+    fn duplicates(&self, forms: &[CurrentForm], templates: &[Template]) -> Vec<(usize, usize)> {
         let corpus = self.table.corpus();
-        let rank = |place: &Place| {
-            let length = (self.table.row(place.row).len(), corpus.url(place.row).len());
-            (place.leads_on, !place.is_named, length)
+        let rank = |form: &CurrentForm| {
+            let length = (self.table.row(form.row).len(), corpus.url(form.row).len());
+            (form.leads_on, !form.is_named, length)
         };
-        let mut by_label: Vec<_> = places
-            .iter()
-            .enumerate()
-            .filter_map(|(at, place)| Some((place.label?, rank(place), at)))
-            .collect();
+        let mut by_label: Vec<_> =
+            forms.iter().enumerate().filter_map(|(at, form)| Some((form.label?, rank(form), at))).collect();
         by_label.sort_unstable();
         let mut duplicates = Vec::new();
         for same in by_label.chunk_by(|a, b| a.0 == b.0).filter(|same| same.len() > 1) {
-            // An empty page or an error is shown for every value of a key that would matter if there were anything to show, so it
-            // stands at many places, and at several that are built alike.
-            let showing: Vec<&Form> =
-                same.iter().filter(|place| !places[place.2].leads_on).map(|place| &forms[place.2]).collect();
-            let kinds: HashSet<&Form> = showing.iter().copied().collect();
+            // An empty page or an error is shown for every value of a key that would matter if there were anything to show, so
+            // many forms show it, and several that are built alike.
+            let showing: Vec<&Template> =
+                same.iter().filter(|form| !forms[form.2].leads_on).map(|form| &templates[form.2]).collect();
+            let kinds: HashSet<&Template> = showing.iter().copied().collect();
             if showing.len() as u64 > THRESHOLDS.proof.max_groups_per_page && kinds.len() < showing.len() {
                 continue;
             }
             let target = same[0].2;
-            let shows_it =
-                |at: &usize| corpus.relation(places[*at].row, places[target].row) == Relation::Same;
-            duplicates.extend(same[1..].iter().map(|place| place.2).filter(shows_it).map(|at| (at, target)));
+            let shows_it = |at: &usize| corpus.relation(forms[*at].row, forms[target].row) == Relation::Same;
+            duplicates.extend(same[1..].iter().map(|form| form.2).filter(shows_it).map(|at| (at, target)));
         }
         duplicates
     }
@@ -309,14 +310,20 @@ impl Search<'_> {
     }
 
     /// Makes one table, if it does what it was made for.
-    fn take_table(&mut self, places: &[Place], form: &Form, selector: &Selector, entries: &[(usize, usize)]) {
+    fn take_table(
+        &mut self,
+        forms: &[CurrentForm],
+        template: &Template,
+        selector: &Selector,
+        entries: &[(usize, usize)],
+    ) {
         let rows: Vec<(u32, u32)> =
-            entries.iter().map(|&(place, target)| (places[place].row, places[target].row)).collect();
-        let draft = self.lookup(form, selector.key, &rows);
+            entries.iter().map(|&(form, target)| (forms[form].row, forms[target].row)).collect();
+        let draft = self.lookup(template, selector.key, &rows);
         let moves = self.table.moves(&draft);
         let targets: HashMap<u64, u64> =
-            rows.iter().map(|&(row, target)| (self.table.place(row), self.table.place(target))).collect();
-        let is_planned = |&(row, place): &(u32, u64)| targets.get(&self.table.place(row)) == Some(&place);
+            rows.iter().map(|&(row, target)| (self.table.form_id(row), self.table.form_id(target))).collect();
+        let is_planned = |&(row, form): &(u32, u64)| targets.get(&self.table.form_id(row)) == Some(&form);
         let is_valid = |draft: &Draft| SiteRules::new(SiteSummary::default(), vec![draft.to_edit()]).is_ok();
         if moves.is_empty() || !moves.iter().all(is_planned) || !is_valid(&draft) {
             return;
@@ -329,11 +336,11 @@ impl Search<'_> {
             is_narrowed: false,
         };
         let votes = self.count(&moves, &joined(&self.table, &moves), &candidate);
-        let Naming { places: places_seen, failing } = selector.naming;
+        let Naming { forms: forms_seen, failing } = selector.naming;
         // What is stated is how well the selector names pages: that its entries agree is why they are there.
-        let votes = Votes { held_out: places_seen, held_out_failures: failing, ..votes };
+        let votes = Votes { held_out: forms_seen, held_out_failures: failing, ..votes };
         let judged = Judged { candidate, votes, refusal: None };
-        let (mean, variance) = Family::Other.prior().failure_rate(failing, places_seen);
+        let (mean, variance) = Family::Other.prior().failure_rate(failing, forms_seen);
         let merged = votes.merged as f64;
         self.loss = (self.loss.0 + merged * mean, self.loss.1 + merged * merged * variance);
         self.edits.push(write_edit(&self.table, &judged, &moves, &self.noise, Trust::Proven));
@@ -342,7 +349,7 @@ impl Search<'_> {
     }
 
     /// The edit that looks up the selector and writes what it stands for.
-    fn lookup(&self, form: &Form, selector: u32, rows: &[(u32, u32)]) -> Draft {
+    fn lookup(&self, template: &Template, selector: u32, rows: &[(u32, u32)]) -> Draft {
         let key_of = |number: u32| self.table.keys()[number as usize].clone();
         let selector_key = key_of(selector);
         let text_at = |row: u32, key: u32| {
@@ -380,7 +387,7 @@ impl Search<'_> {
             };
             (Spot::Key(key_of(key)), test)
         };
-        let when = form.iter().map(test).collect();
+        let when = template.iter().map(test).collect();
 
         let params = |row: u32| {
             let is_param = |pair: &&u32| matches!(self.table.key_of(**pair), TokenKey::QueryParam(_));

@@ -19,7 +19,7 @@ use crate::preference::{Form, PreferredForms, UnmetPreference, UnmetReason};
 /// An edit that joins a form that is wanted and another that it would write, or that may not be fetched.
 #[derive(Clone, Debug)]
 pub(super) struct Turned {
-    /// The place of the edit.
+    /// The index of the edit.
     pub(super) index: usize,
     /// The form that is wanted.
     pub(super) form: Form,

@@ -104,7 +104,7 @@ pub(super) fn hosts_seen(corpus: &Corpus) -> Vec<Box<str>> {
     let name = |(mut labels, _): (Vec<u32>, usize)| {
         // The label next to the site's name comes last.
         labels.sort_by_key(|&pair| match corpus.keys()[corpus.pair_key(pair) as usize] {
-            TokenKey::Subdomain(place) => std::cmp::Reverse(place),
+            TokenKey::Subdomain(position) => std::cmp::Reverse(position),
             _ => std::cmp::Reverse(0),
         });
         let texts = labels.iter().filter_map(|&pair| corpus.value(corpus.pair_value(pair)).as_text());

@@ -121,7 +121,7 @@ impl Search<'_> {
         // Labels are numbered in no order that means anything, so the first are as good as any.
         let clusters: Vec<&[u32]> = (0..corpus.page_count() as u32)
             .map(|label| self.table.rows_with_label(label))
-            .filter(|rows| rows.iter().any(|&row| self.table.place(row) != self.table.place(rows[0])))
+            .filter(|rows| rows.iter().any(|&row| self.table.form_id(row) != self.table.form_id(rows[0])))
             .take(THRESHOLDS.suggest.max_clusters)
             .collect();
         let differ = Differ { table: &self.table };
@@ -174,15 +174,15 @@ impl Search<'_> {
         candidates.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// URLs of a cluster that stand at different places, the shortest first.
+    /// URLs of a cluster that have different forms, the shortest first.
     fn members_apart(&self, cluster: &[u32]) -> Vec<u32> {
         let corpus = self.table.corpus();
         let mut seen = Vec::with_capacity(THRESHOLDS.suggest.members_per_cluster);
         let mut members = Vec::with_capacity(THRESHOLDS.suggest.members_per_cluster);
         for &row in cluster {
-            let place = self.table.place(row);
-            if !seen.contains(&place) {
-                seen.push(place);
+            let form_id = self.table.form_id(row);
+            if !seen.contains(&form_id) {
+                seen.push(form_id);
                 members.push(row);
                 if members.len() == THRESHOLDS.suggest.members_per_cluster {
                     break;
@@ -193,7 +193,7 @@ impl Search<'_> {
         members
     }
 
-    /// Whether a draft forgets only keys of which enough is known, and puts no text in place of a parameter, which rules cannot do.
+    /// Whether a draft forgets only keys of which enough is known, and puts no text instead of a parameter, which rules cannot do.
     fn is_sound(&self, draft: &Draft) -> bool {
         draft.change.iter().all(|change| match change {
             Change::Drop(Spot::Key(key @ (TokenKey::QueryParam(_) | TokenKey::PathParam(_)))) => {

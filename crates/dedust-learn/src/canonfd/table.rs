@@ -1,7 +1,7 @@
 /*!
 What every training URL has become so far, and what an edit would make of it.
 
-A URL's place is a number: the sum of one well-mixed number per pair. Two URLs stand at the same place when the edits
+A URL's form id is a number: the sum of one well-mixed number per pair. Two URLs have the same form when the edits
 that were made so far bring them to the same form. Leaving out a pair is a subtraction, taking a value for another or
 spelling it in another way an exchange, so most edits are tried by arithmetic; the others are made on the
 [parts](dedust::support::UrlParts) of each URL they concern. A pair is known by its number, too: no text is compared to find it.
@@ -61,9 +61,9 @@ pub(super) struct Table<'c> {
     first_row_ends: Vec<u32>,
     /// Rows that edits gave a pair, for the pairs that know where to look.
     later_rows: Vec<Vec<u32>>,
-    places: Vec<u64>,
-    /// The first row at each place, and the rows before and after each row.
-    first_at: HashMap<u64, u32>,
+    form_ids: Vec<u64>,
+    /// The first row of each form, and the rows before and after each row.
+    first_of: HashMap<u64, u32>,
     previous: Vec<u32>,
     next: Vec<u32>,
     /// How much work was done, see [`Table::work`].
@@ -115,8 +115,8 @@ impl<'c> Table<'c> {
             first_rows: Vec::new(),
             first_row_ends: Vec::new(),
             later_rows: Vec::new(),
-            places: Vec::with_capacity(corpus.len()),
-            first_at: HashMap::default(),
+            form_ids: Vec::with_capacity(corpus.len()),
+            first_of: HashMap::default(),
             previous: vec![END; corpus.len()],
             next: vec![END; corpus.len()],
             work: AtomicU64::new(0),
@@ -134,7 +134,7 @@ impl<'c> Table<'c> {
             table.key(key);
         }
         table.pairs_by_mix.reserve(corpus.pair_count());
-        table.first_at.reserve(corpus.len());
+        table.first_of.reserve(corpus.len());
         for pair in 0..corpus.pair_count() as u32 {
             let (key, value) = (corpus.pair_key(pair), corpus.pair_value(pair));
             let mix = pair_number(&table.keys[key as usize], corpus.value(value).as_text());
@@ -144,20 +144,20 @@ impl<'c> Table<'c> {
         for row in 0..corpus.len() as u32 {
             let start = table.row_pairs.len() as u32;
             let has_segment = corpus.pairs(row).iter().any(|&pair| table.is_segment(pair));
-            let mut place = 0u64;
+            let mut form_id = 0u64;
             for &number in corpus.pairs(row) {
                 let pair = &mut table.pairs[number as usize];
                 // The slash of `/` ends no segment.
                 if has_segment || !is_slash[pair.key as usize] {
-                    place = place.wrapping_add(pair.mix);
+                    form_id = form_id.wrapping_add(pair.mix);
                     pair.count += 1;
                     table.row_pairs.push(number);
                     table.row_keys.push(pair.key);
                 }
             }
             table.rows.push(start..table.row_pairs.len() as u32);
-            table.places.push(place);
-            table.enter(row, place);
+            table.form_ids.push(form_id);
+            table.enter(row, form_id);
         }
         table.list_rows();
         table
@@ -348,13 +348,13 @@ impl<'c> Table<'c> {
         &self.rows_by_label[start as usize..self.label_ends[label] as usize]
     }
 
-    pub(super) fn place(&self, row: u32) -> u64 {
-        self.places[row as usize]
+    pub(super) fn form_id(&self, row: u32) -> u64 {
+        self.form_ids[row as usize]
     }
 
-    /// The rows at a place.
-    pub(super) fn at(&self, place: u64) -> impl Iterator<Item = u32> {
-        let mut row = self.first_at.get(&place).copied().unwrap_or(END);
+    /// The rows of a form.
+    pub(super) fn at(&self, form_id: u64) -> impl Iterator<Item = u32> {
+        let mut row = self.first_of.get(&form_id).copied().unwrap_or(END);
         std::iter::from_fn(move || {
             let this = row;
             (this != END).then(|| {
@@ -364,8 +364,8 @@ impl<'c> Table<'c> {
         })
     }
 
-    fn enter(&mut self, row: u32, place: u64) {
-        let first = self.first_at.entry(place).or_insert(END);
+    fn enter(&mut self, row: u32, form_id: u64) {
+        let first = self.first_of.entry(form_id).or_insert(END);
         let after = std::mem::replace(first, row);
         self.previous[row as usize] = END;
         self.next[row as usize] = after;
@@ -382,9 +382,9 @@ impl<'c> Table<'c> {
         if before != END {
             self.next[before as usize] = after;
         } else if after != END {
-            self.first_at.insert(self.places[row as usize], after);
+            self.first_of.insert(self.form_ids[row as usize], after);
         } else {
-            self.first_at.remove(&self.places[row as usize]);
+            self.first_of.remove(&self.form_ids[row as usize]);
         }
     }
 }

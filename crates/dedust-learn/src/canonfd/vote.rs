@@ -1,7 +1,7 @@
 /*!
 What the groups of URLs that an edit would join say about it.
 
-Every group that an edit would join votes: the URLs at each place it joins speak with the label of their majority, and
+Every group that an edit would join votes: the URLs of each form it joins speak with the label of their majority, and
 those that agree with most are for the edit, the others against it. A large cluster counts little more than a small one,
 so that one page with a thousand URLs cannot outvote a site.
 
@@ -33,7 +33,7 @@ pub(super) struct Votes {
     pub(super) agreeing: u64,
     /// Distinct pages of those groups.
     pub(super) pages: u64,
-    /// Places that would be joined to others.
+    /// Forms that would be joined to others.
     pub(super) merged: u64,
     /// URLs that would be changed and joined to others, and URLs that would be changed for nothing.
     pub(super) joined: u64,
@@ -53,7 +53,7 @@ pub(super) struct Ballot {
     pub(super) against: u64,
     /// Votes of pages that differ slightly.
     pub(super) slight: u64,
-    /// Votes against it by labels that no other URL of their place has.
+    /// Votes against it by labels that no other URL of their form has.
     pub(super) loose: u64,
     /// Votes against it by labels that contradict their company everywhere, or whose page stands elsewhere.
     pub(super) disbelieved: u64,
@@ -133,7 +133,7 @@ impl Sides {
     }
 }
 
-/// A place that an edit would join to others: the label of its majority, and a row that has it.
+/// A form that an edit would join to others: the label of its majority, and a row that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Voice {
     label: u32,
@@ -145,7 +145,7 @@ struct Voice {
 /// A group that an edit would join.
 pub(super) struct Group {
     /// Where it would stand.
-    place: u64,
+    form_id: u64,
     /// Its parts.
     parts: usize,
     /// URLs that would come there.
@@ -199,7 +199,7 @@ impl Group {
 
     /// Whether it has no part in choosing.
     pub(super) fn is_held_out(&self) -> bool {
-        self.place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 < (u64::from(u32::MAX) / 5) * 2
+        self.form_id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 < (u64::from(u32::MAX) / 5) * 2
     }
 }
 
@@ -212,17 +212,17 @@ pub(super) fn joined(table: &Table<'_>, moves: &[(u32, u64)]) -> Vec<Group> {
     };
     let moved = RowSet::of(moves.iter().map(|(row, _)| *row), table.corpus().len());
     let mut groups = Vec::new();
-    // Of those that would stand at a place.
+    // Of those that would have a form.
     let mut rows: Vec<MovedRow> = Vec::new();
-    for coming in by_place(moves).chunk_by(|a, b| a.0 == b.0) {
-        let place = coming[0].0;
-        let mut staying = table.at(place).filter(|&row| !moved.contains(row)).peekable();
+    for coming in by_form(moves).chunk_by(|a, b| a.0 == b.0) {
+        let form_id = coming[0].0;
+        let mut staying = table.at(form_id).filter(|&row| !moved.contains(row)).peekable();
         if coming.len() == 1 && staying.peek().is_none() {
             continue;
         }
         rows.clear();
-        rows.extend(coming.iter().map(|&(_, row)| (table.place(row), label(row), row)));
-        rows.extend(staying.map(|row| (place, label(row), row)));
+        rows.extend(coming.iter().map(|&(_, row)| (table.form_id(row), label(row), row)));
+        rows.extend(staying.map(|row| (form_id, label(row), row)));
         if rows.iter().all(|row| row.0 == rows[0].0) {
             continue;
         }
@@ -232,28 +232,28 @@ pub(super) fn joined(table: &Table<'_>, moves: &[(u32, u64)]) -> Vec<Group> {
         let mut voices: Vec<Voice> = parts.filter_map(majority).collect();
         voices.sort_unstable();
         let coming = coming.len();
-        groups.push(Group { place, parts: count, coming, voices, disbelieved: 0 });
+        groups.push(Group { form_id, parts: count, coming, voices, disbelieved: 0 });
     }
     silence(&mut groups);
-    misplace(table, moves, &mut groups);
+    silence_displaced(table, moves, &mut groups);
     groups
 }
 
-/// The rows that move, in the order of their places and then of the rows: moves come in the order of the rows.
-pub(super) fn by_place(moves: &[(u32, u64)]) -> Vec<(u64, u32)> {
-    // Places are well-spread numbers, so their first bits divide them into lists of a few.
+/// The rows that move, in the order of their forms and then of the rows: moves come in the order of the rows.
+pub(super) fn by_form(moves: &[(u32, u64)]) -> Vec<(u64, u32)> {
+    // Form ids are well-spread numbers, so their first bits divide them into lists of a few.
     let bits = moves.len().checked_ilog2().unwrap_or_default().max(1);
-    let list = |place: u64| (place >> (64 - bits)) as usize;
+    let list = |form_id: u64| (form_id >> (64 - bits)) as usize;
     let mut ends = vec![0u32; 1 << bits];
-    moves.iter().for_each(|(_, place)| ends[list(*place)] += 1);
+    moves.iter().for_each(|(_, form_id)| ends[list(*form_id)] += 1);
     let mut end = 0;
     for start in &mut ends {
         end += std::mem::replace(start, end);
     }
     let mut rows = vec![(0, 0); moves.len()];
-    for &(row, place) in moves {
-        let end = &mut ends[list(place)];
-        rows[*end as usize] = (place, row);
+    for &(row, form_id) in moves {
+        let end = &mut ends[list(form_id)];
+        rows[*end as usize] = (form_id, row);
         *end += 1;
     }
     let mut start = 0;
@@ -264,7 +264,7 @@ pub(super) fn by_place(moves: &[(u32, u64)]) -> Vec<(u64, u32)> {
     rows
 }
 
-/// The place where a row stands, its label and its number.
+/// The form id of a row, its label and its number.
 type MovedRow = (u64, u32, u32);
 
 /// The label that more than half of the labelled rows have; rows come sorted by label, the unlabelled last.
@@ -303,39 +303,39 @@ fn silence(groups: &mut [Group]) {
     }
 }
 
-/// Takes the voice from labels whose page stands elsewhere: more URLs with that label would stand at another place than
+/// Takes the voice from labels whose page stands elsewhere: more URLs with that label would have another form than
 /// at this one, so this one has got the label of another page.
-fn misplace(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Group]) {
+fn silence_displaced(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Group]) {
     let contested = |group: &Group| {
         group.voices.first().map(|voice| voice.label) != group.voices.last().map(|voice| voice.label)
     };
     if !groups.iter().any(contested) {
         return;
     }
-    let place = |row: u32| match moves.binary_search_by_key(&row, |(moved, _)| *moved) {
+    let form_id = |row: u32| match moves.binary_search_by_key(&row, |(moved, _)| *moved) {
         Ok(at) => moves[at].1,
-        Err(_) => table.place(row),
+        Err(_) => table.form_id(row),
     };
     for group in groups {
         if !contested(group) {
             continue;
         }
-        let here = group.place;
+        let here = group.form_id;
         group.believe_only(|voice| {
             if voice.label == ERROR {
                 return true;
             }
-            let mut places: Vec<u64> = table
+            let mut form_ids: Vec<u64> = table
                 .rows_with_label(voice.label)
                 .iter()
                 .take(THRESHOLDS.vote.max_rows_of_label)
-                .map(|&row| place(row))
+                .map(|&row| form_id(row))
                 .collect();
-            places.sort_unstable();
+            form_ids.sort_unstable();
             let run = |run: &[u64]| (run[0], run.len());
-            let mut counts = places.chunk_by(|a, b| a == b).map(run);
-            let there = counts.clone().filter(|(place, _)| *place != here).map(|(_, count)| count).max();
-            let count = counts.find(|(place, _)| *place == here).map_or(0, |(_, count)| count);
+            let mut counts = form_ids.chunk_by(|a, b| a == b).map(run);
+            let there = counts.clone().filter(|(form_id, _)| *form_id != here).map(|(_, count)| count).max();
+            let count = counts.find(|(form_id, _)| *form_id == here).map_or(0, |(_, count)| count);
             there.is_none_or(|there| there <= count)
         });
     }
@@ -345,13 +345,13 @@ fn misplace(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Group]) {
 pub(super) fn count(table: &Table<'_>, groups: &[Group], slight: SlightVotes) -> Votes {
     let corpus = table.corpus();
     let label = |row: u32| corpus.labels()[row as usize];
-    // No more than one URL at this place has the label, whatever others do: the label may be wrong.
+    // No more than one URL of this form has the label, whatever others do: the label may be wrong.
     let is_alone = |row: u32| {
         if label(row) == NO_LABEL {
             return false;
         }
         let rows = table.rows_with_label(label(row)).iter().take(THRESHOLDS.vote.max_rows_of_label);
-        rows.filter(|&&other| table.place(other) == table.place(row)).count() == 1
+        rows.filter(|&&other| table.form_id(other) == table.form_id(row)).count() == 1
     };
     let mut votes = Votes::default();
     let mut pages: HashSet<u32> = HashSet::default();
@@ -399,13 +399,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_are_sorted_by_place_and_row() {
+    fn moves_are_sorted_by_form_and_row() {
         for count in [0, 1, 2, 3, 1000] {
-            let place = |row: u32| (u64::from(row) % 700).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let moves: Vec<(u32, u64)> = (0..count).map(|row| (row, place(row))).collect();
-            let mut sorted: Vec<(u64, u32)> = moves.iter().map(|&(row, place)| (place, row)).collect();
+            let form_id = |row: u32| (u64::from(row) % 700).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let moves: Vec<(u32, u64)> = (0..count).map(|row| (row, form_id(row))).collect();
+            let mut sorted: Vec<(u64, u32)> = moves.iter().map(|&(row, form_id)| (form_id, row)).collect();
             sorted.sort();
-            assert_eq!(by_place(&moves), sorted);
+            assert_eq!(by_form(&moves), sorted);
         }
     }
 }

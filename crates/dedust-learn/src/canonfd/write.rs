@@ -10,7 +10,7 @@ use super::accept::{Noise, Refusal};
 use super::draft::Draft;
 use super::search::{Judged, Search};
 use super::table::Table;
-use super::vote::by_place;
+use super::vote::by_form;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::pair_counts::PairCounts;
@@ -70,7 +70,7 @@ pub(super) fn write_edit(
     let mut examples: Vec<(u32, u32)> = Vec::new();
     // Of the pages that the edit concerns, those that were seen in the form that it writes.
     let (mut pages, mut seen) = (0, 0);
-    for group in by_place(moves).chunk_by(|a, b| a.0 == b.0) {
+    for group in by_form(moves).chunk_by(|a, b| a.0 == b.0) {
         pages += 1;
         let row = group[0].1;
         let is_duplicate =
@@ -82,7 +82,7 @@ pub(super) fn write_edit(
         kinds = kinds | corpus.kinds(row) | corpus.kinds(duplicate);
         if examples.len() < THRESHOLDS.search.max_examples {
             // What edits before this one have brought together shows nothing of it.
-            let was_apart = |other: &u32| table.place(*other) != table.place(row);
+            let was_apart = |other: &u32| table.form_id(*other) != table.form_id(row);
             let others = table.at(group[0].0).chain(group[1..].iter().map(|&(_, other)| other));
             let others = others.filter(|other| is_duplicate(other) && was_apart(other));
             let others = others.take(THRESHOLDS.search.max_duplicates_of_example);

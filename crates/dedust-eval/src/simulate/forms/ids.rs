@@ -1,5 +1,5 @@
 /*!
-Pages known by a number that stands in several places.
+Pages known by a number that stands in several parts of a URL.
 */
 
 use super::super::chance::scatter;

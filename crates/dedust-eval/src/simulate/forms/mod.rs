@@ -1,7 +1,7 @@
 /*!
 How each section of a site spells its URLs.
 
-A section is a place of its own, told apart by path or host: one for every phenomenon, one for pages that look like
+A section is a part of the site, known by its path or host: one for every phenomenon, one for pages that look like
 duplicates and are none, two without phenomena. Within a section a URL is a function of a page and a copy, both
 counted from 0, and no two pairs give the same URL. Nothing is remembered, so URLs can be had in any order.
 */

@@ -106,11 +106,11 @@ pub(super) fn default_language(names: &Names, spelling: Spelling, text: &mut Tex
 
 /// `/maze/river/stone/big-7.html` with `/river/stone` once or more; `/stone/river` leads elsewhere.
 pub(super) fn crawler_trap(names: &Names, spelling: Spelling, text: &mut Text<'_>) {
-    let place = spelling.page / 2;
-    let [first, second, third] = three_words(names.hash(place), spelling.page % 2);
+    let pair = spelling.page / 2;
+    let [first, second, third] = three_words(names.hash(pair), spelling.page % 2);
     names.origin(text).str("/maze/");
     for _ in 0..=spelling.copy {
         text.word(first).str("/").word(second).str("/");
     }
-    text.word(third).str("-").number(names.id(place)).str(".html");
+    text.word(third).str("-").number(names.id(pair)).str(".html");
 }

@@ -14,7 +14,7 @@ pub const ERROR_CONTENT: u64 = u64::MAX;
 pub struct LyingRow {
     /// In ASCII without quotes or backslashes, as are title and links.
     pub url: String,
-    /// The page it really leads to, also where an error was shown in its place.
+    /// The page it really leads to, also where an error was shown instead.
     pub page: u64,
     /// Equal where the same content was shown, apart from what differs between fetches of one page: the number of the
     /// page, or [`ERROR_CONTENT`].

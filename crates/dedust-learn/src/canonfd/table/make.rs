@@ -11,7 +11,7 @@ use foldhash::HashMap;
 use super::fold::Folded;
 use super::{NO_LIST, SpotNumber, Table};
 use crate::canonfd::draft::Draft;
-use crate::pair_number::{pair_number, place_of, raw_pair_number};
+use crate::pair_number::{form_id_of, pair_number, raw_pair_number};
 
 /// What an edit does to the pairs of a URL without looking at its form. Pairs are known by their numbers.
 enum Step {
@@ -100,10 +100,10 @@ impl Table<'_> {
                 taken_apart += 1;
                 let edits = edits.get_or_insert_with(|| compiled(edit));
                 self.read_row(row, edits, &mut parts);
-                parts.apply(edits, 0).then(|| place_of(&parts))
+                parts.apply(edits, 0).then(|| form_id_of(&parts))
             }
         };
-        let moved = |row: u32| Some((row, becomes(row).filter(|place| *place != self.place(row))?));
+        let moved = |row: u32| Some((row, becomes(row).filter(|form_id| *form_id != self.form_id(row))?));
         (rows.into_iter().filter_map(moved).collect(), taken_apart)
     }
 
@@ -198,18 +198,18 @@ impl Table<'_> {
     }
 
     fn stepped(&self, row: u32, steps: &Steps) -> u64 {
-        let step = |place: u64, number: u32| {
+        let step = |form_id: u64, number: u32| {
             let becomes = self.after_steps(number, steps).unwrap_or_default();
-            place.wrapping_sub(self.pairs[number as usize].mix).wrapping_add(becomes)
+            form_id.wrapping_sub(self.pairs[number as usize].mix).wrapping_add(becomes)
         };
-        let place = self.place(row);
+        let form_id = self.form_id(row);
         if let Some(only) = steps.only {
-            return self.get(row, &SpotNumber::Key(only)).map_or(place, |number| step(place, number));
+            return self.get(row, &SpotNumber::Key(only)).map_or(form_id, |number| step(form_id, number));
         }
         let pairs = self.row_keys(row).iter().zip(self.row(row));
         let concerned = pairs.filter(|(key, _)| steps.concerns(**key));
-        let place = concerned.fold(place, |place, (_, number)| step(place, *number));
-        if steps.forget_path { place.wrapping_add(pair_number(&FORGOTTEN, Some("*"))) } else { place }
+        let form_id = concerned.fold(form_id, |form_id, (_, number)| step(form_id, *number));
+        if steps.forget_path { form_id.wrapping_add(pair_number(&FORGOTTEN, Some("*"))) } else { form_id }
     }
 
     /// What becomes of a pair; `None` when it goes.
@@ -250,7 +250,7 @@ impl Table<'_> {
         let forgotten = self.find_pair(&FORGOTTEN, &Value::from("*"));
         let (mut parts, edits) = (UrlParts::default(), compiled(edit));
         let mut pairs: Vec<u32> = Vec::new();
-        for &(row, place) in moves {
+        for &(row, form_id) in moves {
             pairs.clear();
             if let Some(steps) = steps.as_ref().filter(|steps| self.is_arithmetic(row, steps)) {
                 let old = self.row_keys(row).iter().zip(self.row(row));
@@ -270,7 +270,7 @@ impl Table<'_> {
                     }));
                 });
             }
-            self.replace(row, &pairs, place);
+            self.replace(row, &pairs, form_id);
         }
     }
 
@@ -290,10 +290,10 @@ impl Table<'_> {
         }
     }
 
-    /// Gives a row other pairs, whose sum is its place.
-    fn replace(&mut self, row: u32, pairs: &[u32], place: u64) {
+    /// Gives a row other pairs, whose sum is its form id.
+    fn replace(&mut self, row: u32, pairs: &[u32], form_id: u64) {
         let mixes = pairs.iter().map(|&pair| self.pairs[pair as usize].mix);
-        debug_assert_eq!(mixes.fold(0, u64::wrapping_add), place);
+        debug_assert_eq!(mixes.fold(0, u64::wrapping_add), form_id);
         let old = self.rows[row as usize].clone();
         for &number in pairs {
             if self.row(row).contains(&number) {
@@ -314,7 +314,7 @@ impl Table<'_> {
             }
         }
         self.leave(row);
-        // In the same place where there is room.
+        // Where it was, if there is room.
         let start = if pairs.len() <= old.len() {
             self.row_pairs[old.start as usize..][..pairs.len()].copy_from_slice(pairs);
             old.start
@@ -328,8 +328,8 @@ impl Table<'_> {
             self.row_keys[start as usize + at] = self.pairs[pair as usize].key;
         }
         self.rows[row as usize] = start..start + pairs.len() as u32;
-        self.places[row as usize] = place;
-        self.enter(row, place);
+        self.form_ids[row as usize] = form_id;
+        self.enter(row, form_id);
     }
 }
 

@@ -82,6 +82,6 @@ fn keys_are_taken_away() {
     let moved: usize =
         keys.iter().map(|key| moves_alike(&table, drop(key)) + moves_alike(&table, none(key))).sum();
     assert!(moved > 20, "{moved}");
-    // That pairs add up to places is asserted where rows are changed.
+    // That pairs add up to form ids is asserted where rows are changed.
     keys.iter().for_each(|key| make(&mut table, drop(key)));
 }
