@@ -16,7 +16,7 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
   dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
 
-Every command reads every format: WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, access logs, crawl logs and lists of URLs, plain or compressed with gzip or zstd, told by content; from files, folders, 'patterns/*.gz', @lists and `-`, which is standard input. Text may be UTF-8 or UTF-16. Data goes to standard output, everything else to standard error.
+Every command reads every format: WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, access logs, crawl logs and lists of URLs, plain or compressed with gzip or zstd, recognised by content; from files, folders, 'patterns/*.gz', @lists and `-`, which is standard input. Text may be UTF-8 or UTF-16. Data goes to standard output, everything else to standard error.
 
 Exit codes: 0 done; 1 ran, and the answer is no; 2 could not run; 130 interrupted."#;
 
@@ -25,7 +25,7 @@ pub(crate) const INPUT: &str = r#"Files or folders with observations: WARC, ARC,
 
 A folder stands for all files in it and below, except those that start with . or _; 'a/**/*.parquet' in quotes for all that match, @FILE for the paths that FILE names, one per line, and `-` for standard input.
 
-Only the column `url` is required. Duplicates are told from `cluster` (or `page`), `canonical`, `redirect`, `redirected_from`, `digest`, `text_digest`, and `simhash` with `title`; `status`, `time` and `truncated` are used too, all others are ignored. Names that Common Crawl, Screaming Frog, Nutch and Scrapy give to these columns are known; other names are said with --column."#;
+Only the column `url` is required. Duplicates are recognised by `cluster` (or `page`), `canonical`, `redirect`, `redirected_from`, `digest`, `text_digest`, and `simhash` with `title`; `status`, `time` and `truncated` are used too, all others are ignored. Names that Common Crawl, Screaming Frog, Nutch and Scrapy give to these columns are known; other names are said with --column."#;
 
 /// URLs, wherever they are read.
 pub(crate) const URLS: &str = r#"Files or folders with URLs, of any format that `learn` reads: a list, WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, logs; plain, gzip or zstd
@@ -229,7 +229,7 @@ pub(crate) const SERVE: &str = r#"Examples:
 
 POST /v1/normalize, /v1/keys, /v1/seen and /v1/explain take a URL in each line, or JSON in each line with Content-Type: application/x-ndjson, and answer each line by a line. docs/service.md has examples in several languages.
 
-The rule file is loaded again when it changes, or on SIGHUP; a file that cannot be used is told, and the rules before it are kept. SIGTERM and Ctrl-C stop the server when the requests that it has are answered.
+The rule file is loaded again when it changes, or on SIGHUP; a file that cannot be used is reported, and the rules before it are kept. SIGTERM and Ctrl-C stop the server when the requests that it has are answered.
 
 Changes (decisions about rules, learning) need the token that is printed at the start, as the header `Authorization: Bearer TOKEN`. Set DEDUST_TOKEN to choose it. The address is printed on standard output, everything else on standard error; -v logs each request."#;
 
@@ -342,7 +342,7 @@ pub(crate) const REPORT: &str = r#"Examples:
 
 The page is one file that opens from disk and asks the network for nothing. It says what the rules save and risk, and shows each edit with its evidence, its bound and examples; which duplicates are left, and why; the pattern tree of the site; groups of duplicates; and which parameters matter where. Edits can be switched off in it to see what they save, and URLs can be tried: the normalizer is part of the page.
 
-Which pages URLs show is told from the crawl as `dedust learn` does. Without such evidence the page shows what is merged, and not whether that is right. Without a crawl it shows what the rule file says of itself. Of compiled rules no more is known than what they do.
+Which pages URLs show is decided from the crawl as `dedust learn` does. Without such evidence the page shows what is merged, and not whether that is right. Without a crawl it shows what the rule file says of itself. Of compiled rules no more is known than what they do.
 
 Up to 40 sites are shown in full, the worst first: those with most duplicates left. All others are in the table of sites. Figures hold for all URLs of the crawl; switches and the list of URLs that an edit changes need the URLs in the page, which are left out where they would take more than 2 MB. The page then says which figures are estimates.
 
@@ -476,4 +476,4 @@ pub(crate) const COMPLETIONS: &str = r#"Examples:
 /// Of `dedup --rekey`.
 pub(crate) const REKEY: &str = "Rules have changed: make the set anew, from the URLs that were printed before; may be given again
 
-A set holds hashes of keys, from which no URL can be told. With other rules, a page may have another key, and would be printed once more. Give the URLs that were printed so far, in any format: the set is made anew from them and takes the place of the old one when it is done. Without INPUT, nothing else is done.";
+A set holds hashes of keys, from which no URL can be recovered. With other rules, a page may have another key, and would be printed once more. Give the URLs that were printed so far, in any format: the set is made anew from them and takes the place of the old one when it is done. Without INPUT, nothing else is done.";

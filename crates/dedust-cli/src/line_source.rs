@@ -66,7 +66,7 @@ pub(crate) struct Batches {
     taken: usize,
     in_long_line: bool,
     ended: bool,
-    /// A failure that is told after the lines read before it.
+    /// A failure that is reported after the lines read before it.
     failed: Option<io::Error>,
 }
 

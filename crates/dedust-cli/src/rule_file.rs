@@ -43,7 +43,7 @@ pub(crate) fn open(path: &Path, urls_on_stdin: bool) -> anyhow::Result<Rules> {
     open_with(path, urls_on_stdin, |file| RuleSet::load(file).map(Rules::Plain), Rules::Compiled)
 }
 
-/// Likewise; `load` reads plain rules, `take` takes compiled ones.
+/// Opens rules as [`open`] does; `load` reads plain rules, `take` takes compiled ones.
 fn open_with<T>(
     path: &Path,
     urls_on_stdin: bool,
@@ -64,7 +64,7 @@ fn open_with<T>(
     load(dedust_io::open_text(path)?).with_context(cannot_use)
 }
 
-/// Whether there is a file of compiled rules at `path`; false also when it cannot be read, which is told later.
+/// Whether there is a file of compiled rules at `path`; false also when it cannot be read, which is reported later.
 pub(crate) fn holds_compiled(path: &Path) -> bool {
     path.as_os_str() != "-" && dedust::holds_compiled(path)
 }
@@ -220,7 +220,7 @@ pub(crate) fn refused_with(site: &str, edits: &[Edit], error: InvalidSite) -> Re
 /// Looks whether the file that rules were read from is still there as it was, and says once if it is not.
 pub(crate) struct Watch {
     path: PathBuf,
-    /// None for what is no file, and after a change was told.
+    /// None for what is no file, and after a change was reported.
     stamp: Option<FileStamp>,
 }
 

@@ -60,7 +60,7 @@ impl Input {
         Self::start(Text::from_read(name, source)?, Patience::Window)
     }
 
-    /// Likewise, from somebody who may wait for our answer to the first line before saying more.
+    /// Reads from a writer that may wait for our answer to the first line before it writes more.
     pub fn from_dialogue(name: &str, source: impl Read + Send + 'static) -> Result<Input, ReadError> {
         Self::start(Text::from_read(name, source)?, Patience::FirstLine)
     }
@@ -147,7 +147,7 @@ impl Input {
         let failed = |source| ReadError::Spool { file: file.clone(), source };
         let mut spool = tempfile::tempfile().map_err(failed)?;
         spool.write_all(&self.start).map_err(failed)?;
-        // A failure of the source is told as such, not blamed on the temporary file.
+        // A failure of the source is reported as such, not blamed on the temporary file.
         let mut buffer = vec![0; SNIFFED_BYTES];
         let mut len = self.start.len() as u64;
         loop {

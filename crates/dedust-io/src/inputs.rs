@@ -103,7 +103,7 @@ fn expand_path(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), ReadError> {
     }
     let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']) && !path.exists());
     let Some(pattern) = pattern else {
-        // Whether it can be opened is told when it is.
+        // Whether it can be opened is reported when it is.
         files.push(path.to_owned());
         return Ok(());
     };

@@ -61,7 +61,7 @@ pub(crate) fn keys_of(row: &[u8]) -> Vec<String> {
     let mut observation = Observation::new();
     let file = "".into();
     let place = Place { file: &file, location: crate::Location::default() };
-    // Whatever is wrong with the row is told when it is read.
+    // Whatever is wrong with the row is reported when it is read.
     let _ = parse(row, place, &mut keys, &mut observation);
     keys.met.into_iter().map(Into::into).collect()
 }

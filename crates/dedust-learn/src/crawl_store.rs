@@ -133,7 +133,7 @@ impl CrawlStore {
         self
     }
 
-    /// Adds one URL with what is known of it, as [`Crawl::observe_at`] does. A failure of the disk is told in the end.
+    /// Adds one URL with what is known of it, as [`Crawl::observe_at`] does. A failure of the disk is reported in the end.
     pub fn observe(
         &mut self,
         url: &[u8],

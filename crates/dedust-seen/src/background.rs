@@ -164,7 +164,7 @@ impl Background {
         let table = Arc::new(table);
         self.shared.change_view(|view| view.frozen.push(Arc::clone(&table)));
         if let Some(tables) = &self.tables {
-            // The receiver is there until it fails, which is told in another way.
+            // The receiver is there until it fails, which is reported in another way.
             let _ = tables.send(table);
         }
     }

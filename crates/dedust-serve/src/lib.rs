@@ -29,7 +29,7 @@ running.join().map_err(|_| "the server panicked")??;
 # Ok::<(), Box<dyn std::error::Error>>(())
 ```
 
-Prints nothing: what happens is told to [`ServeOptions::log`]. Speaks HTTP/1.1 without TLS, which is left to a proxy.
+Prints nothing: what happens is reported to [`ServeOptions::log`]. Speaks HTTP/1.1 without TLS, which is left to a proxy.
 */
 
 mod answer;

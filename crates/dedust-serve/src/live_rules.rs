@@ -2,7 +2,7 @@
 The rules that are served: loaded from a file, exchanged as a whole when it changes, and changed by people.
 
 A request takes the rules once and keeps them, so that one answer is never made of two rule sets. A changed file that cannot be
-used is told once, and the rules before it are kept. What is written goes beside the file and is renamed.
+used is reported once, and the rules before it are kept. What is written goes beside the file and is renamed.
 */
 
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ impl LiveRules {
         Ok(rules)
     }
 
-    /// Has a seen-set told about other rules from now on.
+    /// From now on, a seen-set is notified of other rules.
     pub(crate) fn tell_seen(&self, seen: Seen) {
         let _ = self.seen.set(seen);
     }

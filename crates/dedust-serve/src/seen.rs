@@ -210,7 +210,7 @@ impl Answerer {
                     }
                     let mut inserted = self.insert(&keys, rules, &mut is_new);
                     if inserted.is_err() && self.is_on_server() {
-                        // A failure is told by the call after it, and the server may be back.
+                        // A failure is reported by the call after it, and the server may be back.
                         self.set = None;
                         inserted = self.insert(&keys, rules, &mut is_new);
                     }
@@ -284,7 +284,7 @@ impl Answerer {
         matches!(self.place, SeenPlace::Server(_))
     }
 
-    /// Whether something was done. A server that is gone is told, and connected to again when somebody asks; a folder has failed for good.
+    /// Whether something was done. A server that is gone is reported, and connected to again when somebody asks; a folder has failed for good.
     fn survive(&mut self, done: Result<(), SeenError>) -> Result<bool, SeenError> {
         let Err(error) = done else { return Ok(true) };
         self.set = None;

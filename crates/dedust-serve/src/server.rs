@@ -218,7 +218,7 @@ fn turn_away(stream: &TcpStream, app: &App) {
 /// Looks at the rule file, on another thread, while connections are taken.
 fn look(app: &Arc<App>, look: impl FnOnce(&LiveRules) + Send + 'static) {
     let rules = Arc::clone(&app.rules);
-    // A panic is told on standard error, and the rules stay as they are.
+    // A panic is reported on standard error, and the rules stay as they are.
     drop(tokio::task::spawn_blocking(move || look(&rules)));
 }
 

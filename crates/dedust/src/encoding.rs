@@ -269,7 +269,7 @@ pub(crate) fn is_same(one: &[u8], one_at: usize, other: &[u8], other_at: usize, 
     true
 }
 
-/// Likewise, where less than sixteen bytes follow.
+/// Whether two texts are equal that less than sixteen bytes follow.
 #[cold]
 #[inline(never)]
 fn is_same_end(one: &[u8], one_at: usize, other: &[u8], other_at: usize, length: usize) -> bool {

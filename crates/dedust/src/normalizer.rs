@@ -118,7 +118,7 @@ impl Normalizer {
         Self::compile_within(reader, DEFAULT_RULES_MEMORY)
     }
 
-    /// Likewise with a limit on memory, in bytes.
+    /// Like [`Normalizer::compile_from`], with a limit on memory, in bytes.
     pub fn compile_within(reader: impl io::Read, max_memory: u64) -> Result<Self, LoadRulesError> {
         let mut builder = ImageBuilder::default();
         let method = each_site(reader, max_memory, |domain, site, _| {
@@ -315,7 +315,7 @@ impl Normalizer {
         })
     }
 
-    /// Likewise, where hosts were met before.
+    /// Like [`Normalizer::parse`], for hosts that may have been met before.
     #[inline(always)]
     fn parse_with<'p>(
         &'p self,

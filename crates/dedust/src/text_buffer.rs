@@ -55,7 +55,7 @@ impl TextBuffer {
         self.length
     }
 
-    /// Likewise for more bytes than one copy takes, or few that nothing follows.
+    /// Appends more bytes than one copy takes, or few that nothing follows.
     fn push_long(&mut self, source: &[u8], length: usize) {
         if source.len() >= length.next_multiple_of(STEP)
             && let Some(to) = self.bytes.get_mut(self.length..)

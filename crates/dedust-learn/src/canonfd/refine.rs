@@ -28,7 +28,7 @@ impl Search<'_> {
         self.refined(candidate).into_iter().filter_map(|judged| self.on_proven_hosts(judged)).collect()
     }
 
-    /// Likewise, on whatever hosts.
+    /// The candidate if it is believed, and if not what is believed of it under a condition, on any hosts.
     fn refined(&self, candidate: Candidate) -> Vec<Judged> {
         let judged = self.vote(candidate);
         let parts = self.believed_parts(&judged);

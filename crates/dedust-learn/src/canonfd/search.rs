@@ -143,7 +143,7 @@ impl<'c> Search<'c> {
         self.proof.mode
     }
 
-    /// Likewise, with an eye to these forms.
+    /// The same search, which prefers these forms of URLs.
     pub(super) fn preferring(self, preferred: PreferredForms) -> Self {
         Self { preferred, ..self }
     }
@@ -321,7 +321,7 @@ impl<'c> Search<'c> {
         self.judge(candidate, votes)
     }
 
-    /// Likewise, with the groups that it would join.
+    /// What the votes say of a candidate, and the groups that it would join.
     pub(super) fn vote_with_groups(&self, candidate: Candidate) -> (Judged, Vec<Group>) {
         let moves = self.table.moves(&candidate.draft);
         let groups = joined(&self.table, &moves);
@@ -365,7 +365,7 @@ impl<'c> Search<'c> {
         others.map_or_else(|| self.harm_by_itself(candidate), Harm::AsOthers)
     }
 
-    /// Likewise, whatever is known of others: these only ever make an edit less trusted.
+    /// What an edit may do beside what it is to do, whatever is known of others: these only ever make an edit less trusted.
     fn harm_by_itself(&self, Candidate { draft, is_suspect, .. }: &Candidate) -> Harm {
         let is_harmless = !is_suspect && draft.is_harmless() && !self.has_default(draft);
         if is_harmless { Harm::None } else { Harm::Possible }

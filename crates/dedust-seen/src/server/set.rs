@@ -161,7 +161,7 @@ pub(crate) struct ServerSet {
     /// Batches that were sent.
     batches: u64,
     figures: SeenStats,
-    /// Why there are no answers any more, until it is told.
+    /// Why there are no answers any more, until it is reported.
     failure: Option<ServerError>,
     has_failed: bool,
     next: Batch,
@@ -183,7 +183,7 @@ impl ServerSet {
 
     /// Adds for each key whether it is new.
     ///
-    /// What was answered before a failure must reach whoever asked, and what was not may be new. So a failure is told by the next call.
+    /// What was answered before a failure must reach whoever asked, and what was not may be new. So a failure is reported by the next call.
     pub(crate) fn insert_batch(&mut self, keys: &[SeenKey], is_new: &mut Vec<bool>) -> Result<(), SeenError> {
         self.check()?;
         self.figures.lookups += keys.len() as u64;
@@ -358,7 +358,7 @@ impl ServerSet {
         SeenStats { reconnects: self.link.reconnects, ..self.figures }
     }
 
-    /// Ends the connection; a session stays open. Tells a failure that was not told yet.
+    /// Ends the connection; a session stays open. Reports a failure that was not reported yet.
     pub(crate) fn close(mut self) -> Result<(), SeenError> {
         // What every process leaves behind is forgotten by the server anyway.
         if self.failure.is_some() { self.check() } else { Ok(()) }

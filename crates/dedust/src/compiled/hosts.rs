@@ -83,7 +83,7 @@ impl Hosts {
         KnownHosts { index, pairs }
     }
 
-    /// Likewise for one host of perhaps many: nothing if few came before.
+    /// Like [`Hosts::of`], for one host of perhaps many: `None` if few came before.
     #[inline(always)]
     pub(super) fn of_one<'a, 'h>(
         &'h mut self,

@@ -33,7 +33,7 @@ impl<'a> Texts<'a> {
         (self.start.wrapping_add(start) as usize, length as usize)
     }
 
-    /// Likewise, where ends of more than one byte are as common.
+    /// Like [`Texts::extent`], for sites whose ends often take more than one byte.
     #[inline(always)]
     pub(crate) fn any_extent(&self, number: u32) -> (usize, usize) {
         let at = self.ends.wrapping_add(number << self.width);

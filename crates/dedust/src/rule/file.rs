@@ -190,7 +190,7 @@ impl RuleSet {
         Self::load_within(reader, DEFAULT_RULES_MEMORY)
     }
 
-    /// Likewise with a limit on memory, in bytes. It is compared with an estimate that is mostly too high.
+    /// Like [`RuleSet::load`], with a limit on memory, in bytes. It is compared with an estimate that is mostly too high.
     pub fn load_within(reader: impl Read, max_memory: u64) -> Result<Self, LoadRulesError> {
         let (mut sites, mut held) = (BTreeMap::new(), 0);
         let method = each_site(reader, max_memory, |site, rules, memory| {

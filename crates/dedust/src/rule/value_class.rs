@@ -100,7 +100,7 @@ pub(crate) fn is_slug(text: &[u8]) -> bool {
     consists_of(text, in_lanes, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
-/// Whether all bytes are of a kind, told of sixteen at a time and of one.
+/// Whether all bytes are of a kind, by a test of sixteen bytes at a time and one of a single byte.
 #[inline(always)]
 fn consists_of(text: &[u8], in_lanes: impl Fn(i8x16) -> i8x16, is_one: impl Fn(&u8) -> bool) -> bool {
     let all = |bytes: &[u8; LANES]| in_lanes(lanes_of(bytes)).move_mask() == 0xFFFF;

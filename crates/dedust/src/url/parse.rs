@@ -141,7 +141,7 @@ impl ParsedUrl {
         self.bytes.resize((length + PADDING).next_multiple_of(256), 0);
     }
 
-    /// Likewise, for input that may have to be changed.
+    /// Parses input that may have to be changed.
     #[inline(never)]
     fn normalize_from(&mut self, input: &[u8]) -> Result<(), ParseUrlError> {
         let input = trim(input);

@@ -227,7 +227,7 @@ pub(crate) fn path_params(params: &[u8]) -> impl Iterator<Item = (&[u8], RawValu
     params.strip_prefix(b";").into_iter().flat_map(|params| split_on(params, b';')).map(split_param)
 }
 
-/// Likewise of a query, where a piece may be a [text](is_query_text).
+/// Name and value of a piece of a query, which may be a [text](is_query_text).
 fn split_query_param(piece: &[u8]) -> (&[u8], RawValue<'_>) {
     match split_param(piece) {
         (text, None) if is_query_text(text) => (TEXT_NAME, Some(text)),

@@ -78,7 +78,7 @@ impl Settings {
             ("--max-sample", max_sample.to_string()),
             ("--keep", keep.as_ref().map_or(NOT_GIVEN.into(), |path| path.display().to_string())),
         ];
-        // What cannot be expanded is told when it is read.
+        // What cannot be expanded is reported when it is read.
         let files = dedust_io::expand(inputs).unwrap_or_else(|_| inputs.clone());
         Self {
             options: options.map(|(name, value)| (name.into(), value)).into(),

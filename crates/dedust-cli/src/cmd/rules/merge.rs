@@ -21,7 +21,7 @@ pub(super) fn run(args: &MergeArgs, printer: &mut Printer) -> anyhow::Result<Exi
         return Err(Refusal::new(problem, "name the file of at least one").into());
     }
     let (first, second) = (rule_file::load(&args.first, false)?, rule_file::load(&args.second, false)?);
-    // Before anything is told: a target that cannot be written is known now.
+    // Before anything is printed: a target that cannot be written is known now.
     let mut output = OutputFile::create(&args.output, args.force)?;
     let prefer = args.prefer.map(|prefer| match prefer {
         PreferredFile::First => Prefer::First,

@@ -77,7 +77,7 @@ impl Table<'_> {
         moves
     }
 
-    /// Likewise, with the work that it is to find and to join them.
+    /// The rows that `edit` would move, with where to, and the work to find and to join them.
     pub(in crate::canonfd) fn moves_and_work(&self, edit: &Draft) -> (Vec<(u32, u64)>, u64) {
         let steps = self.steps(edit);
         let (rows, looked_at) = self.concerned(edit, steps.as_ref());

@@ -202,7 +202,7 @@ impl Names<'_> {
         self.slots_of_rare(padded, start, length)
     }
 
-    /// Likewise, of any name.
+    /// The slots of any name.
     #[inline(never)]
     fn slots_of_rare(&self, padded: &[u8], start: usize, length: usize) -> NameSlots {
         let Some(name) = Text::new(padded, start, length) else { return NameSlots::NONE };

@@ -32,7 +32,7 @@ pub(crate) struct Slots {
     /// Which of the first slots are present, and the values of those that are: most sites need no more.
     pub(super) present: u32,
     pub(super) values: [Span; INLINE_SLOTS],
-    /// Likewise for all others.
+    /// Presence and values of all other slots.
     pub(super) overflow_present: Vec<u32>,
     overflow_values: Vec<Span>,
     /// Whether there are query parameters that no rule of the site knows.

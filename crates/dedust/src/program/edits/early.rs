@@ -3,7 +3,7 @@ Edits that are made as soon as a URL is read: most of those that are learned are
 
 "This parameter is left out" asks for nothing, and edits before it mostly do not speak of the parameter. Then it may as well be made
 first, so it needs no test and no place in their order: the table of names says what becomes of a
-parameter. Likewise for a slash at the end, for `https`, and for a host label such as `www`. That `;` separates the parameters of all URLs
+parameter. So it is with a slash at the end, for `https`, and for a host label such as `www`. That `;` separates the parameters of all URLs
 of a site is not even a change, but a way of reading.
 */
 

@@ -10,7 +10,7 @@ use crate::encoding::first_word;
 use crate::rule::Composer;
 use crate::url::{ParsedUrl, RawValue, TEXT_NAME};
 
-/// Texts that edits have written are told from parts of the URL, which is shorter than this.
+/// Where texts start that edits have written; no URL is that long.
 const WRITTEN: u32 = 1 << 31;
 
 /// Buffers for the parts of one URL.
@@ -34,7 +34,7 @@ pub(crate) struct EditedUrl {
     pub(super) has_semicolon: bool,
     /// Whether query parameters stand in the order of their names.
     pub(super) is_in_order: bool,
-    /// Whether a text may stand in spot of a query parameter.
+    /// Whether a text may stand in place of a query parameter.
     pub(super) has_text: bool,
     /// What is done early to some parameters.
     pub(super) early: u8,
@@ -138,7 +138,7 @@ pub(super) struct Param {
     pub(super) early: u8,
     /// It stands behind a `;` that separates it from the one before. Keys have `&` there.
     pub(super) is_after_semicolon: bool,
-    /// It is a text in spot of a parameter: its value is all that is written, and its name is empty.
+    /// It is a text in place of a parameter: its value is all that is written, and its name is empty.
     pub(super) is_text: bool,
 }
 
@@ -212,7 +212,7 @@ impl Parts {
         }
     }
 
-    /// Likewise, to be changed: whether by that the path or the query changes is noted.
+    /// Where a value lies that is to be changed. Notes which part of the URL changes by that.
     pub(super) fn piece_mut(&mut self, spot: StoredSpot) -> Option<&mut Piece> {
         let (piece, touched) = match spot.code {
             StoredSpot::SCHEME => (Some(&mut self.scheme), &mut self.touched.scheme),
@@ -321,7 +321,7 @@ impl EditedUrl {
         self.written_since(start)
     }
 
-    /// A query parameter that was not in the URL, or a text in spot of one. Edits that wait for its name are triggered.
+    /// A query parameter that was not in the URL, or a text in place of one. Edits that wait for its name are triggered.
     pub(super) fn new_param(&mut self, program: &EditProgram<'_>, name: &[u8], value: Piece) -> Param {
         let word = first_word(name, 0, name.len());
         let known = program.query_names().find(word, name, 0, name.len());
@@ -332,7 +332,7 @@ impl EditedUrl {
         self.named(known, word, name, value)
     }
 
-    /// Likewise a path parameter.
+    /// A path parameter that was not in the URL.
     pub(super) fn new_path_param(&mut self, program: &EditProgram<'_>, name: &[u8], value: Piece) -> Param {
         let word = first_word(name, 0, name.len());
         let known = program.path_names().find(word, name, 0, name.len());

@@ -419,7 +419,7 @@ impl<'a> ShortText<'a> {
     }
 }
 
-/// Likewise, of a text of any length.
+/// Which of some characters stand in a text of any length, or perhaps do.
 #[inline(never)]
 fn long_characters(wanted: u8, padded: &[u8], start: usize, end: usize) -> u8 {
     use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};

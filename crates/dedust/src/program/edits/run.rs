@@ -262,7 +262,7 @@ pub(super) fn look_up<'p, const N: usize>(
     find_entry::<N>(program, count, cursor, value)
 }
 
-/// Likewise in a table of so many entries.
+/// The entry for a value in a table of so many entries.
 #[inline]
 fn find_entry<'p, const N: usize>(
     program: &EditProgram<'_>,

@@ -41,7 +41,7 @@ impl Values<'_> {
         if likely == 0 { 0 } else { self.program.triggered_by_likely(0, likely, of, value) }
     }
 
-    /// Likewise, of those in a bucket.
+    /// The edits that wait for a value with a hash, which is compared with those in its bucket.
     #[inline]
     fn triggered_of_many(&self, hash: ValueHash, of: u16, value: (&[u8], usize, usize)) -> EditMask {
         let starts_at = self.fingerprints_at + self.count;

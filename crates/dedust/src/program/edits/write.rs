@@ -88,7 +88,7 @@ impl EditedUrl {
         is_in_order
     }
 
-    /// Writes all parts; those that are not in the order of the URL are told.
+    /// Writes all parts; the flags say whether parameters are in the order of the URL.
     fn write(
         &mut self,
         url: &ParsedUrl,
