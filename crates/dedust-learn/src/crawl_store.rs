@@ -194,7 +194,7 @@ impl CrawlStore {
             return Err(error);
         }
         if let Some(mirrors) = self.mirrors {
-            mirrors.mark(&mut self.crawl.sites);
+            mirrors.note_in(&mut self.crawl.sites);
         }
         self.crawl.too_long = self.observed.too_long;
         Ok(self.crawl)

@@ -6,7 +6,7 @@ Reading never trusts what it reads: whatever lies beyond the end is `None`. Writ
 
 use wide::CmpEq as _;
 
-use crate::marks::{LANES, lanes_of, low_lanes};
+use crate::delimiters::{LANES, lanes_of, low_lanes};
 use crate::url::RawValue;
 
 /// The length that stands for no text at all: a parameter without `=`, a value that becomes nothing.

@@ -2,8 +2,8 @@
 The key of a URL that no rule covers: the safe form without userinfo, its parameters sorted.
 */
 
+use crate::delimiters::{Delimiters, ParamAt, ShortQuery, has_semicolon};
 use crate::encoding::first_word;
-use crate::marks::{Marks, ParamAt, ShortQuery, has_semicolon};
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParsedUrl, path_params, query_params, query_separator, split_path};
 
@@ -99,13 +99,13 @@ impl FewParams {
     #[inline(never)]
     fn read_long(&mut self, padded: &[u8], mut start: usize, end: usize) -> Option<bool> {
         let (mut name_end, mut is_sorted) = (None, true);
-        for mark in Marks::<b'&', b'=', b';'>::new(padded, start, end) {
-            match padded[mark] {
+        for at in Delimiters::<b'&', b'=', b';'>::new(padded, start, end) {
+            match padded[at] {
                 b'&' => {
-                    is_sorted &= self.add(padded, ParamAt::new(start, name_end, mark))?;
-                    (start, name_end) = (mark + 1, None);
+                    is_sorted &= self.add(padded, ParamAt::new(start, name_end, at))?;
+                    (start, name_end) = (at + 1, None);
                 }
-                b'=' => name_end = name_end.or(Some(mark)),
+                b'=' => name_end = name_end.or(Some(at)),
                 _ => return None,
             }
         }

@@ -30,10 +30,10 @@ This crate starts no threads, uses no randomness and reads no crawl formats.
 */
 
 mod compiled;
+mod delimiters;
 mod encoding;
 mod explained_url;
 mod identity_key;
-mod marks;
 mod normalizer;
 mod program;
 mod rule;

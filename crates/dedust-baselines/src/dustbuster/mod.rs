@@ -53,7 +53,7 @@ const SMALL_SITE_URLS: usize = 1000;
 /// The constants of the method. The defaults are those of the paper, unless said otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Longest string of a rule, in tokens with the marks (S). Default: 35.
+    /// Longest string of a rule, in tokens with start and end (S). Default: 35.
     pub max_substring_tokens: usize,
     /// Largest bucket whose pairs count for detection (T). Default: 6.
     pub max_bucket: usize,

@@ -177,7 +177,7 @@ fn an_instance_that_can_be_cut_in_several_ways_counts_once() {
         .flat_map(|page| ["/a/a", "/a/a/a"].map(|path| seen(&format!("http://x.com/{page}{path}"), page)))
         .collect();
     let rules = likely(&corpus(&repeated), Alphabet::Tokens, &Options::default());
-    // With and without the end mark.
+    // With and without the end token.
     for (from, to) in [("/a", ""), ("/a/a", "/a")] {
         let supports: Vec<u32> =
             rules.iter().filter(|rule| rule.0 == from && rule.1 == to).map(|rule| rule.2).collect();

@@ -1,5 +1,5 @@
 /*!
-URLs as sequences of tokens between a start mark and an end mark, with hashes of any part of them.
+URLs as sequences of tokens between a start token and an end token, with hashes of any part of them.
 
 A token is a maximal run of letters and digits, or a single other byte: the same tokens between which a
 [`dedust::rules::Replace`] finds its text. Takes the URLs of a [`Corpus`], gives numbers; looks at no labels.
@@ -11,11 +11,11 @@ its beginnings in constant time. Two different parts have equal hashes once in s
 use dedust_learn::Corpus;
 use dedust_learn::support::Interner;
 
-/// The mark before a URL.
+/// The token before a URL.
 pub(super) const START: u32 = 0;
-/// The mark after a URL.
+/// The token after a URL.
 pub(super) const END: u32 = 1;
-/// Texts are numbered after the marks.
+/// Texts are numbered after these.
 const FIRST_TEXT: u32 = 2;
 
 /// Longer URLs take no part: they are traps, and their substrings would outnumber those of the whole site.
@@ -43,7 +43,7 @@ pub(super) struct Piece {
     pub(super) len: u16,
 }
 
-/// The tokens of every row, marks included; a row too long to be used has none.
+/// The tokens of every row, start and end included; a row too long to be used has none.
 #[derive(Debug)]
 pub(super) struct TokenList {
     texts: Interner,
@@ -112,7 +112,7 @@ impl TokenList {
         &self.row(piece.row)[usize::from(piece.start)..usize::from(piece.start + piece.len)]
     }
 
-    /// The text of a token; marks have none.
+    /// The text of a token; start and end have none.
     pub(super) fn text(&self, token: u32) -> &[u8] {
         if token < FIRST_TEXT { b"" } else { self.texts.get(token - FIRST_TEXT) }
     }
@@ -154,7 +154,7 @@ impl RowHashes<'_> {
     }
 }
 
-/// The tokens of a URL without marks.
+/// The tokens of a URL without start and end.
 fn split(url: &[u8], alphabet: Alphabet) -> impl Iterator<Item = &[u8]> {
     url.chunk_by(move |left, right| match alphabet {
         Alphabet::Tokens => left.is_ascii_alphanumeric() && right.is_ascii_alphanumeric(),

@@ -94,12 +94,12 @@ impl StoredSite {
 pub fn find_mirrors(sightings: Sightings, named: &[(String, String)], sites: &mut [StoredSite]) {
     let mut mirrors = Mirrors { sightings: sightings.into(), ..Mirrors::default() };
     named.iter().for_each(|(mirror, original)| mirrors.name(mirror, original));
-    mirrors.mark(sites);
+    mirrors.note_in(sites);
 }
 
 impl Mirrors {
     /// Says of each site whether it is a mirror.
-    pub(super) fn mark(self, sites: &mut [StoredSite]) {
+    pub(super) fn note_in(self, sites: &mut [StoredSite]) {
         let candidates: Vec<Candidate<'_>> = sites.iter().map(StoredSite::candidate).collect();
         for (site, mirror) in self.find(&candidates) {
             sites[site as usize].mirror = Some(mirror);

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use wide::{CmpEq as _, i8x16};
 
 use super::index::{Index, SiteLocation};
+use crate::delimiters::LANES;
 use crate::encoding::array_at;
-use crate::marks::LANES;
 use crate::program::Program;
 
 /// Pairs of hosts that are remembered.

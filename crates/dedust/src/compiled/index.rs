@@ -14,8 +14,8 @@ use memchr::memrchr;
 use wide::{CmpEq as _, i8x16, i32x4};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::delimiters::{LANES, lanes_of};
 use crate::encoding::{Text, array_at, first_word, u32_at};
-use crate::marks::{LANES, lanes_of};
 use crate::program::Program;
 use crate::url::{PADDING, ParsedUrl};
 

@@ -4,8 +4,8 @@ Classes of values in compiled rules: how they are written, and whether a value i
 
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _};
 
+use crate::delimiters::{LANES, lanes_of, low_lanes};
 use crate::encoding::{Cursor, Encode as _, TooLarge, array_at};
-use crate::marks::{LANES, lanes_of, low_lanes};
 use crate::rule::ValueClass;
 use crate::rule::value_class::{
     framed, is_between, is_date, is_digits, is_file, is_hex, is_slug, is_word, lanes,
@@ -89,15 +89,15 @@ struct SimpleClass {
     /// The letters that belong to it, of either case, come before this one.
     letters_before: [u8; LANES],
     /// All bits if `-`, `_` and `.` belong to it, else none.
-    marks: [u8; LANES],
+    punctuation: [u8; LANES],
     /// No text is longer than the greatest number: a class that contains nothing.
     shortest: usize,
 }
 
 static SIMPLE_CLASSES: [SimpleClass; 8] = {
-    const fn class(letters_before: u8, has_marks: bool, shortest: usize) -> SimpleClass {
-        let marks = if has_marks { u8::MAX } else { 0 };
-        SimpleClass { letters_before: [letters_before; LANES], marks: [marks; LANES], shortest }
+    const fn class(letters_before: u8, has_punctuation: bool, shortest: usize) -> SimpleClass {
+        let punctuation = if has_punctuation { u8::MAX } else { 0 };
+        SimpleClass { letters_before: [letters_before; LANES], punctuation: [punctuation; LANES], shortest }
     }
     const NOT_SIMPLE: SimpleClass = class(b'a', false, usize::MAX);
     let mut classes = [NOT_SIMPLE; 8];
@@ -121,11 +121,11 @@ pub(crate) fn class_contains(code: u8, padded: &[u8], start: usize, length: usiz
             return false;
         };
         let bytes = lanes_of(bytes);
-        let marks = bytes.cmp_eq(lanes(b'-')) | bytes.cmp_eq(lanes(b'_')) | bytes.cmp_eq(lanes(b'.'));
+        let punctuation = bytes.cmp_eq(lanes(b'-')) | bytes.cmp_eq(lanes(b'_')) | bytes.cmp_eq(lanes(b'.'));
         let lower = bytes | lanes(0x20);
         let fits = is_between(bytes, b'0', b'9')
             | lower.cmp_gt(lanes(b'a' - 1)) & lower.cmp_lt(lanes_of(&class.letters_before))
-            | marks & lanes_of(&class.marks);
+            | punctuation & lanes_of(&class.punctuation);
         contains &= !fits.move_mask().cast_unsigned() & low_lanes(length - at) == 0;
         at += LANES;
     }

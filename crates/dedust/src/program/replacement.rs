@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_tie_to_the_ends() {
+    fn anchors_tie_to_the_ends() {
         let index = replace("index.html", "", false, true);
         assert_eq!(apply(&index, "http://a.example/index.html"), "http://a.example/");
         assert_eq!(apply(&index, "http://a.example/index.html?x"), "http://a.example/index.html?x");

@@ -65,7 +65,7 @@ struct SiteKeeper<'a> {
 impl SiteKeeper<'_> {
     fn keep(mut self, learned: SiteRules) -> SiteRules {
         let mut edits = learned.edits().to_vec();
-        let added = self.mark(&mut edits);
+        let added = self.apply_decisions(&mut edits);
         let has_pinned = added.iter().any(Edit::is_applied);
         // Of an edit without evidence it is known anyway that nothing is promised: see `SiteRules::promise`.
         let is_counted = !added.iter().any(|edit| edit.is_applied() && edit.evidence != Evidence::default());
@@ -92,7 +92,7 @@ impl SiteKeeper<'_> {
     }
 
     /// Copies decisions and verdicts to edits that say the same, and returns decided ones that were not learned again.
-    fn mark(&mut self, edits: &mut [Edit]) -> Vec<Edit> {
+    fn apply_decisions(&mut self, edits: &mut [Edit]) -> Vec<Edit> {
         let index = EditIndex::new(edits);
         let mut added = Vec::new();
         for before in self.before.edits() {

@@ -200,7 +200,7 @@ impl fmt::Display for ValuePattern {
     }
 }
 
-/// Reads `digits? except 0, 1`, with a mark where it may be absent.
+/// Reads `digits? except 0, 1`, with a `?` where it may be absent.
 impl fmt::Display for AnyValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.class, if self.optional { "?" } else { "" })?;

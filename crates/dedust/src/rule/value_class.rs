@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
-use crate::marks::{LANES, lanes_of};
+use crate::delimiters::{LANES, lanes_of};
 use crate::url::{Value, extension};
 
 /// What values are made of. Learned from the values seen, used only to recognize unseen ones.

@@ -20,7 +20,7 @@ pub use token::{
 };
 pub use token_text::UnknownKey;
 
-pub(crate) use crate::marks::PADDING;
+pub(crate) use crate::delimiters::PADDING;
 pub(crate) use token::{
     NameCounts, TEXT_NAME, all_named, is_query_text, path_params, query_params, query_separator, split_path,
 };

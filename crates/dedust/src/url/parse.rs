@@ -20,7 +20,7 @@ use super::dot_segments;
 use super::escape::Copier;
 use super::normal;
 use super::scan;
-use crate::marks::PADDING;
+use crate::delimiters::PADDING;
 
 /// Inputs above this length are refused; it keeps all offsets within 32 bits.
 const MAX_INPUT_BYTES: usize = 64 << 20;

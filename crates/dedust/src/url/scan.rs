@@ -8,7 +8,7 @@ to stop looks the byte up afterwards.
 
 use wide::{CmpEq as _, CmpGt as _, CmpLt as _, i8x16};
 
-use crate::marks::{LANES, lanes_of};
+use crate::delimiters::{LANES, lanes_of};
 
 /// A bit of [`ATTENTION`]: the component that is being copied.
 pub(super) type ByteSet = u8;

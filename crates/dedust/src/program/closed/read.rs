@@ -1,8 +1,8 @@
 /*!
 Reads a URL into its [`Slots`]: host labels, path segments, parameters.
 
-Nearly all paths and queries have less than [`SHORT`] bytes. All marks of these are found at once, and stepping from one to
-the next is then a matter of bits. Longer ones are read mark by mark.
+Nearly all paths and queries have less than [`SHORT`] bytes. All delimiters of these are found at once, and stepping from one to
+the next is then a matter of bits. Longer ones are read delimiter by delimiter.
 */
 
 use memchr::memchr;
@@ -12,8 +12,8 @@ use super::slots::{
     AS_IS_SLOT, DOMAIN_SLOT, FIXED_SLOTS, HASHBANG_SLOT, HTTP_SLOT, HTTPS_SLOT, INLINE_SLOTS, NO_SLOT,
     ORIGIN_SLOT, PORT_SLOT, Param, SCHEME_SLOT, SEPARATOR_SLOT, Slots, Span, TRAILING_SLASH_SLOT,
 };
+use crate::delimiters::{Delimiters, ParamAt, SHORT, ShortQuery, low_bits, short_delimiters};
 use crate::encoding::array_at;
-use crate::marks::{Marks, ParamAt, SHORT, ShortQuery, low_bits, short_marks};
 use crate::program::{KEEPS_ORDER, KEEPS_OTHERS};
 use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separator};
 
@@ -89,12 +89,12 @@ impl Slots {
         Some(())
     }
 
-    /// A short path from its marks, for a site all of whose slots are inline.
+    /// A short path from its delimiters, for a site all of whose slots are inline.
     #[inline(always)]
     fn read_short_path(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
         let (path_start, path_len) = (url.parts().path_start, url.parts().path_end - url.parts().path_start);
         let [slashes, semicolons] =
-            short_marks(url.padded(), path_start as usize, path_len as usize, [b'/', b';'])?;
+            short_delimiters(url.padded(), path_start as usize, path_len as usize, [b'/', b';'])?;
         let span = |start: u32, end: u32| Span::new(path_start + start, path_start + end);
         let has_slash = (slashes >> (path_len - 1)) as u32 & 1;
         self.set_fixed(TRAILING_SLASH_SLOT, span(path_len - 1, path_len));
@@ -145,7 +145,7 @@ impl Slots {
         Some(true)
     }
 
-    /// A path of any length, mark by mark.
+    /// A path of any length, delimiter by delimiter.
     #[inline(never)]
     fn read_path(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
         let (padded, parts) = (url.padded(), url.parts());
@@ -161,7 +161,7 @@ impl Slots {
         let mut slot = FIXED_SLOTS.saturating_add(shape.subdomains());
         let last_slot = slot.saturating_add(shape.segments());
         let mut semicolon = None;
-        for at in Marks::<b'/', b';', b'/'>::new(padded, first, end) {
+        for at in Delimiters::<b'/', b';', b'/'>::new(padded, first, end) {
             if padded[at] == b';' {
                 semicolon = semicolon.or(Some(at));
                 continue;

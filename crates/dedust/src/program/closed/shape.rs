@@ -22,9 +22,9 @@ says nothing of what things are called, and a few shapes, which are always at ha
 use wide::{CmpEq as _, i8x16};
 
 use super::slots::{FIXED_SLOTS, Span};
+pub(super) use crate::delimiters::LANES;
+use crate::delimiters::{lanes_of, low_lanes};
 use crate::encoding::{Cursor, Text, array_at, u16_at, u32_at};
-pub(super) use crate::marks::LANES;
-use crate::marks::{lanes_of, low_lanes};
 use crate::program::{END_WIDTH, FLAGS_AT, Texts, fingerprint_of};
 
 pub(crate) const HEADER_BYTES: usize = 36;

@@ -8,8 +8,8 @@ use super::change::{CannotChange, Changing};
 use super::edited_url::Piece;
 use super::run::Read;
 use super::{Feature, FoldedArea, code, spelling_bits};
+use crate::delimiters::{LANES, lanes_of, low_lanes};
 use crate::encoding::{Cursor, array_at};
-use crate::marks::{LANES, lanes_of, low_lanes};
 
 /// Segments that a path may get. More are not made: the edit is left out.
 const MAX_SEGMENTS: usize = 1000;

@@ -19,8 +19,8 @@ use super::{
     LABEL_AT, MASK_BYTES, MATTERS_AT, NO_LABELS, NO_TEXT, PATH_NAMES_AT, QUERY_NAMES_AT, SPLITS_PARAMS,
     TEXTS_AT, TOTAL_AT, VALUE_TABLE_AT, VALUES_AT, early_bits,
 };
+use crate::delimiters::LANES;
 use crate::encoding::{Encode as _, TooLarge};
-use crate::marks::LANES;
 use crate::program::{HAS_EDITS, TextBuilder};
 use crate::rule::{Change, Edit};
 use crate::url::{TokenKey, Value};

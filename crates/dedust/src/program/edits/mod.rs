@@ -169,7 +169,7 @@ mod spelling_bits {
     /// `%20`.
     pub(super) const ESCAPED_SPACE: u8 = 2;
     /// Any other escape of a character below 128.
-    pub(super) const ESCAPED_MARK: u8 = 4;
+    pub(super) const ESCAPED_PUNCTUATION: u8 = 4;
     /// An escape of anything else.
     pub(super) const ESCAPED_LETTER: u8 = 8;
     pub(super) const PLUS: u8 = 16;

@@ -6,8 +6,8 @@ use foldhash::HashMap;
 use wide::{CmpEq as _, i8x16};
 
 use super::{EditMask, EditProgram, NAME_BYTES, NO_ID};
+use crate::delimiters::{LANES, lanes_of, low_lanes};
 use crate::encoding::{Encode as _, Text, TooLarge, array_at, first_word, is_same, u64_at};
-use crate::marks::{LANES, lanes_of, low_lanes};
 use crate::program::{TextBuilder, fingerprint_of};
 
 /// Names whose fingerprints are held in registers.

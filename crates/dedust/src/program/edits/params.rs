@@ -8,8 +8,8 @@ use super::StoredSpot;
 use super::change::Changing;
 use super::edited_url::{Param, Piece, find};
 use super::run::Read;
+use crate::delimiters::ParamAt;
 use crate::encoding::Cursor;
-use crate::marks::ParamAt;
 
 impl Changing<'_, '_> {
     /// Leaves out parameters that have the name and value of one before them.

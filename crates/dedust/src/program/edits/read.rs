@@ -10,10 +10,11 @@ use super::{
     EditMask, EditProgram, FIRST_LABEL_AT, Feature, FoldedArea, HAS_FOLDS, HAS_PATH_VALUES, NO_ID, NO_LABELS,
     Name, Names, PARAM_CHARACTERS_AT, PATH_CHARACTERS_AT, spelling_bits,
 };
-use crate::encoding::{array_at, first_word};
-use crate::marks::{
-    LANES, Marks, ParamAt, QueryParams, SHORT, has_semicolon, lanes_of, low_bits, low_lanes, short_marks,
+use crate::delimiters::{
+    Delimiters, LANES, ParamAt, QueryParams, SHORT, has_semicolon, lanes_of, low_bits, low_lanes,
+    short_delimiters,
 };
+use crate::encoding::{array_at, first_word};
 use crate::url::{ParsedUrl, TEXT_NAME, all_named, is_query_text, path_params, query_separator};
 
 /// The [first words](first_word) of schemes.
@@ -107,7 +108,7 @@ impl EditedUrl {
         let mut start = first;
         let mut semicolon = None;
         if end - first < SHORT
-            && let Some([slashes, semicolons]) = short_marks(padded, first, end - first, [b'/', b';'])
+            && let Some([slashes, semicolons]) = short_delimiters(padded, first, end - first, [b'/', b';'])
         {
             let mut slashes = slashes & low_bits((end - first) as u32);
             while slashes != 0 {
@@ -119,7 +120,7 @@ impl EditedUrl {
             let last = semicolons & low_bits((end - first) as u32) & !low_bits((start - first) as u32);
             semicolon = (last != 0).then(|| first + last.trailing_zeros() as usize);
         } else {
-            for at in Marks::<b'/', b';', b'/'>::new(padded, first, end) {
+            for at in Delimiters::<b'/', b';', b'/'>::new(padded, first, end) {
                 if padded[at] == b';' {
                     semicolon = semicolon.or(Some(at));
                     continue;
@@ -368,8 +369,8 @@ pub(super) fn labels(url: &ParsedUrl, domain_len: usize) -> impl Iterator<Item =
 /// Which of some characters that make one of several spellings stand in a part of a URL, or perhaps do.
 #[inline]
 fn characters(wanted: u8, padded: &[u8], start: usize, end: usize) -> u8 {
-    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};
-    const ESCAPES: u8 = ESCAPED_LETTER | ESCAPED_MARK | ESCAPED_SPACE;
+    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_PUNCTUATION, ESCAPED_SPACE, PADDING, PLUS};
+    const ESCAPES: u8 = ESCAPED_LETTER | ESCAPED_PUNCTUATION | ESCAPED_SPACE;
     let mut found = 0;
     let Some(text) = ShortText::new(padded, start, end) else {
         return long_characters(wanted, padded, start, end);
@@ -422,8 +423,8 @@ impl<'a> ShortText<'a> {
 /// Which of some characters stand in a text of any length, or perhaps do.
 #[inline(never)]
 fn long_characters(wanted: u8, padded: &[u8], start: usize, end: usize) -> u8 {
-    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};
-    const ESCAPES: u8 = ESCAPED_LETTER | ESCAPED_MARK | ESCAPED_SPACE;
+    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_PUNCTUATION, ESCAPED_SPACE, PADDING, PLUS};
+    const ESCAPES: u8 = ESCAPED_LETTER | ESCAPED_PUNCTUATION | ESCAPED_SPACE;
     let mut found = 0;
     if wanted & CAPITAL != 0 && any(padded, start, end, |bytes, _| is_between(bytes, b'A', b'Z')) {
         found |= CAPITAL;
@@ -454,7 +455,7 @@ fn escapes(padded: &[u8], start: usize, end: usize) -> u8 {
             | match text.get(at + 1..at + 3) {
                 Some(b"20") => spelling_bits::ESCAPED_SPACE,
                 Some([b'8'..=b'9' | b'A'..=b'F', _]) => spelling_bits::ESCAPED_LETTER,
-                Some(_) => spelling_bits::ESCAPED_MARK,
+                Some(_) => spelling_bits::ESCAPED_PUNCTUATION,
                 None => 0,
             }
     })

@@ -212,10 +212,10 @@ fn changed_by(change: &Change, max_values: usize) -> Option<BTreeSet<Trigger>> {
 }
 
 fn folded(area: FoldedArea, to: Spelling) -> Trigger {
-    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_MARK, ESCAPED_SPACE, PADDING, PLUS};
+    use spelling_bits::{CAPITAL, ESCAPED_LETTER, ESCAPED_PUNCTUATION, ESCAPED_SPACE, PADDING, PLUS};
     let characters = match to {
         Spelling::Lowercase => CAPITAL,
-        Spelling::Unescaped => ESCAPED_MARK,
+        Spelling::Unescaped => ESCAPED_PUNCTUATION,
         Spelling::Composed => ESCAPED_LETTER,
         Spelling::PlusAsSpace => PLUS,
         Spelling::Underscored => ESCAPED_SPACE | PLUS,

@@ -10,8 +10,8 @@ use super::{
     BARE, EditMask, EditProgram, NO_ID, PATH_NAMES_AT, QUERY_NAMES_AT, VALUE_BYTES, VALUE_TABLE_AT,
     VALUES_AT, early_bits,
 };
+use crate::delimiters::{LANES, lanes_of, low_lanes};
 use crate::encoding::{array_at, first_word, u16_at, u32_at, u64_at};
-use crate::marks::{LANES, lanes_of, low_lanes};
 
 /// Whose values are looked up: those of the path, or those of a query parameter, whose number is added.
 pub(super) const OF_PATH: u16 = 0;

@@ -8,12 +8,12 @@ use wide::{CmpEq as _, i8x16};
 pub(crate) const PADDING: usize = 64;
 
 /// The positions of three bytes, from left to right.
-pub(crate) struct Marks<'a, const A: u8, const B: u8, const C: u8> {
+pub(crate) struct Delimiters<'a, const A: u8, const B: u8, const C: u8> {
     padded: &'a [u8],
     end: usize,
     /// Where the bytes start that `found` speaks of.
     at: usize,
-    /// A bit for each of [`WINDOW`] bytes that are marks, the first one lowest.
+    /// A bit for each of [`WINDOW`] bytes that are delimiters, the first one lowest.
     found: u32,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn low_lanes(count: usize) -> u32 {
     if count >= LANES { 0xFFFF } else { (1 << count) - 1 }
 }
 
-/// Bytes of a short text: those whose marks are found at once, one bit of a word for each.
+/// Bytes of a short text: those whose delimiters are found at once, one bit of a word for each.
 pub(crate) const SHORT: usize = u64::BITS as usize;
 const _: () = assert!(PADDING >= SHORT, "a short text may be read as if it had all these bytes");
 
@@ -49,19 +49,19 @@ pub(crate) fn low_bits(count: u32) -> u64 {
 /// Where some bytes stand among the `length` bytes from `start` on, less than [`SHORT`], and perhaps among those after
 /// them: a word for each, the first byte lowest.
 #[inline(always)]
-pub(crate) fn short_marks<const N: usize>(
+pub(crate) fn short_delimiters<const N: usize>(
     padded: &[u8],
     start: usize,
     length: usize,
-    marks: [u8; N],
+    delimiters: [u8; N],
 ) -> Option<[u64; N]> {
     let window = padded.get(start..)?.first_chunk::<SHORT>()?;
     let (first, second) = window.split_at(SHORT / 2);
     let mut found = [0; N];
-    add_marks(first, 0, marks, &mut found);
+    add_delimiters(first, 0, delimiters, &mut found);
     // Most are shorter than this.
     if length > SHORT / 2 {
-        add_marks(second, SHORT / 2, marks, &mut found);
+        add_delimiters(second, SHORT / 2, delimiters, &mut found);
     }
     Some(found)
 }
@@ -70,18 +70,18 @@ pub(crate) fn short_marks<const N: usize>(
 #[inline(always)]
 pub(crate) fn has_semicolon(padded: &[u8], start: usize, end: usize) -> bool {
     let length = end - start;
-    match short_marks(padded, start, length, [b';']) {
+    match short_delimiters(padded, start, length, [b';']) {
         Some([semicolons]) if length < SHORT => semicolons & low_bits(length as u32) != 0,
-        _ => Marks::<b';', b';', b';'>::new(padded, start, end).next().is_some(),
+        _ => Delimiters::<b';', b';', b';'>::new(padded, start, end).next().is_some(),
     }
 }
 
 #[inline(always)]
-fn add_marks<const N: usize>(window: &[u8], at: usize, marks: [u8; N], found: &mut [u64; N]) {
+fn add_delimiters<const N: usize>(window: &[u8], at: usize, delimiters: [u8; N], found: &mut [u64; N]) {
     for (index, lanes) in window.as_chunks::<LANES>().0.iter().enumerate() {
         let lanes = lanes_of(lanes);
-        for (found, mark) in found.iter_mut().zip(marks) {
-            let is_it = lanes.cmp_eq(i8x16::splat(mark.cast_signed())).move_mask().cast_unsigned();
+        for (found, delimiter) in found.iter_mut().zip(delimiters) {
+            let is_it = lanes.cmp_eq(i8x16::splat(delimiter.cast_signed())).move_mask().cast_unsigned();
             *found |= u64::from(is_it) << (at + index * LANES);
         }
     }
@@ -120,7 +120,8 @@ impl ShortQuery {
     #[inline(always)]
     pub(crate) fn new(padded: &[u8], start: usize, end: usize) -> Option<Self> {
         let length = end.checked_sub(start).filter(|&length| length < SHORT)? as u32;
-        let [ands, equals, semicolons] = short_marks(padded, start, length as usize, [b'&', b'=', b';'])?;
+        let [ands, equals, semicolons] =
+            short_delimiters(padded, start, length as usize, [b'&', b'=', b';'])?;
         let all = low_bits(length);
         let (query, ends) = (start as u32, ands & all | 1 << length);
         (semicolons & all == 0).then_some(Self { query, start: 0, ends, equals: equals & all })
@@ -179,7 +180,7 @@ impl<'a> QueryParams<'a> {
     fn look(&mut self) {
         let left = self.end.saturating_sub(self.window);
         let [first, second] = self.separators;
-        let found = short_marks(self.padded, self.window, left, [first, second, b'=']);
+        let found = short_delimiters(self.padded, self.window, left, [first, second, b'=']);
         let [ends, more_ends, equals] = found.unwrap_or([0; 3]);
         (self.ends, self.equals) = (ends | more_ends, equals);
         if left < SHORT {
@@ -227,37 +228,37 @@ impl Iterator for QueryParams<'_> {
     }
 }
 
-impl<'a, const A: u8, const B: u8, const C: u8> Marks<'a, A, B, C> {
+impl<'a, const A: u8, const B: u8, const C: u8> Delimiters<'a, A, B, C> {
     /// Looks at `padded[start..end]`, after which [`PADDING`] bytes follow.
     #[inline(always)]
     pub(crate) fn new(padded: &'a [u8], start: usize, end: usize) -> Self {
-        let mut marks = Self { padded, end, at: start, found: 0 };
+        let mut delimiters = Self { padded, end, at: start, found: 0 };
         if start < end {
-            marks.look();
+            delimiters.look();
         }
-        marks
+        delimiters
     }
 
     #[inline(always)]
     fn look(&mut self) {
-        let is_mark = |lanes: [u8; LANES]| {
+        let is_delimiter = |lanes: [u8; LANES]| {
             let bytes = lanes_of(&lanes);
             let is = |byte: u8| bytes.cmp_eq(i8x16::splat(byte.cast_signed()));
-            let marks = if C == A { is(A) | is(B) } else { is(A) | is(B) | is(C) };
-            marks.move_mask().cast_unsigned()
+            let found = if C == A { is(A) | is(B) } else { is(A) | is(B) | is(C) };
+            found.move_mask().cast_unsigned()
         };
         let Some(bytes) = self.padded.get(self.at..).and_then(|rest| rest.first_chunk::<WINDOW>()) else {
             return;
         };
         let (low, high) = bytes.split_at(LANES);
         let lanes = |half: &[u8]| half.first_chunk().copied().unwrap_or_default();
-        let found = is_mark(lanes(low)) | is_mark(lanes(high)) << LANES;
+        let found = is_delimiter(lanes(low)) | is_delimiter(lanes(high)) << LANES;
         let left = self.end - self.at;
         self.found = if left >= WINDOW { found } else { found & !(u32::MAX << left) };
     }
 }
 
-impl<const A: u8, const B: u8, const C: u8> Iterator for Marks<'_, A, B, C> {
+impl<const A: u8, const B: u8, const C: u8> Iterator for Delimiters<'_, A, B, C> {
     type Item = usize;
 
     #[inline(always)]
@@ -269,9 +270,9 @@ impl<const A: u8, const B: u8, const C: u8> Iterator for Marks<'_, A, B, C> {
             }
             self.look();
         }
-        let mark = self.at + self.found.trailing_zeros() as usize;
+        let delimiter = self.at + self.found.trailing_zeros() as usize;
         self.found &= self.found - 1;
-        Some(mark)
+        Some(delimiter)
     }
 }
 
@@ -329,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_found_wherever_they_stand() {
+    fn delimiters_are_found_wherever_they_stand() {
         let mut text = vec![b'a'; 150];
         for at in [0, 1, 15, 16, 31, 32, 33, 64, 99, 100, 149] {
             text[at] = [b'&', b'=', b';'][at % 3];
@@ -339,7 +340,7 @@ mod tests {
         for start in 0..150 {
             for end in start..=150 {
                 let expected: Vec<usize> = (start..end).filter(|&at| text[at] != b'a').collect();
-                let found: Vec<usize> = Marks::<b'&', b'=', b';'>::new(&padded, start, end).collect();
+                let found: Vec<usize> = Delimiters::<b'&', b'=', b';'>::new(&padded, start, end).collect();
                 assert_eq!(found, expected, "{start} to {end}");
             }
         }
