@@ -45,7 +45,7 @@ const MIN_BODY_BYTES: usize = 64;
 #[derive(Default)]
 pub struct Seen {
     pub(crate) observation: Observation,
-    pub(crate) place: u64,
+    pub(crate) row_number: u64,
     main: Option<Box<Main>>,
 }
 
@@ -92,8 +92,8 @@ impl Seen {
     }
 
     /// The number of rows read before it: rows of archives do not come in the order in which they were read.
-    pub fn place(&self) -> u64 {
-        self.place
+    pub fn row_number(&self) -> u64 {
+        self.row_number
     }
 
     /// What the row tells of its page.

@@ -248,7 +248,7 @@ impl Intake {
             }
             // Only now: a reading that was asked to end has not used this row.
             self.position.rows += u64::from(self.rows_before == 0);
-            seen.place = self.report.rows.good + self.report.rows.bad;
+            seen.row_number = self.report.rows.good + self.report.rows.bad;
             if let Err(bad) = row {
                 self.report.rows.bad += 1;
                 self.rows_before = self.rows_before.saturating_sub(1);
@@ -308,7 +308,7 @@ impl Intake {
     ) -> Result<(), ReadCrawlError> {
         for hop in seen.hops() {
             let mut hop = Seen::new(hop);
-            hop.place = self.report.rows.good + self.report.rows.bad;
+            hop.row_number = self.report.rows.good + self.report.rows.bad;
             let outcome = match is_known {
                 true => self.url.parse_from(hop.url()).map_err(RowError::Url),
                 false => observe(&hop),

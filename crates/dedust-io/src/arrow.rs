@@ -24,7 +24,7 @@ use arrow_schema::{ArrowError, DataType, SchemaRef, TimeUnit};
 
 pub(crate) use self::messages::{Checked, MessageError};
 use self::messages::{FILE_MAGIC, Messages};
-use crate::bad_row::{BadRowReason, Place};
+use crate::bad_row::{BadRowReason, SourcePosition};
 use crate::names::NamedColumn;
 use crate::table::{Cell, KnownColumns, TableRows, failure, fill, known_columns};
 use crate::table_file::TableFile;
@@ -214,7 +214,7 @@ impl TableRows for Table {
         self.count += 1;
         let cells = self.known.columns.iter().zip(&self.batch);
         let cells = cells.map(|((_, column), values)| (*column, values.cell(row)));
-        Ok(Some(fill(observation, Place { file, location: self.location() }, cells)))
+        Ok(Some(fill(observation, SourcePosition { file, location: self.location() }, cells)))
     }
 
     fn location(&self) -> Location {

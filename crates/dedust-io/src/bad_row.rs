@@ -300,12 +300,12 @@ pub struct BadColumn {
 
 /// Where a row was found; what messages about it begin with.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct SourcePosition<'a> {
     pub(crate) file: &'a Arc<str>,
     pub(crate) location: Location,
 }
 
-impl Place<'_> {
+impl SourcePosition<'_> {
     pub(crate) fn bad_row(self, reason: BadRowReason, row: &[u8]) -> BadRow {
         BadRow { file: self.file.clone(), location: self.location, reason, value: shorten(row) }
     }

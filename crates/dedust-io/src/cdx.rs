@@ -14,7 +14,7 @@ may stand on any line, since indexes are merged; without one, 11, 10, 9 and 7 fi
 */
 
 use crate::archive::{is_web, set_digest};
-use crate::bad_row::{BadRowReason, Place};
+use crate::bad_row::{BadRowReason, SourcePosition};
 use crate::jsonl::{self, Keys};
 use crate::{Column, Observation, timestamp};
 
@@ -109,7 +109,7 @@ fn header(row: &[u8]) -> Option<(u8, Vec<u8>)> {
 /// Reads one line of CDXJ. `None`: it is about the file, or no page.
 pub(crate) fn parse_json(
     row: &[u8],
-    place: Place<'_>,
+    position: SourcePosition<'_>,
     keys: &mut Keys,
     observation: &mut Observation,
 ) -> Option<Result<(), BadRowReason>> {
@@ -123,7 +123,7 @@ pub(crate) fn parse_json(
     if time.is_empty() || !time.iter().all(|byte| byte.is_ascii_digit() || b"-:TZ.".contains(byte)) {
         return Some(Err(BadRowReason::NotACdxjLine));
     }
-    if let Err(reason) = jsonl::parse(object.trim_ascii(), place, keys, observation) {
+    if let Err(reason) = jsonl::parse(object.trim_ascii(), position, keys, observation) {
         return Some(Err(reason));
     }
     if !is_web(observation.url()) {
@@ -159,7 +159,7 @@ mod tests {
         let (mut observation, file): (_, Arc<str>) = (Observation::new(), "a.cdxj".into());
         let row = parse_json(
             line.as_bytes(),
-            Place { file: &file, location: Location::Line(1) },
+            SourcePosition { file: &file, location: Location::Line(1) },
             &mut Keys::default(),
             &mut observation,
         )?;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter};
 
-use crate::bad_row::{BadRowReason, Place, shorten_quoted};
+use crate::bad_row::{BadRowReason, SourcePosition, shorten_quoted};
 use crate::line_buffer::LineBuffer;
 use crate::names::{Layout, NamedColumn, Names};
 use crate::sniff::{header_separator, heading};
@@ -95,11 +95,11 @@ impl Delimited {
     pub(crate) fn read(
         &mut self,
         lines: &mut LineBuffer,
-        place: Place<'_>,
+        position: SourcePosition<'_>,
         observation: &mut Observation,
     ) -> io::Result<Result<(), BadRowReason>> {
         let result = match self.splitter.split(lines)? {
-            true => self.fill(lines.row(), place, observation),
+            true => self.fill(lines.row(), position, observation),
             false => Err(BadRowReason::StrayQuote),
         };
         if let Err(BadRowReason::StrayQuote | BadRowReason::FieldCount { .. }) = result
@@ -110,7 +110,12 @@ impl Delimited {
         Ok(result)
     }
 
-    fn fill(&self, row: &[u8], place: Place<'_>, observation: &mut Observation) -> Result<(), BadRowReason> {
+    fn fill(
+        &self,
+        row: &[u8],
+        position: SourcePosition<'_>,
+        observation: &mut Observation,
+    ) -> Result<(), BadRowReason> {
         let (found, expected) = (self.splitter.count, self.columns.len());
         if found != expected {
             let separator = match self.splitter.separator {
@@ -124,7 +129,7 @@ impl Delimited {
             if let &Some(column) = column
                 && observation.set_bytes(column, &field).is_err()
             {
-                observation.push_bad_column(place.bad_column(column, shorten_quoted(&field)));
+                observation.push_bad_column(position.bad_column(column, shorten_quoted(&field)));
             }
         }
         if observation.url().is_empty() { Err(BadRowReason::EmptyUrl) } else { Ok(()) }

@@ -13,7 +13,7 @@ use std::fmt;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::bad_row::{BadRowReason, Place, shorten, shorten_quoted};
+use crate::bad_row::{BadRowReason, SourcePosition, shorten, shorten_quoted};
 use crate::column::Kind;
 use crate::names::Names;
 use crate::observation::WrongValue;
@@ -60,16 +60,16 @@ pub(crate) fn keys_of(row: &[u8]) -> Vec<String> {
     let mut keys = Keys::default();
     let mut observation = Observation::new();
     let file = "".into();
-    let place = Place { file: &file, location: crate::Location::default() };
+    let position = SourcePosition { file: &file, location: crate::Location::default() };
     // Whatever is wrong with the row is reported when it is read.
-    let _ = parse(row, place, &mut keys, &mut observation);
+    let _ = parse(row, position, &mut keys, &mut observation);
     keys.met.into_iter().map(Into::into).collect()
 }
 
 /// Reads one line that is not blank.
 pub(crate) fn parse(
     row: &[u8],
-    place: Place<'_>,
+    position: SourcePosition<'_>,
     keys: &mut Keys,
     observation: &mut Observation,
 ) -> Result<(), BadRowReason> {
@@ -81,7 +81,7 @@ pub(crate) fn parse(
         .map_err(|error| BadRowReason::NotUtf8 { column: error.valid_up_to() + 1 })?;
     let mut json = serde_json::Deserializer::from_str(row);
     keys.rows = keys.rows.saturating_add(1);
-    let mut object = Object { observation, place, keys, wrong_url: None, has_url: false };
+    let mut object = Object { observation, position, keys, wrong_url: None, has_url: false };
     json.deserialize_map(&mut object)
         .and_then(|()| json.end())
         .map_err(|error| BadRowReason::InvalidJson { column: error.column(), problem: problem(&error) })?;
@@ -93,7 +93,7 @@ pub(crate) fn parse(
     }
 }
 
-/// The parser's message without the place, which it counts within the line.
+/// The parser's message without the position, which it counts within the line.
 fn problem(error: &serde_json::Error) -> String {
     let message = error.to_string();
     match message.rfind(" at line ") {
@@ -104,7 +104,7 @@ fn problem(error: &serde_json::Error) -> String {
 
 struct Object<'a> {
     observation: &'a mut Observation,
-    place: Place<'a>,
+    position: SourcePosition<'a>,
     keys: &'a mut Keys,
     has_url: bool,
     wrong_url: Option<String>,
@@ -115,7 +115,7 @@ impl Object<'_> {
         if column == Column::Url {
             self.wrong_url = Some(value);
         } else {
-            self.observation.push_bad_column(self.place.bad_column(column, value));
+            self.observation.push_bad_column(self.position.bad_column(column, value));
         }
     }
 
@@ -298,8 +298,8 @@ mod tests {
     fn read(row: &str) -> Result<Observation, BadRowReason> {
         let file: Arc<str> = "x.jsonl".into();
         let mut observation = Observation::new();
-        let place = Place { file: &file, location: Location::Line(1) };
-        parse(row.as_bytes(), place, &mut Keys::default(), &mut observation)?;
+        let position = SourcePosition { file: &file, location: Location::Line(1) };
+        parse(row.as_bytes(), position, &mut Keys::default(), &mut observation)?;
         Ok(observation)
     }
 
@@ -435,7 +435,7 @@ mod tests {
         let file: Arc<str> = "x.jsonl".into();
         let result = parse(
             b"{\"url\":\"caf\xe9\"}",
-            Place { file: &file, location: Location::Line(1) },
+            SourcePosition { file: &file, location: Location::Line(1) },
             &mut Keys::default(),
             &mut Observation::new(),
         );

@@ -7,7 +7,7 @@ Takes the lines of a text and hands each to the parser of its format. Knows no f
 use std::io;
 use std::sync::Arc;
 
-use crate::bad_row::{BadRowReason, NoRow, Place};
+use crate::bad_row::{BadRowReason, NoRow, SourcePosition};
 use crate::cdx::{self, Cdx};
 use crate::crawl_log::{self, Redirect};
 use crate::delimited::Delimited;
@@ -96,8 +96,9 @@ impl LineRows {
             Ok(Some(Parsed::Row)) => Ok(Ok(())),
             Ok(Some(Parsed::Other)) => Ok(Err(NoRow::Other)),
             Ok(Some(Parsed::Bad(reason))) => {
-                let place = Place { file: origin.name(), location: Location::Line(self.lines.line()) };
-                Ok(Err(NoRow::Bad(place.bad_row(reason, self.lines.row().trim_ascii_end()))))
+                let position =
+                    SourcePosition { file: origin.name(), location: Location::Line(self.lines.line()) };
+                Ok(Err(NoRow::Bad(position.bad_row(reason, self.lines.row().trim_ascii_end()))))
             }
             Ok(None) => Ok(Err(NoRow::End)),
             Err(error) => Err(failure(origin, &self.lines, error)),
@@ -117,20 +118,20 @@ impl LineRows {
         }
         let location = Location::Line(self.lines.line());
         observation.start(location);
-        let place = Place { file: origin.name(), location };
+        let position = SourcePosition { file: origin.name(), location };
         let row = self.lines.row();
         let parsed = match (self.format, &mut self.delimited) {
-            (Format::JsonLines, _) => Some(jsonl::parse(row, place, &mut self.keys, observation)),
+            (Format::JsonLines, _) => Some(jsonl::parse(row, position, &mut self.keys, observation)),
             (Format::JsonArray, _) => match array_element(row) {
                 b"" => None,
-                row => Some(jsonl::parse(row, place, &mut self.keys, observation)),
+                row => Some(jsonl::parse(row, position, &mut self.keys, observation)),
             },
             (Format::AccessLog, _) => access_log::parse(row, self.base.as_bytes(), observation),
             (Format::CrawlLog, _) => crawl_log::parse(row, &mut self.redirect, observation),
             (Format::NutchDump, _) => Some(nutch::read(&mut self.lines, observation)?),
             (Format::Cdx, _) => self.cdx.parse(row, observation),
-            (Format::Cdxj, _) => cdx::parse_json(row, place, &mut self.keys, observation),
-            (_, Some((delimited, _))) => Some(delimited.read(&mut self.lines, place, observation)?),
+            (Format::Cdxj, _) => cdx::parse_json(row, position, &mut self.keys, observation),
+            (_, Some((delimited, _))) => Some(delimited.read(&mut self.lines, position, observation)?),
             (_, None) => lines::parse(row, observation),
         };
         Ok(Some(match parsed {

@@ -21,7 +21,7 @@ use ::parquet::schema::types::{SchemaDescriptor, TypePtr};
 
 pub(crate) use self::column_values::ColumnValues;
 use self::limits::{LimitedFile, Refusals};
-use crate::bad_row::{BadRowReason, Place};
+use crate::bad_row::{BadRowReason, SourcePosition};
 use crate::names::NamedColumn;
 use crate::table::{KnownColumns, TableRows, failure, fill, known_columns};
 use crate::table_file::TableFile;
@@ -143,7 +143,7 @@ impl TableRows for Table {
         self.count += 1;
         let cells = self.file.known.columns.iter().zip(&self.columns);
         let cells = cells.map(|(&(_, column), values)| (column, values.cell(row)));
-        Ok(Some(fill(observation, Place { file, location: self.location() }, cells)))
+        Ok(Some(fill(observation, SourcePosition { file, location: self.location() }, cells)))
     }
 
     fn location(&self) -> Location {

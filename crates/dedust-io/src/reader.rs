@@ -15,7 +15,7 @@ use arrow_schema::ArrowError;
 use crate::archive::{Archive, ArchiveFormat, NextRecord, RecordCounts};
 #[cfg(feature = "arrow")]
 use crate::arrow;
-use crate::bad_row::{NoRow, Place};
+use crate::bad_row::{NoRow, SourcePosition};
 use crate::inputs::partition;
 use crate::line_rows::LineRows;
 use crate::names::{Layout, NamedColumn};
@@ -316,16 +316,16 @@ fn read_record(
 ) -> Result<Result<(), NoRow>, ReadError> {
     observation.start(Location::default());
     let next = archive.next(observation);
-    let (number, offset) = archive.place();
-    let place = Place { file: origin.name(), location: Location::Record { number, offset } };
+    let (number, offset) = archive.position();
+    let position = SourcePosition { file: origin.name(), location: Location::Record { number, offset } };
     match next {
         Ok(NextRecord::Page) => {
-            observation.set_location(place.location);
-            observation.set_bad_body(archive.take_bad_body().map(|reason| place.bad_body(reason)));
+            observation.set_location(position.location);
+            observation.set_bad_body(archive.take_bad_body().map(|reason| position.bad_body(reason)));
             Ok(Ok(()))
         }
         Ok(NextRecord::Bad(reason)) => {
-            let bad = place.bad_row(reason, archive.shown());
+            let bad = position.bad_row(reason, archive.shown());
             Ok(Err(NoRow::Bad(bad)))
         }
         Ok(NextRecord::End) => Ok(Err(NoRow::End)),
@@ -345,8 +345,8 @@ fn read_table(
     Ok(match guarded(origin.name(), row, || table.read(origin.name(), observation))? {
         Some(Ok(())) => Ok(()),
         Some(Err(reason)) => {
-            let place = Place { file: origin.name(), location: table.location() };
-            Err(NoRow::Bad(place.bad_row(reason, b"")))
+            let position = SourcePosition { file: origin.name(), location: table.location() };
+            Err(NoRow::Bad(position.bad_row(reason, b"")))
         }
         None => Err(NoRow::End),
     })

@@ -10,7 +10,7 @@ use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Once};
 
-use crate::bad_row::{BadRowReason, Place, shorten, shorten_quoted};
+use crate::bad_row::{BadRowReason, SourcePosition, shorten, shorten_quoted};
 use crate::column::Kind;
 use crate::names::{Layout, NamedColumn, Names};
 use crate::observation::WrongValue;
@@ -137,10 +137,10 @@ pub(crate) fn guarded<T>(
 /// Puts the cells of a row into an observation.
 pub(crate) fn fill<'a>(
     observation: &mut Observation,
-    place: Place<'_>,
+    position: SourcePosition<'_>,
     cells: impl Iterator<Item = (Column, Cell<'a>)>,
 ) -> Result<(), BadRowReason> {
-    observation.start(place.location);
+    observation.start(position.location);
     let mut has_url = false;
     let mut row_bytes = 0;
     for (column, cell) in cells {
@@ -157,7 +157,7 @@ pub(crate) fn fill<'a>(
             if column == Column::Url {
                 return Err(BadRowReason::WrongUrl { found });
             }
-            observation.push_bad_column(place.bad_column(column, found));
+            observation.push_bad_column(position.bad_column(column, found));
         }
     }
     match (has_url, observation.url()) {

@@ -12,12 +12,12 @@ pub(crate) struct Block {
     /// A hash of the element around it and of the nearest one with an id or class: blocks of two pages that are made by
     /// one line of a template have the same.
     pub(crate) slot: u64,
-    pub(crate) place: Place,
+    pub(crate) region: PageRegion,
 }
 
 /// What the markup says of a part of a page. Sorts by how much of the matter is to be found there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum PageRegion {
     /// Navigation, header, footer, something beside the matter.
     Aside,
     /// Nothing.

@@ -3,7 +3,7 @@ Markup to [`Page`]: the tokens of HTML, less those that no reader sees.
 
 Left out are scripts, styles, templates, what is shown only where scripts do not run, and elements marked `hidden`.
 Text is kept in blocks: what stands between two tags that break a line. Of the elements around a block only a
-stack is known, without the repairs that browsers make: enough to say in which place of the page the block stands.
+stack is known, without the repairs that browsers make: enough to say in which region of the page the block stands.
 
 No tree is built, and everything kept is bounded, by the text and by [`MAX_DEPTH`]. The tokenizer is
 `html5gum`, not that of `html5ever`, which compares each attribute of a tag with all before it: half a megabyte of
@@ -15,7 +15,7 @@ use html5gum::{Span, Tokenizer};
 use std::convert::Infallible;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::block::Place;
+use crate::block::PageRegion;
 use crate::page::Page;
 use crate::{refresh, text};
 
@@ -67,7 +67,7 @@ struct Element {
     name: u64,
     /// Of the nearest element with an id or class, this one included.
     landmark: u64,
-    place: Place,
+    region: PageRegion,
     is_hidden: bool,
     is_in_article: bool,
 }
@@ -285,7 +285,7 @@ impl Reading {
         self.stack.push(Element {
             name,
             landmark,
-            place: place_of(tag, &parent),
+            region: region_of(tag, &parent),
             is_hidden: parent.is_hidden || tag.is_hidden || *tag.name == *b"template",
             is_in_article: parent.is_in_article || matches!(&*tag.name, b"article" | b"main"),
         });
@@ -296,9 +296,9 @@ impl Reading {
         if self.pending.is_empty() {
             return;
         }
-        let Element { name, landmark, place, .. } = self.top();
+        let Element { name, landmark, region, .. } = self.top();
         let slot = landmark.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ name;
-        self.page.push_block(&self.pending, slot, place);
+        self.page.push_block(&self.pending, slot, region);
         self.pending.clear();
     }
 
@@ -326,7 +326,7 @@ fn without_digits(name: &[u8], seed: u64) -> u64 {
         .fold(seed, |hash, part| if part.is_empty() { hash } else { xxh3_64_with_seed(part, hash) })
 }
 
-fn place_of(tag: &StartTag, parent: &Element) -> Place {
+fn region_of(tag: &StartTag, parent: &Element) -> PageRegion {
     let role = tag.role.trim_ascii();
     let is_aside = match &*tag.name {
         b"nav" | b"footer" | b"aside" | b"select" | b"button" | b"dialog" | b"menu" => true,
@@ -336,12 +336,12 @@ fn place_of(tag: &StartTag, parent: &Element) -> Place {
             b"navigation" | b"banner" | b"contentinfo" | b"complementary" | b"search" | b"dialog"
         ),
     };
-    if is_aside || parent.place == Place::Aside {
-        Place::Aside
-    } else if *tag.name == *b"main" || role == b"main" || parent.place == Place::Main {
-        Place::Main
+    if is_aside || parent.region == PageRegion::Aside {
+        PageRegion::Aside
+    } else if *tag.name == *b"main" || role == b"main" || parent.region == PageRegion::Main {
+        PageRegion::Main
     } else {
-        Place::Body
+        PageRegion::Body
     }
 }
 

@@ -2,7 +2,7 @@
 What a reader sees of a document: the title, the text, and where the page says it really lives.
 */
 
-use crate::block::{Block, Place};
+use crate::block::{Block, PageRegion};
 use crate::text;
 
 /// Blocks that are told apart; what follows is all one.
@@ -56,12 +56,12 @@ impl Page {
     }
 
     /// Adds the words of `bytes` as a block, if there are any.
-    pub(crate) fn push_block(&mut self, bytes: &[u8], slot: u64, place: Place) {
+    pub(crate) fn push_block(&mut self, bytes: &[u8], slot: u64, region: PageRegion) {
         let Some(start) = text::push_words(&mut self.text, bytes) else { return };
         let (end, count) = (self.text.len(), self.blocks.len());
         match self.blocks.last_mut() {
             Some(last) if count == MAX_BLOCKS => last.end = end,
-            _ => self.blocks.push(Block { start, end, slot, place }),
+            _ => self.blocks.push(Block { start, end, slot, region }),
         }
     }
 }

@@ -7,7 +7,7 @@ links, runs no scripts, and knows no page but this one (see [`crate::SiteSample`
 
 use url::Url;
 
-use crate::block::Place;
+use crate::block::PageRegion;
 use crate::page::Page;
 use crate::{charset, link_header, markup, refresh};
 
@@ -96,7 +96,7 @@ fn is_html(source: &PageSource<'_>) -> Option<bool> {
 fn plain(decoded: &str) -> Page {
     let mut page = Page::default();
     for line in decoded.lines() {
-        page.push_block(line.as_bytes(), 0, Place::Body);
+        page.push_block(line.as_bytes(), 0, PageRegion::Body);
     }
     page
 }

@@ -22,7 +22,7 @@ sample of 100 pages, most duplicates of one or the other are missed: slots that 
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::block::{Block, Place};
+use crate::block::{Block, PageRegion};
 use crate::fingerprint::Fingerprint;
 use crate::page::Page;
 
@@ -133,12 +133,12 @@ impl Furniture {
         let main_bytes: usize = page
             .blocks
             .iter()
-            .filter(|block| block.place == Place::Main)
+            .filter(|block| block.region == PageRegion::Main)
             .map(|block| block.end - block.start)
             .sum();
-        let least = if main_bytes >= MIN_MAIN_BYTES { Place::Main } else { Place::Body };
+        let least = if main_bytes >= MIN_MAIN_BYTES { PageRegion::Main } else { PageRegion::Body };
         let is_matter = |block: &&Block| {
-            block.place >= least
+            block.region >= least
                 && !self.slots.contains(&block.slot)
                 && (self.texts.is_empty() || !self.texts.contains(&text_hash(page, block)))
         };

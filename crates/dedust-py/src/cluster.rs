@@ -39,13 +39,13 @@ pub(crate) fn cluster(
     let rows: Vec<(u64, u32, String)> = Vec::new();
     let observe = |(clusterer, rows): &mut (Clusterer, Vec<(u64, u32, String)>), seen: &Seen| {
         let url = clusterer.observe(seen.url(), &seen.clues())?;
-        rows.push((seen.place(), url, String::from_utf8_lossy(seen.url()).into_owned()));
+        rows.push((seen.row_number(), url, String::from_utf8_lossy(seen.url()).into_owned()));
         Ok(())
     };
     let state = (Clusterer::new(kinds), rows);
     let rows =
         Crawl { inputs, options, threads, progress }.read_into(state, observe, |(clusterer, mut rows)| {
-            rows.sort_by_key(|(place, ..)| *place);
+            rows.sort_by_key(|(number, ..)| *number);
             let clusters = clusterer.finish().renumbered(rows.iter().map(|(_, url, _)| *url));
             let fields = vec![
                 Field::new("url", DataType::LargeUtf8, false),

@@ -138,7 +138,7 @@ pub struct SiteDetail {
 /// An edit, with what it does to the crawl.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EditReport {
-    /// Its place in the site's list, from 0.
+    /// Its index in the site's list, from 0.
     pub index: usize,
     /// What `dedust rules` calls it.
     pub id: String,
@@ -320,7 +320,7 @@ pub struct GroupReport {
 /// A node of the pattern tree.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TreeNode {
-    /// Its parent's place in the list; `None` for the root.
+    /// Its parent's index in the list; `None` for the root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<usize>,
     /// The part of the URL in which it differs from its siblings.
@@ -362,9 +362,9 @@ pub struct ParamMap {
 /// A parameter in a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ParamCell {
-    /// Its place among the parameters.
+    /// Its index among the parameters.
     pub param: u32,
-    /// The section's place.
+    /// The section's index.
     pub section: u32,
     /// URLs that have it.
     pub urls: u64,

@@ -17,10 +17,10 @@ const KEPT: usize = 1024;
 
 /// An edit of a rule file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EditPlace {
+pub struct EditRef {
     /// The site that it belongs to.
     pub site: Box<str>,
-    /// Its place in the site's list, from 0.
+    /// Its index in the site's list, from 0.
     pub index: usize,
 }
 
@@ -31,7 +31,7 @@ pub struct JoiningEdits<'r> {
     /// `None` if the rules are compiled.
     rules: Option<&'r RuleSet>,
     /// Rules of the site of an edit without that edit; `None` if the others cannot stand alone.
-    without: HashMap<EditPlace, Option<Normalizer>>,
+    without: HashMap<EditRef, Option<Normalizer>>,
     no_rules: Normalizer,
     scratch: Scratch,
 }
@@ -49,43 +49,43 @@ impl<'r> JoiningEdits<'r> {
     }
 
     /// What an edit does, in words; `None` if the rules are compiled.
-    pub fn sentence(&self, place: &EditPlace) -> Option<String> {
-        Some(self.edit(place)?.to_string())
+    pub fn sentence(&self, edit_ref: &EditRef) -> Option<String> {
+        Some(self.edit(edit_ref)?.to_string())
     }
 
     /// What `dedust rules` calls an edit; `None` if the rules are compiled.
-    pub fn id(&self, place: &EditPlace) -> Option<String> {
-        Some(self.edit(place)?.id().to_string())
+    pub fn id(&self, edit_ref: &EditRef) -> Option<String> {
+        Some(self.edit(edit_ref)?.id().to_string())
     }
 
-    /// An edit by its site, place and id: `edit 3 of a.example, 1bcc19fb: what it does`.
-    pub fn name(&self, place: &EditPlace) -> String {
-        let EditPlace { site, index } = place;
-        match self.edit(place) {
+    /// An edit by its site, index and id: `edit 3 of a.example, 1bcc19fb: what it does`.
+    pub fn name(&self, edit_ref: &EditRef) -> String {
+        let EditRef { site, index } = edit_ref;
+        match self.edit(edit_ref) {
             Some(edit) => format!("edit {index} of {site}, {}: {edit}", edit.id()),
             None => format!("edit {index} of {site}"),
         }
     }
 
-    fn edit(&self, place: &EditPlace) -> Option<&'r Edit> {
-        self.rules?.site(&place.site)?.edits().get(place.index)
+    fn edit(&self, edit_ref: &EditRef) -> Option<&'r Edit> {
+        self.rules?.site(&edit_ref.site)?.edits().get(edit_ref.index)
     }
 
-    /// The edits that join `urls`, by site and place. None if safe normalization is enough.
-    pub fn of(&mut self, urls: &[&[u8]]) -> Vec<EditPlace> {
+    /// The edits that join `urls`, by site and index. None if safe normalization is enough.
+    pub fn of(&mut self, urls: &[&[u8]]) -> Vec<EditRef> {
         let explanations: Vec<Explanation> =
             self.distinct(urls).into_iter().filter_map(|url| self.normalizer.explain(url).ok()).collect();
         if explanations.len() < 2 {
             return Vec::new();
         }
         let moves: BTreeSet<Option<&str>> = explanations.iter().map(|one| one.mirror.as_deref()).collect();
-        let mut joining: Vec<EditPlace> = Vec::new();
+        let mut joining: Vec<EditRef> = Vec::new();
         if moves.len() > 1 {
-            joining.extend(moves.iter().flatten().map(|site| EditPlace { site: (*site).into(), index: 0 }));
+            joining.extend(moves.iter().flatten().map(|site| EditRef { site: (*site).into(), index: 0 }));
         }
-        let made: BTreeSet<EditPlace> = explanations.iter().flat_map(made_by).collect();
+        let made: BTreeSet<EditRef> = explanations.iter().flat_map(made_by).collect();
         if made.len() > 1 && self.rules.is_some() {
-            joining.extend(made.iter().filter(|place| self.is_missed(place, &explanations)).cloned());
+            joining.extend(made.iter().filter(|edit_ref| self.is_missed(edit_ref, &explanations)).cloned());
         }
         if joining.is_empty() {
             joining.extend(made);
@@ -95,12 +95,12 @@ impl<'r> JoiningEdits<'r> {
     }
 
     /// The last of the edits that join `urls`, in the order in which they are made. None if safe normalization is enough.
-    pub fn last_of(&mut self, urls: &[&[u8]]) -> Option<EditPlace> {
+    pub fn last_of(&mut self, urls: &[&[u8]]) -> Option<EditRef> {
         let joining = self.of(urls);
         // URLs are moved to another site before anything else is done to them.
         let moves =
-            |place: &EditPlace| self.rules.and_then(|rules| rules.site(&place.site)?.mirror()).is_some();
-        joining.into_iter().max_by_key(|place| (!moves(place), place.index))
+            |edit_ref: &EditRef| self.rules.and_then(|rules| rules.site(&edit_ref.site)?.mirror()).is_some();
+        joining.into_iter().max_by_key(|edit_ref| (!moves(edit_ref), edit_ref.index))
     }
 
     /// Those of `urls` that differ after safe normalization.
@@ -114,20 +114,20 @@ impl<'r> JoiningEdits<'r> {
     }
 
     /// Whether the URLs have several keys without this edit.
-    fn is_missed(&mut self, place: &EditPlace, explanations: &[Explanation]) -> bool {
+    fn is_missed(&mut self, edit_ref: &EditRef, explanations: &[Explanation]) -> bool {
         if self.without.len() >= KEPT {
             self.without.clear();
         }
         let moved: BTreeSet<&str> = explanations.iter().filter_map(|one| one.mirror.as_deref()).collect();
         let with_mirrors;
         let normalizer = if moved.is_empty() {
-            if !self.without.contains_key(place) {
-                let normalizer = self.leave_out(place, &moved);
-                self.without.insert(place.clone(), normalizer);
+            if !self.without.contains_key(edit_ref) {
+                let normalizer = self.leave_out(edit_ref, &moved);
+                self.without.insert(edit_ref.clone(), normalizer);
             }
-            self.without.get(place).and_then(Option::as_ref)
+            self.without.get(edit_ref).and_then(Option::as_ref)
         } else {
-            with_mirrors = self.leave_out(place, &moved);
+            with_mirrors = self.leave_out(edit_ref, &moved);
             with_mirrors.as_ref()
         };
         let Some(normalizer) = normalizer else { return false };
@@ -145,14 +145,14 @@ impl<'r> JoiningEdits<'r> {
     }
 
     /// The rules of the edit's site without it, and with mirrors that lead there.
-    fn leave_out(&self, place: &EditPlace, mirrors: &BTreeSet<&str>) -> Option<Normalizer> {
+    fn leave_out(&self, edit_ref: &EditRef, mirrors: &BTreeSet<&str>) -> Option<Normalizer> {
         let rules = self.rules?;
-        let site = rules.site(&place.site)?;
+        let site = rules.site(&edit_ref.site)?;
         let mut edits = site.edits().to_vec();
-        edits.remove(place.index);
+        edits.remove(edit_ref.index);
         let others = SiteRules::new(SiteSummary::default(), edits).ok()?.with_hosts(site.hosts().to_vec());
         let mut set = RuleSet::new("");
-        set.insert(&place.site, others).ok()?;
+        set.insert(&edit_ref.site, others).ok()?;
         for name in mirrors {
             let mut next: Box<str> = (*name).into();
             while let Some(mirror) = rules.site(&next).filter(|_| set.site(&next).is_none()) {
@@ -168,10 +168,10 @@ impl<'r> JoiningEdits<'r> {
 }
 
 /// The edits that changed a URL.
-fn made_by(explanation: &Explanation) -> impl Iterator<Item = EditPlace> + '_ {
+fn made_by(explanation: &Explanation) -> impl Iterator<Item = EditRef> + '_ {
     let site = explanation.site.as_deref();
     let edits = explanation.edits.iter();
-    edits.filter_map(move |&index| Some(EditPlace { site: site?.into(), index }))
+    edits.filter_map(move |&index| Some(EditRef { site: site?.into(), index }))
 }
 
 #[cfg(test)]
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(keys.len(), 1, "{keys:?}");
         let urls: Vec<&[u8]> = urls.iter().map(|url| url.as_bytes()).collect();
         let found = JoiningEdits::new(&normalizer, Some(&rules)).of(&urls);
-        found.into_iter().map(|place| (place.site.into(), place.index)).collect()
+        found.into_iter().map(|edit_ref| (edit_ref.site.into(), edit_ref.index)).collect()
     }
 
     #[test]

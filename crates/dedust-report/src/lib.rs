@@ -35,5 +35,5 @@ pub use data::{
     ParamCell, ParamMap, RefusedReport, Remaining, RemainingReason, ReportData, SiteDetail, SiteRow,
     TreeNode, UrlTable, VisitPoint,
 };
-pub use joining::{EditPlace, JoiningEdits};
+pub use joining::{EditRef, JoiningEdits};
 pub use url_store::{Group, Groups, NotKept, Totals, UrlStore};

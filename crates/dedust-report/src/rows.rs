@@ -48,7 +48,7 @@ impl SiteUrls<'_> {
         self.figures_with(|_, row| row.key)
     }
 
-    /// The figures with other keys; `key` is given the place of a row, and the row.
+    /// The figures with other keys; `key` is given the index of a row, and the row.
     pub(crate) fn figures_with(&self, key: impl Fn(usize, &Row) -> u128) -> CrawlFigures {
         let mut figures = CrawlFigures { urls: self.rows.len() as u64, ..CrawlFigures::default() };
         let mut urls_by_key: HashMap<u128, u64> = HashMap::default();

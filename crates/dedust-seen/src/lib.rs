@@ -61,12 +61,12 @@ mod file_names;
 mod folder;
 mod key;
 mod local;
+#[cfg(feature = "redis")]
+mod location;
 mod log;
 mod marker;
 mod merge;
 mod options;
-#[cfg(feature = "redis")]
-mod place;
 mod rules;
 mod run;
 #[cfg(feature = "redis")]
@@ -78,8 +78,8 @@ mod view;
 pub use check::{Fault, FileReport, SeenReport, check, repair};
 pub use error::{Damage, SeenError};
 pub use key::{KeyHasher, SeenKey};
-pub use options::{Durability, SeenOptions};
 #[cfg(feature = "redis")]
-pub use place::SeenPlace;
+pub use location::SeenLocation;
+pub use options::{Durability, SeenOptions};
 pub use set::SeenSet;
 pub use stats::SeenStats;

@@ -27,7 +27,7 @@ use crate::file_names::Span;
 use crate::folder::Folder;
 use crate::key::KEY_BYTES;
 
-/// Most keys of a run: places in it are numbers of 32 bits.
+/// Most keys of a run: indexes in it are numbers of 32 bits.
 pub(crate) const MAX_KEYS: u64 = u32::MAX as u64;
 
 const MAGIC: &[u8; 8] = b"dedustR1";
@@ -77,25 +77,25 @@ impl Index {
 
     /// Adds the next key in order.
     fn push(&mut self, key: u128) {
-        let place = self.low_bits.len() as u32;
+        let index = self.low_bits.len() as u32;
         while self.starts.len() <= self.bucket_of(key) {
-            self.starts.push(place);
+            self.starts.push(index);
         }
         self.low_bits.push(key as u16);
         self.more_bits.push((key >> 16) as u32);
     }
 
     fn finish(&mut self) {
-        let place = self.low_bits.len() as u32;
-        self.starts.resize((1 << self.bucket_bits) + 1, place);
+        let index = self.low_bits.len() as u32;
+        self.starts.resize((1 << self.bucket_bits) + 1, index);
     }
 
     fn contains(&self, key: u128) -> bool {
         let bucket = self.bucket_of(key);
         let (start, end) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
         let (low_bits, more_bits) = (key as u16, (key >> 16) as u32);
-        let mut places = (start..end).zip(&self.low_bits[start..end]);
-        places.any(|(place, &bits)| bits == low_bits && self.more_bits[place] == more_bits)
+        let mut indexes = (start..end).zip(&self.low_bits[start..end]);
+        indexes.any(|(index, &bits)| bits == low_bits && self.more_bits[index] == more_bits)
     }
 
     fn bytes(&self) -> u64 {

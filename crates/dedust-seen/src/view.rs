@@ -1,7 +1,7 @@
 /*!
 Where keys are looked for, apart from the table that is being filled: tables that are full, and runs.
 
-A view never changes. Threads that write runs put a new view in the place of the old one; whoever is searching the old
+A view never changes. Threads that write runs put a new view instead of the old one; whoever is searching the old
 one keeps its tables and files until done.
 */
 
@@ -29,15 +29,15 @@ impl View {
     /// Looks for each of `keys` that is not yet known. `pending` is room to work in.
     pub(crate) fn find(&self, keys: &[u128], known: &mut [bool], pending: &mut Vec<u32>) {
         pending.clear();
-        pending.extend((0..keys.len() as u32).filter(|&place| !known[place as usize]));
+        pending.extend((0..keys.len() as u32).filter(|&index| !known[index as usize]));
         let mut look_in = |contains: &dyn Fn(u128) -> bool| {
-            pending.retain(|&place| {
-                let is_known = contains(keys[place as usize]);
-                known[place as usize] = is_known;
+            pending.retain(|&index| {
+                let is_known = contains(keys[index as usize]);
+                known[index as usize] = is_known;
                 !is_known
             });
         };
-        // The oldest is the largest, and the likeliest to have a key. All keys are looked for in one place before the
+        // The oldest is the largest, and the likeliest to have a key. All keys are looked for in one run before the
         // next, so that the memory of several lookups is waited for at the same time.
         for run in &self.runs {
             look_in(&|key| run.contains(key));

@@ -51,7 +51,7 @@ mod row;
 mod seen;
 mod server;
 
-pub use dedust_seen::SeenPlace;
+pub use dedust_seen::SeenLocation;
 pub use error::{RulesError, ServeError};
 pub use event::{Event, Level, Log};
 pub use options::{Limits, ServeOptions, random_token};

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dedust_seen::SeenPlace;
+use dedust_seen::SeenLocation;
 
 use crate::error::ServeError;
 use crate::event::Log;
@@ -29,7 +29,7 @@ pub struct ServeOptions {
     /// Names by which the server may be called, beside `localhost` and addresses; default none.
     pub hosts: Vec<String>,
     /// Where the seen-set is; default nowhere, and then `/v1/seen` is not there.
-    pub seen: Option<SeenPlace>,
+    pub seen: Option<SeenLocation>,
     /// How long a server that has the seen-set and does not answer is waited for, before its keys count as new; default 20 s.
     pub seen_patience: Duration,
     /// Whether keys outlive a loss of power before they are acknowledged, and not only the end of the process; default no. Of sets in
@@ -95,8 +95,8 @@ impl ServeOptions {
         if !self.public && !self.listen.ip().is_loopback() {
             return Err(ServeError::NotLoopback { address: self.listen });
         }
-        if let Some(place @ SeenPlace::Server(_)) = self.seen.as_ref().filter(|_| self.sync) {
-            return Err(ServeError::SyncOfServer { address: place.to_string() });
+        if let Some(location @ SeenLocation::Server(_)) = self.seen.as_ref().filter(|_| self.sync) {
+            return Err(ServeError::SyncOfServer { address: location.to_string() });
         }
         match &self.token {
             Some(token) if token.len() < MIN_TOKEN => {

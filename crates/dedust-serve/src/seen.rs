@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 
 use arc_swap::ArcSwap;
 use dedust::errors::with_causes;
-use dedust_seen::{Durability, KeyHasher, SeenError, SeenKey, SeenOptions, SeenPlace, SeenSet};
+use dedust_seen::{Durability, KeyHasher, SeenError, SeenKey, SeenLocation, SeenOptions, SeenSet};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::ServeError;
@@ -67,24 +67,24 @@ impl Seen {
         rules: u128,
         metrics: &Arc<Metrics>,
     ) -> Result<Option<(Self, SeenThread)>, ServeError> {
-        let Some(place) = &options.seen else { return Ok(None) };
+        let Some(location) = &options.seen else { return Ok(None) };
         let durability = if options.sync { Durability::Power } else { Durability::Process };
         let opening = SeenSet::options().durability(durability).patience(options.seen_patience);
-        let set = place.open(&opening.clone().rules(rules))?;
+        let set = location.open(&opening.clone().rules(rules))?;
         let stats = set.stats();
         let log = &options.log;
-        log.note("seen_opened", format!("{place} has {} keys", stats.keys));
+        log.note("seen_opened", format!("{location} has {} keys", stats.keys));
         if stats.rules_changed {
-            warn_of_rules(place, stats.keys, log);
+            warn_of_rules(location, stats.keys, log);
         }
         if !set.hasher().is_keyed() {
             let message =
-                format!("{place} is a set of format 1: strangers can make URLs that are taken for others");
+                format!("{location} is a set of format 1: strangers can make URLs that are taken for others");
             log.warning("seen_unkeyed", message, "start with a new folder");
         }
         if stats.cut_bytes > 0 {
             let message =
-                format!("{} bytes at the end of logs in {place} were no whole records", stats.cut_bytes);
+                format!("{} bytes at the end of logs in {location} were no whole records", stats.cut_bytes);
             log.warning(
                 "seen_cut",
                 message,
@@ -95,7 +95,7 @@ impl Seen {
         let hasher = Arc::new(ArcSwap::from_pointee(set.hasher()));
         let (questions, asked) = mpsc::channel(WAITING);
         let mut answerer = Answerer {
-            place: place.clone(),
+            location: location.clone(),
             opening,
             rules,
             set: Some(set),
@@ -147,14 +147,14 @@ impl SeenThread {
     }
 }
 
-fn warn_of_rules(place: &SeenPlace, keys: u64, log: &Log) {
-    let message = match place {
-        SeenPlace::Folder(_) if keys == 0 => return,
-        SeenPlace::Folder(_) => {
+fn warn_of_rules(location: &SeenLocation, keys: u64, log: &Log) {
+    let message = match location {
+        SeenLocation::Folder(_) if keys == 0 => return,
+        SeenLocation::Folder(_) => {
             "the rules have changed since the set was filled: pages whose key is another one now are new once more".into()
         }
-        SeenPlace::Server(_) => format!(
-            "{place} was last used with other rules. Keys of each rules are apart: pages that were met with the others alone \
+        SeenLocation::Server(_) => format!(
+            "{location} was last used with other rules. Keys of each rules are apart: pages that were met with the others alone \
              are new once more"
         ),
     };
@@ -163,7 +163,7 @@ fn warn_of_rules(place: &SeenPlace, keys: u64, log: &Log) {
 
 /// What the thread has.
 struct Answerer {
-    place: SeenPlace,
+    location: SeenLocation,
     opening: SeenOptions,
     /// The rules that the set holds keys of now.
     rules: u128,
@@ -237,9 +237,10 @@ impl Answerer {
     /// The set; connects to it again if it was lost.
     fn set(&mut self) -> Result<&mut SeenSet, SeenError> {
         if self.set.is_none() {
-            let set = self.place.open(&self.opening.clone().rules(self.rules))?;
+            let set = self.location.open(&self.opening.clone().rules(self.rules))?;
             self.hasher.store(Arc::new(set.hasher()));
-            self.log.note("seen_opened", format!("{} is back, with {} keys", self.place, set.stats().keys));
+            self.log
+                .note("seen_opened", format!("{} is back, with {} keys", self.location, set.stats().keys));
             (self.unconfirmed, self.has_told) = (0, false);
             self.set = Some(set);
         }
@@ -252,7 +253,7 @@ impl Answerer {
         let keys = set.stats().keys;
         self.rules = rules;
         if is_changed {
-            warn_of_rules(&self.place, keys, &self.log);
+            warn_of_rules(&self.location, keys, &self.log);
         }
         Ok(())
     }
@@ -273,7 +274,7 @@ impl Answerer {
             self.unconfirmed = stats.unconfirmed_keys;
             let message = format!(
                 "answers of {} for {lost} keys were lost with the connection: they were said to be new",
-                self.place
+                self.location
             );
             self.log.warning("seen_unconfirmed", message, "nothing: some pages may be fetched twice");
         }
@@ -281,7 +282,7 @@ impl Answerer {
     }
 
     fn is_on_server(&self) -> bool {
-        matches!(self.place, SeenPlace::Server(_))
+        matches!(self.location, SeenLocation::Server(_))
     }
 
     /// Whether something was done. A server that is gone is reported, and connected to again when somebody asks; a folder has failed for good.

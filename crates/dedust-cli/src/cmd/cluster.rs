@@ -55,8 +55,8 @@ struct Rows {
 
 /// One row.
 struct Row {
-    /// The place of the row in the input.
-    place: u64,
+    /// The number of the row in the input.
+    number: u64,
     /// The number of its URL.
     url: u32,
     start: usize,
@@ -74,7 +74,15 @@ impl Rows {
         let facts = self.text.len();
         seen.write_facts(&mut self.text)?;
         let is_page = seen.status().is_none_or(|status| (200..300).contains(&status));
-        self.rows.push(Row { place: seen.place(), url, start, facts, end: self.text.len(), path, is_page });
+        self.rows.push(Row {
+            number: seen.row_number(),
+            url,
+            start,
+            facts,
+            end: self.text.len(),
+            path,
+            is_page,
+        });
         Ok(())
     }
 
@@ -152,7 +160,7 @@ fn gather(
     if let Some(error) = failed {
         return Err(error.into());
     }
-    rows.rows.sort_by_key(|row| row.place);
+    rows.rows.sort_by_key(|row| row.number);
     let clusters = clusterer.finish().renumbered(rows.rows.iter().map(|row| row.url));
     Ok((rows, clusters))
 }

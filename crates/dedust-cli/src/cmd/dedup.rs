@@ -18,7 +18,7 @@ use anyhow::Context as _;
 use dedust::Normalizer;
 use dedust_crawl::Layouts;
 use dedust_io::{Format, Input, OutputFile};
-use dedust_seen::{SeenPlace, SeenSet, SeenStats};
+use dedust_seen::{SeenLocation, SeenSet, SeenStats};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -336,7 +336,7 @@ fn print_stats(
     let bad = tally.bad.count();
     let SeenStats { keys: seen, recent_keys: recent, runs, disk_bytes, index_bytes, merges, .. } = *stats;
     let SeenStats { asked_keys: asked, unconfirmed_keys: unconfirmed, reconnects, lookups, .. } = *stats;
-    let is_server = matches!(args.seen, Some(SeenPlace::Server(_)));
+    let is_server = matches!(args.seen, Some(SeenLocation::Server(_)));
     if args.format == DedupFormat::Json {
         let store = match is_server {
             true => StoreFigures::Server(ServerFigures { asked, unconfirmed, reconnects }),
@@ -350,8 +350,8 @@ fn print_stats(
         counted(urls, "URL", "URLs"),
         percent_of(new, urls)
     ));
-    let place = args.seen.as_ref().map_or("memory".into(), SeenPlace::to_string);
-    printer.note(format_args!("{} in {place}", counted(seen, "key", "keys")));
+    let location = args.seen.as_ref().map_or("memory".into(), SeenLocation::to_string);
+    printer.note(format_args!("{} in {location}", counted(seen, "key", "keys")));
     if is_server {
         printer.note(format_args!(
             "{} of {} asked for, the others were known here; {} without an answer; connected again {}",

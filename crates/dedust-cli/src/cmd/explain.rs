@@ -161,7 +161,7 @@ impl Case<'_> {
         line("canonical", &canonical.to_string())
     }
 
-    /// An edit by its place, and by the id that `dedust rules` takes.
+    /// An edit by its index, and by the id that `dedust rules` takes.
     fn named(&self, index: usize, edit: &Edit) -> String {
         format!("{index} of {}, {}: {edit}", self.0.site_rules, edit.id())
     }
@@ -232,9 +232,9 @@ fn forgets(edit: &Edit) -> bool {
     })
 }
 
-/// What is known of compiled rules: their places in the site's list.
-fn without_text(places: &[usize]) -> String {
-    let places: Vec<String> = places.iter().map(ToString::to_string).collect();
-    let places = words::list(&places);
-    format!("{places}, counted from 0; compiled rules say no more, the rule file they were made from does")
+/// What is known of compiled rules: their indexes in the site's list.
+fn without_text(indexes: &[usize]) -> String {
+    let indexes: Vec<String> = indexes.iter().map(ToString::to_string).collect();
+    let indexes = words::list(&indexes);
+    format!("{indexes}, counted from 0; compiled rules say no more, the rule file they were made from does")
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use dedust_seen::SeenPlace;
+use dedust_seen::SeenLocation;
 use dedust_serve::{Event, Level, Log, RulesError, ServeError, ServeOptions, Server};
 
 use crate::ExitStatus;
@@ -40,7 +40,7 @@ pub(crate) struct ServeArgs {
     pub(crate) host: Vec<String>,
     /// The set of seen pages, for /v1/seen: a folder, or redis://HOST:PORT/PREFIX
     #[arg(long, value_name = "DIR|URL", long_help = help::SEEN_PLACE)]
-    pub(crate) seen: Option<SeenPlace>,
+    pub(crate) seen: Option<SeenLocation>,
     /// Have keys outlive a loss of power before they are acknowledged
     #[arg(long, requires = "seen")]
     pub(crate) sync: bool,

@@ -155,7 +155,7 @@ impl Archive {
     }
 
     /// Number of the current record, and where it starts.
-    pub(crate) fn place(&self) -> (u64, u64) {
+    pub(crate) fn position(&self) -> (u64, u64) {
         (self.number, self.offset)
     }
 

@@ -89,18 +89,18 @@ impl RowGroupReader for LimitedRowGroup<'_> {
 
     fn get_column_page_reader(&self, index: usize) -> Result<Box<dyn PageReader>> {
         let column = self.metadata.column(index);
-        let place = PagePlace {
+        let position = PagePosition {
             row_group: self.index,
             column: column.column_path().string(),
             refusals: self.file.refusals(),
         };
-        let source = PageSource { file: self.file.file.clone(), place: place.clone() };
+        let source = PageSource { file: self.file.file.clone(), position: position.clone() };
         let rows = usize::try_from(self.metadata.num_rows())?;
         let pages = SerializedPageReader::new(Arc::new(source), column, rows, None)?;
         let descriptor = column.column_descr();
         let levels =
             MaxLevels { repetition: descriptor.max_rep_level(), definition: descriptor.max_def_level() };
-        Ok(Box::new(LimitedPages { pages, place, levels }))
+        Ok(Box::new(LimitedPages { pages, position, levels }))
     }
 
     fn get_column_bloom_filter(&self, _: usize) -> Option<&Sbbf> {
@@ -114,13 +114,13 @@ impl RowGroupReader for LimitedRowGroup<'_> {
 
 /// Which pages are being read, and where to note that one is refused.
 #[derive(Clone)]
-struct PagePlace {
+struct PagePosition {
     row_group: usize,
     column: String,
     refusals: Refusals,
 }
 
-impl PagePlace {
+impl PagePosition {
     /// Notes an excess, and gives an error that ends reading.
     fn refuse(&self, excess: Excess) -> io::Error {
         let page = OversizedPage { row_group: self.row_group, column: self.column.clone(), excess };
@@ -138,7 +138,7 @@ impl PagePlace {
 /// The bytes of one column of a row group.
 struct PageSource {
     file: Arc<TableFile>,
-    place: PagePlace,
+    position: PagePosition,
 }
 
 impl Length for PageSource {
@@ -151,11 +151,15 @@ impl ChunkReader for PageSource {
     type T = HeaderReader;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        Ok(HeaderReader { source: self.file.get_read(start)?, place: self.place.clone(), is_checked: false })
+        Ok(HeaderReader {
+            source: self.file.get_read(start)?,
+            position: self.position.clone(),
+            is_checked: false,
+        })
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        self.place.check_bytes(length as u64)?;
+        self.position.check_bytes(length as u64)?;
         if length as u64 > self.len().saturating_sub(start) {
             return Err(ParquetError::EOF(format!("a page of {length} bytes at byte {start} is cut off")));
         }
@@ -166,7 +170,7 @@ impl ChunkReader for PageSource {
 /// Reads the header of a page, whose sizes are checked before the first byte is given out.
 struct HeaderReader {
     source: BufReader<TableFile>,
-    place: PagePlace,
+    position: PagePosition,
     is_checked: bool,
 }
 
@@ -179,7 +183,7 @@ impl Read for HeaderReader {
                     "a page does not start with its kind and its sizes",
                 )
             })?;
-            sizes.into_iter().try_for_each(|size| self.place.check_bytes(size))?;
+            sizes.into_iter().try_for_each(|size| self.position.check_bytes(size))?;
             self.is_checked = true;
         }
         self.source.read(buffer)
@@ -220,7 +224,7 @@ fn zigzag(bytes: &[u8]) -> Option<(i64, usize)> {
 /// Pages that are checked once more when they are unpacked, before their values are.
 struct LimitedPages<P> {
     pages: P,
-    place: PagePlace,
+    position: PagePosition,
     levels: MaxLevels,
 }
 
@@ -229,17 +233,17 @@ impl<P> LimitedPages<P> {
         let bytes = page.buffer().len() as u64;
         let values = u64::from(page.num_values());
         if page.encoding() == Encoding::DELTA_BYTE_ARRAY && bytes > MAX_PREFIX_PAGE_BYTES {
-            return Err(self.place.refuse(Excess::PrefixPageBytes(bytes)).into());
+            return Err(self.position.refuse(Excess::PrefixPageBytes(bytes)).into());
         }
         let Some(declared) = declared_values(&page, self.levels) else {
             return Err(ParquetError::General("a page in a delta encoding is damaged".to_owned()));
         };
         if declared > values.min(MAX_LISTED_VALUES) {
-            return Err(self.place.refuse(Excess::ListedValues(declared)).into());
+            return Err(self.position.refuse(Excess::ListedValues(declared)).into());
         }
         // A value of a dictionary takes four bytes or more.
         if page.is_dictionary_page() && values > (bytes / 4).min(MAX_LISTED_VALUES) {
-            return Err(self.place.refuse(Excess::DictionaryValues(values)).into());
+            return Err(self.position.refuse(Excess::DictionaryValues(values)).into());
         }
         Ok(page)
     }

@@ -82,10 +82,10 @@ impl SeenServer {
             })?;
             let mut found = Vec::new();
             for names in set.all_names()? {
-                let places = names.places(set.ttl, now());
+                let current = names.current_sets(set.ttl, now());
                 let mut count = pipe();
-                for place in &places.found_in {
-                    count.cmd("SCARD").arg(place);
+                for set in &current.found_in {
+                    count.cmd("SCARD").arg(set);
                 }
                 let keys = set.link.run(|connection, _| count.query::<Vec<u64>>(connection))?.iter().sum();
                 let sessions = set.sessions(&names)?;
@@ -114,7 +114,7 @@ impl SeenServer {
             let names = versions.iter().find(|names| names.version() == rules).ok_or_else(none)?;
             let sessions = set.members(&names.sessions())?;
             let mut gone: Vec<String> = sessions.iter().map(|name| names.session(name)).collect();
-            gone.extend(names.places(set.ttl, now()).found_in);
+            gone.extend(names.current_sets(set.ttl, now()).found_in);
             let mut remove = pipe();
             for key in &gone {
                 remove.cmd("SCARD").arg(key).cmd("UNLINK").arg(key).ignore();

@@ -18,7 +18,7 @@ pub(super) struct Names {
 
 /// Where keys are looked up and written at a time.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Places {
+pub(super) struct CurrentSets {
     /// Sets that may have a key.
     pub(super) found_in: Vec<String>,
     /// The one of them that a key is added to.
@@ -77,10 +77,10 @@ impl Names {
     }
 
     /// Where keys are at a time, in a set that remembers them for `ttl` seconds.
-    pub(super) fn places(&self, ttl: u64, now: u64) -> Places {
+    pub(super) fn current_sets(&self, ttl: u64, now: u64) -> CurrentSets {
         let keys = self.of_version("keys");
         if ttl == 0 {
-            return Places { found_in: vec![keys.clone()], added_to: keys, gone_in: None, period: 0 };
+            return CurrentSets { found_in: vec![keys.clone()], added_to: keys, gone_in: None, period: 0 };
         }
         let length = ttl.div_ceil(PERIODS);
         let period = now / length;
@@ -89,7 +89,7 @@ impl Names {
         let found_in = (period.saturating_sub(PERIODS)..=period.saturating_add(1)).rev().map(name).collect();
         // After the last period in which it is looked at, even by a clock that is behind.
         let gone_in = Some(period.saturating_add(PERIODS + 2).saturating_mul(length).saturating_sub(now));
-        Places { found_in, added_to: name(period), gone_in, period }
+        CurrentSets { found_in, added_to: name(period), gone_in, period }
     }
 }
 
@@ -101,22 +101,22 @@ mod tests {
     fn a_key_is_found_for_its_time_and_at_most_half_as_long_again() {
         let names = Names::new("crawl", "v");
         let (ttl, written_at) = (100, 1_000_049);
-        let place = names.places(ttl, written_at);
-        let is_found = |now: u64| names.places(ttl, now).found_in.contains(&place.added_to);
+        let current = names.current_sets(ttl, written_at);
+        let is_found = |now: u64| names.current_sets(ttl, now).found_in.contains(&current.added_to);
         for now in written_at..=written_at + ttl {
             assert!(is_found(now), "{now}");
         }
         assert!(!is_found(written_at + ttl * 3 / 2));
         // By a clock that is behind by less than a period, also.
         assert!(is_found(written_at - 50));
-        assert!(place.gone_in.unwrap() >= ttl * 3 / 2);
+        assert!(current.gone_in.unwrap() >= ttl * 3 / 2);
     }
 
     #[test]
     fn any_time_can_be_read_from_a_server() {
         for ttl in [1, 2, 3, u64::MAX] {
             for now in [0, 1, u64::MAX] {
-                assert!(Names::new("crawl", "v").places(ttl, now).gone_in.is_some());
+                assert!(Names::new("crawl", "v").current_sets(ttl, now).gone_in.is_some());
             }
         }
     }
@@ -124,8 +124,8 @@ mod tests {
     #[test]
     fn without_a_time_to_live_there_is_one_set() {
         let names = Names::new("crawl", version_of(Some(7)));
-        let places = names.places(0, 1_000);
-        assert_eq!(places.added_to, "crawl:00000000000000000000000000000007:keys");
-        assert_eq!(places, names.places(0, 1 << 40));
+        let current_sets = names.current_sets(0, 1_000);
+        assert_eq!(current_sets.added_to, "crawl:00000000000000000000000000000007:keys");
+        assert_eq!(current_sets, names.current_sets(0, 1 << 40));
     }
 }

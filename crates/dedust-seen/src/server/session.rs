@@ -23,7 +23,7 @@ pub(super) fn commit(link: &mut Link, names: &Names, name: &str, ttl: u64) -> Re
     // Kvrocks has cursors that are no numbers.
     let (mut cursor, mut moved) = (b"0".to_vec(), 0_u64);
     loop {
-        let places = names.places(ttl, now());
+        let current = names.current_sets(ttl, now());
         let (next, removed, is_empty) = link.run(|connection, _| {
             let mut scan = redis::cmd("SSCAN");
             scan.arg(&session).arg(&cursor).arg("COUNT").arg(MOVED);
@@ -32,9 +32,9 @@ pub(super) fn commit(link: &mut Link, names: &Names, name: &str, ttl: u64) -> Re
             // A small set comes as a whole, whatever COUNT says.
             for keys in keys.chunks(MOVED) {
                 let mut pipe = pipe();
-                pipe.atomic().cmd("SADD").arg(&places.added_to).arg(keys).ignore();
-                if let Some(seconds) = places.gone_in {
-                    pipe.cmd("EXPIRE").arg(&places.added_to).arg(seconds).ignore();
+                pipe.atomic().cmd("SADD").arg(&current.added_to).arg(keys).ignore();
+                if let Some(seconds) = current.gone_in {
+                    pipe.cmd("EXPIRE").arg(&current.added_to).arg(seconds).ignore();
                 }
                 pipe.cmd("SREM").arg(&session).arg(keys);
                 let (count,): (u64,) = pipe.query(connection)?;

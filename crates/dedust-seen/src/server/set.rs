@@ -10,7 +10,7 @@ use super::address::{self, Address};
 use super::filter::Filter;
 use super::link::{Greeting, Link};
 use super::marker::Marker;
-use super::names::{Names, Places, version_of};
+use super::names::{CurrentSets, Names, version_of};
 use super::session;
 use crate::error::{SeenError, ServerError};
 use crate::key::{KEY_BYTES, KeyHasher, KeySet, SECRET_BYTES, SeenKey, random_secret};
@@ -59,7 +59,7 @@ impl ServerOptions {
         };
         link.greet_with(Greeting { marker: (names.marker(), marker.encode()), members: Vec::new() });
         link.register(members(&names, self.session.as_deref()))?;
-        let places = names.places(marker.ttl, now());
+        let current = names.current_sets(marker.ttl, now());
         let mut set = ServerSet {
             shown: address.to_string(),
             asker: names.asker(&format!("{:032x}", u128::from_le_bytes(random.token))),
@@ -67,7 +67,7 @@ impl ServerOptions {
             hasher: marker.hasher(),
             ttl: marker.ttl,
             filter: Filter::new(recent_keys),
-            period: places.period,
+            period: current.period,
             batches: 0,
             figures: SeenStats { rules_changed, ..SeenStats::default() },
             link,
@@ -77,7 +77,7 @@ impl ServerOptions {
             next: Batch::default(),
             in_next: KeySet::default(),
         };
-        set.figures.keys = set.count(&places)?;
+        set.figures.keys = set.count(&current)?;
         Ok(set)
     }
 }
@@ -221,14 +221,14 @@ impl ServerSet {
         if self.has_failed {
             self.figures.unconfirmed_keys += count;
         } else {
-            let places = self.names.places(self.ttl, now());
-            if places.period != self.period {
+            let current = self.names.current_sets(self.ttl, now());
+            if current.period != self.period {
                 // The server has forgotten keys that are remembered here.
                 self.filter.clear();
-                self.period = places.period;
+                self.period = current.period;
             }
             self.figures.asked_keys += count;
-            if let Err(failure) = self.exchange(batch, &places, is_new) {
+            if let Err(failure) = self.exchange(batch, &current, is_new) {
                 self.figures.unconfirmed_keys += at.iter().filter(|&&at| is_new[at]).count() as u64;
                 self.failure = Some(failure);
                 self.has_failed = true;
@@ -244,16 +244,16 @@ impl ServerSet {
     fn exchange(
         &mut self,
         mut batch: Batch,
-        places: &Places,
+        current: &CurrentSets,
         is_new: &mut [bool],
     ) -> Result<(), ServerError> {
         let Some(session) = &self.session else {
-            return self.add(&batch, places, &places.added_to, places.gone_in, is_new);
+            return self.add(&batch, current, &current.added_to, current.gone_in, is_new);
         };
         let target = self.names.session(session);
         // What all know is not put into the session too.
         let mut pipe = pipe();
-        for set in &places.found_in {
+        for set in &current.found_in {
             pipe.cmd("SMISMEMBER").arg(set).arg(&batch.keys);
         }
         let answers = self.link.run(|connection, _| pipe.query::<Vec<Value>>(connection))?;
@@ -267,14 +267,14 @@ impl ServerSet {
                 unknown.at.push(at);
             }
         }
-        self.add(&unknown, places, &target, Some(SESSION_SECONDS), is_new)
+        self.add(&unknown, current, &target, Some(SESSION_SECONDS), is_new)
     }
 
     /// Adds keys to a set of the server in one transaction, which also says which of them it had before.
     fn add(
         &mut self,
         batch: &Batch,
-        places: &Places,
+        current: &CurrentSets,
         target: &str,
         gone_in: Option<u64>,
         is_new: &mut [bool],
@@ -284,7 +284,7 @@ impl ServerSet {
         }
         self.batches += 1;
         let number = self.batches;
-        let mut sets: Vec<&str> = places.found_in.iter().map(String::as_str).collect();
+        let mut sets: Vec<&str> = current.found_in.iter().map(String::as_str).collect();
         if !sets.contains(&target) {
             sets.push(target);
         }
@@ -341,9 +341,9 @@ impl ServerSet {
     }
 
     /// How many keys the set has, with those of the session.
-    fn count(&mut self, places: &Places) -> Result<u64, ServerError> {
+    fn count(&mut self, current: &CurrentSets) -> Result<u64, ServerError> {
         let mut pipe = pipe();
-        for set in &places.found_in {
+        for set in &current.found_in {
             pipe.cmd("SCARD").arg(set);
         }
         if let Some(session) = &self.session {

@@ -5,7 +5,7 @@ The OpenAPI description against the routes, and answers against its schemas.
 use std::collections::BTreeSet;
 
 use boon::{Compiler, Schemas};
-use dedust_serve::{OPENAPI, ROUTES, SeenPlace};
+use dedust_serve::{OPENAPI, ROUTES, SeenLocation};
 use serde_json::Value;
 
 use crate::service::Service;
@@ -68,7 +68,7 @@ fn answers_are_as_described() {
     let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
     std::fs::write(folder.path().join("rules.json"), crate::service::RULES).unwrap();
     let seen = folder.path().join("seen");
-    let service = Service::in_folder(folder, |options| options.seen = Some(SeenPlace::Folder(seen)));
+    let service = Service::in_folder(folder, |options| options.seen = Some(SeenLocation::Folder(seen)));
     let rows = "{\"url\":\"http://a.example/p?sid=1\"}\n{\"url\":\"http://b.example/\"}\n{}\n";
     for (path, schema) in [
         ("/v1/normalize", "CanonicalAnswer"),

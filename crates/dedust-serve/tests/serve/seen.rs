@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dedust_serve::SeenPlace;
+use dedust_serve::SeenLocation;
 use dedust_test_server::redis::{Loss, LossyProxy, Redis};
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ fn with_set() -> Service {
 
 fn again(folder: Arc<tempfile::TempDir>) -> Service {
     let seen = folder.path().join("seen");
-    Service::in_folder(folder, |options| options.seen = Some(SeenPlace::Folder(seen)))
+    Service::in_folder(folder, |options| options.seen = Some(SeenLocation::Folder(seen)))
 }
 
 #[test]
@@ -97,8 +97,8 @@ fn two_clients_never_both_hear_that_a_page_is_new() {
 fn two_clients_of_two_servers_never_both_hear_that_a_page_is_new() {
     let folder = tempfile::tempdir().unwrap();
     let Some(redis) = Redis::start(folder.path(), &[]) else { return };
-    let [one, other] =
-        [0; 2].map(|_| Service::with(|options| options.seen = Some(SeenPlace::from(&*redis.set("crawl")))));
+    let [one, other] = [0; 2]
+        .map(|_| Service::with(|options| options.seen = Some(SeenLocation::from(&*redis.set("crawl")))));
     let news = news(&[&one, &other]);
     assert!(news.values().all(|news| *news == 1), "{news:?}");
 }
@@ -117,7 +117,7 @@ fn where_others_can_connect_adding_needs_the_token() {
     std::fs::write(folder.path().join("rules.json"), crate::service::RULES).unwrap();
     let seen = folder.path().join("seen");
     let service = Service::in_folder(folder, |options| {
-        options.seen = Some(SeenPlace::Folder(seen));
+        options.seen = Some(SeenLocation::Folder(seen));
         options.public = true;
     });
     assert_eq!(service.text("/v1/seen", "http://a.example/").status, 401);
@@ -130,7 +130,7 @@ fn where_others_can_connect_adding_needs_the_token() {
 /// A server whose set is on another one, which is waited for as shortly as can be.
 fn sharing(address: &str) -> Service {
     Service::with(|options| {
-        options.seen = Some(SeenPlace::from(address));
+        options.seen = Some(SeenLocation::from(address));
         options.seen_patience = Duration::from_millis(1);
     })
 }
@@ -192,7 +192,7 @@ fn an_answer_that_is_lost_on_the_way_is_said_to_be_new() {
     let Some(redis) = Redis::start(folder.path(), &[]) else { return };
     let proxy = LossyProxy::start(redis.address);
     let service = Service::with(|options| {
-        options.seen = Some(SeenPlace::from(&*format!("redis://{}/crawl", proxy.address)));
+        options.seen = Some(SeenLocation::from(&*format!("redis://{}/crawl", proxy.address)));
     });
     assert_eq!(service.text("/v1/seen", "http://a.example/1\n").body, "new\n");
     proxy.lose(Loss::Answer);

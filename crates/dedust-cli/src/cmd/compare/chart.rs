@@ -104,37 +104,37 @@ fn name_lines(svg: &mut String, series: &[Series], y_of: &dyn Fn(f64) -> f64) {
         series.iter().filter_map(|line| Some((y_of(line.points.last()?.1), line))).collect();
     names.sort_by(|a, b| a.0.total_cmp(&b.0));
     let ends: Vec<f64> = names.iter().map(|name| name.0).collect();
-    let places = apart(&ends, TOP + 4.0, HEIGHT - BOTTOM + 2.0);
+    let positions = apart(&ends, TOP + 4.0, HEIGHT - BOTTOM + 2.0);
     let right = WIDTH - RIGHT;
-    for ((end, line), place) in names.into_iter().zip(places) {
+    for ((end, line), position) in names.into_iter().zip(positions) {
         let _ = write!(
             svg,
-            "<g class=\"s{}\"><path class=\"leader\" d=\"M{:.1} {end:.1}L{:.1} {place:.1}\"/>{}\
+            "<g class=\"s{}\"><path class=\"leader\" d=\"M{:.1} {end:.1}L{:.1} {position:.1}\"/>{}\
              <text class=\"name\" x=\"{:.1}\" y=\"{:.1}\">{}</text></g>",
             line.colour % COLOURS,
             right + 5.0,
             right + 18.0,
-            marker(line.colour, right + 24.0, place),
+            marker(line.colour, right + 24.0, position),
             right + 33.0,
-            place + 4.0,
+            position + 4.0,
             escaped(&line.name)
         );
     }
 }
 
-/// Places as near as possible to sorted ends, `NAME_HEIGHT` from each other, and within bounds while there is room.
+/// Positions as near as possible to sorted ends, `NAME_HEIGHT` from each other, and within bounds while there is room.
 fn apart(ends: &[f64], top: f64, bottom: f64) -> Vec<f64> {
-    let mut places: Vec<f64> = Vec::new();
+    let mut positions: Vec<f64> = Vec::new();
     for &end in ends {
-        let above = places.last().map_or(top, |place| place + NAME_HEIGHT);
-        places.push(end.max(above));
+        let above = positions.last().map_or(top, |position| position + NAME_HEIGHT);
+        positions.push(end.max(above));
     }
     let mut below = bottom;
-    for place in places.iter_mut().rev() {
-        *place = place.min(below);
-        below = *place - NAME_HEIGHT;
+    for position in positions.iter_mut().rev() {
+        *position = position.min(below);
+        below = *position - NAME_HEIGHT;
     }
-    places
+    positions
 }
 
 /// Bars of one kind of number, each with its value in words.
@@ -227,10 +227,10 @@ mod tests {
 
     #[test]
     fn names_are_apart_and_in_order() {
-        let places = apart(&[20.0, 21.0, 200.0, 273.0, 274.0], 18.0, 276.0);
-        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= NAME_HEIGHT - 1e-9), "{places:?}");
-        assert!(places[0] >= 18.0 && places[4] <= 276.0, "{places:?}");
-        assert_eq!(places[2], 200.0);
+        let positions = apart(&[20.0, 21.0, 200.0, 273.0, 274.0], 18.0, 276.0);
+        assert!(positions.windows(2).all(|pair| pair[1] - pair[0] >= NAME_HEIGHT - 1e-9), "{positions:?}");
+        assert!(positions[0] >= 18.0 && positions[4] <= 276.0, "{positions:?}");
+        assert_eq!(positions[2], 200.0);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use dedust_seen::SeenPlace;
+use dedust_seen::SeenLocation;
 
 use crate::args::{ReadArgs, TrustArgs};
 use crate::help;
@@ -23,7 +23,7 @@ pub(crate) struct DedupArgs {
     pub(crate) inputs: Vec<PathBuf>,
     /// Remember what was seen, for the next time too: in a folder, or for many processes at redis://HOST:PORT/PREFIX
     #[arg(long, value_name = "DIR|URL", long_help = help::SEEN_PLACE)]
-    pub(crate) seen: Option<SeenPlace>,
+    pub(crate) seen: Option<SeenLocation>,
     /// The crawl that this is a part of, on a server; ends with `dedust seen commit` or `cancel`
     #[arg(long, value_name = "NAME", requires = "seen", hide_short_help = true, long_help = help::SESSION)]
     pub(crate) session: Option<String>,

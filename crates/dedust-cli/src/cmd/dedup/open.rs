@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use dedust::errors::ParseUrlError;
 use dedust::{Normalizer, Scratch};
-use dedust_seen::{Durability, SeenKey, SeenOptions, SeenPlace, SeenSet, SeenStats};
+use dedust_seen::{Durability, SeenKey, SeenLocation, SeenOptions, SeenSet, SeenStats};
 
 use super::args::DedupArgs;
 use super::piece::{seen_key, shows_page};
@@ -31,8 +31,8 @@ pub(super) fn open(
     let options = SeenSet::options().rules(normalizer.fingerprint());
     match &args.seen {
         None => Ok(SeenSet::in_memory()?),
-        Some(SeenPlace::Folder(folder)) => open_folder(args, folder, options, normalizer, printer),
-        Some(SeenPlace::Server(address)) => connect(args, address, options, normalizer, printer),
+        Some(SeenLocation::Folder(folder)) => open_folder(args, folder, options, normalizer, printer),
+        Some(SeenLocation::Server(address)) => connect(args, address, options, normalizer, printer),
     }
 }
 
@@ -130,10 +130,10 @@ fn connect(
 
 /// Says what is to be known of a set on a server at the end.
 pub(super) fn report_server(args: &DedupArgs, stats: &SeenStats, printer: &mut Printer) {
-    let Some(place @ SeenPlace::Server(_)) = &args.seen else { return };
+    let Some(location @ SeenLocation::Server(_)) = &args.seen else { return };
     if stats.unconfirmed_keys > 0 {
         printer.warning(format_args!(
-            "answers of {place} for {} were lost with the connection: they count as new, and some of these pages may have \
+            "answers of {location} for {} were lost with the connection: they count as new, and some of these pages may have \
              been printed before",
             counted(stats.unconfirmed_keys, "key", "keys")
         ));

@@ -20,7 +20,7 @@ use crate::bad_lines::BadLines;
 pub(super) struct Piece {
     scratch: Scratch,
     /// Where what is printed of each URL starts and ends.
-    places: Vec<(u32, u32)>,
+    ranges: Vec<(u32, u32)>,
     /// Where the URLs are, if they are not what is printed.
     urls: Vec<(u32, u32)>,
     /// Their keys.
@@ -103,7 +103,7 @@ impl Piece {
     }
 
     fn clear(&mut self) {
-        self.places.clear();
+        self.ranges.clear();
         self.urls.clear();
         self.keys.clear();
         self.shadow_keys.clear();
@@ -111,15 +111,15 @@ impl Piece {
 
     /// Makes the key of a URL. `false`: there is none.
     #[inline(always)]
-    fn add(&mut self, maker: KeyMaker<'_>, url: &[u8], place: (u32, u32), shows_page: bool) -> bool {
-        let Self { scratch, places, keys, shadow_keys, tally, .. } = self;
+    fn add(&mut self, maker: KeyMaker<'_>, url: &[u8], range: (u32, u32), shows_page: bool) -> bool {
+        let Self { scratch, ranges, keys, shadow_keys, tally, .. } = self;
         tally.lines += 1;
         match maker.normalizer.key_with(url, scratch) {
             Ok(key) if maker.schemes.contain(key) => {
                 tally.urls += 1;
                 let key = seen_key(maker.hasher, key, shows_page);
                 keys.push(key);
-                places.push(place);
+                ranges.push(range);
                 if let Some(shadow) = maker.shadow {
                     // What is a URL to one normalizer is one to all.
                     let shadow_key =
@@ -135,9 +135,9 @@ impl Piece {
         false
     }
 
-    /// A URL, by its place among the keys.
+    /// A URL, by its index among the keys.
     pub(super) fn url<'t>(&self, index: usize, text: &'t [u8]) -> &'t [u8] {
-        url_at(&self.places, &self.urls, index, text)
+        url_at(&self.ranges, &self.urls, index, text)
     }
 
     /// Prints the lines or rows that are new. `text` is what was read.
@@ -149,14 +149,14 @@ impl Piece {
         is_new: &[bool],
         out: &mut impl Write,
     ) -> io::Result<()> {
-        for (index, (&(start, end), &is_new)) in self.places.iter().zip(is_new).enumerate() {
+        for (index, (&(start, end), &is_new)) in self.ranges.iter().zip(is_new).enumerate() {
             if !is_new {
                 continue;
             }
             self.tally.new += 1;
             let shown = &text[start as usize..end as usize];
             if as_json {
-                let url = url_at(&self.places, &self.urls, index, text);
+                let url = url_at(&self.ranges, &self.urls, index, text);
                 let key = normalizer.key_with(url, &mut self.scratch).unwrap_or_default();
                 let record =
                     Record { input: String::from_utf8_lossy(url), key: String::from_utf8_lossy(key) };
@@ -170,12 +170,12 @@ impl Piece {
     }
 }
 
-/// The URL among some, which is what is printed unless it has a place of its own.
+/// The URL among some, which is what is printed unless it has a range of its own.
 fn url_at<'t>(printed: &[(u32, u32)], urls: &[(u32, u32)], index: usize, text: &'t [u8]) -> &'t [u8] {
     let slice = |&(start, end): &(u32, u32)| &text[start as usize..end as usize];
     match (urls.get(index), printed.get(index)) {
-        (Some(place), _) => slice(place),
-        (None, Some(place)) => url_in(slice(place)),
+        (Some(range), _) => slice(range),
+        (None, Some(range)) => url_in(slice(range)),
         (None, None) => &[],
     }
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use dedust::{Explanation, Normalizer};
 use dedust_crawl::{Seen, printable};
 use dedust_eval::EvaluatedUrl;
-use dedust_report::{EditPlace, JoiningEdits};
+use dedust_report::{EditRef, JoiningEdits};
 use foldhash::{HashMap, HashSet};
 use serde::Serialize;
 
@@ -166,7 +166,7 @@ pub(super) fn print(
     args: &EvaluateArgs,
     printer: &mut Printer,
 ) -> anyhow::Result<()> {
-    let mut charges: BTreeMap<Option<EditPlace>, Charges> = BTreeMap::new();
+    let mut charges: BTreeMap<Option<EditRef>, Charges> = BTreeMap::new();
     let mut all = Counts::default();
     for merge in wrong_merges(urls) {
         let edit = joining.last_of(&[known.url(merge.fetched), known.url(merge.merged)]);
@@ -175,7 +175,7 @@ pub(super) fn print(
         charged.merges.push(merge);
         all.add(&merge);
     }
-    let mut charges: Vec<(Option<EditPlace>, Charges)> = charges.into_iter().collect();
+    let mut charges: Vec<(Option<EditRef>, Charges)> = charges.into_iter().collect();
     charges.sort_by_key(|(_, Charges { counts, .. })| {
         Reverse((counts.pages_lost, counts.pages_merged, counts.urls_merged))
     });
@@ -199,7 +199,7 @@ pub(super) fn print(
             ReportFormat::Json => printer.json(&Record::EditErrors {
                 site: edit.as_ref().map(|id| &*id.site),
                 index: edit.as_ref().map(|id| id.index),
-                id: edit.as_ref().and_then(|place| joining.id(place)),
+                id: edit.as_ref().and_then(|edit_ref| joining.id(edit_ref)),
                 edit: edit.as_ref().and_then(|id| joining.sentence(id)),
                 counts,
             })?,

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use dedust::{Normalizer, Scratch};
 use dedust_crawl::printable;
-use dedust_report::{EditPlace, Group, Groups, JoiningEdits, Totals, UrlStore};
+use dedust_report::{EditRef, Group, Groups, JoiningEdits, Totals, UrlStore};
 use foldhash::HashMap;
 use serde::Serialize;
 
@@ -81,7 +81,7 @@ struct Shown<'g> {
     /// How many canonical URLs its URLs have.
     canonical_urls: usize,
     members: &'g [u32],
-    edits: Vec<EditPlace>,
+    edits: Vec<EditRef>,
 }
 
 /// Writes groups.

@@ -124,26 +124,26 @@ fn differences<'a>(site: &'a str, before: &SiteRules, after: &SiteRules) -> Vec<
         after: after.map(described),
     };
     let mut records = Vec::new();
-    let mut places = Vec::new();
+    let mut indexes = Vec::new();
     // A list may have an edit twice.
     let mut is_met = vec![false; after.len()];
     let index = EditIndex::new(after.edits());
     for edit in before.edits() {
         let same = index.indexes_of(after.edits(), edit).into_iter().find(|&index| !is_met[index]);
-        let Some(place) = same else {
+        let Some(index_after) = same else {
             records.push(record(edit, Some(edit), None));
             continue;
         };
-        is_met[place] = true;
-        places.push(place);
-        let other = &after.edits()[place];
+        is_met[index_after] = true;
+        indexes.push(index_after);
+        let other = &after.edits()[index_after];
         if described(edit) != described(other) {
             records.push(record(edit, Some(edit), Some(other)));
         }
     }
     let new = after.edits().iter().zip(&is_met).filter(|(_, is_met)| !**is_met);
     records.extend(new.map(|(edit, _)| record(edit, None, Some(edit))));
-    if !places.is_sorted() {
+    if !indexes.is_sorted() {
         records.push(Record::Site { site, differs: "order" });
     }
     if before.hosts() != after.hosts() && !before.is_empty() && !after.is_empty() {

@@ -14,20 +14,20 @@ use crate::set::SeenSet;
 /// Where a set of seen keys is.
 ///
 /// ```
-/// use dedust_seen::SeenPlace;
+/// use dedust_seen::SeenLocation;
 ///
-/// assert!(matches!(SeenPlace::from("seen"), SeenPlace::Folder(_)));
-/// assert_eq!(SeenPlace::from("redis://user:secret@host/crawl").to_string(), "redis://host:6379/crawl");
+/// assert!(matches!(SeenLocation::from("seen"), SeenLocation::Folder(_)));
+/// assert_eq!(SeenLocation::from("redis://user:secret@host/crawl").to_string(), "redis://host:6379/crawl");
 /// ```
 #[derive(Clone)]
-pub enum SeenPlace {
+pub enum SeenLocation {
     /// In a folder, for one process at a time.
     Folder(PathBuf),
     /// On a server, for many. The address may have a password in it, which is not shown.
     Server(String),
 }
 
-impl SeenPlace {
+impl SeenLocation {
     /// Opens the set that is there. It is made if it is not.
     pub fn open(&self, options: &SeenOptions) -> Result<SeenSet, SeenError> {
         match self {
@@ -37,7 +37,7 @@ impl SeenPlace {
     }
 }
 
-impl From<OsString> for SeenPlace {
+impl From<OsString> for SeenLocation {
     fn from(text: OsString) -> Self {
         match text.into_string() {
             // With a scheme that is not known, too: a folder of that name is hardly meant.
@@ -48,13 +48,13 @@ impl From<OsString> for SeenPlace {
     }
 }
 
-impl From<&str> for SeenPlace {
+impl From<&str> for SeenLocation {
     fn from(text: &str) -> Self {
         OsString::from(text).into()
     }
 }
 
-impl fmt::Display for SeenPlace {
+impl fmt::Display for SeenLocation {
     /// Without a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -64,7 +64,7 @@ impl fmt::Display for SeenPlace {
     }
 }
 
-impl fmt::Debug for SeenPlace {
+impl fmt::Debug for SeenLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
     }
@@ -76,8 +76,8 @@ mod tests {
 
     #[test]
     fn a_place_is_shown_without_a_password() {
-        let place = SeenPlace::from("redis://user:secret@host/crawl");
-        assert_eq!(format!("{place} {place:?}"), "redis://host:6379/crawl redis://host:6379/crawl");
-        assert!(matches!(SeenPlace::from("redis"), SeenPlace::Folder(_)));
+        let location = SeenLocation::from("redis://user:secret@host/crawl");
+        assert_eq!(format!("{location} {location:?}"), "redis://host:6379/crawl redis://host:6379/crawl");
+        assert!(matches!(SeenLocation::from("redis"), SeenLocation::Folder(_)));
     }
 }
