@@ -216,7 +216,7 @@ pub(crate) struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// `bytes[start..start + length]`; nothing if too few bytes follow.
+    /// `bytes[start..start + length]`; `None` if too few bytes follow.
     #[inline(always)]
     pub(crate) fn new(bytes: &'a [u8], start: usize, length: usize) -> Option<Self> {
         let mask = if length >= 8 { u64::MAX } else { (1 << (8 * length)) - 1 };

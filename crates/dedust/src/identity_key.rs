@@ -70,7 +70,7 @@ struct FewParams {
 }
 
 impl FewParams {
-    /// Reads the query of a URL that has no user and no `;`, nothing for others; whether it is in order.
+    /// Reads the query of a URL that has no user and no `;`, `None` for others; whether it is in order.
     #[inline(always)]
     fn read(&mut self, url: &ParsedUrl) -> Option<bool> {
         let (padded, parts) = (url.padded(), url.parts());
@@ -112,7 +112,7 @@ impl FewParams {
         Some(is_sorted & self.add(padded, ParamAt::new(start, name_end, end))?)
     }
 
-    /// Adds a parameter; whether it comes after the last one, nothing if there is no room.
+    /// Adds a parameter; whether it comes after the last one, `None` if there is no room.
     #[inline(always)]
     fn add(&mut self, padded: &[u8], ParamAt { start, name_end, end }: ParamAt) -> Option<bool> {
         let word = first_word(padded, start as usize, (name_end - start) as usize).swap_bytes();
@@ -125,7 +125,7 @@ impl FewParams {
         Some(count == 0 || self.words[(count - 1) % MAX_PARAMS] < word)
     }
 
-    /// Which parameter has which rank, those of one name as they came; nothing if different names may begin alike.
+    /// Which parameter has which rank, those of one name as they came; `None` if different names may begin alike.
     /// Every two are compared, since what comes of a comparison cannot be foreseen, and to be wrong about it costs more than
     /// many of them.
     #[inline(always)]

@@ -18,7 +18,7 @@ use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::rows::RowBuilder;
 
-/// The corpus with `;` read as `&`, and the edit that says so; nothing if `;` does not separate parameters on this site.
+/// The corpus with `;` read as `&`, and the edit that says so; `None` if `;` does not separate parameters on this site.
 pub(super) fn split(corpus: &Corpus) -> Option<(Corpus, Edit)> {
     let urls = urls_with_semicolons(corpus);
     if !follows_several(corpus, &urls) {
@@ -90,7 +90,7 @@ fn read_again(corpus: &Corpus) -> Option<Corpus> {
     Some(Corpus { row_pairs, row_ends, keys, pair_keys, pair_values, values, ..corpus.clone() })
 }
 
-/// What the pages say of URLs that have the same parameters when `;` separates them; nothing if they are different pages.
+/// What the pages say of URLs that have the same parameters when `;` separates them; `None` if they are different pages.
 fn evidence(split: &Corpus, urls: u64) -> Option<Evidence> {
     let mut first_of_pairs: HashMap<Vec<u32>, u32> = HashMap::new();
     let (mut groups, mut kinds) = (0, EvidenceKinds::NONE);

@@ -89,7 +89,7 @@ impl Rule {
         Self::parts_of(edit).is_some()
     }
 
-    /// What an edit writes, in which order, and what it does with other parameters; nothing if no rule does the same.
+    /// What an edit writes, in which order, and what it does with other parameters; `None` if no rule does the same.
     fn parts_of(edit: &Edit) -> Option<(&BTreeMap<TokenKey, Op>, &[TokenKey], OtherParams)> {
         let (target, order) = match &*edit.change {
             [Change::Write(target)] => (target, &[][..]),

@@ -380,7 +380,7 @@ impl Source {
 }
 
 impl Count {
-    /// What becomes of a number in decimal digits; nothing when that is no number, or less than zero.
+    /// What becomes of a number in decimal digits; `None` when that is no number, or less than zero.
     pub fn of(self, digits: &[u8]) -> Option<i64> {
         if digits.is_empty() || digits.len() > 15 || !digits.iter().all(u8::is_ascii_digit) {
             return None;

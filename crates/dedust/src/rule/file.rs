@@ -81,7 +81,7 @@ pub enum LoadRulesError {
     /// A site takes up too much of the file. Learned sites have some kilobytes.
     #[error("site `{site}` has more than {} MiB of JSON", MAX_SITE_BYTES >> 20)]
     SiteTooLong {
-        /// The site, or nothing if it is in what stands before the first one.
+        /// The site, or empty if it is in what stands before the first one.
         site: Box<str>,
     },
     /// All rules together would take more memory than is allowed.

@@ -18,7 +18,7 @@ use crate::program::{KEEPS_ORDER, KEEPS_OTHERS};
 use crate::url::{ParsedUrl, all_named, path_params, query_params, query_separator};
 
 impl Slots {
-    /// Reads the pairs of `url` except for its query; nothing when it has a key that no rule knows.
+    /// Reads the pairs of `url` except for its query; `None` when it has a key that no rule knows.
     #[inline(always)]
     pub(super) fn read(&mut self, url: &ParsedUrl, domain_len: usize, shape: &Shape<'_>) -> Option<()> {
         self.clear(shape.words());
@@ -52,7 +52,7 @@ impl Slots {
         }
     }
 
-    /// Reads the parameters of the query; nothing when there is one that no rule knows.
+    /// Reads the parameters of the query; `None` when there is one that no rule knows.
     #[inline(always)]
     pub(super) fn read_params(&mut self, url: &ParsedUrl, shape: &Shape<'_>) -> Option<()> {
         let (start, end) = (url.parts().path_end as usize + 1, url.parts().query_end as usize);

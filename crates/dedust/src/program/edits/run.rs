@@ -43,7 +43,7 @@ pub(crate) struct Made {
     pub(crate) is_last: bool,
 }
 
-/// What was read of a program; nothing when it is damaged.
+/// What was read of a program; `None` when it is damaged.
 pub(super) type Read<T> = Option<T>;
 
 impl EditedUrl {

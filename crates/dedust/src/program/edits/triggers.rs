@@ -137,7 +137,7 @@ fn needed(edit: &Edit) -> impl Iterator<Item = &Spot> {
     set.iter().chain(values).filter_map(|source: &Source| source.of.as_ref())
 }
 
-/// What a test asks for; nothing when it can be passed by what is not there.
+/// What a test asks for; `None` when it can be passed by what is not there.
 fn asked_for(spot: &Spot, test: &Test, max_values: usize) -> Option<BTreeSet<Trigger>> {
     let values = match test {
         Test::Is(value) => std::slice::from_ref(value),
@@ -186,7 +186,7 @@ fn presence(spot: &Spot) -> Trigger {
     })
 }
 
-/// What a change would change; nothing when it makes something where there was nothing.
+/// What a change would change; `None` when it makes something where there was nothing.
 fn changed_by(change: &Change, max_values: usize) -> Option<BTreeSet<Trigger>> {
     Some(match change {
         Change::Drop(Spot::Key(TokenKey::Scheme)) => BTreeSet::new(),
