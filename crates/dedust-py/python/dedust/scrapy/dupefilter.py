@@ -169,16 +169,16 @@ class SeenDupeFilter(BaseDupeFilter):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SeenDupeFilter:
-        place = crawler.settings.get("DEDUST_SEEN")
-        if place and "://" in str(place):
+        location = crawler.settings.get("DEDUST_SEEN")
+        if location and "://" in str(location):
             fingerprinter = crawler.request_fingerprinter
             # Without rules, fingerprints do not depend on them.
             is_by_key = isinstance(fingerprinter, RequestFingerprinter) and fingerprinter.mode == "filter"
             normalizer: dedust.Normalizer | None = getattr(fingerprinter, "normalizer", None) if is_by_key else None
             session: str | None = crawler.settings.get("DEDUST_SESSION")
-            seen = dedust.SeenSet.connect(str(place), normalizer=normalizer, session=session)
+            seen = dedust.SeenSet.connect(str(location), normalizer=normalizer, session=session)
         else:
-            seen = dedust.SeenSet(place) if place else open_set(crawler.settings, "dedust.seen")
+            seen = dedust.SeenSet(location) if location else open_set(crawler.settings, "dedust.seen")
         return cls(crawler, seen)
 
     def request_seen(self, request: Request) -> bool:
