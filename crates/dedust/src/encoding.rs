@@ -127,7 +127,7 @@ impl<'a> Cursor<'a> {
         Self { bytes, at }
     }
 
-    /// All bytes, before and after the offset, and that.
+    /// All bytes, and the offset from which on it reads.
     #[inline(always)]
     pub(crate) fn position(&self) -> (&'a [u8], usize) {
         (self.bytes, self.at as usize)

@@ -2,7 +2,7 @@
 What every training URL has become so far, and what an edit would make of it.
 
 A URL's form id is a number: the sum of one well-mixed number per pair. Two URLs have the same form when the edits
-that were made so far bring them to the same form. Leaving out a pair is a subtraction, taking a value for another or
+that were made so far have made the same of them. Leaving out a pair is a subtraction, taking a value for another or
 spelling it in another way an exchange, so most edits are tried by arithmetic; the others are made on the
 [parts](dedust::support::UrlParts) of each URL they concern. A pair is known by its number, too: no text is compared to find it.
 */

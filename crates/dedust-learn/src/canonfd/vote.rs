@@ -212,7 +212,7 @@ pub(super) fn joined(table: &Table<'_>, moves: &[(u32, u64)]) -> Vec<Group> {
     };
     let moved = RowSet::of(moves.iter().map(|(row, _)| *row), table.corpus().len());
     let mut groups = Vec::new();
-    // Of those that would have a form.
+    // The rows that would have one form.
     let mut rows: Vec<MovedRow> = Vec::new();
     for coming in by_form(moves).chunk_by(|a, b| a.0 == b.0) {
         let form_id = coming[0].0;
