@@ -8,7 +8,7 @@ known, in the order in which they came.
 use std::collections::BTreeMap;
 
 use dedust::{Normalizer, ParsedUrl, Scratch, site_of};
-use dedust_learn::{Clues, EvidenceKinds, LabelBuilder, LinkTargets};
+use dedust_learn::{Clues, EvidenceKinds, LabelBuilder, Labels, LinkTargets};
 use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -44,6 +44,8 @@ pub struct EvaluatedUrl {
     pub key: u128,
     /// The number of the page that it shows, if that is known.
     pub page: Option<u32>,
+    /// Whether it is known to show something else than the first URL of its key whose page is known.
+    pub is_other: bool,
 }
 
 /// Scores of one set of URLs.
@@ -131,40 +133,53 @@ impl<'n> Evaluator<'n> {
     pub fn finish_with_urls(self) -> (Evaluation, Vec<EvaluatedUrl>) {
         let Self { labels, row_by_url, rows, site_ids, sites, .. } = self;
         let labels = labels.finish(rows.len());
-        let labelled: Vec<(Row, u32)> =
-            rows.iter().zip(labels.iter()).filter_map(|(&row, label)| Some((row, label?))).collect();
+        let labelled: Vec<(Row, u32, u32)> = (0..)
+            .zip(rows.iter().zip(labels.iter()))
+            .filter_map(|(number, (&row, label))| Some((row, label?, number)))
+            .collect();
         let label_of_url = |url: u128| row_by_url.get(&url).and_then(|&row| labels.label_of(row));
-        let mut by_site: Vec<Vec<(Row, u32)>> = vec![Vec::new(); sites.len()];
-        for &(row, label) in &labelled {
-            by_site[row.site as usize].push((row, label));
+        let mut by_site: Vec<Vec<(Row, u32, u32)>> = vec![Vec::new(); sites.len()];
+        for &labelled in &labelled {
+            by_site[labelled.0.site as usize].push(labelled);
         }
         let sites: Vec<(Box<str>, Scores)> = site_ids
             .values()
             .filter(|&&id| !by_site[id as usize].is_empty())
-            .map(|&id| (sites[id as usize].clone(), scores(&by_site[id as usize], label_of_url)))
+            .map(|&id| (sites[id as usize].clone(), scores(&by_site[id as usize], &labels, label_of_url)))
             .collect();
         let keys: Vec<Score> = sites.iter().map(|(_, scores)| scores.key).collect();
-        let urls = rows.iter().zip(labels.iter()).map(|(row, page)| EvaluatedUrl { key: row.key, page });
+        let mut first_by_key: HashMap<u128, (u32, u32)> = HashMap::default();
+        let urls = (0..).zip(rows.iter().zip(labels.iter())).map(|(number, (row, page))| {
+            let first = page.map(|page| *first_by_key.entry(row.key).or_insert((number, page)));
+            let is_other = first.is_some_and(|(first, first_page)| {
+                page != Some(first_page) && labels.are_different(first, number)
+            });
+            EvaluatedUrl { key: row.key, page, is_other }
+        });
+        let urls = urls.collect();
         let evaluation = Evaluation {
-            micro: scores(&labelled, label_of_url),
+            micro: scores(&labelled, &labels, label_of_url),
             macro_average: MacroAverage::of(&keys),
             unlabelled: rows.len() - labelled.len(),
             sites,
         };
-        (evaluation, urls.collect())
+        (evaluation, urls)
     }
 }
 
-fn scores(rows: &[(Row, u32)], label_of_url: impl Fn(u128) -> Option<u32>) -> Scores {
-    let score =
-        |group: fn(&Row) -> u128| Tally::count(rows.iter().map(|(row, label)| (group(row), *label))).score();
+/// The scores of rows with their labels and numbers.
+fn scores(rows: &[(Row, u32, u32)], labels: &Labels, label_of_url: impl Fn(u128) -> Option<u32>) -> Scores {
+    let are_different = |one: usize, other: usize| labels.are_different(rows[one].2, rows[other].2);
+    let score = |group: fn(&Row) -> u128| {
+        Tally::count_with(rows.iter().map(|(row, label, _)| (group(row), *label)), are_different).score()
+    };
     let mut first_label: HashMap<u128, u32> = HashMap::default();
-    for &(row, label) in rows {
+    for &(row, label, _) in rows {
         first_label.entry(row.canonical).or_insert(label);
     }
     let live =
         first_label.iter().filter(|&(&canonical, &label)| label_of_url(canonical) == Some(label)).count();
-    let changed = rows.iter().filter(|(row, _)| row.canonical != row.url).count();
+    let changed = rows.iter().filter(|(row, ..)| row.canonical != row.url).count();
     let share = |part: usize, whole: usize, empty: f64| {
         if whole == 0 { empty } else { part as f64 / whole as f64 }
     };

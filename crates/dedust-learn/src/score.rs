@@ -13,11 +13,14 @@ Words used in the formulas:
 | C_ori | number of pages: distinct labels |
 | N_norm | number of groups: distinct canonical URLs |
 | C_norm | number of covered pages: distinct labels among the first URLs of the groups |
+| C_lost | number of pages that are not covered, and of which no URL may show the same as the first URL of its group |
 | N_supp | number of pairs of URLs in one group: sum over groups g of C2(size of g), C2(n) = n(n - 1)/2 |
 | N_same | of these, the pairs with equal labels |
 | N_dup | number of pairs of URLs with equal labels, in one group or not |
 
-A crawler fetches the first URL of each group and never the others, so C_norm pages are what it gets.
+A crawler fetches the first URL of each group and never the others, so C_norm pages are what it gets. Labels of a crawl tell apart what nobody saw to
+be the same: a redirect and a page, say, or two fetches of a page that changes. So of the pages that are not covered only C_lost are known
+to be others than what the crawler gets instead; where labels are all that is known, these are all of them.
 Compression and dup-reduction do not punish false merges: one single group gives about 1 for both. Report
 them next to the recall.
 
@@ -46,6 +49,8 @@ pub struct Tally {
     pub canonical: u64,
     /// C_norm, the number of distinct labels among the first URLs of the groups.
     pub covered: u64,
+    /// C_lost, the number of other labels whose pages are known to be others than those.
+    pub lost: u64,
     /// N_supp, the number of pairs in one group.
     pub support_pairs: u128,
     /// N_same, the number of pairs in one group with equal labels.
@@ -57,17 +62,35 @@ pub struct Tally {
 impl Tally {
     /// Counts one site: for each URL in crawl order its group and its label. Linear in the number of URLs.
     pub fn count(rows: impl IntoIterator<Item = (u128, u32)>) -> Tally {
+        Self::count_with(rows, |_, _| true)
+    }
+
+    /// Like [`Tally::count`], where more than labels is known: whether two URLs with different labels, by their indexes, are known to
+    /// show different pages.
+    pub fn count_with(
+        rows: impl IntoIterator<Item = (u128, u32)>,
+        are_different: impl Fn(usize, usize) -> bool,
+    ) -> Tally {
+        struct Group {
+            id: u64,
+            size: u64,
+            /// The index and the label of its first URL.
+            first: (usize, u32),
+        }
         let mut tally = Tally::default();
-        let mut id_and_size_by_group: HashMap<u128, (u64, u64)> = HashMap::default();
+        let mut groups: HashMap<u128, Group> = HashMap::default();
         let mut size_by_group_and_label: HashMap<(u64, u32), u64> = HashMap::default();
         let mut size_by_label: HashMap<u32, u64> = HashMap::default();
-        let mut covered: HashSet<u32> = HashSet::default();
-        for (group, label) in rows {
+        let (mut covered, mut perhaps_covered) = (HashSet::default(), HashSet::default());
+        for (at, (group, label)) in rows.into_iter().enumerate() {
             tally.urls += 1;
-            let next_id = id_and_size_by_group.len() as u64;
-            let (id, size) = id_and_size_by_group.entry(group).or_insert((next_id, 0));
+            let id = groups.len() as u64;
+            let Group { id, size, first } =
+                groups.entry(group).or_insert_with(|| Group { id, size: 0, first: (at, label) });
             if *size == 0 {
                 covered.insert(label);
+            } else if first.1 != label && !are_different(first.0, at) {
+                perhaps_covered.insert(label);
             }
             // A new member makes one pair with every member before it.
             tally.support_pairs += count_one(size);
@@ -75,8 +98,9 @@ impl Tally {
             tally.duplicate_pairs += count_one(size_by_label.entry(label).or_default());
         }
         tally.pages = size_by_label.len() as u64;
-        tally.canonical = id_and_size_by_group.len() as u64;
+        tally.canonical = groups.len() as u64;
         tally.covered = covered.len() as u64;
+        tally.lost = tally.pages - covered.union(&perhaps_covered).count() as u64;
         tally
     }
 
@@ -94,6 +118,7 @@ impl Tally {
             pages: self.pages,
             canonical: self.canonical,
             covered: self.covered,
+            lost: self.lost,
             support_pairs: self.support_pairs,
             false_pairs,
             duplicate_pairs: self.duplicate_pairs,
@@ -117,6 +142,7 @@ impl AddAssign for Tally {
         self.pages += other.pages;
         self.canonical += other.canonical;
         self.covered += other.covered;
+        self.lost += other.lost;
         self.support_pairs += other.support_pairs;
         self.same_pairs += other.same_pairs;
         self.duplicate_pairs += other.duplicate_pairs;
@@ -143,6 +169,8 @@ pub struct Score {
     pub canonical: u64,
     /// C_norm, the number of pages that a crawler gets which fetches the first URL of each group.
     pub covered: u64,
+    /// C_lost, the number of pages that it does not get, and that are known to be others than what it gets.
+    pub lost: u64,
     /// N_supp, the number of pairs in one group.
     pub support_pairs: u128,
     /// N_supp - N_same, the number of pairs in one group that are not duplicates.

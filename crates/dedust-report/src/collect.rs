@@ -212,15 +212,15 @@ impl<'r> ReportBuilder<'r> {
 fn sites_of<'s>(
     store: &'s UrlStore<'s>,
     normalizer: &Normalizer,
-    corpora: &[Corpus],
+    corpora: &'s [Corpus],
 ) -> BTreeMap<Box<str>, SiteUrls<'s>> {
     // Pages are numbered from 0 on each site.
-    let mut page_by_url: HashMap<u128, u32> = HashMap::default();
+    let mut page_by_url: HashMap<u128, (u32, (u32, u32))> = HashMap::default();
     let mut first_page = 0;
-    for corpus in corpora {
+    for (number, corpus) in (0..).zip(corpora) {
         for row in 0..corpus.len() as u32 {
             if let Some(page) = corpus.label(row) {
-                page_by_url.insert(xxh3_128(corpus.url(row)), first_page + page);
+                page_by_url.insert(xxh3_128(corpus.url(row)), (first_page + page, (number, row)));
             }
         }
         first_page += corpus.page_count() as u32;
@@ -230,8 +230,13 @@ fn sites_of<'s>(
         // Only URLs are kept, so none is refused here.
         let Ok(explanation) = normalizer.explain(store.url(number)) else { continue };
         let site = explanation.site.unwrap_or_else(|| site_of_url(explanation.safe.as_bytes()));
-        let urls =
-            sites.entry(site).or_insert_with(|| SiteUrls { store, rows: Vec::new(), edits: Vec::new() });
+        let urls = sites.entry(site).or_insert_with(|| SiteUrls {
+            store,
+            corpora,
+            rows: Vec::new(),
+            edits: Vec::new(),
+        });
+        let page = page_by_url.get(&xxh3_128(explanation.safe.as_bytes())).copied();
         let start = urls.edits.len() as u32;
         urls.edits.extend(explanation.edits.iter().map(|&edit| edit as u32));
         urls.rows.push(Row {
@@ -239,7 +244,8 @@ fn sites_of<'s>(
             key: xxh3_128(explanation.key.as_bytes()),
             safe: store.safe_hash(number),
             size: store.size(number),
-            page: page_by_url.get(&xxh3_128(explanation.safe.as_bytes())).copied(),
+            page: page.map(|(page, _)| page),
+            seen: page.map_or((0, 0), |(_, seen)| seen),
             edits: (start, urls.edits.len() as u32 - start),
         });
     }

@@ -94,6 +94,8 @@ pub struct CrawlFigures {
     pub labelled_keys: u64,
     /// Pages that are met by fetching the first URL of each key.
     pub covered: u64,
+    /// Pages that are not, and that are known to show something else than what is fetched instead.
+    pub lost: u64,
 }
 
 /// A row of the table of sites.
@@ -274,8 +276,8 @@ pub struct LearningPoint {
     pub removed: u64,
     /// Pages of the whole crawl.
     pub pages: u64,
-    /// Pages that are hidden: only URLs with the key of another page show them.
-    pub hidden: u64,
+    /// Pages that are lost: only URLs with the key of another page show them, and they are known to show something else.
+    pub lost: u64,
     /// What the learner promised, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promise: Option<Promise>,

@@ -54,7 +54,7 @@ fn learning_point(point: &CurvePoint) -> LearningPoint {
         duplicates,
         removed: duplicates.saturating_sub(whole.canonical - whole.covered),
         pages: whole.pages,
-        hidden: whole.pages - whole.covered,
+        lost: whole.lost,
         promise,
     }
 }

@@ -2,7 +2,7 @@
 The URLs of one site of a crawl with what rules make of them, and the figures that follow from their keys.
 */
 
-use dedust_learn::Tally;
+use dedust_learn::{Corpus, Tally};
 use foldhash::HashMap;
 
 use crate::data::CrawlFigures;
@@ -20,6 +20,8 @@ pub(crate) struct Row {
     pub(crate) size: Option<u64>,
     /// The page that it shows, if that is known.
     pub(crate) page: Option<u32>,
+    /// The index of its corpus, and its row there, if its page is known.
+    pub(crate) seen: (u32, u32),
     /// Where its edits start in the list of all, and how many there are.
     pub(crate) edits: (u32, u32),
 }
@@ -27,6 +29,7 @@ pub(crate) struct Row {
 /// The URLs of one site, in the order in which they were met.
 pub(crate) struct SiteUrls<'s> {
     pub(crate) store: &'s UrlStore<'s>,
+    pub(crate) corpora: &'s [Corpus],
     pub(crate) rows: Vec<Row>,
     /// The places of the edits that change each URL.
     pub(crate) edits: Vec<u32>,
@@ -67,12 +70,19 @@ impl SiteUrls<'_> {
             }
         }
         figures.keys = urls_by_key.len() as u64;
-        let labelled = self.rows.iter().enumerate().filter_map(|(at, row)| Some((key(at, row), row.page?)));
-        let tally = Tally::count(labelled);
+        let labelled: Vec<(usize, &Row)> =
+            self.rows.iter().enumerate().filter(|(_, row)| row.page.is_some()).collect();
+        let pages = labelled.iter().filter_map(|&(at, row)| Some((key(at, row), row.page?)));
+        let tally = Tally::count_with(pages, |one, other| {
+            let ((corpus, row), (other_corpus, other_row)) = (labelled[one].1.seen, labelled[other].1.seen);
+            // Nothing is known of pages of two sites.
+            corpus == other_corpus && self.corpora[corpus as usize].are_different(row, other_row)
+        });
         figures.labelled = tally.urls;
         figures.pages = tally.pages;
         figures.labelled_keys = tally.canonical;
         figures.covered = tally.covered;
+        figures.lost = tally.lost;
         figures
     }
 }
@@ -101,5 +111,6 @@ impl CrawlFigures {
         self.pages += other.pages;
         self.labelled_keys += other.labelled_keys;
         self.covered += other.covered;
+        self.lost += other.lost;
     }
 }

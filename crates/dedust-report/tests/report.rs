@@ -62,6 +62,7 @@ fn totals_are_those_that_a_crawler_would_meet() {
             pages: 5,
             labelled_keys: 6,
             covered: 4,
+            lost: 1,
         }
     );
     assert_eq!((figures.saved(), figures.left()), (3, 2));

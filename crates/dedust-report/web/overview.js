@@ -15,7 +15,10 @@ export function conclusions(figures) {
     removed: duplicates - left,
     saved: figures.urls - figures.keys,
     byRules: figures.urls - figures.keys - figures.safe_duplicates,
-    hidden: figures.pages - figures.covered,
+    // Pages are compared by what they show in the report alone, not when rules are switched: then labels are all that is known.
+    lost: figures.lost ?? figures.pages - figures.covered,
+    isByLabels: figures.lost === undefined,
+    unclear: figures.lost === undefined ? 0 : figures.pages - figures.covered - figures.lost,
   };
 }
 
@@ -72,16 +75,18 @@ function tiles(figures, row) {
   }
   if (found.knowsPages) {
     out.push(tile(count(found.left), "Duplicates left", `${percent(found.left, Math.max(1, figures.labelled_keys))} of what is still fetched`, "warn"));
-    out.push(tile(count(found.hidden), "Pages hidden here", `of ${count(figures.pages)} pages that the crawl knows`, found.hidden > 0 ? "bad" : "good"));
+    const note = found.isByLabels ? ", by labels alone" : found.unclear > 0 ? `; ${count(found.unclear)} more by labels alone` : "";
+    out.push(tile(count(found.lost), "Pages lost here", `of ${count(figures.pages)} that the crawl knows${note}`, found.lost > 0 ? "bad" : "good"));
   }
   if (row.promise) {
     out.push(tile(`≤ ${count(row.promise.lost)}`, "Pages at risk", `of ${count(row.promise.pages)} learned from, with 95 % confidence`, "bad"));
   }
   // Shares are compared: the crawl may be another than the one that was learned from.
-  const isBroken = row.promise && found.hidden * row.promise.pages > row.promise.lost * figures.pages;
+  const isBroken = row.promise && !found.isByLabels && found.lost * row.promise.pages > row.promise.lost * figures.pages;
   return [
     el("dl", { class: "tiles" }, out),
-    isBroken && el("p", { class: "note broken" }, "More pages are hidden here than the rules promise. Labels of a crawl may tell apart what readers would not: look at the groups of several known pages below."),
+    isBroken && el("p", { class: "note broken" }, "More pages are lost here than the rules promise: look at the groups of several known pages below."),
+    found.unclear > 0 && el("p", { class: "note" }, "By labels alone: the crawl does not say that they are pages of what is fetched instead, nor that they show something else."),
   ];
 }
 
@@ -182,11 +187,11 @@ export function learningCharts(detail) {
   const line = (name, className, value) => ({ name, className, points: points.map((point) => [point.share, value(point)]) });
   const marks = (value, text) => points.map((point) => ({ x: point.share, y: value(point), text: text(point) }));
   const removed = (point) => point.removed / point.duplicates;
-  const hidden = (point) => point.hidden / point.pages;
+  const lost = (point) => point.lost / point.pages;
   const promised = (point) => point.promise.lost / Math.max(1, point.promise.pages);
   const xLabel = "share of the URLs that was learned from";
   const spoken = (value) => points.map((point) => `${percent(point.share, 1)}: ${percent(value(point), 1)}`).join(", ");
-  const risks = [line("pages hidden", "is-warn", hidden)];
+  const risks = [line("pages lost", "is-warn", lost)];
   if (points.every((point) => point.promise)) risks.push(line("promised at most", "is-dash", promised));
   const figure = (title, chart, ...caption) => el("figure", { class: "panel" }, el("h3", {}, title), drawn("chart-box", (width) => lineChart(width, chart)), caption);
   return [
@@ -196,12 +201,12 @@ export function learningCharts(detail) {
       marks: marks(removed, (point) => `${counted(point.edits, "edit", "edits")} learned from ${counted(point.urls, "URL", "URLs")} remove ${count(point.removed)} of ${counted(point.duplicates, "duplicate", "duplicates")}`),
     }, el("figcaption", { class: "note" }, "Rules learned again by canonfd from a part of this crawl, and tried on all of it. Where the curve still rises, more crawling may find more.")),
     figure("What is promised, and what is lost", {
-      label: `Pages that rules learned from a share of the URLs hide. ${spoken(hidden)}.`, areShares: true, xLabel, yLabel: "of all pages",
+      label: `Pages that rules learned from a share of the URLs lose. ${spoken(lost)}.`, areShares: true, xLabel, yLabel: "of all pages",
       series: risks,
       markClass: "warn",
-      marks: marks(hidden, (point) => `${count(point.hidden)} of ${counted(point.pages, "page", "pages")} hidden${point.promise ? `, at most ${count(point.promise.lost)} of ${count(point.promise.pages)} promised` : ""}`),
+      marks: marks(lost, (point) => `${count(point.lost)} of ${counted(point.pages, "page", "pages")} lost${point.promise ? `, at most ${count(point.promise.lost)} of ${count(point.promise.pages)} promised` : ""}`),
     }, el("figcaption", { class: "legend" }, risks.map((risk) => el("span", {}, el("i", { class: risk.className, "aria-hidden": "true" }), risk.name))),
-      el("p", { class: "note" }, "Hidden by the labels of this crawl, which may tell apart what readers would not.")),
+      el("p", { class: "note" }, "Lost: what is fetched instead is known to show something else.")),
   ];
 }
 

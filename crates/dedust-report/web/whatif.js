@@ -136,6 +136,7 @@ export class WhatIf extends EventTarget {
     const row = place === null ? this.data.total : this.siteRow(place);
     const figures = { ...(row.crawl ?? {}) };
     if (this.switches.size === 0) return figures;
+    delete figures.lost;
     if (this.isExact && this.#base && this.groups) {
       const [start, end] = place === null ? [0, this.table.count] : this.table.range(place);
       const before = countFigures(this.table, this.#base, start, end);

@@ -119,8 +119,8 @@ pub(super) fn score(site: &SiteSample, learner: &dyn Learner, normalizer: &Norma
         })
         .collect();
     Scope::ALL.map(|scope| Measured {
-        key: Tally::count(scored.rows(scope).map(|row| (groups[row].0, scored.label(row)))),
-        url: Tally::count(scored.rows(scope).map(|row| (groups[row].1, scored.label(row)))),
+        key: scored.tally(scope, |row| groups[row].0),
+        url: scored.tally(scope, |row| groups[row].1),
     })
 }
 

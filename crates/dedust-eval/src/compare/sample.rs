@@ -244,7 +244,6 @@ impl SiteSample {
 
     /// The counts of doing nothing at all.
     pub fn keep_all(&self, scope: Scope) -> Tally {
-        let scored = &self.scored;
-        Tally::count(scored.rows(scope).map(|row| (scored.hash(row), scored.label(row))))
+        self.scored.tally(scope, |row| self.scored.hash(row))
     }
 }

@@ -3,9 +3,11 @@ The labelled URLs of one site that methods are scored on.
 */
 
 use dedust_learn::support::UrlList;
-use dedust_learn::{Clues, EvidenceKinds, LabelBuilder};
+use dedust_learn::{Clues, EvidenceKinds, LabelBuilder, Labels};
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_128;
+
+use crate::metrics::Tally;
 
 /// Which of the labelled URLs a figure is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +41,9 @@ pub struct ScoredUrls {
     labels: Vec<u32>,
     unseen: Vec<bool>,
     unlabelled: usize,
+    /// What is known of all URLs, and the number of each that has a page.
+    known: Labels,
+    numbers: Vec<u32>,
 }
 
 impl ScoredUrlsBuilder {
@@ -65,14 +70,18 @@ impl ScoredUrlsBuilder {
     pub(super) fn finish(self, learned_from: &HashSet<u128>) -> ScoredUrls {
         let Self { labels, row_by_url, urls, safe } = self;
         drop(row_by_url);
+        let known = labels.finish(urls.len());
+        let labels: Vec<Option<u32>> = known.iter().collect();
         let mut scored = ScoredUrls {
             urls: UrlList::default(),
             hashes: Vec::new(),
             labels: Vec::new(),
             unseen: Vec::new(),
             unlabelled: 0,
+            known,
+            numbers: Vec::new(),
         };
-        for ((row, label), safe) in labels.finish(urls.len()).iter().enumerate().zip(safe) {
+        for ((row, label), safe) in labels.into_iter().enumerate().zip(safe) {
             let Some(label) = label else {
                 scored.unlabelled += 1;
                 continue;
@@ -81,6 +90,7 @@ impl ScoredUrlsBuilder {
             scored.hashes.push(xxh3_128(urls.get(row)));
             scored.labels.push(label);
             scored.unseen.push(!learned_from.contains(&safe));
+            scored.numbers.push(row as u32);
         }
         scored
     }
@@ -127,5 +137,14 @@ impl ScoredUrls {
 
     pub(super) fn label(&self, row: usize) -> u32 {
         self.labels[row]
+    }
+
+    /// The counts of grouping the URLs of a scope.
+    pub(super) fn tally(&self, scope: Scope, group: impl Fn(usize) -> u128) -> Tally {
+        let rows: Vec<usize> = self.rows(scope).collect();
+        let number = |at: usize| self.numbers[rows[at]];
+        Tally::count_with(rows.iter().map(|&row| (group(row), self.label(row))), |one, other| {
+            self.known.are_different(number(one), number(other))
+        })
     }
 }

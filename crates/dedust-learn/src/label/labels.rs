@@ -2,7 +2,7 @@
 The outcome: a cluster number per row, and why.
 */
 
-use super::content::Content;
+use super::content::{Content, Relation};
 use super::tie::Ties;
 use crate::evidence::EvidenceKinds;
 use crate::likeness::Likeness;
@@ -73,6 +73,14 @@ impl Labels {
     /// Every row's label, in row order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<u32>> + Clone {
         self.label_by_row.iter().map(|label| (*label != NO_LABEL).then_some(*label))
+    }
+
+    /// Whether two rows with different labels are known to show different pages: text that changes from fetch to fetch makes labels differ too, and of
+    /// a redirect it may not be known what is shown where it leads.
+    pub fn are_different(&self, row: u32, other: u32) -> bool {
+        let content = |row: u32| self.contents.get(row as usize);
+        let relation = |one: &Content| Some(one.relation(content(other)?, &self.likeness));
+        content(row).and_then(relation) == Some(Relation::Different)
     }
 
     /// What was seen at each row; once.

@@ -109,15 +109,30 @@ fn a_reused_counter_forgets_the_rows_before() {
     assert_eq!(counter.count([(1, 1), (2, 1)]), PairCounts::default());
 }
 
+/// A page counts as lost only if all its URLs are known to show something else than what is fetched instead.
+#[test]
+fn a_page_is_lost_if_none_of_its_urls_may_show_what_is_fetched() {
+    let rows = [(1, 10), (1, 20), (2, 30), (2, 20), (2, 40)];
+    let lost = |are_different: fn(usize, usize) -> bool| Tally::count_with(rows, are_different).lost;
+    assert_eq!(Tally::count(rows).lost, 2);
+    assert_eq!(lost(|_, _| true), 2);
+    assert_eq!(lost(|_, _| false), 0);
+    // One URL of page 20 is like the first of its group.
+    assert_eq!(lost(|first, url| (first, url) != (2, 3)), 1);
+}
+
 /// The definitions, pair by pair.
 fn quadratic_tally(rows: &[(u128, u32)]) -> Tally {
     let pairs = || (0..rows.len()).flat_map(|i| (i + 1..rows.len()).map(move |j| (rows[i], rows[j])));
     let firsts = rows.iter().enumerate().filter(|(i, row)| rows[..*i].iter().all(|before| before.0 != row.0));
+    let pages = rows.iter().map(|row| row.1).collect::<BTreeSet<_>>().len() as u64;
+    let covered = firsts.map(|(_, row)| row.1).collect::<BTreeSet<_>>().len() as u64;
     Tally {
         urls: rows.len() as u64,
-        pages: rows.iter().map(|row| row.1).collect::<BTreeSet<_>>().len() as u64,
+        pages,
         canonical: rows.iter().map(|row| row.0).collect::<BTreeSet<_>>().len() as u64,
-        covered: firsts.map(|(_, row)| row.1).collect::<BTreeSet<_>>().len() as u64,
+        covered,
+        lost: pages - covered,
         support_pairs: pairs().filter(|(a, b)| a.0 == b.0).count() as u128,
         same_pairs: pairs().filter(|(a, b)| a == b).count() as u128,
         duplicate_pairs: pairs().filter(|(a, b)| a.1 == b.1).count() as u128,

@@ -24,7 +24,7 @@ describe("one site", () => {
     assert.match(tiles[0], /^Requests saved 43 /);
     assert.match(tiles[1], /^Bytes saved 41.5 kB /);
     assert.match(tiles[2], /^Duplicates left 2 /);
-    assert.match(tiles[3], /^Pages hidden here 3 of 25 /);
+    assert.match(tiles[3], /^Pages lost here 3 of 25 /);
     assert.deepEqual(wrong, []);
     await page.close();
   });
@@ -92,7 +92,7 @@ describe("one site", () => {
     assert.equal(titles.length, 4);
     assert.match(titles[3], /^\d+ edits? learned from 600 URLs remove 400 of 400 duplicates$/);
     const risk = page.locator("figure", { has: page.getByRole("heading", { name: "What is promised" }) });
-    assert.match((await risk.locator("circle title").allTextContents())[3], /^0 of 200 pages hidden, at most \d+ of 200 promised$/);
+    assert.match((await risk.locator("circle title").allTextContents())[3], /^0 of 200 pages lost, at most \d+ of 200 promised$/);
     assert.deepEqual(wrong, []);
     await page.close();
     dedust("report", "learning.json", "learning.jsonl", "-o", "without.html", "--learning-curve", "0", "-q");

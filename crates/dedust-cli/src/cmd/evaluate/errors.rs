@@ -1,8 +1,8 @@
 /*!
 `evaluate --errors`: which pages are merged wrongly, by which edit, and what the crawl says of them.
 
-Of the URLs of one key the first is fetched, and each other page among them is merged wrongly. It is lost if none of its URLs is the
-first of its key, and then it is counted once. A wrong merge is charged to the last edit without which the two URLs would have
+Of the URLs of one key the first is fetched, and each other page among them is merged, wrongly by the labels of the crawl. It is lost if each of its
+URLs is known to show something else than the first of its key, and then it is counted once. A wrong merge is charged to the last edit without which the two URLs would have
 different keys.
 */
 
@@ -121,7 +121,7 @@ struct WrongMerge {
     /// How many URLs of that page have this key.
     urls: u64,
     page: u32,
-    /// Whether no URL of that page is fetched. True of one merge of a page only.
+    /// Whether all URLs of that page show something else than what is fetched. True of one merge of a page only.
     is_lost: bool,
 }
 
@@ -270,6 +270,7 @@ fn edits_in_words(edits: &[usize]) -> String {
 /// The pages that are merged with another, in the order in which they came.
 fn wrong_merges(urls: &[EvaluatedUrl]) -> Vec<WrongMerge> {
     let mut first_by_key: HashMap<u128, (u32, u32)> = HashMap::default();
+    // Those that are fetched, and those of which something is fetched that may be the same.
     let mut fetched_pages: HashSet<u32> = HashSet::default();
     let mut merges: Vec<WrongMerge> = Vec::new();
     let mut merge_by_key_and_page: HashMap<(u128, u32), usize> = HashMap::default();
@@ -280,6 +281,9 @@ fn wrong_merges(urls: &[EvaluatedUrl]) -> Vec<WrongMerge> {
         if fetched_page == page {
             fetched_pages.insert(page);
             continue;
+        }
+        if !url.is_other {
+            fetched_pages.insert(page);
         }
         let at = *merge_by_key_and_page.entry((url.key, page)).or_insert(merges.len());
         match merges.get_mut(at) {
@@ -363,7 +367,7 @@ mod tests {
     use super::*;
 
     fn urls(rows: &[(u128, u32)]) -> Vec<EvaluatedUrl> {
-        rows.iter().map(|&(key, page)| EvaluatedUrl { key, page: Some(page) }).collect()
+        rows.iter().map(|&(key, page)| EvaluatedUrl { key, page: Some(page), is_other: true }).collect()
     }
 
     #[test]
@@ -372,6 +376,15 @@ mod tests {
         let found: Vec<(u32, u32, u64, bool)> =
             merges.iter().map(|merge| (merge.fetched, merge.merged, merge.urls, merge.is_lost)).collect();
         assert_eq!(found, [(0, 1, 2, true), (3, 4, 1, false), (3, 5, 1, false)]);
+    }
+
+    #[test]
+    fn a_page_is_not_lost_if_what_is_fetched_may_show_the_same() {
+        let mut urls = urls(&[(1, 10), (1, 20), (2, 30), (2, 20), (3, 40), (3, 50)]);
+        urls[3].is_other = false;
+        let lost: Vec<(u32, bool)> =
+            wrong_merges(&urls).iter().map(|merge| (merge.page, merge.is_lost)).collect();
+        assert_eq!(lost, [(20, false), (20, false), (50, true)]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use dedust::rules::Promise;
 use dedust::{Normalizer, RuleSet};
 use dedust_eval::Evaluation;
 
-use crate::number::{count, percent_of};
+use crate::number::{count, counted, percent_of};
 use crate::printer::Printer;
 use crate::rule_file;
 use crate::table::Table;
@@ -49,10 +49,10 @@ impl Promises {
     pub(super) fn print(&self, evaluation: &Evaluation, printer: &mut Printer) -> io::Result<()> {
         let mut table =
             Table::new(&["site", "pages lost, at most, 95 %", "share", "pages lost here", "share", "kept"]);
-        let mut rows = 0;
+        let (mut rows, mut unclear) = (0, 0);
         for (site, scores) in &evaluation.sites {
             let Some(Promise { lost, pages }) = self.of(site) else { continue };
-            let found = scores.key.pages - scores.key.covered;
+            let found = scores.key.lost;
             // Shares are compared: the URLs may be others than those that were learned from.
             let is_kept =
                 u128::from(found) * u128::from(pages) <= u128::from(lost) * u128::from(scores.key.pages);
@@ -65,11 +65,19 @@ impl Promises {
                 if is_kept { "yes" } else { "no" }.to_owned(),
             ]);
             rows += 1;
+            unclear += scores.key.pages - scores.key.covered - found;
         }
         if rows == 0 {
             return Ok(());
         }
         printer.line("")?;
-        printer.line(table)
+        printer.line(table)?;
+        if unclear > 0 {
+            printer.line(format_args!(
+                "besides, {} by labels alone: the crawl does not show that they differ from what is fetched instead",
+                counted(unclear, "page", "pages"),
+            ))?;
+        }
+        Ok(())
     }
 }
