@@ -85,8 +85,8 @@ function tiles(figures, row) {
   const isBroken = row.promise && !found.isByLabels && found.lost * row.promise.pages > row.promise.lost * figures.pages;
   return [
     el("dl", { class: "tiles" }, out),
-    isBroken && el("p", { class: "note broken" }, "More pages are lost here than the rules promise: look at the groups of several known pages below."),
-    found.unclear > 0 && el("p", { class: "note" }, "By labels alone: the crawl does not say that they are pages of what is fetched instead, nor that they show something else."),
+    isBroken && el("p", { class: "note" }, "More pages are lost here than the rules promise: look at the groups of several known pages below."),
+    found.unclear > 0 && el("p", { class: "note" }, "By labels alone: the crawl shows neither that these pages are what is fetched instead, nor that they differ."),
   ];
 }
 
@@ -206,7 +206,7 @@ export function learningCharts(detail) {
       markClass: "warn",
       marks: marks(lost, (point) => `${count(point.lost)} of ${counted(point.pages, "page", "pages")} lost${point.promise ? `, at most ${count(point.promise.lost)} of ${count(point.promise.pages)} promised` : ""}`),
     }, el("figcaption", { class: "legend" }, risks.map((risk) => el("span", {}, el("i", { class: risk.className, "aria-hidden": "true" }), risk.name))),
-      el("p", { class: "note" }, "Lost: what is fetched instead is known to show something else.")),
+      el("p", { class: "note" }, "Lost: what is fetched instead is known to show something else. A promise is about the URLs that were learned from; what is lost is counted on all.")),
   ];
 }
 

@@ -316,6 +316,32 @@ fn wrong_merges_are_charged_to_the_edits_that_make_them() {
     "#);
 }
 
+/// A redirect and the page with its key have two labels, but nothing shows that it leads elsewhere; two pages with other digests differ.
+#[test]
+fn a_page_is_lost_only_if_it_is_known_to_differ_from_what_is_fetched() {
+    let sandbox = Sandbox::with_rules();
+    let learned = sandbox.run(&["learn", "crawl.jsonl", "-o", "learned.json"]);
+    assert!(learned.status.success());
+    sandbox.write(
+        "unclear.jsonl",
+        r#"{"url":"http://www.shop.example/view?id=90&sid=1","status":301,"redirect":"http://www.shop.example/later"}
+{"url":"http://www.shop.example/view?id=90&sid=2","status":200,"digest":"view 90"}
+{"url":"http://www.shop.example/view?id=91&sid=1","status":200,"digest":"view 91"}
+{"url":"http://www.shop.example/view?id=91&sid=2","status":200,"digest":"another"}
+"#,
+    );
+    let text = sandbox.dedust(&["evaluate", "learned.json", "unclear.jsonl", "--errors"]);
+    let (_, found) = text.split_once("\n\n").unwrap();
+    let (found, _) = found.split_once("\nmissed").unwrap();
+    assert_snapshot!(found, @r"
+    site          pages lost, at most, 95 %  share  pages lost here   share  kept
+    shop.example                    2 of 80  2.5 %           1 of 4  25.0 %    no
+    besides, 1 page by labels alone: nothing in the crawl shows a difference from what is fetched instead
+
+    errors: 1 page lost, 2 merged with another, 2 URLs
+    ");
+}
+
 #[test]
 fn rules_without_errors_say_so() {
     let sandbox = Sandbox::with_edits();

@@ -74,7 +74,7 @@ impl Promises {
         printer.line(table)?;
         if unclear > 0 {
             printer.line(format_args!(
-                "besides, {} by labels alone: the crawl does not show that they differ from what is fetched instead",
+                "besides, {} by labels alone: nothing in the crawl shows a difference from what is fetched instead",
                 counted(unclear, "page", "pages"),
             ))?;
         }
