@@ -385,10 +385,10 @@ The file is never trusted: each block of it has a checksum, and a command refuse
 /// What `--errors` means.
 pub(crate) const ERRORS: &str = "Show pages that are merged wrongly or lost, by the edits that do it
 
-Of the URLs of one key the first is fetched. Each other page among them is merged, wrongly by the labels of the crawl: it is shown with the
-URL that is fetched in its place, with the edits that changed each, and with what the crawl says of both. It is lost if each of its URLs is
-known to show something else than the first of its key. A wrong merge is charged to the last edit without which the two URLs would have different keys. Needs memory for
-all URLs of the input and what is known of them.";
+Of the URLs of one key the first is fetched. Each other page among them is merged, wrongly by the labels of the crawl: it is
+shown with the URL that is fetched in its place, with the edits that changed each, and with what the crawl says of both. It is
+lost if each of its URLs is known to show something else than the first of its key. A wrong merge is charged to the last edit
+without which the two URLs would have different keys. Needs memory for all URLs of the input and what is known of them.";
 
 /// After the help of `evaluate`.
 pub(crate) const EVALUATE: &str = r#"Examples:
@@ -408,13 +408,12 @@ A crawler that fetches the first URL of each key gets `recall` of all pages, and
   live           share of canonical URLs that were met, as URLs of that page
 `micro` pools all URLs, `macro` averages over sites. Limits are checked on `micro`.
 
-What rules promise to lose at most is compared with what they lose here: pages that are not fetched, and known to show something else than what is fetched
-instead. Labels of a crawl tell more pages apart, such as a redirect from the page that it leads to: `recall` is by labels. Where pages have
-labels of their own (`cluster`, `page`), both are the same.
+What rules promise to lose at most is compared with what they lose here: pages that are not fetched, and known to show something else than what is fetched instead. Labels of a crawl tell more pages apart, such as a redirect from the page that it leads to: `recall` is by labels. Where pages have labels of their own (`cluster`, `page`), both are the same.
 
 With --format json, one line per site, then one each for micro and macro:
   {"type":"site","site":"a.example","urls":..,"pages":..,"canonical":..,
-   "covered":..,"lost":..,"compression":..,"achievable":..,"dup_reduction":..,"fpr":..,
+   "covered":..,"lost":..,
+   "compression":..,"achievable":..,"dup_reduction":..,"fpr":..,
    "support_pairs":..,"false_pairs":..,"precision":..,"recall":..,"f1":..,
    "live":..,"changed":..,"keep_all_f1":..,"url":{"canonical":..,..}}
   {"type":"micro","unlabelled":0,"urls":..,..}

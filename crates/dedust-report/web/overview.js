@@ -86,7 +86,7 @@ function tiles(figures, row) {
   return [
     el("dl", { class: "tiles" }, out),
     isBroken && el("p", { class: "note" }, "More pages are lost here than the rules promise: look at the groups of several known pages below."),
-    found.unclear > 0 && el("p", { class: "note" }, "By labels alone: the crawl shows neither that these pages are what is fetched instead, nor that they differ."),
+    found.unclear > 0 && el("p", { class: "note" }, "By labels alone: too little is known of what these pages show, or they differ from what is fetched instead no more than two fetches of one page."),
   ];
 }
 

@@ -336,7 +336,7 @@ fn a_page_is_lost_only_if_it_is_known_to_differ_from_what_is_fetched() {
     assert_snapshot!(found, @r"
     site          pages lost, at most, 95 %  share  pages lost here   share  kept
     shop.example                    2 of 80  2.5 %           1 of 4  25.0 %    no
-    besides, 1 page by labels alone: nothing in the crawl shows a difference from what is fetched instead
+    besides, 1 page by labels alone: too little is known of what is shown, or it differs no more than two fetches of one page
 
     errors: 1 page lost, 2 merged with another, 2 URLs
     ");

@@ -1,9 +1,9 @@
 /*!
 `evaluate --errors`: which pages are merged wrongly, by which edit, and what the crawl says of them.
 
-Of the URLs of one key the first is fetched, and each other page among them is merged, wrongly by the labels of the crawl. It is lost if each of its
-URLs is known to show something else than the first of its key, and then it is counted once. A wrong merge is charged to the last edit without which the two URLs would have
-different keys.
+Of the URLs of one key the first is fetched, and each other page among them is merged, wrongly by the labels of the crawl. It is
+lost if each of its URLs is known to show something else than the first of its key, and then it is counted once. A wrong merge is
+charged to the last edit without which the two URLs would have different keys.
 */
 
 use std::cmp::Reverse;

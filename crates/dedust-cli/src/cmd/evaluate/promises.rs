@@ -74,7 +74,7 @@ impl Promises {
         printer.line(table)?;
         if unclear > 0 {
             printer.line(format_args!(
-                "besides, {} by labels alone: nothing in the crawl shows a difference from what is fetched instead",
+                "besides, {} by labels alone: too little is known of what is shown, or it differs no more than two fetches of one page",
                 counted(unclear, "page", "pages"),
             ))?;
         }

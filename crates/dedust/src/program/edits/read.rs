@@ -314,7 +314,7 @@ impl EditedUrl {
                 characters(wanted, url.padded(), piece.start as usize, piece.end as usize)
                     | wanted & spelling_bits::PADDING
             }
-            // Whoever has none of these has no characters of that kind.
+            // Every character that makes a spelling has one of these: capitals, escapes, plus signs, leading zeros.
             wanted => {
                 let may_have = |byte: &u8| byte.is_ascii_uppercase() || b"%+0".contains(byte);
                 if self.text(url, piece).iter().any(may_have) { wanted } else { 0 }
