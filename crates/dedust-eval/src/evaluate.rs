@@ -37,6 +37,15 @@ struct Row {
     canonical: u128,
 }
 
+/// A row whose page is known.
+#[derive(Clone, Copy, Debug)]
+struct LabelledRow {
+    row: Row,
+    label: u32,
+    /// Which of all rows it is.
+    number: u32,
+}
+
 /// A URL that was observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluatedUrl {
@@ -133,14 +142,14 @@ impl<'n> Evaluator<'n> {
     pub fn finish_with_urls(self) -> (Evaluation, Vec<EvaluatedUrl>) {
         let Self { labels, row_by_url, rows, site_ids, sites, .. } = self;
         let labels = labels.finish(rows.len());
-        let labelled: Vec<(Row, u32, u32)> = (0..)
+        let labelled: Vec<LabelledRow> = (0..)
             .zip(rows.iter().zip(labels.iter()))
-            .filter_map(|(number, (&row, label))| Some((row, label?, number)))
+            .filter_map(|(number, (&row, label))| Some(LabelledRow { row, label: label?, number }))
             .collect();
         let label_of_url = |url: u128| row_by_url.get(&url).and_then(|&row| labels.label_of(row));
-        let mut by_site: Vec<Vec<(Row, u32, u32)>> = vec![Vec::new(); sites.len()];
+        let mut by_site: Vec<Vec<LabelledRow>> = vec![Vec::new(); sites.len()];
         for &labelled in &labelled {
-            by_site[labelled.0.site as usize].push(labelled);
+            by_site[labelled.row.site as usize].push(labelled);
         }
         let sites: Vec<(Box<str>, Scores)> = site_ids
             .values()
@@ -167,19 +176,18 @@ impl<'n> Evaluator<'n> {
     }
 }
 
-/// The scores of rows with their labels and numbers.
-fn scores(rows: &[(Row, u32, u32)], labels: &Labels, label_of_url: impl Fn(u128) -> Option<u32>) -> Scores {
-    let are_different = |one: usize, other: usize| labels.are_different(rows[one].2, rows[other].2);
+fn scores(rows: &[LabelledRow], labels: &Labels, label_of_url: impl Fn(u128) -> Option<u32>) -> Scores {
+    let are_different = |one: usize, other: usize| labels.are_different(rows[one].number, rows[other].number);
     let score = |group: fn(&Row) -> u128| {
-        Tally::count_with(rows.iter().map(|(row, label, _)| (group(row), *label)), are_different).score()
+        Tally::count_with(rows.iter().map(|row| (group(&row.row), row.label)), are_different).score()
     };
     let mut first_label: HashMap<u128, u32> = HashMap::default();
-    for &(row, label, _) in rows {
+    for &LabelledRow { row, label, .. } in rows {
         first_label.entry(row.canonical).or_insert(label);
     }
     let live =
         first_label.iter().filter(|&(&canonical, &label)| label_of_url(canonical) == Some(label)).count();
-    let changed = rows.iter().filter(|(row, ..)| row.canonical != row.url).count();
+    let changed = rows.iter().filter(|LabelledRow { row, .. }| row.canonical != row.url).count();
     let share = |part: usize, whole: usize, empty: f64| {
         if whole == 0 { empty } else { part as f64 / whole as f64 }
     };

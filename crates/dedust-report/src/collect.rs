@@ -245,7 +245,7 @@ fn sites_of<'s>(
             safe: store.safe_hash(number),
             size: store.size(number),
             page: page.map(|(page, _)| page),
-            seen: page.map_or((0, 0), |(_, seen)| seen),
+            seen: page.map(|(_, seen)| seen),
             edits: (start, urls.edits.len() as u32 - start),
         });
     }

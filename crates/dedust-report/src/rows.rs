@@ -21,7 +21,7 @@ pub(crate) struct Row {
     /// The page that it shows, if that is known.
     pub(crate) page: Option<u32>,
     /// The index of its corpus, and its row there, if its page is known.
-    pub(crate) seen: (u32, u32),
+    pub(crate) seen: Option<(u32, u32)>,
     /// Where its edits start in the list of all, and how many there are.
     pub(crate) edits: (u32, u32),
 }
@@ -74,9 +74,13 @@ impl SiteUrls<'_> {
             self.rows.iter().enumerate().filter(|(_, row)| row.page.is_some()).collect();
         let pages = labelled.iter().filter_map(|&(at, row)| Some((key(at, row), row.page?)));
         let tally = Tally::count_with(pages, |one, other| {
-            let ((corpus, row), (other_corpus, other_row)) = (labelled[one].1.seen, labelled[other].1.seen);
+            let (Some((corpus, one)), Some((other_corpus, other))) =
+                (labelled[one].1.seen, labelled[other].1.seen)
+            else {
+                return false;
+            };
             // Nothing is known of pages of two sites.
-            corpus == other_corpus && self.corpora[corpus as usize].are_different(row, other_row)
+            corpus == other_corpus && self.corpora[corpus as usize].are_different(one, other)
         });
         figures.labelled = tally.urls;
         figures.pages = tally.pages;
