@@ -29,6 +29,8 @@ pub(crate) const THRESHOLDS: Thresholds = Thresholds {
         max_defaults: 12,
         members_per_cluster: 8,
         max_clusters: 4_000,
+        parts_at_once: 4_096,
+        max_draft_size: 64,
         min_counted: 0.6,
         max_times: 1000,
         max_params: 8,
@@ -125,6 +127,10 @@ pub(crate) struct Suggest {
     pub(crate) members_per_cluster: usize,
     /// Clusters that are compared at a time; once edits have brought those together, others are.
     pub(crate) max_clusters: usize,
+    /// Parts of URLs that are compared at a time, about.
+    pub(crate) parts_at_once: usize,
+    /// Things that a suggested edit may ask for and change: nobody could read one with more.
+    pub(crate) max_draft_size: usize,
     /// The share of numbers that a way of counting must explain: labels may be wrong, and the votes decide.
     pub(crate) min_counted: f64,
     /// The largest factor between two ways of counting.

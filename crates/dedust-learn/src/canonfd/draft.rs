@@ -28,6 +28,16 @@ impl Draft {
         Edit { when, closed, change, ..Edit::default() }
     }
 
+    /// How many things it asks for and changes.
+    pub(super) fn size(&self) -> usize {
+        let parts = |change: &Change| match change {
+            Change::Path(parts) => parts.len(),
+            Change::Map { values, .. } => values.len(),
+            _ => 1,
+        };
+        self.when.len() + self.change.iter().map(parts).sum::<usize>()
+    }
+
     /// The same where one more thing is true; `None` when that contradicts what it asks for.
     pub(super) fn and(&self, spot: Spot, test: Test) -> Option<Self> {
         let mut draft = self.clone();

@@ -12,6 +12,7 @@ mod accept;
 mod differ;
 mod draft;
 mod families;
+mod gather;
 mod observed;
 mod prefer;
 mod refine;

@@ -66,6 +66,20 @@ struct Naming {
     failing: u64,
 }
 
+/// What forms with one value of a key show.
+struct PageOfValue {
+    /// `None` for more than one page, and where it is not known.
+    page: Option<u32>,
+    forms: u64,
+}
+
+impl PageOfValue {
+    /// Whether the value stands for one page only.
+    fn is_clear(&self) -> bool {
+        self.page.is_some() || self.forms == 1
+    }
+}
+
 /// A part of URLs of one template whose values name pages.
 struct Selector {
     key: u32,
@@ -173,54 +187,71 @@ impl Search<'_> {
         for (form, template) in templates.iter().enumerate() {
             by_template.entry(template).or_default().push(form);
         }
-        let keys = |template: &Template| -> Vec<u32> { template.iter().map(|&(key, _)| key).collect() };
-        let mut measured: HashMap<&Template, Vec<Selector>> = HashMap::default();
-        let mut pooled: HashMap<(Vec<u32>, u32, Part), Naming> = HashMap::default();
-        for (template, members) in by_template {
-            let free = template.iter().filter(|(_, part)| !matches!(part, Part::Fixed(_)));
-            for &(key, part) in free {
-                let selector = self.selector(key, forms, &members);
-                let sum = pooled.entry((keys(template), key, part)).or_default();
-                sum.forms += selector.naming.forms;
-                sum.failing += selector.naming.failing;
-                measured.entry(template).or_default().push(selector);
+        let mut by_keys: HashMap<Vec<u32>, Vec<&'f Template>> = HashMap::default();
+        for &template in by_template.keys() {
+            let keys = template.iter().map(|&(key, _)| key).collect();
+            by_keys.entry(keys).or_default().push(template);
+        }
+        let doubt =
+            |Naming { forms, failing }| Family::Other.prior().doubt(failing, forms, THRESHOLDS.proof.limit);
+        let is_known = |naming: Naming| doubt(naming) <= THRESHOLDS.proof.max_doubt;
+        let share = |naming: Naming| naming.failing as f64 / naming.forms.max(1) as f64;
+        let free = |template: &'f Template| {
+            template.iter().copied().filter(|(_, part)| !matches!(part, Part::Fixed(_)))
+        };
+        let mut selectors = HashMap::default();
+        for templates in by_keys.into_values() {
+            let members = |template: &Template| by_template[template].as_slice();
+            let forms_of_all = templates.iter().map(|template| members(template).len() as u64).sum();
+            // Too few tell nothing, however well they do.
+            if !is_known(Naming { forms: forms_of_all, failing: 0 }) {
+                continue;
+            }
+            let mut pooled: HashMap<(u32, Part), Naming> = HashMap::default();
+            for &template in &templates {
+                for (key, part) in free(template) {
+                    let found = self.naming(key, forms, members(template));
+                    let sum = pooled.entry((key, part)).or_default();
+                    sum.forms += found.forms;
+                    sum.failing += found.failing;
+                }
+            }
+            for template in templates {
+                let named = free(template).map(|part| (part.0, pooled[&part]));
+                let best = named.min_by(|a, b| share(a.1).total_cmp(&share(b.1)).then(a.0.cmp(&b.0)));
+                let Some((key, naming)) = best.filter(|(_, naming)| is_known(*naming)) else { continue };
+                let seen = self.pages_of_values(key, forms, members(template));
+                let clear = seen.into_iter().filter(|(_, seen)| seen.is_clear()).map(|(pair, _)| pair);
+                selectors.insert(template, Selector { key, naming, clear: clear.collect() });
             }
         }
-        let best = |(template, selectors): (&'f Template, Vec<Selector>)| {
-            let naming = |selector: &Selector| {
-                let part = template.iter().find(|(key, _)| *key == selector.key)?.1;
-                pooled.get(&(keys(template), selector.key, part)).copied()
-            };
-            let known =
-                selectors.into_iter().filter_map(|one| Some(Selector { naming: naming(&one)?, ..one }));
-            let share = |naming: Naming| naming.failing as f64 / naming.forms.max(1) as f64;
-            let best =
-                known.min_by(|a, b| share(a.naming).total_cmp(&share(b.naming)).then(a.key.cmp(&b.key)))?;
-            let Naming { forms, failing } = best.naming;
-            let doubt = Family::Other.prior().doubt(failing, forms, THRESHOLDS.proof.limit);
-            (doubt <= THRESHOLDS.proof.max_doubt).then_some((template, best))
-        };
-        measured.into_iter().filter_map(best).collect()
+        selectors
     }
 
-    fn selector(&self, key: u32, forms: &[CurrentForm], members: &[usize]) -> Selector {
-        // The page that a value stands for; `None` for more than one.
-        let mut pages: HashMap<u32, (Option<u32>, u64)> = HashMap::default();
+    /// How often the values of a key name pages.
+    fn naming(&self, key: u32, forms: &[CurrentForm], members: &[usize]) -> Naming {
+        let seen = self.pages_of_values(key, forms, members);
+        let failing = seen.values().filter(|seen| !seen.is_clear()).map(|seen| seen.forms).sum();
+        Naming { forms: members.len() as u64, failing }
+    }
+
+    /// What forms with each value of a key show.
+    fn pages_of_values(
+        &self,
+        key: u32,
+        forms: &[CurrentForm],
+        members: &[usize],
+    ) -> HashMap<u32, PageOfValue> {
+        let mut pages: HashMap<u32, PageOfValue> = HashMap::default();
         for form in members.iter().map(|&form| &forms[form]) {
             let Some(pair) = self.pair_at(form.row, key) else { continue };
-            let (page, count) = pages.entry(pair).or_insert((form.label, 0));
-            *count += 1;
-            if *count > 1 && *page != form.label {
-                *page = None;
+            let seen = pages.entry(pair).or_insert(PageOfValue { page: form.label, forms: 0 });
+            seen.forms += 1;
+            if seen.forms > 1 && seen.page != form.label {
+                seen.page = None;
             }
         }
-        let is_clear = |(page, count): &(Option<u32>, u64)| page.is_some() || *count == 1;
-        let failing = pages.values().filter(|seen| !is_clear(seen)).map(|(_, count)| count).sum();
-        Selector {
-            key,
-            naming: Naming { forms: members.len() as u64, failing },
-            clear: pages.iter().filter(|(_, seen)| is_clear(seen)).map(|(&pair, _)| pair).collect(),
-        }
+        pages
     }
 
     fn pair_at(&self, row: u32, key: u32) -> Option<u32> {
@@ -328,13 +359,7 @@ impl Search<'_> {
         if moves.is_empty() || !moves.iter().all(is_planned) || !is_valid(&draft) {
             return;
         }
-        let candidate = Candidate {
-            draft,
-            family: Family::Other,
-            support: entries.len(),
-            is_suspect: false,
-            is_narrowed: false,
-        };
+        let candidate = Candidate { draft, family: Family::Other, is_suspect: false, is_narrowed: false };
         let votes = self.count(&moves, &joined(&self.table, &moves), &candidate);
         let Naming { forms: forms_seen, failing } = selector.naming;
         // What is stated is how well the selector names pages: that its entries agree is why they are there.

@@ -35,7 +35,6 @@ const NORMAL_95: f64 = 1.645;
 pub(super) struct Candidate {
     pub(super) draft: Draft,
     pub(super) family: Family,
-    pub(super) support: usize,
     /// Whether it fails where less is asked for.
     pub(super) is_suspect: bool,
     /// Whether it asks for something because it was seen to hold there, and not because URLs are built so.
@@ -160,7 +159,7 @@ impl<'c> Search<'c> {
             // All others together, so that those that join most come first: a small edit that is a little wrong must not
             // stand in the way of a large one that is right.
             let offered = self.offered().into_iter().filter(|candidate| !is_known(candidate));
-            let candidates = offered.chain(first(self.suggested()));
+            let candidates = offered.chain(self.suggested());
             let (late, candidates) = candidates.partition(|candidate| candidate.draft.is_late());
             self.take(candidates);
             if self.accepted.len() == before {
@@ -464,10 +463,4 @@ impl<'c> Search<'c> {
             ..candidate.clone()
         })
     }
-}
-
-/// Those that most clusters suggest.
-fn first(mut suggested: Vec<Candidate>) -> Vec<Candidate> {
-    suggested.truncate(THRESHOLDS.search.max_suggestions);
-    suggested
 }

@@ -2,39 +2,31 @@
 Where edits come from: those that make sense on any site, and those that duplicates suggest by how they differ.
 */
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-
-use dedust::rules::{Area, Change, Count, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
-use foldhash::{HashMap, HashSet};
+use dedust::rules::{Area, Change, Mapped, PathPart, Spelling, Spot, Test, TokenKey};
 use rayon::prelude::*;
 
-use super::differ::{Differ, Suggestions, Translation, UNCOUNTED, View};
+use super::differ::{Differ, Suggestions, View};
 use super::draft::{Draft, nothing_for};
 use super::families::{Family, is_index, speaks_of_login};
+use super::gather::{Gathered, most_suggested};
 use super::search::{Candidate, Search};
-use super::table::{KeyValues, is_second};
+use super::table::KeyValues;
 use crate::thresholds::THRESHOLDS;
-
-/// How many clusters say that a value stands for another.
-type Entries = HashMap<(Box<str>, Box<str>), usize>;
 
 impl Search<'_> {
     /// Edits that make sense on any site.
     pub(super) fn offered(&self) -> Vec<Candidate> {
-        let corpus = self.table.corpus();
         let mut candidates = Vec::new();
-        let mut offer = |change: Vec<Change>, family: Family, support: usize| {
+        let mut offer = |change: Vec<Change>, family: Family| {
             candidates.push(Candidate {
                 draft: Draft::everywhere(change),
                 family,
-                support,
                 is_suspect: false,
                 is_narrowed: false,
             });
         };
         for key in self.table.keys() {
-            let KeyValues { rows, values, frequent, .. } = self.table.values_of(key);
+            let KeyValues { values, frequent, .. } = self.table.values_of(key);
             let value = |pair: u32| self.table.value_of(pair).clone();
             match key {
                 TokenKey::Scheme => {
@@ -42,11 +34,7 @@ impl Search<'_> {
                         let becomes = value(*first).as_text().map(Into::into);
                         for &pair in others {
                             let mapped = Mapped { is: value(pair), becomes: becomes.clone() };
-                            offer(
-                                vec![Change::Map { of: key.clone(), values: vec![mapped] }],
-                                Family::Host,
-                                self.table.count(pair),
-                            );
+                            offer(vec![Change::Map { of: key.clone(), values: vec![mapped] }], Family::Host);
                         }
                     }
                 }
@@ -69,31 +57,31 @@ impl Search<'_> {
                         };
                         let family =
                             if matches!(key, TokenKey::Subdomain(_)) { Family::Other } else { family };
-                        offer(vec![whole], family, *rows);
+                        offer(vec![whole], family);
                     }
                     let frequent = frequent
                         .iter()
                         .filter(|&&pair| self.table.count(pair) >= THRESHOLDS.suggest.min_support);
                     for &pair in frequent.take(THRESHOLDS.suggest.max_defaults) {
                         let family = self.family_of_default(key, value(pair).as_text());
-                        let count = self.table.count(pair);
-                        offer(vec![nothing_for(key.clone(), value(pair))], family, count);
+                        offer(vec![nothing_for(key.clone(), value(pair))], family);
                     }
                 }
                 TokenKey::PathSegment(_) | TokenKey::QuerySeparator | TokenKey::Hashbang => {}
             }
         }
         // What is rare is proven together.
-        let mut tracking: Vec<(usize, Change)> = Vec::new();
-        for key in self.table.keys() {
-            let count = self.table.values_of(key).rows;
-            if count > 0 && Family::of_drop(key) == Family::Tracking {
-                tracking.push((count, Change::Drop(key.clone().into())));
-            }
-        }
+        let is_tracking =
+            |key: &&TokenKey| self.table.values_of(key).rows > 0 && Family::of_drop(key) == Family::Tracking;
+        let tracking: Vec<Change> = self
+            .table
+            .keys()
+            .iter()
+            .filter(is_tracking)
+            .map(|key| Change::Drop(key.clone().into()))
+            .collect();
         if tracking.len() > 1 {
-            let support = tracking.iter().map(|(count, _)| count).sum();
-            offer(tracking.into_iter().map(|(_, change)| change).collect(), Family::Tracking, support);
+            offer(tracking, Family::Tracking);
         }
         use Spelling::{Composed, Lowercase, PlusAsSpace, Underscored, Unescaped, Unpadded};
         for of in [Area::Path, Area::Params] {
@@ -104,14 +92,12 @@ impl Search<'_> {
                         Unescaped | PlusAsSpace | Composed => Family::Spelling,
                         _ => Family::Other,
                     };
-                    offer(vec![fold], family, corpus.len());
+                    offer(vec![fold], family);
                 }
             }
         }
-        offer(vec![Change::Unrepeat], Family::Other, corpus.len());
-        let seconds = self.table.keys().iter().filter(|key| is_second(key));
-        let repeated = seconds.map(|key| self.table.values_of(key).rows);
-        offer(vec![Change::UnrepeatParams], Family::Spelling, repeated.sum());
+        offer(vec![Change::Unrepeat], Family::Other);
+        offer(vec![Change::UnrepeatParams], Family::Spelling);
         candidates
     }
 
@@ -124,54 +110,42 @@ impl Search<'_> {
             .filter(|rows| rows.iter().any(|&row| self.table.form_id(row) != self.table.form_id(rows[0])))
             .take(THRESHOLDS.suggest.max_clusters)
             .collect();
+        let members: Vec<Vec<u32>> = clusters.par_iter().map(|cluster| self.members_apart(cluster)).collect();
         let differ = Differ { table: &self.table };
-        let suggested: Vec<Suggestions> = clusters
-            .par_iter()
-            .flat_map_iter(|cluster| {
-                let members = self.members_apart(cluster);
-                let views: Vec<View<'_>> = members.iter().map(|&row| View::of(&self.table, row)).collect();
-                compared(views.len()).map(|(a, b)| differ.compare(&views[a], &views[b])).collect::<Vec<_>>()
-            })
-            .collect();
-        let mut drafts: HashMap<Draft, usize> = HashMap::default();
-        let mut counted: HashMap<Draft, Vec<(i64, i64)>> = HashMap::default();
-        let mut translated: HashMap<Translation, Entries> = HashMap::default();
-        for suggestions in suggested {
-            let unique: HashSet<Draft> = suggestions.drafts.into_iter().map(Draft::without_loss).collect();
-            for draft in unique {
-                *drafts.entry(draft).or_default() += 1;
-            }
-            for (draft, x, y) in suggestions.counted {
-                counted.entry(draft.without_loss()).or_default().push((x, y));
-            }
-            for (keys, x, y) in suggestions.translated {
-                *translated.entry(keys).or_default().entry((x, y)).or_default() += 1;
-            }
+        let mut gathered = Gathered::new(self.table.pair_count());
+        let mut left = members.as_slice();
+        while !left.is_empty() {
+            let (together, after) = left.split_at(self.compared_at_once(left));
+            left = after;
+            let suggested: Vec<Suggestions> = together
+                .par_iter()
+                .flat_map_iter(|members| {
+                    let views: Vec<View<'_>> =
+                        members.iter().map(|&row| View::of(&self.table, row)).collect();
+                    compared(views.len())
+                        .map(|(a, b)| differ.compare(&views[a], &views[b]))
+                        .collect::<Vec<_>>()
+                })
+                .collect();
+            suggested.into_iter().for_each(|suggestions| gathered.add(suggestions));
         }
-        for (draft, numbers) in counted {
-            let support = numbers.len();
-            if let Some(draft) = counting(draft, &numbers) {
-                drafts.insert(draft, support);
-            }
-        }
-        for (keys, pairs) in translated {
-            if let Some((draft, support)) = translation(keys, &pairs) {
-                drafts.insert(draft, support);
-            }
-        }
-        let mut candidates: Vec<(String, Candidate)> = drafts
-            .into_iter()
-            .filter(|(draft, support)| *support >= THRESHOLDS.suggest.min_support && self.is_sound(draft))
-            .map(|(draft, support)| {
-                let family = self.family_of(&draft);
-                (
-                    format!("{draft:?}"),
-                    Candidate { draft, family, support, is_suspect: false, is_narrowed: false },
-                )
-            })
-            .collect();
-        candidates.sort_by(|a, b| b.1.support.cmp(&a.1.support).then_with(|| a.0.cmp(&b.0)));
-        candidates.into_iter().map(|(_, candidate)| candidate).collect()
+        let sound = gathered.finish().filter(|(draft, _)| self.is_sound(draft));
+        let candidate = |draft| {
+            let family = self.family_of(&draft);
+            Candidate { draft, family, is_suspect: false, is_narrowed: false }
+        };
+        most_suggested(sound).into_iter().map(candidate).collect()
+    }
+
+    /// How many of the first of these clusters are compared at a time: what their URLs suggest takes memory for each of their parts.
+    fn compared_at_once(&self, clusters: &[Vec<u32>]) -> usize {
+        let parts = |cluster: &[u32]| cluster.iter().map(|&row| self.table.row(row).len()).sum::<usize>();
+        let mut sum = 0;
+        let fitting = clusters.iter().take_while(|cluster| {
+            sum += parts(cluster);
+            sum <= THRESHOLDS.suggest.parts_at_once
+        });
+        fitting.count().max(1)
     }
 
     /// URLs of a cluster that have different forms, the shortest first.
@@ -265,84 +239,4 @@ fn is_without_index(parts: &[PathPart], draft: &Draft) -> bool {
     let last = draft.when.get(&Spot::FromRight(0)).filter(|_| draft.when.len() == 1);
     parts == [PathPart::Segments { from: 0, but_last: 1 }]
         && matches!(last, Some(Test::Is(name)) if name.as_text().is_some_and(is_index))
-}
-
-/// The edit with the way of counting that most numbers agree on.
-fn counting(draft: Draft, numbers: &[(i64, i64)]) -> Option<Draft> {
-    let mut unique = numbers.to_vec();
-    unique.sort_unstable();
-    unique.dedup();
-    let mut votes: HashMap<(i64, i64), usize> = HashMap::default();
-    for two in unique.windows(2) {
-        let ((x1, y1), (x2, y2)) = (two[0], two[1]);
-        if x1 != x2 && (y2 - y1) % (x2 - x1) == 0 {
-            let times = (y2 - y1) / (x2 - x1);
-            if times == 0 || times.abs() > THRESHOLDS.suggest.max_times {
-                continue;
-            }
-            *votes.entry((times, y1 - times * x1)).or_default() += 1;
-        }
-    }
-    let mut votes: Vec<_> = votes.into_iter().collect();
-    votes.sort_unstable_by_key(|&(count, votes)| (Reverse(votes), count));
-    let ((times, plus), _) = *votes.first()?;
-    let explained = numbers.iter().filter(|(x, y)| x * times + plus == *y).count();
-    let distinct = unique.iter().filter(|(x, y)| x * times + plus == *y).count();
-    if distinct < 4 || (explained as f64) < THRESHOLDS.suggest.min_counted * numbers.len() as f64 {
-        return None;
-    }
-    let count = Count { times, plus };
-    let mut draft = draft;
-    let set = |source: &mut Source| {
-        if source.count == Some(UNCOUNTED) {
-            source.count = Some(count);
-        }
-    };
-    for change in &mut draft.change {
-        match change {
-            Change::Set { to, .. } => to.iter_mut().for_each(set),
-            Change::Path(parts) => {
-                for part in parts {
-                    if let PathPart::Value { from, .. } = part {
-                        set(from);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    Some(draft)
-}
-
-/// A table of values that stand for those of another key, with the clusters that support it. Entries that rest on one
-/// cluster, or that others contradict, are left out.
-fn translation((from, to): Translation, pairs: &Entries) -> Option<(Draft, usize)> {
-    let mut by_value: BTreeMap<&str, Vec<(usize, &str)>> = Default::default();
-    for ((x, y), &count) in pairs {
-        by_value.entry(x).or_default().push((count, y));
-    }
-    let mut table: Vec<(Box<str>, Box<str>)> = Vec::new();
-    let mut support = 0;
-    for (x, mut choices) in by_value {
-        choices.sort_unstable_by(|a, b| b.cmp(a));
-        let total: usize = choices.iter().map(|(count, _)| count).sum();
-        let (count, y) = choices[0];
-        if count >= 2 && 10 * count >= 7 * total {
-            table.push((x.into(), y.into()));
-            support += count;
-        }
-    }
-    // Values that mean the same have names of their own; many that become one were forgotten, not translated.
-    let names: HashSet<&str> = table.iter().map(|(_, y)| &**y).collect();
-    if table.len() < 3 || table.len() > 1000 || 10 * names.len() < 8 * table.len() {
-        return None;
-    }
-    let values = table.iter().map(|(x, _)| Value::from(&**x)).collect();
-    let source = Source { table, ..Source::of(from.clone().into()) };
-    let draft = Draft {
-        when: [(from.clone().into(), Test::OneOf(values))].into(),
-        change: vec![Change::Set { key: to, to: vec![source] }, Change::Drop(from.into())],
-        ..Draft::default()
-    };
-    Some((draft.without_loss(), support))
 }

@@ -14,7 +14,6 @@ mod row_set;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::concerned::is_second;
 pub(super) use self::row_set::RowSet;
 
 use std::ops::Range;
