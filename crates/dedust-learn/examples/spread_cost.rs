@@ -20,7 +20,7 @@ use cpu_time::ProcessTime;
 use dedust_learn::errors::{SampleError, TrainSampleError};
 use dedust_learn::{
     Census, Clues, CrawlStore, EvidenceKinds, Purpose, SamplePlan, SampleSize, ShardSampler, Sightings,
-    Stage, StoredSite, Trainer, Training, find_mirrors, site_hash,
+    Stage, StoredSite, Trainer, Training, find_mirrors,
 };
 
 const KINDS: EvidenceKinds = EvidenceKinds::AUTO;
@@ -104,8 +104,7 @@ fn by_many(rows: u64, processes: u64) -> Result<(Duration, Vec<u8>), Box<dyn Err
         let (counted, seen) = census.finish();
         for site in counted {
             let all = sites.entry(site.name.clone()).or_insert_with(|| StoredSite::new(site.name));
-            all.rows += site.rows;
-            all.bytes += site.bytes;
+            all.size += site.size;
         }
         let bytes = seen.to_bytes();
         sighting_bytes += bytes.len();
@@ -114,7 +113,7 @@ fn by_many(rows: u64, processes: u64) -> Result<(Duration, Vec<u8>), Box<dyn Err
     let counted = started.elapsed();
     let declared = sightings.declared_sites();
     let mut candidates: Vec<StoredSite> =
-        sites.values().filter(|site| declared.contains(&site_hash(&site.name))).cloned().collect();
+        sites.values().filter(|site| declared.iter().any(|name| **name == *site.name)).cloned().collect();
     find_mirrors(sightings, &[], &mut candidates);
     let mut plan = SamplePlan::new(SampleSize::default());
     sites.values().chain(&candidates).for_each(|site| plan.add(site));

@@ -33,9 +33,9 @@ pub use self::draw::Groups;
 pub use self::mirrors::MirrorSite;
 pub use self::observed::Purpose;
 pub use self::plan::{SampleError, SamplePlan, SiteSample};
-pub use self::sample_size::SampleSize;
+pub use self::sample_size::{SampleSize, SiteSize};
 pub use self::sampler::{ShardSampler, Stage};
-pub use self::sightings::{Sightings, site_hash};
+pub use self::sightings::Sightings;
 pub use self::stored::{CrawlShard, StoredCrawl, StoredSite, find_mirrors};
 pub use self::suspended::SuspendedStore;
 
@@ -50,7 +50,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use self::mirrors::Mirrors;
 use self::observed::Observed;
 use self::record::Record;
-use self::sample_size::rows_within;
 use self::stored::{Part, PartFile};
 use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
@@ -156,8 +155,7 @@ impl CrawlStore {
                 number
             }
         };
-        sites[site as usize].rows += 1;
-        sites[site as usize].bytes += url.len() as u64;
+        sites[site as usize].size += self.observed.size(url, clues);
         if let Some(mirrors) = &mut self.mirrors {
             mirrors.sightings.observe(name, &self.observed.url, clues, &self.observed.links);
         }

@@ -53,7 +53,7 @@ pub use corpus::Corpus;
 pub use crawl::Crawl;
 pub use crawl_store::{
     Census, CrawlShard, CrawlStore, Groups, MirrorSite, PARTS, Purpose, SamplePlan, SampleSize, ShardSampler,
-    Sightings, SiteSample, Stage, StoredCrawl, StoredSite, SuspendedStore, find_mirrors, site_hash,
+    Sightings, SiteSample, SiteSize, Stage, StoredCrawl, StoredSite, SuspendedStore, find_mirrors,
 };
 pub use evidence::{EvidenceKind, EvidenceKinds};
 pub use label::{Clues, LabelBuilder, Labels, MainClues};

@@ -268,7 +268,7 @@ fn mirror_report(
     original: &StoredSite,
 ) -> Result<(SiteReport, SiteRules), TrainError> {
     let evidence = Evidence {
-        urls: site.rows,
+        urls: site.size.rows,
         support_pairs: mirror.paths,
         false_pairs: mirror.failures,
         groups: mirror.paths,
@@ -287,8 +287,8 @@ fn mirror_report(
     let report = SiteReport {
         site: site.name.clone(),
         mirror_of: Some(original.name.clone()),
-        observations: site.rows,
-        urls: site.rows as usize,
+        observations: site.size.rows,
+        urls: site.size.rows as usize,
         labelled: 0,
         pages: 0,
         rules: rules.len(),

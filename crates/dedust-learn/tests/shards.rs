@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use dedust_learn::errors::{SampleError, TrainSampleError};
 use dedust_learn::{
     Census, Clues, CrawlStore, EvidenceKinds, Purpose, SamplePlan, SampleSize, ShardSampler, Sightings,
-    Stage, StoredCrawl, StoredSite, Trainer, Training, find_mirrors,
+    SiteSize, Stage, StoredCrawl, StoredSite, Trainer, Training, find_mirrors,
 };
 
 /// One observation.
@@ -148,17 +148,13 @@ fn by_samples(shards: &[Vec<Row>], sample: SampleSize) -> (Training, Vec<String>
         let (sites, seen) = census.finish();
         for site in sites {
             let all = counted.entry(site.name.clone()).or_insert_with(|| StoredSite::new(site.name));
-            all.rows += site.rows;
-            all.bytes += site.bytes;
+            all.size += site.size;
         }
         sightings.merge(Sightings::from_bytes(&seen.to_bytes()).unwrap());
     }
     let declared = sightings.declared_sites();
-    let mut candidates: Vec<StoredSite> = counted
-        .values()
-        .filter(|site| declared.contains(&dedust_learn::site_hash(&site.name)))
-        .cloned()
-        .collect();
+    let mut candidates: Vec<StoredSite> =
+        counted.values().filter(|site| declared.iter().any(|name| **name == *site.name)).cloned().collect();
     find_mirrors(sightings, &[], &mut candidates);
 
     let mut plan = SamplePlan::new(sample);
@@ -274,7 +270,7 @@ fn urls_that_are_too_long_are_not_learned_from_but_evaluated() {
             sampler.observe(url.as_bytes(), &Clues::default(), None, |_, _| drawn += 1).unwrap();
         }
         assert_eq!(census.too_long(), too_long);
-        let rows: u64 = census.finish().0.iter().map(|site| site.rows).sum();
+        let rows: u64 = census.finish().0.iter().map(|site| site.size.rows).sum();
         assert_eq!((rows, drawn), (expected, expected), "{purpose:?}");
     }
 }
@@ -282,7 +278,8 @@ fn urls_that_are_too_long_are_not_learned_from_but_evaluated() {
 #[test]
 fn a_site_of_the_pilot_is_not_learned_from() {
     let mut plan = SamplePlan::new(sample());
-    let large = StoredSite { rows: 100_000, bytes: 1, ..StoredSite::new("large.example") };
+    let size = SiteSize { rows: 100_000, bytes: 1, ..SiteSize::default() };
+    let large = StoredSite { size, ..StoredSite::new("large.example") };
     plan.add(&large);
     assert!(plan.has_large_sites() && plan.is_large(&large));
     let sample = plan.site("large.example", EvidenceKinds::AUTO, Stage::Draw);

@@ -14,8 +14,8 @@ use dedust::errors::{ParseUrlError, with_causes};
 use dedust_crawl::{ReadCrawlError, ReadReport, Seen, read_all};
 use dedust_io::RowCounts;
 use dedust_learn::{
-    Census, Groups, Purpose, SamplePlan, ShardSampler, Sightings, Stage, StoredSite, Training, find_mirrors,
-    site_hash,
+    Census, Groups, Purpose, SamplePlan, ShardSampler, Sightings, SiteSize, Stage, StoredSite, Training,
+    find_mirrors,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -26,6 +26,9 @@ use crate::inputs::{self, ReadOptions};
 use crate::learn::PyTrainer;
 use crate::rows::Rows;
 use crate::site_rows::LearnedRows;
+
+/// The columns that make up the size of a site.
+const SIZE: [&str; 4] = ["rows", "bytes", "parts", "digest"];
 
 /// Rows of a batch that goes out.
 const BATCH_ROWS: usize = 10_000;
@@ -107,10 +110,11 @@ pub(crate) fn unused_columns(trainer: Py<PyTrainer>, table: &Bound<'_, PyAny>) -
     })
 }
 
-/// The rows and bytes of URLs below which a site need not be named to a plan.
+/// The rows, bytes and parts of URLs below which a site need not be named to a plan.
 #[pyfunction]
-pub(crate) fn always_whole(trainer: Py<PyTrainer>) -> (u64, u64) {
-    trainer.get().sample().always_whole()
+pub(crate) fn always_whole(trainer: Py<PyTrainer>) -> (u64, u64, u64) {
+    let SiteSize { rows, bytes, parts, .. } = trainer.get().sample().always_whole();
+    (rows, bytes, parts)
 }
 
 fn purpose(name: &str) -> PyResult<Purpose> {
@@ -159,26 +163,19 @@ impl PyCensus {
     /// The sites, and what tells of mirrors. Nothing is left here.
     fn finish<'py>(&mut self, py: Python<'py>) -> PyResult<(Rows, Bound<'py, PyBytes>)> {
         let (sites, sightings) = std::mem::take(&mut self.census).finish();
-        let (mut names, mut hashes) = (StringBuilder::new(), Int64Builder::new());
-        let (mut rows, mut bytes) = (Int64Builder::new(), Int64Builder::new());
-        for site in &sites {
-            names.append_value(&site.name);
-            hashes.append_value(site_hash(&site.name).cast_signed());
-            rows.append_value(site.rows.cast_signed());
-            bytes.append_value(site.bytes.cast_signed());
+        let mut names = StringBuilder::new();
+        let mut numbers: [Int64Builder; 4] = Default::default();
+        for StoredSite { name, size, .. } in &sites {
+            names.append_value(name);
+            let SiteSize { rows, bytes, parts, digest } = *size;
+            for (column, number) in numbers.iter_mut().zip([rows, bytes, parts, digest]) {
+                column.append_value(number.cast_signed());
+            }
         }
-        let fields = vec![
-            Field::new("site", DataType::Utf8, true),
-            Field::new("hash", DataType::Int64, true),
-            Field::new("rows", DataType::Int64, true),
-            Field::new("bytes", DataType::Int64, true),
-        ];
-        let columns: Vec<ArrayRef> = vec![
-            Arc::new(names.finish()),
-            Arc::new(hashes.finish()),
-            Arc::new(rows.finish()),
-            Arc::new(bytes.finish()),
-        ];
+        let mut fields = vec![Field::new("site", DataType::Utf8, true)];
+        fields.extend(SIZE.map(|name| Field::new(name, DataType::Int64, true)));
+        let mut columns: Vec<ArrayRef> = vec![Arc::new(names.finish())];
+        columns.extend(numbers.map(|mut column| Arc::new(column.finish()) as ArrayRef));
         Ok((Rows::new(fields, vec![columns])?, PyBytes::new(py, &py.detach(|| sightings.to_bytes()))))
     }
 }
@@ -201,10 +198,10 @@ pub(crate) fn merge_sightings<'py>(py: Python<'py>, parts: Vec<Vec<u8>>) -> PyRe
     Ok(PyBytes::new(py, &merged))
 }
 
-/// The hashes of sites that may be mirrors, or have some.
+/// The names of sites that may be mirrors, or have some.
 #[pyfunction]
-pub(crate) fn declared_sites(bytes: &[u8]) -> PyResult<Vec<i64>> {
-    Ok(sightings(bytes)?.declared_sites().into_iter().map(u64::cast_signed).collect())
+pub(crate) fn declared_sites(bytes: &[u8]) -> PyResult<Vec<String>> {
+    Ok(sightings(bytes)?.declared_sites())
 }
 
 /// How sites are sampled.
@@ -217,14 +214,17 @@ pub(crate) struct PySamplePlan {
 
 #[pymethods]
 impl PySamplePlan {
-    /// `sites` are those that are large, those whose hashes are among `declared_sites(found)`, and those that the trainer takes for
-    /// mirrors; each by name, rows and bytes. Others may be among them.
+    /// `sites` are those that are large, those that are among `declared_sites(found)`, and those that the trainer takes for
+    /// mirrors; each by name, and the four numbers of its size. Others may be among them.
     #[new]
-    fn new(trainer: Py<PyTrainer>, sites: Vec<(String, u64, u64)>, found: &[u8]) -> PyResult<Self> {
+    fn new(trainer: Py<PyTrainer>, sites: Vec<(String, [u64; 4])>, found: &[u8]) -> PyResult<Self> {
         let trainer = trainer.get();
         let mut sites: Vec<StoredSite> = sites
             .into_iter()
-            .map(|(name, rows, bytes)| StoredSite { rows, bytes, ..StoredSite::new(name) })
+            .map(|(name, [rows, bytes, parts, digest])| {
+                let size = SiteSize { rows, bytes, parts, digest };
+                StoredSite { size, ..StoredSite::new(name) }
+            })
             .collect();
         if trainer.finds_mirrors() {
             find_mirrors(sightings(found)?, trainer.named_mirrors(), &mut sites);

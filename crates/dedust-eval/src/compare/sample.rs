@@ -144,7 +144,7 @@ impl Sample {
             .filter_map(|site| {
                 let mirror_of =
                     site.mirror.as_ref().map(|mirror| crawl.sites()[mirror.of as usize].name.clone());
-                Some((number(&site.name)?, mirror_of, sample.of(site.rows, site.bytes) < site.rows))
+                Some((number(&site.name)?, mirror_of, sample.leaves_out(site.size)))
             })
             .collect();
         // Only some learners leave mirrors out, so there is a corpus of every site.

@@ -10,14 +10,13 @@ use foldhash::HashMap;
 
 use super::observed::{Observed, Purpose};
 use super::sightings::SightingCollector;
-use super::{Sightings, StoredSite};
+use super::{Sightings, SiteSize, StoredSite};
 use crate::label::Clues;
 
 /// How many observations there are of each site.
 #[derive(Debug, Default)]
 pub struct Census {
-    /// Observations, and bytes of their URLs.
-    counts: HashMap<Box<[u8]>, (u64, u64)>,
+    counts: HashMap<Box<[u8]>, SiteSize>,
     /// Unless mirrors are of no interest.
     sightings: Option<SightingCollector>,
     observed: Observed,
@@ -36,12 +35,11 @@ impl Census {
             return Ok(());
         }
         let name = self.observed.site();
-        let count = match self.counts.get_mut(name) {
-            Some(count) => count,
+        let size = match self.counts.get_mut(name) {
+            Some(size) => size,
             None => self.counts.entry(name.into()).or_default(),
         };
-        count.0 += 1;
-        count.1 += url.len() as u64;
+        *size += self.observed.size(url, clues);
         if let Some(sightings) = &mut self.sightings {
             sightings.observe(name, &self.observed.url, clues, &self.observed.links);
         }
@@ -55,9 +53,9 @@ impl Census {
 
     /// The sites, in the order of their names, and what tells of mirrors.
     pub fn finish(self) -> (Vec<StoredSite>, Sightings) {
-        let sites = self.counts.into_iter().map(|(name, (rows, bytes))| {
+        let sites = self.counts.into_iter().map(|(name, size)| {
             let site = StoredSite::new(String::from_utf8_lossy(&name));
-            StoredSite { rows, bytes, ..site }
+            StoredSite { size, ..site }
         });
         let mut sites: Vec<StoredSite> = sites.collect();
         sites.sort_unstable_by(|a, b| a.name.cmp(&b.name));

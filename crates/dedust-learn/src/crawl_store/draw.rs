@@ -8,7 +8,8 @@ every key that is the same within pages. Which keys these are ([`Groups`]) is to
 
 Groups are taken in the order of a hash, which is chance that does not depend on the order of the input, until there
 is enough ([`Draw`]). Both samples are the smallest by such a hash ([`Smallest`]), so that those of several processes, offered to
-another one, make the same sample as all observations do.
+another one, make the same sample as all observations do. The hash is seeded by the digest of all observations of the site
+([`SiteSize`]): nobody can choose URLs that come first, who does not know everything else that was observed.
 */
 
 use std::io;
@@ -17,10 +18,10 @@ use std::ops::ControlFlow;
 use dedust::ParsedUrl;
 use dedust::support::{Separators, visit_tokens};
 use foldhash::{HashMap, HashSet};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::record::{Record, Records};
-use super::{damaged, observe, rows_within};
+use super::{SiteSize, damaged, observe};
 use crate::corpus::Corpus;
 use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
@@ -80,7 +81,7 @@ impl Groups {
         for row in 0..corpus.len() as u32 {
             let mut pairs = Vec::new();
             if url.parse_from(corpus.url(row)).is_ok() {
-                visit_pairs(&url, domain_len, |key, value| pairs.push((key, value)));
+                visit_pairs(&url, domain_len, 0, |key, value| pairs.push((key, value)));
             }
             for &(key, value) in &pairs {
                 *keys.entry(key).or_default().counts.entry(value).or_default() += 1;
@@ -111,15 +112,15 @@ impl Groups {
     }
 
     /// The hash of the group of a URL.
-    fn of(&self, url: &ParsedUrl, domain_len: usize) -> u64 {
+    fn of(&self, url: &ParsedUrl, domain_len: usize, seed: u64) -> u64 {
         let mut group = 0_u64;
-        visit_pairs(url, domain_len, |key, value| {
+        visit_pairs(url, domain_len, seed, |key, value| {
             if !self.varying.contains(&key) {
                 // Parameters in another order are the same.
                 group = group.wrapping_add(xxh3_64_with_seed(&value.to_le_bytes(), key));
             }
         });
-        xxh3_64(&group.to_le_bytes())
+        xxh3_64_with_seed(&group.to_le_bytes(), seed)
     }
 }
 
@@ -153,10 +154,10 @@ fn differing_keys(members: &[&[(u64, u64)]]) -> Vec<(u64, f64)> {
     differing.collect()
 }
 
-/// Visits hashes of the keys and values of a URL.
-fn visit_pairs(url: &ParsedUrl, domain_len: usize, mut visit: impl FnMut(u64, u64)) {
+/// Visits hashes of the keys, and of the values with a seed, of a URL.
+fn visit_pairs(url: &ParsedUrl, domain_len: usize, seed: u64, mut visit: impl FnMut(u64, u64)) {
     let flow = visit_tokens(url, domain_len, Separators::Safe, |key, value| {
-        visit(key_number(key, 1), value.map_or(1, |text| xxh3_64(text).max(2)));
+        visit(key_number(key, 1), value.map_or(1, |text| xxh3_64_with_seed(text, seed).max(2)));
         ControlFlow::<()>::Continue(())
     });
     debug_assert!(flow.is_continue());
@@ -226,24 +227,23 @@ impl Smallest {
 #[derive(Debug)]
 pub(super) struct Pilot {
     smallest: Smallest,
+    seed: u64,
 }
 
 impl Pilot {
-    /// A pilot of a site with so many observations, whose URLs have so many bytes.
-    pub(super) fn new(rows: u64, bytes: u64) -> Self {
-        let wanted = PILOT_ROWS.min(rows_within(rows, bytes));
-        let limit = (wanted as f64 / rows as f64 * u64::MAX as f64) as u64;
-        Self { smallest: Smallest::new(MAX_PILOT_ROWS, (limit, u64::MAX)) }
-    }
-
-    /// Pages with larger hashes are not drawn.
-    pub(super) fn last_page(&self) -> u64 {
-        self.smallest.last.0
+    /// A pilot of a site of this size.
+    pub(super) fn new(size: SiteSize) -> Self {
+        let wanted = PILOT_ROWS.min(size.rows_within_memory());
+        let limit = (wanted as f64 / size.rows as f64 * u64::MAX as f64) as u64;
+        Self { smallest: Smallest::new(MAX_PILOT_ROWS, (limit, u64::MAX)), seed: size.seed(1) }
     }
 
     /// Keeps the observation if its page is drawn.
     pub(super) fn offer(&mut self, record: &Record<'_>) {
-        self.smallest.offer((record.page, xxh3_64(record.url)), record);
+        let page = xxh3_64_with_seed(&record.page.to_le_bytes(), self.seed);
+        if self.smallest.wants(page) {
+            self.smallest.offer((page, xxh3_64_with_seed(record.url, self.seed)), record);
+        }
     }
 
     /// What was drawn, as records.
@@ -266,18 +266,26 @@ impl Pilot {
 pub(super) struct Draw {
     groups: Groups,
     domain_len: usize,
+    seed: u64,
     smallest: Smallest,
 }
 
 impl Draw {
-    /// A draw of so many observations.
-    pub(super) fn new(groups: Groups, domain_len: usize, wanted: usize) -> Self {
-        Self::within(groups, domain_len, wanted, u64::MAX)
+    /// A draw of so many observations of a site of this size.
+    pub(super) fn new(groups: Groups, domain_len: usize, size: SiteSize, wanted: usize) -> Self {
+        Self::within(groups, domain_len, size, wanted, u64::MAX)
     }
 
     /// A draw that looks at groups whose hashes are at most `last_group`.
-    pub(super) fn within(groups: Groups, domain_len: usize, wanted: usize, last_group: u64) -> Self {
-        Self { groups, domain_len, smallest: Smallest::new(wanted, (last_group, u64::MAX)) }
+    pub(super) fn within(
+        groups: Groups,
+        domain_len: usize,
+        size: SiteSize,
+        wanted: usize,
+        last_group: u64,
+    ) -> Self {
+        let smallest = Smallest::new(wanted, (last_group, u64::MAX));
+        Self { groups, domain_len, seed: size.seed(2), smallest }
     }
 
     /// Keeps the observation if it may be wanted. `url` is room to work in.
@@ -289,9 +297,9 @@ impl Draw {
 
     /// Like [`Draw::offer`], of a record whose URL was parsed, and which is made only if it may be wanted.
     pub(super) fn offer_parsed<'r>(&mut self, record: impl FnOnce() -> Record<'r>, url: &ParsedUrl) {
-        let group = self.groups.of(url, self.domain_len);
+        let group = self.groups.of(url, self.domain_len, self.seed);
         if self.smallest.wants(group) {
-            self.smallest.offer((group, xxh3_64(url.as_bytes())), &record());
+            self.smallest.offer((group, xxh3_64_with_seed(url.as_bytes(), self.seed)), &record());
         }
     }
 

@@ -16,9 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use dedust::support::has_subdomains;
 use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 
-use super::sightings::{Seen, Sighting, SightingCollector, Sightings, declared_links, site_hash};
+use super::sightings::{Seen, Sighting, SightingCollector, Sightings, declared_links};
 use crate::confidence::failure_bound;
 use crate::thresholds::THRESHOLDS;
 
@@ -59,10 +58,6 @@ impl<'s> Candidate<'s> {
     fn size(&self) -> (u64, Reverse<(usize, &'s str)>) {
         (self.rows, Reverse((self.name.len(), self.name)))
     }
-
-    fn name_hash(&self) -> u64 {
-        site_hash(self.name)
-    }
 }
 
 /// What the paths of a site say of another whose pages it may show.
@@ -94,30 +89,35 @@ impl Mirrors {
         if sites.len() < 2 {
             return BTreeMap::new();
         }
-        let Sightings { seen: mut sightings, level, sections } = self.sightings.finish();
+        let mut sightings = self.sightings.finish();
         let declared = declared_pairs(&sightings, sites);
         if declared.is_empty() && self.named.is_empty() {
             return BTreeMap::new();
         }
-        leave_out_errors(&mut sightings);
-        let by_site: HashMap<u64, &[Sighting]> =
-            sightings.chunk_by(|a, b| a.site == b.site).map(|of_site| (of_site[0].site, of_site)).collect();
-        let of_site = |site: u32| by_site.get(&sites[site as usize].name_hash()).copied().unwrap_or_default();
+        leave_out_errors(&mut sightings.seen);
+        let by_site: HashMap<u32, &[Sighting]> = sightings
+            .seen
+            .chunk_by(|a, b| a.site == b.site)
+            .map(|of_site| (of_site[0].site, of_site))
+            .collect();
+        let number = |site: u32| sightings.number(sites[site as usize].name.as_bytes());
+        let of_site =
+            |site: u32| number(site).and_then(|number| by_site.get(&number).copied()).unwrap_or_default();
         let mut relations: Vec<(u32, MirrorSite)> = Vec::new();
         for (mirror, of) in declared {
-            let votes = Votes::count(of_site(mirror), of_site(of), sites[of as usize].name_hash());
+            let votes = Votes::count(of_site(mirror), of_site(of), number(of));
             if votes.is_declared()
-                && let Some(relation) = votes.judge(of, of_site(mirror), &sections)
+                && let Some(relation) = votes.judge(of, of_site(mirror), &sightings.texts)
             {
                 relations.push((mirror, relation));
             }
         }
         relations.retain(|(mirror, _)| !self.named.contains_key(sites[*mirror as usize].name));
         for (mirror, original) in &self.named {
-            let number = |name: &str| sites.iter().zip(0..).find(|(site, _)| site.name == name);
-            let (Some((_, mirror)), Some((_, of))) = (number(mirror), number(original)) else { continue };
-            let votes = Votes::count(of_site(mirror), of_site(of), sites[of as usize].name_hash());
-            match votes.judge(of, of_site(mirror), &sections) {
+            let site = |name: &str| sites.iter().zip(0..).find(|(site, _)| site.name == name);
+            let (Some((_, mirror)), Some((_, of))) = (site(mirror), site(original)) else { continue };
+            let votes = Votes::count(of_site(mirror), of_site(of), number(of));
+            match votes.judge(of, of_site(mirror), &sightings.texts) {
                 Some(relation) => relations.push((mirror, relation)),
                 // Whoever names a pair knows more than was seen, unless what was seen says otherwise.
                 None if votes.differing() == 0 => relations.push((mirror, MirrorSite::named(of))),
@@ -125,7 +125,7 @@ impl Mirrors {
             }
         }
         let scaled = |(mirror, relation): (u32, MirrorSite)| {
-            let covered = (relation.covered << level).min(sites[mirror as usize].rows);
+            let covered = (relation.covered << sightings.level).min(sites[mirror as usize].rows);
             (mirror, MirrorSite { covered, ..relation })
         };
         choose(relations.into_iter().map(scaled).collect(), sites)
@@ -140,26 +140,30 @@ impl MirrorSite {
 }
 
 impl Votes {
-    /// What the sightings of a site say of another, whose name has this hash.
-    fn count(of_mirror: &[Sighting], of_other: &[Sighting], other_name: u64) -> Self {
+    /// What the sightings of a site say of another, whose name has this number if it is spoken of.
+    fn count(of_mirror: &[Sighting], of_other: &[Sighting], other: Option<u32>) -> Self {
         let mut votes = Self::default();
         let mut others = of_other.chunk_by(|a, b| a.path == b.path).peekable();
         let mut differing: Vec<[&[Sighting]; 2]> = Vec::new();
         for one in of_mirror.chunk_by(|a, b| a.path == b.path) {
-            let declares = |sighting: &&Sighting| sighting.seen.declares(other_name);
-            match one.iter().find(declares) {
-                Some(_) => votes.declared += 1,
-                None => votes.denied += u64::from(one.iter().any(|one| one.seen == Seen::LinkElsewhere)),
+            let has = |is_it: &dyn Fn(Seen) -> bool| one.iter().any(|one| is_it(one.seen));
+            // What names itself is denied, whatever else leads away from it: others may have placed that.
+            if has(&|seen| seen == Seen::CanonicalToItself) {
+                votes.denied += 1;
+            } else if has(&|seen| other.is_some_and(|other| seen.declares(other))) {
+                votes.declared += 1;
+            } else {
+                votes.denied += u64::from(has(&|seen| seen == Seen::LinkElsewhere));
             }
             while others.next_if(|other| other[0].path < one[0].path).is_some() {}
-            let Some(other) = others.next_if(|other| other[0].path == one[0].path) else { continue };
-            if !votes.agree(one, other, other_name) {
-                differing.push([one, other]);
+            let Some(there) = others.next_if(|other| other[0].path == one[0].path) else { continue };
+            if !votes.agree(one, there, other) {
+                differing.push([one, there]);
             }
         }
         let elsewhere = seen_twice([of_mirror, of_other]);
-        for [one, other] in differing {
-            if one.iter().chain(other).any(|sighting| elsewhere.contains(&sighting.seen)) {
+        for [one, there] in differing {
+            if one.iter().chain(there).any(|sighting| elsewhere.contains(&sighting.seen)) {
                 votes.doubtful += 1;
             } else {
                 votes.sections.entry(one[0].section).or_default()[1] += 1;
@@ -170,14 +174,14 @@ impl Votes {
 
     /// Whether two sites do not differ under a path; counts the vote if they agree. What one of them only says counts where
     /// there is something to be shown at the other.
-    fn agree(&mut self, one: &[Sighting], other: &[Sighting], other_name: u64) -> bool {
+    fn agree(&mut self, one: &[Sighting], other: &[Sighting], name: Option<u32>) -> bool {
         let pages = |sightings: &[Sighting]| sightings.iter().filter(|one| one.seen.is_page()).count();
         if pages(other) == 0 {
             return true;
         }
         let is_same =
             |one: &&Sighting| one.seen.is_page() && other.iter().any(|other| one.seen == other.seen);
-        let is_redirect = |one: &&Sighting| one.seen == Seen::RedirectTo(other_name);
+        let is_redirect = |one: &&Sighting| name.is_some_and(|name| one.seen == Seen::RedirectTo(name));
         let found = one.iter().find(is_same).or_else(|| one.iter().find(is_redirect));
         let Some(same) = found else { return pages(one) == 0 };
         // One vote for each page.
@@ -209,17 +213,17 @@ impl Votes {
     }
 
     /// What the votes say, if it is enough to believe it.
-    fn judge(&self, of: u32, mirror: &[Sighting], segments: &HashMap<u32, Box<[u8]>>) -> Option<MirrorSite> {
+    fn judge(&self, of: u32, mirror: &[Sighting], texts: &[Box<[u8]>]) -> Option<MirrorSite> {
         // The home page has a section to itself.
-        let home = xxh3_64(b"") as u32;
+        let is_home = |section: u32| texts[section as usize].is_empty();
         let is_exception = |section: u32, [agreeing, failures]: [u64; 2]| {
-            failures > agreeing && (failures >= THRESHOLDS.mirrors.min_exception_failures || section == home)
+            failures > agreeing && (failures >= THRESHOLDS.mirrors.min_exception_failures || is_home(section))
         };
         let (exceptions, others): (Vec<_>, Vec<_>) =
             self.sections.iter().partition(|(section, votes)| is_exception(**section, **votes));
         let mut except: Vec<Box<str>> = exceptions
             .iter()
-            .map(|(section, _)| std::str::from_utf8(segments.get(section)?).ok().map(Into::into))
+            .map(|(section, _)| std::str::from_utf8(&texts[**section as usize]).ok().map(Into::into))
             .collect::<Option<_>>()?;
         except.sort_unstable();
         let is_general =
@@ -258,7 +262,7 @@ fn seen_twice(sightings: [&[Sighting]; 2]) -> HashSet<Seen> {
 
 /// Leaves out what a site shows under many paths.
 fn leave_out_errors(sightings: &mut Vec<Sighting>) {
-    let mut pages: Vec<(u64, Seen, u64)> = sightings
+    let mut pages: Vec<(u32, Seen, u64)> = sightings
         .iter()
         .filter(|sighting| matches!(sighting.seen, Seen::Page(_)))
         .map(|&Sighting { site, seen, path, .. }| (site, seen, path))
@@ -267,7 +271,7 @@ fn leave_out_errors(sightings: &mut Vec<Sighting>) {
     // With and without `www` it is one path.
     pages.dedup();
     let by_page = pages.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
-    let errors: HashSet<(u64, Seen)> = by_page
+    let errors: HashSet<(u32, Seen)> = by_page
         .filter(|paths| paths.len() > THRESHOLDS.mirrors.max_paths)
         .map(|paths| (paths[0].0, paths[0].1))
         .collect();
@@ -275,13 +279,14 @@ fn leave_out_errors(sightings: &mut Vec<Sighting>) {
 }
 
 /// Pairs of sites of which the first declares often enough that its pages are those of the second.
-fn declared_pairs(sightings: &[Sighting], sites: &[Candidate<'_>]) -> BTreeSet<(u32, u32)> {
-    let links = declared_links(sightings.iter());
+fn declared_pairs(sightings: &Sightings, sites: &[Candidate<'_>]) -> BTreeSet<(u32, u32)> {
+    let links = declared_links(&sightings.seen);
     if links.is_empty() {
         return BTreeSet::new();
     }
-    let numbers: HashMap<u64, u32> =
-        sites.iter().zip(0..).map(|(site, number)| (site.name_hash(), number)).collect();
+    let numbered =
+        |(site, candidate): (u32, &Candidate<'_>)| Some((sightings.number(candidate.name.as_bytes())?, site));
+    let numbers: HashMap<u32, u32> = (0..).zip(sites).filter_map(numbered).collect();
     // An address cannot take the place of a name.
     let is_name = |site: u32| has_subdomains(sites[site as usize].name.as_bytes());
     let pairs =

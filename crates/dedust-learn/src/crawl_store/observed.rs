@@ -9,6 +9,7 @@ use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, site_of};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::SiteSize;
 use super::page_of;
 use super::record::Record;
 use crate::crawl::{is_of_the_web, is_too_long};
@@ -61,6 +62,15 @@ impl Observed {
         site_of(self.url.host())
     }
 
+    /// What the observation adds to the size of its site.
+    pub(super) fn size(&self, url: &[u8], clues: &Clues<'_>) -> SiteSize {
+        SiteSize::of_row(url, &self.url, self.page(&self.links.within(clues)))
+    }
+
+    fn page(&self, clues: &Clues<'_>) -> u64 {
+        page_hash(self.url.as_bytes(), clues)
+    }
+
     /// The observation as it is stored, of a site with this number.
     pub(super) fn record<'a>(
         &'a self,
@@ -70,16 +80,11 @@ impl Observed {
         time: Option<&'a [u8]>,
     ) -> Record<'a> {
         let clues = self.links.within(clues);
-        Record { site, page: page_hash(self.url.as_bytes(), &clues), url, clues, time }
+        Record { site, page: self.page(&clues), url, clues, time }
     }
 }
 
 /// The same for URLs that the evidence, taken at its word, says are one page.
 fn page_hash(url: &[u8], clues: &Clues<'_>) -> u64 {
-    label_hash(clues).unwrap_or_else(|| xxh3_64(clues.redirect.or(clues.canonical).unwrap_or(url)))
-}
-
-/// That hash, where no look at any URL is needed to know it.
-pub(super) fn label_hash(clues: &Clues<'_>) -> Option<u64> {
-    page_of(clues).map(xxh3_64)
+    xxh3_64(page_of(clues).or(clues.redirect).or(clues.canonical).unwrap_or(url))
 }

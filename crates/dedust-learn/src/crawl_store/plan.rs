@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::draw::{Draw, Groups, Pilot};
 use super::record::Records;
 use super::sampler::Stage;
-use super::{SampleSize, StoredSite};
+use super::{SampleSize, SiteSize, StoredSite};
 use crate::corpus::Corpus;
 use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
@@ -40,8 +40,7 @@ pub struct SamplePlan {
 /// A site of which not all observations are learned from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct LargeSite {
-    rows: u64,
-    bytes: u64,
+    size: SiteSize,
     /// The hashes of keys that do not tell groups apart, once they are known.
     varying_keys: Option<Vec<u64>>,
     /// Groups with larger hashes are not drawn.
@@ -74,16 +73,16 @@ impl SamplePlan {
 
     /// Whether a site has to be named: it is too large to be learned from whole.
     pub fn is_large(&self, site: &StoredSite) -> bool {
-        self.sample.leaves_out(site)
+        self.sample.leaves_out(site.size)
     }
 
     /// Names a site: one whose pages are those of another is left out, a large one is sampled.
     pub fn add(&mut self, site: &StoredSite) {
-        let StoredSite { name, rows, bytes, mirror } = site;
+        let StoredSite { name, size, mirror } = site;
         if mirror.is_some() {
             self.mirrors.insert(name.clone());
         } else if self.is_large(site) {
-            let large = LargeSite { rows: *rows, bytes: *bytes, varying_keys: None, last_group: u64::MAX };
+            let large = LargeSite { size: *size, varying_keys: None, last_group: u64::MAX };
             self.large.insert(name.clone(), large);
         }
     }
@@ -98,7 +97,7 @@ impl SamplePlan {
     pub fn set_groups<N: AsRef<str>>(&mut self, found: impl IntoIterator<Item = (N, Groups)>) {
         let sample = self.sample;
         for large in self.large.values_mut() {
-            let share = DRAWN_FOR_WANTED * sample.of(large.rows, large.bytes) as f64 / large.rows as f64;
+            let share = DRAWN_FOR_WANTED * sample.of(large.size) as f64 / large.size.rows as f64;
             large.varying_keys = Some(Vec::new());
             large.last_group = if share < 1.0 { (share * u64::MAX as f64) as u64 } else { u64::MAX };
         }
@@ -132,7 +131,7 @@ impl SamplePlan {
                 None => Drawn::NoGroups,
             },
         };
-        let rows = large.map(|large| large.rows);
+        let rows = large.map(|large| large.size.rows);
         SiteSample { kinds, rows, taken: 0, is_whole, drawn, url: ParsedUrl::default() }
     }
 
@@ -153,13 +152,13 @@ impl SamplePlan {
 
 impl LargeSite {
     fn pilot(&self) -> Pilot {
-        Pilot::new(self.rows, self.bytes)
+        Pilot::new(self.size)
     }
 
     fn draw(&self, name: &str, sample: SampleSize) -> Option<Draw> {
         let groups = Groups::of_varying_keys(self.varying_keys.as_ref()?.iter().copied());
-        let wanted = sample.of(self.rows, self.bytes) as usize;
-        Some(Draw::within(groups, name.len(), wanted, self.last_group))
+        let wanted = sample.of(self.size) as usize;
+        Some(Draw::within(groups, name.len(), self.size, wanted, self.last_group))
     }
 }
 

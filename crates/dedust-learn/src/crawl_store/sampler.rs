@@ -11,7 +11,7 @@ use dedust::errors::ParseUrlError;
 use foldhash::{HashMap, HashSet};
 
 use super::SamplePlan;
-use super::observed::{Observed, Purpose, label_hash};
+use super::observed::{Observed, Purpose};
 use super::plan::Drawn;
 use crate::label::Clues;
 
@@ -31,8 +31,6 @@ pub struct ShardSampler {
     mirrors: HashSet<Box<[u8]>>,
     /// Whether the observations of other sites go out as they come.
     passes_small_sites: bool,
-    /// For a pilot: no site wants pages with larger hashes.
-    last_page: Option<u64>,
     observed: Observed,
     record: Vec<u8>,
 }
@@ -42,12 +40,7 @@ impl ShardSampler {
     pub fn new(plan: &SamplePlan, stage: Stage, purpose: Purpose) -> Self {
         let large: HashMap<Box<[u8]>, Drawn> =
             plan.draws(stage).map(|(name, drawn)| (name.as_bytes().into(), drawn)).collect();
-        let last_pages = large.values().filter_map(|drawn| match drawn {
-            Drawn::Pilot(pilot) => Some(pilot.last_page()),
-            _ => None,
-        });
         Self {
-            last_page: last_pages.max(),
             large,
             mirrors: plan.mirrors.iter().map(|name| name.as_bytes().into()).collect(),
             passes_small_sites: stage == Stage::Draw && !plan.only_large,
@@ -66,12 +59,6 @@ impl ShardSampler {
         time: Option<&[u8]>,
         send: impl FnOnce(&str, &[u8]),
     ) -> Result<(), ParseUrlError> {
-        // Most observations are of no use to a pilot, and need not be read to know it.
-        if let Some(last_page) = self.last_page
-            && label_hash(clues).is_some_and(|page| page > last_page)
-        {
-            return Ok(());
-        }
         if !self.observed.read(url, clues)? {
             return Ok(());
         }

@@ -2,23 +2,25 @@
 What was seen under the paths of sites: observations in ([`SightingCollector`]), a bounded set of [`Sighting`]s out
 ([`Sightings`]), from which [`super::mirrors`] finds mirrors.
 
-Paths are looked at by a hash, the same for all sites, and fewer of them the larger the crawl. How many are looked at depends
-on all observations alone: those of several processes united ([`Sightings::merge`]) are the same, whatever each of them saw. As
-bytes they go from one process to another:
+Sites and the first segments of paths are known by their texts, never by a hash: whoever chooses the name of a domain must not
+be taken for another. Paths are looked at by a hash, the same for all sites, and fewer of them the larger the crawl. How many
+are looked at depends on all observations alone: those of several processes united ([`Sightings::merge`]) are the same, whatever
+each of them saw. As bytes they go from one process to another, sites and sections as the numbers of texts:
 
 ```text
-level:u32 sightings:u64 (site:u64 path:u64 section:u32 kind:u8 value:u64 www:u8)*
-sections:u64 (hash:u32 length:u32 segment)*                                              all little-endian
+level:u32 texts:u64 (length:u32 text)*
+sightings:u64 (site:u32 path:u64 section:u32 kind:u8 value:u64 www:u8)*        all little-endian
 ```
 */
 
 use dedust::support::first_segment;
 use dedust::{ParsedUrl, site_of};
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::page_of;
 use crate::hash::spread_seed;
+use crate::interner::Interner;
 use crate::label::Clues;
 use crate::link_targets::LinkTargets;
 use crate::thresholds::THRESHOLDS;
@@ -28,12 +30,12 @@ use crate::thresholds::THRESHOLDS;
 /// Sets of several processes can be united, in any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sightings {
+    /// The names of sites and the first segments of paths that are spoken of, in order, and none twice.
+    pub(super) texts: Vec<Box<[u8]>>,
     /// In order, and none twice.
     pub(super) seen: Vec<Sighting>,
     /// Paths are looked at whose hash has this many zeros at its end.
     pub(super) level: u32,
-    /// The first segments of paths, by their hashes.
-    pub(super) sections: HashMap<u32, Box<[u8]>>,
 }
 
 /// Sightings of the observations of one process, being gathered.
@@ -42,7 +44,10 @@ pub struct Sightings {
 /// several times as long once it is larger than the caches.
 #[derive(Debug, Default)]
 pub(super) struct SightingCollector {
-    sightings: Sightings,
+    /// Texts have the numbers that they were given when they came first.
+    texts: Interner,
+    seen: Vec<Sighting>,
+    level: u32,
     /// In any order; some may be there twice.
     fresh: Vec<Sighting>,
 }
@@ -53,10 +58,10 @@ const MOST_FRESH: usize = 1 << 19;
 /// What a site has under a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Sighting {
-    /// The hash of the name of the site.
-    pub(super) site: u64,
+    /// The number of the name of the site.
+    pub(super) site: u32,
     pub(super) path: u64,
-    /// The hash of the first segment of the path.
+    /// The number of the first segment of the path.
     pub(super) section: u32,
     pub(super) seen: Seen,
     /// Whether the host starts with `www`, which is no part of the path; of a link, whether both hosts do or both do not.
@@ -67,11 +72,13 @@ pub(super) struct Sighting {
 pub(super) enum Seen {
     /// A page, by the hash of its label.
     Page(u64),
-    /// A redirect to the same path of another site, by the hash of its name.
-    RedirectTo(u64),
+    /// A redirect to the same path of another site, by the number of its name.
+    RedirectTo(u32),
     /// A canonical link to the same path of another site.
-    CanonicalTo(u64),
-    /// A canonical link to the site itself, or a link to another path of another site.
+    CanonicalTo(u32),
+    /// A canonical link to the site itself.
+    CanonicalToItself,
+    /// A redirect within the site, or a link to another path of another site.
     LinkElsewhere,
 }
 
@@ -80,39 +87,45 @@ impl Seen {
         matches!(self, Self::Page(_))
     }
 
-    /// Whether it declares that the page is one of the site whose name has this hash.
-    pub(super) fn declares(self, name: u64) -> bool {
+    /// Whether it declares that the page is one of the site whose name has this number.
+    pub(super) fn declares(self, name: u32) -> bool {
         self == Self::RedirectTo(name) || self == Self::CanonicalTo(name)
+    }
+
+    /// The site that it leads to.
+    fn site(&mut self) -> Option<&mut u32> {
+        match self {
+            Self::RedirectTo(name) | Self::CanonicalTo(name) => Some(name),
+            Self::Page(_) | Self::CanonicalToItself | Self::LinkElsewhere => None,
+        }
     }
 
     fn to_numbers(self) -> (u8, u64) {
         match self {
             Self::Page(page) => (0, page),
-            Self::RedirectTo(name) => (1, name),
-            Self::CanonicalTo(name) => (2, name),
+            Self::RedirectTo(name) => (1, name.into()),
+            Self::CanonicalTo(name) => (2, name.into()),
             Self::LinkElsewhere => (3, 0),
+            Self::CanonicalToItself => (4, 0),
         }
     }
 
     fn of_numbers(kind: u8, value: u64) -> Option<Self> {
         match kind {
             0 => Some(Self::Page(value)),
-            1 => Some(Self::RedirectTo(value)),
-            2 => Some(Self::CanonicalTo(value)),
+            1 => Some(Self::RedirectTo(value.try_into().ok()?)),
+            2 => Some(Self::CanonicalTo(value.try_into().ok()?)),
             3 => Some(Self::LinkElsewhere),
+            4 => Some(Self::CanonicalToItself),
             _ => None,
         }
     }
 }
 
-/// The number by which a site is known in [`Sightings`], whatever process has seen it.
-pub fn site_hash(name: &str) -> u64 {
-    xxh3_64(name.as_bytes())
-}
-
-impl From<Sightings> for SightingCollector {
-    fn from(sightings: Sightings) -> Self {
-        Self { sightings, fresh: Vec::new() }
+impl Sighting {
+    /// The texts that it speaks of.
+    fn texts(&mut self) -> impl Iterator<Item = &mut u32> {
+        [&mut self.site, &mut self.section].into_iter().chain(self.seen.site())
     }
 }
 
@@ -120,19 +133,22 @@ impl SightingCollector {
     /// Takes note of an observation of the site `name`.
     pub(super) fn observe(&mut self, name: &[u8], url: &ParsedUrl, clues: &Clues<'_>, links: &LinkTargets) {
         let path = path_hash(url, name);
-        if path.trailing_zeros() < self.sightings.level || clues.status.is_some_and(|status| status >= 400) {
+        if path.trailing_zeros() < self.level || clues.status.is_some_and(|status| status >= 400) {
             return;
         }
         let has_www = labels_of(url, name).starts_with(WWW);
-        let link = |target: &ParsedUrl, is_redirect: bool| {
+        let mut link = |target: &ParsedUrl, is_redirect: bool| {
             let other = site_of(target.host());
             let is_same_host = labels_of(target, other).starts_with(WWW) == has_www;
-            let seen = if other == name || path_hash(target, other) != path {
+            let is_within = other == name;
+            let seen = if is_within && !is_redirect {
+                Seen::CanonicalToItself
+            } else if is_within || path_hash(target, other) != path {
                 Seen::LinkElsewhere
             } else if is_redirect {
-                Seen::RedirectTo(xxh3_64(other))
+                Seen::RedirectTo(self.texts.intern(other))
             } else {
-                Seen::CanonicalTo(xxh3_64(other))
+                Seen::CanonicalTo(self.texts.intern(other))
             };
             (seen, is_same_host)
         };
@@ -141,98 +157,126 @@ impl SightingCollector {
             links.canonical().map(|target| link(target, false)),
         ];
         let page = page_of(clues).map(|page| (Seen::Page(xxh3_64(page)), has_www));
-        let segment = first_segment(url);
-        let section = xxh3_64(segment) as u32;
-        let site = xxh3_64(name);
+        if page.is_none() && links == [None, None] {
+            return;
+        }
+        let (site, section) = (self.texts.intern(name), self.texts.intern(first_segment(url)));
         for (seen, has_www) in links.into_iter().chain([page]).flatten() {
-            self.push(Sighting { site, section, path, seen, has_www }, segment);
+            self.push(Sighting { site, section, path, seen, has_www });
         }
     }
 
-    /// Adds a sighting under a path with this first segment.
-    pub(super) fn push(&mut self, sighting: Sighting, segment: &[u8]) {
-        self.sightings.note_section(sighting.section, segment);
+    pub(super) fn push(&mut self, sighting: Sighting) {
         self.fresh.push(sighting);
         if self.fresh.len() >= MOST_FRESH {
             self.settle();
         }
     }
 
+    /// Sorts in what was put aside, and forgets some if there are too many now.
     fn settle(&mut self) {
+        let before = self.level;
         self.fresh.sort_unstable();
-        self.sightings.unite(&mut self.fresh);
+        unite(&mut self.seen, &mut self.fresh, &mut self.level);
+        if self.level > before {
+            // Of the texts most are not spoken of any more.
+            *self = std::mem::take(self).settled().into();
+        }
     }
 
     /// All that was seen.
     pub(super) fn finish(mut self) -> Sightings {
         self.settle();
-        self.sightings
+        self.settled()
+    }
+
+    /// All that was sorted in, by the numbers of texts in order.
+    fn settled(mut self) -> Sightings {
+        let mut is_used = vec![false; self.texts.len()];
+        let mut seen = self.seen;
+        seen.iter_mut().flat_map(Sighting::texts).for_each(|text| is_used[*text as usize] = true);
+        let mut used: Vec<u32> =
+            (0..).zip(&is_used).filter(|(_, is_used)| **is_used).map(|used| used.0).collect();
+        used.sort_unstable_by(|&a, &b| self.texts.get(a).cmp(self.texts.get(b)));
+        let mut numbers = vec![0; self.texts.len()];
+        for (number, &text) in used.iter().enumerate() {
+            numbers[text as usize] = number as u32;
+        }
+        renumber(&mut seen, &numbers);
+        let texts = used.into_iter().map(|text| self.texts.get(text).into()).collect();
+        self.texts = Interner::default();
+        Sightings { texts, seen, level: self.level }
+    }
+}
+
+impl From<Sightings> for SightingCollector {
+    fn from(Sightings { texts, seen, level }: Sightings) -> Self {
+        let mut interner = Interner::default();
+        for text in &texts {
+            interner.intern(text);
+        }
+        Self { texts: interner, seen, level, fresh: Vec::new() }
+    }
+}
+
+/// Gives texts other numbers, and puts what speaks of them in order.
+fn renumber(seen: &mut [Sighting], numbers: &[u32]) {
+    seen.iter_mut().flat_map(Sighting::texts).for_each(|text| *text = numbers[*text as usize]);
+    seen.sort_unstable();
+}
+
+/// Adds sightings that are in order, and forgets some if there are too many now.
+fn unite(seen: &mut Vec<Sighting>, others: &mut Vec<Sighting>, level: &mut u32) {
+    seen.append(others);
+    // This sort finds the two that are in order, and merges them.
+    seen.sort();
+    seen.dedup();
+    while seen.len() > THRESHOLDS.mirrors.max_sightings {
+        *level += 1;
+        seen.retain(|sighting| sighting.path.trailing_zeros() >= *level);
     }
 }
 
 impl Sightings {
-    /// Of segments with the same hash the smaller is kept, so that the order of the input leaves no trace.
-    fn note_section(&mut self, section: u32, segment: &[u8]) {
-        match self.sections.get_mut(&section) {
-            Some(known) if segment < &**known => *known = segment.into(),
-            Some(_) => {}
-            None => {
-                self.sections.insert(section, segment.into());
-            }
-        }
-    }
-
-    /// Adds sightings that are in order, and forgets some if there are too many now.
-    fn unite(&mut self, others: &mut Vec<Sighting>) {
-        self.seen.append(others);
-        // This sort finds the two that are in order, and merges them.
-        self.seen.sort();
-        self.seen.dedup();
-        while self.seen.len() > THRESHOLDS.mirrors.max_sightings {
-            self.rise_to(self.level + 1);
-        }
-    }
-
     /// Adds what another process has seen.
-    pub fn merge(&mut self, mut other: Self) {
-        self.rise_to(other.level);
-        other.rise_to(self.level);
-        for (section, segment) in &other.sections {
-            self.note_section(*section, segment);
+    pub fn merge(&mut self, other: Self) {
+        let mut both: SightingCollector = std::mem::take(self).into();
+        let numbers: Vec<u32> = other.texts.iter().map(|text| both.texts.intern(text)).collect();
+        let mut seen = other.seen;
+        renumber(&mut seen, &numbers);
+        both.level = both.level.max(other.level);
+        let level = both.level;
+        for seen in [&mut seen, &mut both.seen] {
+            seen.retain(|sighting| sighting.path.trailing_zeros() >= level);
         }
-        self.unite(&mut other.seen);
+        both.fresh = seen;
+        *self = both.finish();
     }
 
-    /// Forgets all paths whose hashes have fewer zeros at their ends.
-    fn rise_to(&mut self, level: u32) {
-        if level <= self.level {
-            return;
-        }
-        self.level = level;
-        self.seen.retain(|sighting| sighting.path.trailing_zeros() >= level);
-        self.forget_sections();
+    /// The number of a text, if it is spoken of.
+    pub(super) fn number(&self, text: &[u8]) -> Option<u32> {
+        self.texts.binary_search_by(|other| (**other).cmp(text)).ok().map(|number| number as u32)
     }
 
-    /// Forgets the segments of paths that are not looked at any more.
-    fn forget_sections(&mut self) {
-        let left: HashSet<u32> = self.seen.iter().map(|sighting| sighting.section).collect();
-        self.sections.retain(|section, _| left.contains(section));
-    }
-
-    /// The hashes of the names of sites that lead to others often enough, and of those others: no other site can be a mirror or
-    /// an original, unless the user says so.
-    pub fn declared_sites(&self) -> Vec<u64> {
-        let mut sites: Vec<u64> =
-            declared_links(self.seen.iter()).into_keys().flat_map(|(from, to)| [from, to]).collect();
+    /// The names of sites that lead to others often enough, and of those others, in order: no other site can be a mirror or an
+    /// original, unless the user says so.
+    pub fn declared_sites(&self) -> Vec<String> {
+        let links = declared_links(&self.seen);
+        let mut sites: Vec<u32> = links.into_keys().flat_map(|(from, to)| [from, to]).collect();
         sites.sort_unstable();
         sites.dedup();
-        sites
+        sites.into_iter().map(|site| String::from_utf8_lossy(&self.texts[site as usize]).into()).collect()
     }
 
     /// All that was seen, as bytes; the same whenever the same was seen.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(16 + SIGHTING_BYTES * self.seen.len());
+        let mut bytes = Vec::with_capacity(20 + SIGHTING_BYTES * self.seen.len());
         bytes.extend_from_slice(&self.level.to_le_bytes());
+        bytes.extend_from_slice(&(self.texts.len() as u64).to_le_bytes());
+        for text in &self.texts {
+            bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
+            bytes.extend_from_slice(text);
+        }
         bytes.extend_from_slice(&(self.seen.len() as u64).to_le_bytes());
         for sighting in &self.seen {
             let (kind, value) = sighting.seen.to_numbers();
@@ -243,14 +287,6 @@ impl Sightings {
             bytes.extend_from_slice(&value.to_le_bytes());
             bytes.push(u8::from(sighting.has_www));
         }
-        let mut sections: Vec<(&u32, &Box<[u8]>)> = self.sections.iter().collect();
-        sections.sort_unstable();
-        bytes.extend_from_slice(&(sections.len() as u64).to_le_bytes());
-        for (section, segment) in sections {
-            bytes.extend_from_slice(&section.to_le_bytes());
-            bytes.extend_from_slice(&(segment.len() as u32).to_le_bytes());
-            bytes.extend_from_slice(segment);
-        }
         bytes
     }
 
@@ -259,25 +295,27 @@ impl Sightings {
         let mut bytes = Bytes(bytes);
         let mut sightings = Self { level: bytes.u32()?, ..Self::default() };
         for _ in 0..bytes.u64()? {
-            let (site, path, section) = (bytes.u64()?, bytes.u64()?, bytes.u32()?);
+            let length = bytes.u32()? as usize;
+            sightings.texts.push(bytes.take(length)?.into());
+        }
+        for _ in 0..bytes.u64()? {
+            let (site, path, section) = (bytes.u32()?, bytes.u64()?, bytes.u32()?);
             let (kind, value, has_www) = (bytes.u8()?, bytes.u64()?, bytes.u8()? != 0);
             let seen = Seen::of_numbers(kind, value)?;
-            sightings.seen.push(Sighting { site, path, section, seen, has_www });
+            let mut sighting = Sighting { site, path, section, seen, has_www };
+            let are_known = sighting.texts().all(|text| (*text as usize) < sightings.texts.len());
+            are_known.then(|| sightings.seen.push(sighting))?;
         }
         // Whoever wrote it may not have been us.
         sightings.seen.sort();
         sightings.seen.dedup();
-        for _ in 0..bytes.u64()? {
-            let section = bytes.u32()?;
-            let length = bytes.u32()? as usize;
-            sightings.sections.insert(section, bytes.take(length)?.into());
-        }
-        bytes.0.is_empty().then_some(sightings)
+        let are_in_order = sightings.texts.is_sorted_by(|a, b| a < b);
+        (bytes.0.is_empty() && are_in_order).then_some(sightings)
     }
 }
 
 /// Bytes of a sighting that is written.
-const SIGHTING_BYTES: usize = 8 + 8 + 4 + 1 + 8 + 1;
+const SIGHTING_BYTES: usize = 4 + 8 + 4 + 1 + 8 + 1;
 
 /// Bytes that are read from the front.
 struct Bytes<'b>(&'b [u8]);
@@ -307,8 +345,8 @@ impl<'b> Bytes<'b> {
 }
 
 /// How often the first of two sites leads to the second, where it does so often enough to be believed.
-pub(super) fn declared_links<'s>(seen: impl Iterator<Item = &'s Sighting>) -> HashMap<(u64, u64), u64> {
-    let mut links: HashMap<(u64, u64), u64> = HashMap::default();
+pub(super) fn declared_links(seen: &[Sighting]) -> HashMap<(u32, u32), u64> {
+    let mut links: HashMap<(u32, u32), u64> = HashMap::default();
     for &Sighting { site, seen, .. } in seen {
         if let Seen::RedirectTo(name) | Seen::CanonicalTo(name) = seen {
             *links.entry((site, name)).or_default() += 1;

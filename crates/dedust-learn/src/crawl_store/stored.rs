@@ -18,7 +18,7 @@ use super::draw::{Draw, Pilot};
 use super::mirrors::{Candidate, MirrorSite, Mirrors};
 use super::record::{self, Record, Records};
 use super::sightings::Sightings;
-use super::{PARTS, SampleSize, damaged, observe, part_of, part_path};
+use super::{PARTS, SampleSize, SiteSize, damaged, observe, part_of, part_path};
 use crate::corpus::Corpus;
 use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
@@ -39,10 +39,7 @@ pub struct StoredSite {
     /// The registrable domain.
     pub name: Box<str>,
     /// Its observations.
-    pub rows: u64,
-    /// The bytes of their URLs.
-    #[serde(default)]
-    pub bytes: u64,
+    pub size: SiteSize,
     /// The site whose pages it shows, if it is a mirror.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mirror: Option<MirrorSite>,
@@ -81,11 +78,11 @@ pub struct CrawlShard {
 impl StoredSite {
     /// A site without observations.
     pub fn new(name: impl Into<Box<str>>) -> Self {
-        Self { name: name.into(), rows: 0, bytes: 0, mirror: None }
+        Self { name: name.into(), size: SiteSize::default(), mirror: None }
     }
 
     fn candidate(&self) -> Candidate<'_> {
-        Candidate { name: &self.name, rows: self.rows }
+        Candidate { name: &self.name, rows: self.size.rows }
     }
 }
 
@@ -138,10 +135,9 @@ impl StoredCrawl {
         named: Option<&[(String, String)]>,
     ) -> io::Result<Self> {
         let mut sites: BTreeMap<Box<str>, StoredSite> = BTreeMap::new();
-        for StoredSite { name, rows, bytes, .. } in shards.iter().flat_map(|shard| &shard.sites) {
+        for StoredSite { name, size, .. } in shards.iter().flat_map(|shard| &shard.sites) {
             let site = sites.entry(name.clone()).or_insert_with(|| StoredSite::new(name.clone()));
-            site.rows += rows;
-            site.bytes += bytes;
+            site.size += *size;
         }
         let mut sites: Vec<StoredSite> = sites.into_values().collect();
         let mut parts: Vec<Part> = std::iter::repeat_with(Part::default).take(PARTS).collect();
@@ -180,21 +176,17 @@ impl StoredCrawl {
 
     /// The observations of all sites.
     pub fn rows(&self) -> u64 {
-        self.sites.iter().map(|site| site.rows).sum()
+        self.sites.iter().map(|site| site.size.rows).sum()
     }
 
     /// The observations of all sites that are no mirrors.
     pub fn rows_of_originals(&self) -> u64 {
-        self.sites.iter().filter(|site| site.mirror.is_none()).map(|site| site.rows).sum()
+        self.sites.iter().filter(|site| site.mirror.is_none()).map(|site| site.size.rows).sum()
     }
 
     /// The observations that are learned from.
     pub fn sampled_rows(&self) -> u64 {
-        self.sites
-            .iter()
-            .filter(|site| site.mirror.is_none())
-            .map(|site| self.sample.of(site.rows, site.bytes))
-            .sum()
+        self.sites.iter().filter(|site| site.mirror.is_none()).map(|site| self.sample.of(site.size)).sum()
     }
 
     /// The mirrors among the sites of one part.
@@ -226,7 +218,7 @@ impl StoredCrawl {
     /// observations of its site.
     pub fn corpora(&self, part: usize) -> io::Result<Vec<(Corpus, u64)>> {
         let rows_by_site: HashMap<&str, u64> =
-            self.originals(part).map(|(_, site)| (&*site.name, site.rows)).collect();
+            self.originals(part).map(|(_, site)| (&*site.name, site.size.rows)).collect();
         let mut draws = self.draws(part)?;
         let mut crawl = Crawl::new(self.kinds);
         let mut url = ParsedUrl::default();
@@ -253,8 +245,8 @@ impl StoredCrawl {
     fn draws(&self, part: usize) -> io::Result<HashMap<u32, Draw>> {
         let mut pilots: HashMap<u32, Pilot> = HashMap::default();
         for (number, site) in self.originals(part) {
-            if self.sample.leaves_out(site) {
-                pilots.insert(number, Pilot::new(site.rows, site.bytes));
+            if self.sample.leaves_out(site.size) {
+                pilots.insert(number, Pilot::new(site.size));
             }
         }
         if pilots.is_empty() {
@@ -268,8 +260,8 @@ impl StoredCrawl {
         })?;
         let draws = pilots.into_iter().map(|(number, pilot)| {
             let site = &self.sites[number as usize];
-            let wanted = self.sample.of(site.rows, site.bytes) as usize;
-            Ok((number, Draw::new(pilot.find_groups(self.kinds)?, site.name.len(), wanted)))
+            let wanted = self.sample.of(site.size) as usize;
+            Ok((number, Draw::new(pilot.find_groups(self.kinds)?, site.name.len(), site.size, wanted)))
         });
         draws.collect()
     }

@@ -74,15 +74,19 @@ fn records_are_read_as_they_were_written() {
     assert_eq!(reader.read(), None);
 }
 
+fn size(rows: u64, bytes: u64) -> SiteSize {
+    SiteSize { rows, bytes, ..SiteSize::default() }
+}
+
 #[test]
 fn a_site_of_any_size_gets_its_share() {
     let paper = SampleSize::default();
     let sizes = [(10, 10), (50_000, 50_000), (60_000, 50_000), (350_000, 70_000), (5_000_000, 100_000)];
     for (rows, sample) in sizes {
-        assert_eq!(paper.of(rows, 60 * rows), sample);
+        assert_eq!(paper.of(size(rows, 60 * rows)), sample);
     }
-    assert_eq!(SampleSize::new(0.5, 1000).unwrap().of(5000, 300_000), 1000);
-    assert_eq!(paper.of(40_000, 40_000 * 8192), 8192, "long URLs are fewer");
+    assert_eq!(SampleSize::new(0.5, 1000).unwrap().of(size(5000, 300_000)), 1000);
+    assert_eq!(paper.of(size(40_000, 40_000 * 8192)), 8192, "long URLs are fewer");
     assert_eq!((SampleSize::new(1.5, 1), SampleSize::new(0.5, 0)), (None, None));
 }
 
@@ -244,6 +248,47 @@ fn claims_about_pages_that_nobody_has_seen_make_no_mirror() {
 }
 
 #[test]
+fn a_domain_whose_name_has_the_hash_of_another_does_not_speak_for_it() {
+    let (victim, double) = ("victim.com", "0ao2kb6em5gh751ywhhgr8jh5iimf707oledgjl3upb6b99y27ayj00f252z.com");
+    assert_eq!(xxh3_64(victim.as_bytes()), xxh3_64(double.as_bytes()));
+    let page = |site: &str, page: u32, canonical: Option<&str>| {
+        let canonical = canonical.map(|site| leaked(format!("http://{site}/{page}")));
+        let digest = Some(leaked(format!("page {page}")));
+        (format!("http://{site}/{page}"), Clues { canonical, digest, ..Clues::default() })
+    };
+    let rows: Vec<(String, Clues<'static>)> = (0..200)
+        .flat_map(|number| {
+            let of_victim = page(victim, number, Some(victim));
+            [of_victim, page(double, number, Some("evil.com")), page("evil.com", number, None)]
+        })
+        .collect();
+    let own = (200..600).map(|number| page(victim, number, Some(victim)));
+    let rows: Vec<(String, Clues<'static>)> = rows.into_iter().chain(own).collect();
+    // The double may say of itself what it likes.
+    let expected = [(double.into(), "evil.com".into())];
+    assert_eq!(mirrors(rows.clone().into_iter()), expected);
+    assert_eq!(mirrors(rows.into_iter().rev()), expected);
+}
+
+#[test]
+fn a_page_that_names_itself_is_no_page_of_another_site() {
+    // Somebody has found a way to place redirects, or a second canonical link, on the pages of the victim.
+    let placed = (0..200).flat_map(|page| {
+        let of = |site: &str| Some(leaked(format!("http://{site}/{page}")));
+        let digest = Some(leaked(format!("page {page}")));
+        let own = Clues { canonical: of("victim.example"), digest, ..Clues::default() };
+        let placed = [
+            Clues { canonical: of("evil.example"), digest, ..Clues::default() },
+            Clues { redirect: of("evil.example"), status: Some(302), ..Clues::default() },
+        ][page % 2];
+        let copy = Clues { digest, ..Clues::default() };
+        [("victim", own), ("victim", placed), ("evil", copy)]
+            .map(|(site, clues)| (format!("http://{site}.example/{page}"), clues))
+    });
+    assert_eq!(mirrors(placed), []);
+}
+
+#[test]
 fn a_small_part_of_a_site_in_common_makes_no_mirror() {
     let pages = (0..2_000).map(|page| (format!("http://victim.example/{page}"), format!("page {page}")));
     let copied = (0..30).map(|page| {
@@ -341,24 +386,21 @@ fn urls_with_too_many_parts_are_counted_and_not_learned_from() {
 fn sightings_of_several_processes_are_those_of_one() {
     let most = crate::thresholds::THRESHOLDS.mirrors.max_sightings as u64;
     let sighting = |number: u64| Sighting {
-        site: number % 7,
+        site: (number % 7) as u32,
         path: xxh3_64(&number.to_le_bytes()),
-        section: (number % 5) as u32,
+        section: 7 + (number % 5) as u32,
         seen: Seen::Page(number),
         has_www: number.is_multiple_of(2),
     };
     let note = |numbers: &mut dyn Iterator<Item = u64>| {
-        let mut sightings = SightingCollector::default();
-        for number in numbers {
-            // Two segments with one hash: the smaller is kept, whoever met it first.
-            let segment: &[u8] = if number.is_multiple_of(3) { b"r" } else { b"s" };
-            sightings.push(sighting(number), segment);
-        }
+        let texts = (0..12).map(|text: u8| format!("text {text:02}").into_bytes().into()).collect();
+        let mut sightings: SightingCollector = Sightings { texts, ..Sightings::default() }.into();
+        numbers.for_each(|number| sightings.push(sighting(number)));
         sightings.finish()
     };
     let all = note(&mut (0..most + 1000));
     assert_eq!(all.level, 1, "there are too many to be looked at all");
-    assert!(all.sections.len() == 5 && all.sections.values().all(|segment| **segment == *b"r"));
+    assert_eq!(all.texts.len(), 12);
     for processes in [2, 3] {
         let mut merged = Sightings::default();
         for process in (0..processes).rev() {

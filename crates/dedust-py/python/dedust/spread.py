@@ -27,8 +27,10 @@ Purpose = Literal["learn", "evaluate"]
 Task = Literal["groups"] | Purpose
 Batches = Iterator[Any]
 
+# The columns of `count` that make up the size of a site, and are added up.
+SIZE = ("rows", "bytes", "parts", "digest")
 # Of `count`: sites with their rows; then one row without a site, with what was read and what tells of mirrors.
-COUNTED = "site string, hash long, rows long, bytes long, good long, bad long, bad_columns long, too_long long, sightings binary"
+COUNTED = "site string, rows long, bytes long, parts long, digest long, good long, bad long, bad_columns long, too_long long, sightings binary"
 # Of `draw`.
 DRAWN = "site string, record binary"
 # Of `reduce`, by its task.
@@ -59,7 +61,7 @@ def count(batches: Iterable[Any], options: LearnOptions, purpose: Purpose = "lea
     columns = [*sites.columns, *nothing, pa.nulls(len(sites), pa.binary())]
     names = [*sites.column_names, "good", "bad", "bad_columns", "too_long", "sightings"]
     yield from pa.table(columns, names=names).to_batches()
-    total = [pa.nulls(1, pa.string()), *[pa.nulls(1, pa.int64())] * 3]
+    total = [pa.nulls(1, pa.string()), *[pa.nulls(1, pa.int64())] * len(SIZE)]
     total += [pa.array([number], pa.int64()) for number in counts] + [pa.array([sightings], pa.binary())]
     yield pa.RecordBatch.from_arrays(total, names=names)
 
@@ -77,9 +79,9 @@ def plan_of(counted: Any, options: LearnOptions) -> SamplePlan:
     """The plan, made of a table of all that `count` gave: for engines that bring the counts of all sites to one place."""
     totals = counted.filter(counted["site"].is_null()).select(["sightings"])
     sightings = next(merge(totals.to_batches())).column(0)[0].as_py()
-    sites = counted.filter(counted["site"].is_valid()).group_by("site").aggregate([("rows", "sum"), ("bytes", "sum")])
-    numbers = [(row["site"], row["rows_sum"], row["bytes_sum"]) for row in sites.to_pylist()]
-    return SamplePlan(trainer_of(options), numbers, sightings)
+    sites = counted.filter(counted["site"].is_valid()).group_by("site").aggregate([(name, "sum") for name in SIZE])
+    sizes = [(row["site"], [row[f"{name}_sum"] for name in SIZE]) for row in sites.to_pylist()]
+    return SamplePlan(trainer_of(options), sizes, sightings)
 
 
 def draw(

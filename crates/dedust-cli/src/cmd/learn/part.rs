@@ -96,7 +96,7 @@ pub(super) fn write(
     let CrawlShard { sites, sightings, too_long, .. } =
         store.finish_shard(folder).with_context(cannot_write)?;
     fs::write(folder.join("sightings"), sightings.to_bytes()).with_context(cannot_write)?;
-    let rows = sites.iter().map(|site| site.rows).sum();
+    let rows = sites.iter().map(|site| site.size.rows).sum();
     let written = PartFile { version: VERSION, part, settings: Settings::of(args), too_long, sites };
     let mut output = OutputFile::create(folder.join("part.json"), true)?;
     serde_json::to_writer(&mut output, &written).with_context(cannot_write)?;
