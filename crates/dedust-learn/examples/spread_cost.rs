@@ -121,11 +121,12 @@ fn by_many(rows: u64, processes: u64) -> Result<(Duration, Vec<u8>), Box<dyn Err
     let trainer = Trainer::builder().build()?;
     let mut learned = vec![trainer.train_mirrors(&candidates)?];
     let mut stage = Stage::Pilot;
+    let (mut drawing, mut unchecked) = (plan.clone(), Vec::new());
     let (mut moved_rows, mut moved_bytes) = (0, 0);
     loop {
         let mut drawn: BTreeMap<Box<str>, Vec<Box<[u8]>>> = BTreeMap::new();
         for process in 0..processes {
-            let mut sampler = ShardSampler::new(&plan, stage, Purpose::Learn);
+            let mut sampler = ShardSampler::new(&drawing, stage, Purpose::Learn);
             let mut send = |site: &str, record: &[u8]| {
                 moved_rows += 1;
                 moved_bytes += record.len();
@@ -139,14 +140,21 @@ fn by_many(rows: u64, processes: u64) -> Result<(Duration, Vec<u8>), Box<dyn Err
         }
         let (mut again, mut groups) = (Vec::new(), Vec::new());
         for (site, records) in drawn {
-            let mut sample = plan.site(&site, KINDS, stage);
+            let mut sample = drawing.site(&site, KINDS, stage);
             records.iter().try_for_each(|record| sample.take(record))?;
             if stage == Stage::Pilot {
                 groups.push((site, sample.find_groups()?));
                 continue;
             }
-            match trainer.train_sample(sample, &()) {
-                Ok(training) => learned.push(training),
+            let training = match stage {
+                Stage::Check => trainer.check_sample(sample, &()),
+                _ => trainer.train_sample(sample, &()),
+            };
+            match training {
+                Ok(mut training) => {
+                    unchecked.append(&mut training.unchecked);
+                    learned.push(training);
+                }
                 Err(TrainSampleError::Sample(SampleError::TooFew)) => again.push(site),
                 Err(error) => return Err(error.into()),
             }
@@ -154,10 +162,13 @@ fn by_many(rows: u64, processes: u64) -> Result<(Duration, Vec<u8>), Box<dyn Err
         match stage {
             Stage::Pilot => {
                 plan.set_groups(groups);
-                stage = Stage::Draw;
+                (drawing, stage) = (plan.clone(), Stage::Draw);
             }
-            Stage::Draw if again.is_empty() => break,
-            Stage::Draw => plan = plan.wider(again.iter().map(|site| &**site)),
+            Stage::Draw | Stage::Check if !again.is_empty() => {
+                drawing = drawing.wider(again.iter().map(|site| &**site));
+            }
+            Stage::Draw => (drawing, stage) = (plan.to_check(unchecked.drain(..)), Stage::Check),
+            Stage::Check => break,
         }
     }
     println!(

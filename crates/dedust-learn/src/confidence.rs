@@ -16,6 +16,15 @@ pub fn failure_bound(failures: u64, trials: u64) -> f64 {
     Beta::new(failures + 1.0, trials - failures).map_or(1.0, |beta| beta.inverse_cdf(1.0 - DOUBT))
 }
 
+/// The lower end of that interval.
+pub(crate) fn failure_floor(failures: u64, trials: u64) -> f64 {
+    if failures == 0 {
+        return 0.0;
+    }
+    let (failures, trials) = (failures as f64, trials as f64);
+    Beta::new(failures, trials - failures + 1.0).map_or(0.0, |beta| beta.inverse_cdf(DOUBT))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -27,5 +36,13 @@ mod tests {
         assert_eq!(failure_bound(0, 0), 1.0);
         assert_eq!(failure_bound(3, 3), 1.0);
         assert!((failure_bound(1, 10) - 0.3942).abs() < 1e-3);
+    }
+
+    #[test]
+    fn what_never_failed_may_never_fail() {
+        assert_eq!(failure_floor(0, 0), 0.0);
+        assert_eq!(failure_floor(0, 100), 0.0);
+        assert!((failure_floor(59, 59) - 0.9505).abs() < 1e-3);
+        assert!((failure_floor(9, 10) - 0.6058).abs() < 1e-3);
     }
 }

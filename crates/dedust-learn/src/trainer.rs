@@ -19,6 +19,7 @@ use crate::crawl_store::{MirrorSite, PARTS, SampleError, SiteSample, StoredCrawl
 use crate::learner::{LearnSettings, Learner};
 use crate::preference::Preferences;
 use crate::progress::Progress;
+use crate::recount::Unchecked;
 use crate::score::Tally;
 use crate::site_report::SiteReport;
 
@@ -74,6 +75,9 @@ pub struct Training {
     pub rules: RuleSet,
     /// One report per site, in the order of their names.
     pub sites: Vec<SiteReport>,
+    /// Rules of large sites, of which [`Trainer::train_sample`] has seen a sample alone: [`Trainer::check_sample`] holds them against all
+    /// observations. They are not among the rules.
+    pub unchecked: Vec<Unchecked>,
 }
 
 /// A training that came to nothing.
@@ -169,26 +173,63 @@ impl Trainer {
             progress.site_done(&report);
             training.insert(report, rules)?;
         }
-        for (corpus, observations) in crawl.corpora(part).map_err(TrainStoredError::Read)? {
-            let (report, rules) = self.train_site(&corpus, observations, progress)?;
-            progress.site_done(&report);
-            training.insert(report, rules)?;
+        for (corpus, size) in crawl.corpora(part).map_err(TrainStoredError::Read)? {
+            self.train_sampled(&corpus, size.rows, crawl.scale(size), progress, &mut training)?;
+        }
+        let unchecked = std::mem::take(&mut training.unchecked);
+        for (unchecked, corpus, share) in
+            crawl.drawn_by_keys(part, unchecked).map_err(TrainStoredError::Read)?
+        {
+            check(unchecked, &corpus, share, progress, &mut training)?;
         }
         Ok(training)
     }
 
-    /// Learns the rules of one site from a sample that several processes have drawn: those of [`Trainer::train_stored`].
+    /// Learns the rules of one site, of which a sample is known if there is a scale.
+    fn train_sampled(
+        &self,
+        corpus: &Corpus,
+        observations: u64,
+        scale: Option<f64>,
+        progress: &dyn Progress,
+        training: &mut Training,
+    ) -> Result<(), TrainError> {
+        let (report, rules) = self.train_site(corpus, observations, progress)?;
+        match scale.filter(|_| !rules.is_empty()) {
+            Some(scale) => training.unchecked.push(Unchecked::new(corpus, report, rules, scale)),
+            None => {
+                progress.site_done(&report);
+                training.insert(report, rules)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Learns the rules of one site from a sample that several processes have drawn. Those of a large site are
+    /// [`Training::unchecked`] until [`Trainer::check_sample`] makes them those of [`Trainer::train_stored`].
     pub fn train_sample(
         &self,
         sample: SiteSample,
         progress: &dyn Progress,
     ) -> Result<Training, TrainSampleError> {
         let mut training = Training::new(self.learner.name());
-        let observations = sample.observations();
+        let (observations, scale) = (sample.observations(), sample.scale());
         if let Some(corpus) = sample.into_corpus()? {
-            let (report, rules) = self.train_site(&corpus, observations, progress)?;
-            progress.site_done(&report);
-            training.insert(report, rules)?;
+            self.train_sampled(&corpus, observations, scale, progress, &mut training)?;
+        }
+        Ok(training)
+    }
+
+    /// Holds the rules of a large site against all of its observations, of which several processes have drawn those that tell
+    /// ([`Stage::Check`](crate::Stage::Check)).
+    pub fn check_sample(
+        &self,
+        sample: SiteSample,
+        progress: &dyn Progress,
+    ) -> Result<Training, TrainSampleError> {
+        let mut training = Training::new(self.learner.name());
+        if let Some((unchecked, corpus, share)) = sample.into_check()? {
+            check(unchecked, &corpus, share, progress, &mut training)?;
         }
         Ok(training)
     }
@@ -239,7 +280,7 @@ impl Trainer {
 impl Training {
     /// Nothing learned yet, by the learner of this name.
     pub fn new(method: &str) -> Self {
-        Self { rules: RuleSet::new(method), sites: Vec::new() }
+        Self { rules: RuleSet::new(method), sites: Vec::new(), unchecked: Vec::new() }
     }
 
     fn insert(&mut self, report: SiteReport, rules: SiteRules) -> Result<(), TrainError> {
@@ -255,10 +296,35 @@ impl Training {
         for part in parts {
             training.rules.append(part.rules);
             training.sites.extend(part.sites);
+            training.unchecked.extend(part.unchecked);
         }
         training.sites.sort_by(|a, b| a.site.cmp(&b.site));
         training
     }
+}
+
+/// Adds the rules of a large site that hold in a share of its keys.
+fn check(
+    unchecked: Unchecked,
+    drawn: &Corpus,
+    share: f64,
+    progress: &dyn Progress,
+    training: &mut Training,
+) -> Result<(), TrainError> {
+    let of_sample = unchecked.report.clone();
+    let refused = |source| TrainError::Refused { site: of_sample.site.clone(), source };
+    let (rules, are_all) = unchecked.held_against(drawn, share).map_err(refused)?;
+    let report = if are_all {
+        of_sample
+    } else {
+        // What the sample says of rules that are not made any more is of no use.
+        let mut alone = RuleSet::new("");
+        alone.insert(drawn.site(), rules.clone()).map_err(refused)?;
+        let SiteReport { observations, unmet, .. } = of_sample;
+        SiteReport { observations, unmet, ..report(drawn, &rules, &Normalizer::compile(&alone)) }
+    };
+    progress.site_done(&report);
+    training.insert(report, rules)
 }
 
 /// What is said of a mirror.

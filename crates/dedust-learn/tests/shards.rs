@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use dedust_learn::errors::{SampleError, TrainSampleError};
 use dedust_learn::{
     Census, Clues, CrawlStore, EvidenceKinds, Purpose, SamplePlan, SampleSize, ShardSampler, Sightings,
-    SiteSize, Stage, StoredCrawl, StoredSite, Trainer, Training, find_mirrors,
+    SiteSize, Stage, StoredCrawl, StoredSite, Trainer, Training, Unchecked, find_mirrors,
 };
 
 /// One observation.
@@ -136,7 +136,7 @@ fn draw(shards: &[Vec<Row>], plan: &SamplePlan, stage: Stage) -> BTreeMap<String
     drawn
 }
 
-/// Learns from rows that are read three times. Gives the sites that had to be drawn again, too.
+/// Learns from rows that are read four times. Gives the sites that had to be drawn again, too.
 fn by_samples(shards: &[Vec<Row>], sample: SampleSize) -> (Training, Vec<String>) {
     let mut counted: BTreeMap<Box<str>, StoredSite> = BTreeMap::new();
     let mut sightings = Sightings::default();
@@ -168,24 +168,46 @@ fn by_samples(shards: &[Vec<Row>], sample: SampleSize) -> (Training, Vec<String>
     plan.set_groups(groups);
     let mut learned = vec![trainer().train_mirrors(&candidates).unwrap()];
     let mut again = Vec::new();
+    let mut to_check = Vec::new();
+    for mut training in by_samples_of(shards, plan.clone(), Stage::Draw, &mut again) {
+        to_check.append(&mut training.unchecked);
+        learned.push(training);
+    }
+    // They travel as JSON.
+    let travelled = to_check.iter().map(|unchecked| Unchecked::from_json(&unchecked.to_json()).unwrap());
+    learned.extend(by_samples_of(shards, plan.to_check(travelled), Stage::Check, &mut again));
+    (Training::of_parts("canonfd", learned), again)
+}
+
+/// What is made of samples of each site. Sites that have to be drawn again are added to `again`.
+fn by_samples_of(
+    shards: &[Vec<Row>],
+    mut plan: SamplePlan,
+    stage: Stage,
+    again: &mut Vec<String>,
+) -> Vec<Training> {
+    let mut made = Vec::new();
     loop {
         let mut too_few = Vec::new();
-        for (site, records) in draw(shards, &plan, Stage::Draw) {
-            let mut sample = plan.site(&site, EvidenceKinds::AUTO, Stage::Draw);
+        for (site, records) in draw(shards, &plan, stage) {
+            let mut sample = plan.site(&site, EvidenceKinds::AUTO, stage);
             records.iter().for_each(|record| sample.take(record).unwrap());
-            match trainer().train_sample(sample, &()) {
-                Ok(training) => learned.push(training),
+            let training = match stage {
+                Stage::Check => trainer().check_sample(sample, &()),
+                _ => trainer().train_sample(sample, &()),
+            };
+            match training {
+                Ok(training) => made.push(training),
                 Err(TrainSampleError::Sample(SampleError::TooFew)) => too_few.push(site),
                 Err(error) => panic!("{error}"),
             }
         }
         if too_few.is_empty() {
-            break;
+            return made;
         }
         plan = plan.wider(too_few.iter().map(String::as_str));
         again.append(&mut too_few);
     }
-    (Training::of_parts("canonfd", learned), again)
 }
 
 #[test]

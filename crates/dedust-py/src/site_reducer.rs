@@ -26,7 +26,12 @@ use crate::spread::PySamplePlan;
 enum Task {
     FindGroups(GroupRows),
     Learn(Box<LearnedRows>),
-    Evaluate { normalizer: Py<PyNormalizer>, rows: Box<EvaluatedRows> },
+    /// Rules that were learned from samples are held against all rows.
+    Check(Box<LearnedRows>),
+    Evaluate {
+        normalizer: Py<PyNormalizer>,
+        rows: Box<EvaluatedRows>,
+    },
 }
 
 /// Puts the rows of each site together, and makes groups, rules or figures of them. All rows of a site come one after the other.
@@ -51,9 +56,10 @@ impl PySiteReducer {
         let task = match (task, normalizer) {
             ("groups", None) => Task::FindGroups(GroupRows::default()),
             ("learn", None) => Task::Learn(Box::default()),
+            ("check", None) => Task::Check(Box::default()),
             ("evaluate", Some(normalizer)) => Task::Evaluate { normalizer, rows: Box::default() },
             _ => {
-                let problem = "expected the task groups or learn, or evaluate with a normalizer";
+                let problem = "expected the task groups, learn or check, or evaluate with a normalizer";
                 return Err(PyValueError::new_err(format!("task=\"{task}\", {problem}")));
             }
         };
@@ -131,6 +137,15 @@ impl From<SampleError> for Failure {
     }
 }
 
+impl From<TrainSampleError> for Failure {
+    fn from(error: TrainSampleError) -> Self {
+        match error {
+            TrainSampleError::Sample(error) => error.into(),
+            error => Self::Told(with_causes(&error)),
+        }
+    }
+}
+
 impl From<PyErr> for Failure {
     fn from(error: PyErr) -> Self {
         Self::Python(error)
@@ -142,6 +157,7 @@ impl Task {
         match self {
             Self::FindGroups(_) => Stage::Pilot,
             Self::Learn(_) | Self::Evaluate { .. } => Stage::Draw,
+            Self::Check(_) => Stage::Check,
         }
     }
 
@@ -152,11 +168,12 @@ impl Task {
                 let bytes: Vec<u8> = keys.into_iter().flat_map(u64::to_le_bytes).collect();
                 rows.push(name, &bytes);
             }
-            Self::Learn(rows) => match trainer.inner().train_sample(sample, &()) {
-                Ok(training) => rows.push_site(name, &training)?,
-                Err(TrainSampleError::Sample(error)) => return Err(error.into()),
-                Err(error) => return Err(Failure::Told(with_causes(&error))),
-            },
+            Self::Learn(rows) => {
+                let training = trainer.inner().train_sample(sample, &())?;
+                rows.push_site(name, &training)?;
+                training.unchecked.iter().for_each(|unchecked| rows.push_unchecked(unchecked));
+            }
+            Self::Check(rows) => rows.push_site(name, &trainer.inner().check_sample(sample, &())?)?,
             Self::Evaluate { normalizer, rows } => {
                 let mut evaluator = Evaluator::new(normalizer.get().inner(), trainer.evidence());
                 sample.each(|url, clues, _| {
@@ -172,7 +189,7 @@ impl Task {
         match self {
             // Without groups all rows are of one group each: nothing is lost but duplicates.
             Self::FindGroups(rows) => rows.push(name, &[]),
-            Self::Learn(rows) => rows.push_failure(name, state, error),
+            Self::Learn(rows) | Self::Check(rows) => rows.push_failure(name, state, error),
             Self::Evaluate { rows, .. } => rows.push_failure(name, state, error),
         }
         Ok(())
@@ -181,7 +198,7 @@ impl Task {
     fn take_rows(&mut self) -> PyResult<Rows> {
         match self {
             Self::FindGroups(rows) => std::mem::take(rows).finish(),
-            Self::Learn(rows) => std::mem::take(rows).finish(),
+            Self::Learn(rows) | Self::Check(rows) => std::mem::take(rows).finish(),
             Self::Evaluate { rows, .. } => std::mem::take(rows).finish(),
         }
     }

@@ -10,7 +10,7 @@ use arrow_array::ArrayRef;
 use arrow_array::builder::{BinaryBuilder, Float64Builder, Int64Builder, StringBuilder};
 use arrow_schema::{DataType, Field};
 use dedust::errors::with_causes;
-use dedust_learn::Training;
+use dedust_learn::{Training, Unchecked};
 use pyo3::prelude::*;
 
 use crate::errors::{DedustError, TrainError};
@@ -70,6 +70,15 @@ impl LearnedRows {
         self.states.append_value("learned");
         self.errors.append_null();
         Ok(())
+    }
+
+    /// Adds a large site, whose rules are to be held against all of its rows.
+    pub(crate) fn push_unchecked(&mut self, unchecked: &Unchecked) {
+        self.sites.append_value(unchecked.site());
+        self.rules.append_value(unchecked.to_json());
+        self.numbers.iter_mut().for_each(Int64Builder::append_null);
+        self.states.append_value("unchecked");
+        self.errors.append_null();
     }
 
     pub(crate) fn push_failure(&mut self, name: &str, state: &str, error: Option<&str>) {

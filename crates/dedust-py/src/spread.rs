@@ -15,7 +15,7 @@ use dedust_crawl::{ReadCrawlError, ReadReport, Seen, read_all};
 use dedust_io::RowCounts;
 use dedust_learn::{
     Census, Groups, Purpose, SamplePlan, ShardSampler, Sightings, SiteSize, Stage, StoredSite, Training,
-    find_mirrors,
+    Unchecked, find_mirrors,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -255,6 +255,17 @@ impl PySamplePlan {
         Self { plan: self.plan.wider(sites.iter().map(String::as_str)), mirrors: Training::default() }
     }
 
+    /// The plan to hold rules of large sites against all of their rows: what a `SiteReducer` gave as those of `unchecked` sites.
+    fn to_check(&self, unchecked: Vec<Vec<u8>>) -> PyResult<Self> {
+        let read = |json: &Vec<u8>| {
+            let unchecked = std::str::from_utf8(json).ok().and_then(Unchecked::from_json);
+            unchecked
+                .ok_or_else(|| PyValueError::new_err("these are no rules that a SiteReducer left unchecked"))
+        };
+        let unchecked = unchecked.iter().map(read).collect::<PyResult<Vec<Unchecked>>>()?;
+        Ok(Self { plan: self.plan.to_check(unchecked), mirrors: Training::default() })
+    }
+
     /// The rules of sites that show the pages of another, as a `SiteReducer` gives those of others.
     fn mirrors(&self) -> PyResult<Rows> {
         let mut rows = LearnedRows::default();
@@ -292,7 +303,8 @@ fn stage(name: &str) -> PyResult<Stage> {
     match name {
         "pilot" => Ok(Stage::Pilot),
         "draw" => Ok(Stage::Draw),
-        _ => Err(PyValueError::new_err(format!("stage=\"{name}\", expected pilot or draw"))),
+        "check" => Ok(Stage::Check),
+        _ => Err(PyValueError::new_err(format!("stage=\"{name}\", expected pilot, draw or check"))),
     }
 }
 

@@ -66,14 +66,21 @@ def learned(workers: list[list[Any]], options: dict[str, Any]) -> tuple[dedust.R
     groups = spread.reduce(iter(by_site(drawn(plan, "pilot"))), options, again(plan), "groups")
     plan.set_groups([(row["site"], row["groups"]) for batch in groups for row in batch.to_pylist()])
     result = pa.table(plan.mirrors()).to_pylist()
+    drawing, stage, task = plan, "draw", "learn"
+    unchecked: list[bytes] = []
     while True:
-        batches = spread.reduce(iter(by_site(drawn(plan, "draw"))), options, again(plan), "learn")
+        batches = spread.reduce(iter(by_site(drawn(drawing, stage))), options, again(drawing), task)
         reduced = [row for batch in batches for row in batch.to_pylist()]
-        result += [row for row in reduced if row["state"] != "again"]
+        result += [row for row in reduced if row["state"] == "learned"]
+        unchecked += [row["rules"] for row in reduced if row["state"] == "unchecked"]
         wider = [row["site"] for row in reduced if row["state"] == "again"]
-        if not wider:
+        if wider:
+            drawing = drawing.wider(wider)
+        elif task == "learn":
+            assert unchecked, "the large site is held against all rows"
+            drawing, stage, task = plan.to_check(unchecked), "check", "check"
+        else:
             break
-        plan = plan.wider(wider)
     rules = None
     for row in result:
         alone = dedust.RuleSet.from_json(row["rules"])

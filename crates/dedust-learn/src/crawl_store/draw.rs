@@ -15,8 +15,8 @@ another one, make the same sample as all observations do. The hash is seeded by 
 use std::io;
 use std::ops::ControlFlow;
 
-use dedust::ParsedUrl;
 use dedust::support::{Separators, visit_tokens};
+use dedust::{Normalizer, ParsedUrl, Scratch};
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -26,6 +26,7 @@ use crate::corpus::Corpus;
 use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
 use crate::hash::key_number;
+use crate::recount::MOST_OF_KEY;
 
 /// Observations of a large site from which [`Groups`] are found, about.
 const PILOT_ROWS: u64 = 20_000;
@@ -167,6 +168,8 @@ fn visit_pairs(url: &ParsedUrl, domain_len: usize, seed: u64, mut visit: impl Fn
 #[derive(Debug)]
 struct Smallest {
     wanted: usize,
+    /// The most of those that are first by the same number.
+    most_of_first: usize,
     kept: Vec<Kept>,
     /// Nothing beyond this is wanted any more.
     last: (u64, u64),
@@ -183,7 +186,7 @@ struct Kept {
 
 impl Smallest {
     fn new(wanted: usize, last: (u64, u64)) -> Self {
-        Self { wanted, kept: Vec::new(), last, unwanted: None }
+        Self { wanted, most_of_first: usize::MAX, kept: Vec::new(), last, unwanted: None }
     }
 
     /// Whether an observation that comes first by `first` may be kept.
@@ -209,6 +212,15 @@ impl Smallest {
     }
 
     fn trim(&mut self) {
+        if self.most_of_first < usize::MAX {
+            self.kept.sort_unstable();
+            let (mut first, mut count) = (None, 0);
+            self.kept.retain(|kept| {
+                count = if first == Some(kept.order.0) { count + 1 } else { 1 };
+                first = Some(kept.order.0);
+                count <= self.most_of_first
+            });
+        }
         if self.kept.len() > self.wanted {
             let (_, last, _) = self.kept.select_nth_unstable(self.wanted - 1);
             self.last = last.order;
@@ -261,13 +273,21 @@ impl Pilot {
     }
 }
 
-/// Draws the observations of a large site that are learned from: groups first, then URLs.
+/// Draws observations of a large site: groups first, then URLs.
 #[derive(Debug)]
 pub(super) struct Draw {
-    groups: Groups,
-    domain_len: usize,
+    by: GroupedBy,
     seed: u64,
     smallest: Smallest,
+}
+
+/// Which URLs are drawn together.
+#[derive(Debug)]
+enum GroupedBy {
+    /// Those that no rule is likely to be coarser than: to learn from.
+    Parts { groups: Groups, domain_len: usize },
+    /// Those of which rules make one key: to hold the rules against.
+    Keys { normalizer: Box<Normalizer>, scratch: Box<Scratch> },
 }
 
 impl Draw {
@@ -285,7 +305,14 @@ impl Draw {
         last_group: u64,
     ) -> Self {
         let smallest = Smallest::new(wanted, (last_group, u64::MAX));
-        Self { groups, domain_len, seed: size.seed(2), smallest }
+        Self { by: GroupedBy::Parts { groups, domain_len }, seed: size.seed(2), smallest }
+    }
+
+    /// A draw of keys whose hashes are at most `last_key`, a few observations of each.
+    pub(super) fn of_keys(normalizer: Normalizer, size: SiteSize, wanted: usize, last_key: u64) -> Self {
+        let smallest = Smallest { most_of_first: MOST_OF_KEY, ..Smallest::new(wanted, (last_key, u64::MAX)) };
+        let by = GroupedBy::Keys { normalizer: Box::new(normalizer), scratch: Box::default() };
+        Self { by, seed: size.seed(3), smallest }
     }
 
     /// Keeps the observation if it may be wanted. `url` is room to work in.
@@ -297,19 +324,92 @@ impl Draw {
 
     /// Like [`Draw::offer`], of a record whose URL was parsed, and which is made only if it may be wanted.
     pub(super) fn offer_parsed<'r>(&mut self, record: impl FnOnce() -> Record<'r>, url: &ParsedUrl) {
-        let group = self.groups.of(url, self.domain_len, self.seed);
+        let group = match &mut self.by {
+            GroupedBy::Parts { groups, domain_len } => groups.of(url, *domain_len, self.seed),
+            GroupedBy::Keys { normalizer, scratch } => {
+                let url = url.as_bytes();
+                xxh3_64_with_seed(normalizer.key_with(url, scratch).unwrap_or(url), self.seed)
+            }
+        };
         if self.smallest.wants(group) {
             self.smallest.offer((group, xxh3_64_with_seed(url.as_bytes(), self.seed)), &record());
         }
     }
 
     /// Whether there were enough.
-    pub(super) fn is_full(&self) -> bool {
+    pub(super) fn is_full(&mut self) -> bool {
+        self.smallest.trim();
         self.smallest.kept.len() >= self.smallest.wanted
+    }
+
+    /// The share of all groups that were drawn, about.
+    pub(super) fn share(&mut self) -> f64 {
+        let is_full = self.is_full();
+        let last = self.smallest.kept.iter().map(|kept| kept.order.0).max().filter(|_| is_full);
+        last.map_or(1.0, |last| (last as f64 / u64::MAX as f64).max(f64::MIN_POSITIVE))
     }
 
     /// What was drawn, as records.
     pub(super) fn finish(self) -> impl Iterator<Item = Box<[u8]>> {
         self.smallest.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::label::Clues;
+
+    const DOMAIN: &str = "a.example";
+
+    fn group_of(url: &str, seed: u64) -> u64 {
+        Groups::default().of(&ParsedUrl::parse(url).expect("a URL"), DOMAIN.len(), seed)
+    }
+
+    #[test]
+    fn urls_that_were_chosen_to_come_first_do_not() {
+        let honest = (0..20_000).map(|row| format!("http://a.example/c{}/view?id={row}", row % 50));
+        // A tenth of the URLs, by the hash that an empty site would have.
+        let guess = SiteSize::default().seed(2);
+        let mut chosen: Vec<String> =
+            (0..200_000).map(|row| format!("http://a.example/article-{}?id={row}", row % 20)).collect();
+        chosen.sort_by_cached_key(|url| group_of(url, guess));
+        chosen.truncate(2_000);
+        let urls: Vec<String> = honest.chain(chosen).collect();
+
+        let mut size = SiteSize::default();
+        let mut parsed = ParsedUrl::default();
+        for url in &urls {
+            parsed.parse_from(url.as_bytes()).expect("a URL");
+            size += SiteSize::of_row(url.as_bytes(), &parsed, 0);
+        }
+        let drawn = |seed_of: SiteSize| -> usize {
+            let mut draw = Draw::new(Groups::default(), DOMAIN.len(), seed_of, 2_000);
+            for url in &urls {
+                let record =
+                    Record { site: 0, page: 0, url: url.as_bytes(), clues: Clues::default(), time: None };
+                draw.offer(&record, &mut ParsedUrl::default());
+            }
+            draw.finish().filter(|record| record.windows(9).any(|bytes| bytes == b"/article-")).count()
+        };
+        assert!(drawn(SiteSize::default()) > 1_800, "the guess is right, so that they are all of the sample");
+        assert!(drawn(size) < 300, "about a tenth is");
+    }
+
+    #[test]
+    fn a_key_with_very_many_urls_does_not_take_the_room_of_others() {
+        let many = (0..5_000).map(|row| format!("http://a.example/many?sid={row}"));
+        let others = (0..500).map(|row| format!("http://a.example/page-{}?sid={row}", row / 2));
+        let urls: Vec<String> = many.chain(others).collect();
+        let rules = r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.sid"}]}]}}}"#;
+        let normalizer = Normalizer::compile_from(rules.as_bytes()).expect("valid rules");
+        let mut draw = Draw::of_keys(normalizer, SiteSize::default(), 1_000, u64::MAX);
+        for url in &urls {
+            let record =
+                Record { site: 0, page: 0, url: url.as_bytes(), clues: Clues::default(), time: None };
+            draw.offer(&record, &mut ParsedUrl::default());
+        }
+        assert_eq!(draw.share(), 1.0);
+        assert_eq!(draw.finish().count(), MOST_OF_KEY + 500);
     }
 }

@@ -19,6 +19,7 @@ use crate::corpus::Corpus;
 use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
 use crate::label::Clues;
+use crate::recount::Unchecked;
 
 /// How much more than is wanted each process draws of a large site, about. Groups come in all sizes, so that twice as much may not
 /// be enough; then the site is drawn again.
@@ -45,6 +46,9 @@ pub(super) struct LargeSite {
     varying_keys: Option<Vec<u64>>,
     /// Groups with larger hashes are not drawn.
     last_group: u64,
+    /// Its rules, once they are learned, as JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unchecked: Option<String>,
 }
 
 /// A sample that cannot be learned from.
@@ -82,7 +86,7 @@ impl SamplePlan {
         if mirror.is_some() {
             self.mirrors.insert(name.clone());
         } else if self.is_large(site) {
-            let large = LargeSite { size: *size, varying_keys: None, last_group: u64::MAX };
+            let large = LargeSite { size: *size, varying_keys: None, last_group: u64::MAX, unchecked: None };
             self.large.insert(name.clone(), large);
         }
     }
@@ -97,15 +101,29 @@ impl SamplePlan {
     pub fn set_groups<N: AsRef<str>>(&mut self, found: impl IntoIterator<Item = (N, Groups)>) {
         let sample = self.sample;
         for large in self.large.values_mut() {
-            let share = DRAWN_FOR_WANTED * sample.of(large.size) as f64 / large.size.rows as f64;
             large.varying_keys = Some(Vec::new());
-            large.last_group = if share < 1.0 { (share * u64::MAX as f64) as u64 } else { u64::MAX };
+            large.last_group = large.first_limit(sample);
         }
         for (site, groups) in found {
             if let Some(large) = self.large.get_mut(site.as_ref()) {
                 large.varying_keys = Some(groups.varying_keys());
             }
         }
+    }
+
+    /// The plan to hold rules against all observations of their sites. No other site is drawn.
+    #[must_use]
+    pub fn to_check(&self, learned: impl IntoIterator<Item = Unchecked>) -> Self {
+        let with_rules = |unchecked: Unchecked| {
+            let (name, large) = self.large.get_key_value(unchecked.site())?;
+            let last_group = large.first_limit(self.sample);
+            Some((
+                name.clone(),
+                LargeSite { last_group, unchecked: Some(unchecked.to_json()), ..large.clone() },
+            ))
+        };
+        let large = learned.into_iter().filter_map(with_rules).collect();
+        Self { sample: self.sample, large, mirrors: BTreeSet::new(), only_large: true }
     }
 
     /// The plan for sites of which [too few](SampleError::TooFew) observations were drawn. No other site is drawn again.
@@ -126,13 +144,15 @@ impl SamplePlan {
         let drawn = match (large, stage) {
             (None, _) => Drawn::Whole(Vec::new()),
             (Some(large), Stage::Pilot) => Drawn::Pilot(large.pilot()),
-            (Some(large), Stage::Draw) => match large.draw(name, self.sample) {
+            (Some(large), Stage::Draw | Stage::Check) => match large.draw(name, self.sample, stage) {
                 Some(draw) => Drawn::Draw(Box::new(draw)),
                 None => Drawn::NoGroups,
             },
         };
+        let unchecked = large.filter(|_| stage == Stage::Check).and_then(LargeSite::unchecked);
+        let scale = large.map(|large| large.size.rows as f64 / self.sample.of(large.size).max(1) as f64);
         let rows = large.map(|large| large.size.rows);
-        SiteSample { kinds, rows, taken: 0, is_whole, drawn, url: ParsedUrl::default() }
+        SiteSample { kinds, rows, taken: 0, is_whole, drawn, scale, unchecked, url: ParsedUrl::default() }
     }
 
     /// What this process draws of each large site.
@@ -140,7 +160,7 @@ impl SamplePlan {
         self.large.iter().map(move |(name, large)| {
             let drawn = match stage {
                 Stage::Pilot => Drawn::Pilot(large.pilot()),
-                Stage::Draw => match large.draw(name, self.sample) {
+                Stage::Draw | Stage::Check => match large.draw(name, self.sample, stage) {
                     Some(draw) => Drawn::Draw(Box::new(draw)),
                     None => Drawn::NoGroups,
                 },
@@ -155,7 +175,21 @@ impl LargeSite {
         Pilot::new(self.size)
     }
 
-    fn draw(&self, name: &str, sample: SampleSize) -> Option<Draw> {
+    fn unchecked(&self) -> Option<Unchecked> {
+        Unchecked::from_json(self.unchecked.as_deref()?)
+    }
+
+    /// The largest hash of a group that each process looks at first.
+    fn first_limit(&self, sample: SampleSize) -> u64 {
+        let share = DRAWN_FOR_WANTED * sample.of(self.size) as f64 / self.size.rows as f64;
+        if share < 1.0 { (share * u64::MAX as f64) as u64 } else { u64::MAX }
+    }
+
+    fn draw(&self, name: &str, sample: SampleSize, stage: Stage) -> Option<Draw> {
+        if stage == Stage::Check {
+            let wanted = sample.of(self.size) as usize;
+            return Some(Draw::of_keys(self.unchecked()?.normalizer(), self.size, wanted, self.last_group));
+        }
         let groups = Groups::of_varying_keys(self.varying_keys.as_ref()?.iter().copied());
         let wanted = sample.of(self.size) as usize;
         Some(Draw::within(groups, name.len(), self.size, wanted, self.last_group))
@@ -182,6 +216,10 @@ pub struct SiteSample {
     /// Whether each process has drawn as much as was wanted of all.
     is_whole: bool,
     drawn: Drawn,
+    /// For each observation that is learned from, so many of the site, if not all are.
+    scale: Option<f64>,
+    /// The rules that are held against it.
+    unchecked: Option<Unchecked>,
     url: ParsedUrl,
 }
 
@@ -202,6 +240,20 @@ impl SiteSample {
     /// The observations of the site, learned from or not.
     pub fn observations(&self) -> u64 {
         self.rows.unwrap_or(self.taken)
+    }
+
+    /// For each observation that is learned from, so many of the site; `None` where all are.
+    pub(crate) fn scale(&self) -> Option<f64> {
+        self.scale
+    }
+
+    /// By a sample of [`Stage::Check`]: the rules, the keys that they are held against, and the share of all keys that these are.
+    pub(crate) fn into_check(mut self) -> Result<Option<(Unchecked, Corpus, f64)>, SampleError> {
+        let (Some(unchecked), Drawn::Draw(draw)) = (self.unchecked.take(), &mut self.drawn) else {
+            return Err(SampleError::NoGroups);
+        };
+        let share = draw.share();
+        Ok(self.into_corpus()?.map(|corpus| (unchecked, corpus, share)))
     }
 
     /// How the URLs of the site are grouped, by a sample of [`Stage::Pilot`]; not at all by any other.
@@ -237,8 +289,12 @@ impl SiteSample {
         };
         match self.drawn {
             Drawn::Whole(records) => take(&records),
-            Drawn::Draw(draw) if !self.is_whole && !draw.is_full() => Err(SampleError::TooFew),
-            Drawn::Draw(draw) => draw.finish().try_for_each(|record| take(&record)),
+            Drawn::Draw(mut draw) => {
+                if !self.is_whole && !draw.is_full() {
+                    return Err(SampleError::TooFew);
+                }
+                draw.finish().try_for_each(|record| take(&record))
+            }
             Drawn::Pilot(_) | Drawn::NoGroups => Err(SampleError::NoGroups),
         }
     }

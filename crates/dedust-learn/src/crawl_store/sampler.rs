@@ -1,5 +1,5 @@
 /*!
-Draws what one of many processes sends on of its observations, as a [`SamplePlan`] says: the second and third of three readings.
+Draws what one of many processes sends on of its observations, as a [`SamplePlan`] says: the second and third of three readings, and a fourth where there are large sites.
 
 Observations come in, in any order; the name of a site and an observation as bytes go out, for [`SamplePlan::site`]. Those of
 small sites go out at once. Of large sites a bounded number is held until the end.
@@ -22,6 +22,8 @@ pub enum Stage {
     Pilot,
     /// To learn from.
     Draw,
+    /// To hold what was learned from samples against all observations.
+    Check,
 }
 
 /// Draws observations.

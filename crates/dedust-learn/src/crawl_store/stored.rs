@@ -22,6 +22,7 @@ use super::{PARTS, SampleSize, SiteSize, damaged, observe, part_of, part_path};
 use crate::corpus::Corpus;
 use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
+use crate::recount::Unchecked;
 
 /// Observations of any number of sites, complete.
 #[derive(Debug)]
@@ -214,11 +215,17 @@ impl StoredCrawl {
         }
     }
 
+    /// For each observation of a site that is learned from, so many of the site; `None` where all are.
+    pub(crate) fn scale(&self, size: SiteSize) -> Option<f64> {
+        let drawn = self.sample.of(size);
+        (drawn < size.rows).then(|| size.rows as f64 / drawn.max(1) as f64)
+    }
+
     /// The corpora of the sites of one of the [`PARTS`] that are no mirrors, in the order of their names, each with the
-    /// observations of its site.
-    pub fn corpora(&self, part: usize) -> io::Result<Vec<(Corpus, u64)>> {
-        let rows_by_site: HashMap<&str, u64> =
-            self.originals(part).map(|(_, site)| (&*site.name, site.size.rows)).collect();
+    /// size of its site.
+    pub fn corpora(&self, part: usize) -> io::Result<Vec<(Corpus, SiteSize)>> {
+        let sizes: HashMap<&str, SiteSize> =
+            self.originals(part).map(|(_, site)| (&*site.name, site.size)).collect();
         let mut draws = self.draws(part)?;
         let mut crawl = Crawl::new(self.kinds);
         let mut url = ParsedUrl::default();
@@ -234,11 +241,47 @@ impl StoredCrawl {
                 observe(&mut crawl, &Records::new(&drawn).read().ok_or_else(damaged)?);
             }
         }
-        let with_rows = |corpus: Corpus| {
-            let rows = rows_by_site.get(corpus.site()).copied().unwrap_or_default();
-            (corpus, rows)
+        let with_size = |corpus: Corpus| {
+            let size = sizes.get(corpus.site()).copied().unwrap_or_default();
+            (corpus, size)
         };
-        Ok(crawl.into_corpora_in_turn().map(with_rows).collect())
+        Ok(crawl.into_corpora_in_turn().map(with_size).collect())
+    }
+
+    /// Draws keys of sites of a part, by rules: each with what was drawn, and the share of all keys that this is.
+    pub(crate) fn drawn_by_keys(
+        &self,
+        part: usize,
+        unchecked: Vec<Unchecked>,
+    ) -> io::Result<Vec<(Unchecked, Corpus, f64)>> {
+        let mut draws: HashMap<u32, (Unchecked, Draw)> = HashMap::default();
+        for (number, site) in self.originals(part) {
+            if let Some(unchecked) = unchecked.iter().find(|unchecked| unchecked.site() == &*site.name) {
+                let wanted = self.sample.of(site.size) as usize;
+                let draw = Draw::of_keys(unchecked.normalizer(), site.size, wanted, u64::MAX);
+                draws.insert(number, (unchecked.clone(), draw));
+            }
+        }
+        if draws.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut url = ParsedUrl::default();
+        self.read(part, |record| {
+            if let Some((_, draw)) = draws.get_mut(&record.site) {
+                draw.offer(&record, &mut url);
+            }
+            Ok(())
+        })?;
+        let mut drawn = Vec::new();
+        for (unchecked, mut draw) in draws.into_values() {
+            let (share, mut crawl) = (draw.share(), Crawl::new(self.kinds));
+            for record in draw.finish() {
+                observe(&mut crawl, &Records::new(&record).read().ok_or_else(damaged)?);
+            }
+            drawn.extend(crawl.into_corpora_in_turn().next().map(|corpus| (unchecked, corpus, share)));
+        }
+        drawn.sort_by(|a, b| a.1.site().cmp(b.1.site()));
+        Ok(drawn)
     }
 
     /// For each site of a part that is too large to be learned from whole, how its URLs are drawn.

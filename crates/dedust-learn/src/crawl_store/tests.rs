@@ -31,7 +31,7 @@ fn stored(
     store.finish().unwrap()
 }
 
-fn corpora(crawl: &StoredCrawl) -> Vec<(Corpus, u64)> {
+fn corpora(crawl: &StoredCrawl) -> Vec<(Corpus, SiteSize)> {
     (0..PARTS).flat_map(|part| crawl.corpora(part).unwrap()).collect()
 }
 
@@ -103,7 +103,7 @@ fn what_was_on_disk_is_as_if_it_had_not_been() {
     )
     .unwrap();
     let expected = corpora(&in_memory);
-    assert_eq!((expected.len(), expected[0].0.len(), expected[0].1), (1, 3000, 3000));
+    assert_eq!((expected.len(), expected[0].0.len(), expected[0].1.rows), (1, 3000, 3000));
     for crawl in [&spilled, &reopened] {
         assert_eq!(urls(&corpora(crawl)[0].0), urls(&expected[0].0));
     }

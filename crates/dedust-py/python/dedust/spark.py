@@ -224,7 +224,7 @@ def _merged(sightings: DataFrame) -> bytes:
 
 
 def _drawn(
-    rows: DataFrame, options: LearnOptions, plan: SamplePlan, stage: Literal["pilot", "draw"], purpose: spread.Purpose
+    rows: DataFrame, options: LearnOptions, plan: SamplePlan, stage: spread.Stage, purpose: spread.Purpose
 ) -> DataFrame:
     shipped = _ship_plan(rows.sparkSession, plan)
     function = partial(spread.draw, options=options, plan=partial(_plan_at, shipped), stage=stage, purpose=purpose)
@@ -259,20 +259,29 @@ def _reduce_sites(
     task: spread.Purpose,
     normalizer: Callable[[], Normalizer] | None = None,
 ) -> DataFrame:
-    """Draws and reduces; sites of which too few rows were drawn, again."""
+    """Draws and reduces; sites of which too few rows were drawn, again. Rules of large sites are then held against all rows."""
     found = _reduced(_drawn(rows, options, plan, "draw", task), options, plan, task, normalizer)
     if not plan.has_large_sites:
         return found
     done: DataFrame | None = None
+    drawing = plan
+    stage: spread.Stage = "draw"
+    step: spread.Task = task
+    unchecked: list[bytes] = []
     while True:
         found = found.persist(StorageLevel.MEMORY_AND_DISK)
         again = [row["site"] for row in found.where("state = 'again'").select("site").collect()]
-        complete = found.where("state != 'again'")
+        if step == "learn":
+            unchecked += [bytes(row["rules"]) for row in found.where("state = 'unchecked'").select("rules").collect()]
+        complete = found.where("state NOT IN ('again', 'unchecked')")
         done = complete if done is None else done.unionByName(complete)
-        if not again:
+        if again:
+            drawing = drawing.wider(again)
+        elif unchecked:
+            drawing, stage, step, unchecked = plan.to_check(unchecked), "check", "check", []
+        else:
             return done
-        plan = plan.wider(again)
-        found = _reduced(_drawn(rows, options, plan, "draw", task), options, plan, task, normalizer)
+        found = _reduced(_drawn(rows, options, drawing, stage, task), options, drawing, step, normalizer)
 
 
 # Files that travel to the workers.

@@ -1,8 +1,9 @@
 """What the workers of a cluster do with batches of rows: functions from Arrow batches to Arrow batches.
 
 `dedust.spark` puts them together for Spark. Other engines that map over Arrow batches, such as Ray Data, can use the same: `count`
-every partition, make a plan of all counts (`plan_of`), `draw` once or twice, bring what was drawn of a site to one place in the order
-of sites, and `reduce`. Rows stay where they are; what is moved is bounded for each site.
+every partition, make a plan of all counts (`plan_of`), `draw`, bring what was drawn of a site to one place in the order of sites, and
+`reduce`; where the plan has large sites, with the stage and task `pilot` and `groups` before, and `check` and `check` after. Rows
+stay where they are; what is moved is bounded for each site.
 
 Options are those of `dedust.Trainer`, as a dict; they are the same in all steps, as is the purpose: to learn, or to evaluate, which
 leaves out no URL.
@@ -24,7 +25,8 @@ from dedust._dedust import Census, Normalizer, Rows, SamplePlan, Sampler, SiteRe
 from dedust._types import LearnOptions
 
 Purpose = Literal["learn", "evaluate"]
-Task = Literal["groups"] | Purpose
+Task = Literal["groups", "check"] | Purpose
+Stage = Literal["pilot", "draw", "check"]
 Batches = Iterator[Any]
 
 # The columns of `count` that make up the size of a site, and are added up.
@@ -33,11 +35,12 @@ SIZE = ("rows", "bytes", "parts", "digest")
 COUNTED = "site string, rows long, bytes long, parts long, digest long, good long, bad long, bad_columns long, too_long long, sightings binary"
 # Of `draw`.
 DRAWN = "site string, record binary"
+_LEARNED = "site string, rules binary, urls long, pages long, saved long, promise long, observations long, state string, error string"
 # Of `reduce`, by its task.
 REDUCED = {
     "groups": "site string, groups binary",
-    "learn": "site string, rules binary, urls long, pages long, saved long, promise long, observations long, state string, "
-    "error string",
+    "learn": _LEARNED,
+    "check": _LEARNED,
     "evaluate": "site string, urls long, pages long, unlabelled long, compression double, fpr double, precision double, "
     "recall double, f1 double, state string, error string",
 }
@@ -88,7 +91,7 @@ def draw(
     batches: Iterable[Any],
     options: LearnOptions,
     plan: Callable[[], SamplePlan],
-    stage: Literal["pilot", "draw"],
+    stage: Stage,
     purpose: Purpose = "learn",
 ) -> Batches:
     """Draws rows, as the plan says: all of small sites, some of large ones."""
