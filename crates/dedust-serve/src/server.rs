@@ -31,6 +31,8 @@ use crate::seen::{Seen, SeenThread};
 
 /// Bytes that are held of a connection in each direction.
 const BUFFER_BYTES: usize = 64 << 10;
+/// Bytes of the head of a request, to the end of its empty line.
+const MAX_HEAD_BYTES: usize = 64 << 10;
 /// Headers of a request at most.
 const MAX_HEADERS: usize = 64;
 /// What is said to connections that are too many.
@@ -204,6 +206,8 @@ fn http(limits: &Limits) -> http1::Builder {
         // A client may say that it has sent all, and wait for the rest of the answer.
         .half_close(true)
         .max_buf_size(BUFFER_BYTES)
+        // A buffer may take more than its size if it comes at once.
+        .max_header_size(MAX_HEAD_BYTES)
         .max_headers(MAX_HEADERS);
     http
 }

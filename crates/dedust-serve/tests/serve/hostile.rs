@@ -155,3 +155,34 @@ fn too_many_connections_are_turned_away() {
     });
     assert!(is_answered, "there is room again");
 }
+
+#[test]
+fn a_head_has_64_kib_and_not_a_byte_more() {
+    let service = Service::start();
+    let head = |path: &str, headers: &str| {
+        format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n")
+    };
+    // Each with so many bytes more.
+    let long_target = |more: usize| head(&format!("/{}", "x".repeat(more)), "");
+    let long_header = |more: usize| head("/healthz", &format!("X: {}\r\n", "x".repeat(more)));
+    let many_headers = |more: usize| {
+        let lines = |header: usize| format!("X-{header:02}: {}\r\n", "x".repeat(1000));
+        let all: String = (0..60).map(lines).collect();
+        head("/healthz", &format!("{all}Y: {}\r\n", "y".repeat(more)))
+    };
+    // Spaces that are no part of the value.
+    let spaces = |more: usize| head("/healthz", &format!("X:{}x\r\n", " ".repeat(more)));
+    for (bytes, is_taken) in [(65_535, true), (65_536, true), (65_537, false), (70_000, false)] {
+        let status = |with: &dyn Fn(usize) -> String| {
+            let request = with(bytes - with(0).len());
+            assert_eq!(request.len(), bytes);
+            service.raw(request.as_bytes()).split(' ').nth(1).map(ToOwned::to_owned)
+        };
+        let expected = |taken| Some(if is_taken { taken } else { "431" });
+        assert_eq!(status(&long_target).as_deref(), expected("404"), "{bytes}");
+        assert_eq!(status(&long_header).as_deref(), expected("200"), "{bytes}");
+        assert_eq!(status(&many_headers).as_deref(), expected("200"), "{bytes}");
+        assert_eq!(status(&spaces).as_deref(), expected("200"), "{bytes}");
+    }
+    is_well(&service);
+}
