@@ -3,13 +3,15 @@ Who may ask, and who may write: checked before any handler runs.
 
 A page of a stranger that is open in a browser can send requests to this machine. It cannot read the answers, unless its name leads to
 this machine too (DNS rebinding). So requests must name a host that is known here, and those that come from a page must come from a page
-of this server. Whoever writes must know the token besides.
+of this server. What a browser asks for without an origin, as images and links, it marks as coming from elsewhere: a person who follows a
+link gets the page, and all else is refused, since it may be costly. Whoever writes must know the token besides.
 */
 
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use dedust_report::page::LIVE_POLICY;
 use subtle::ConstantTimeEq as _;
@@ -39,17 +41,18 @@ impl Guard {
         Self { hosts, token, guards_seen }
     }
 
-    /// Refuses a request by its headers.
-    pub(crate) fn check(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let host = self.host(headers)?;
-        match headers.get(header::ORIGIN) {
-            Some(origin) if !is_origin_of(origin, host) => Err(Problem::new(
-                StatusCode::FORBIDDEN,
-                format!("the request comes from a page of `{}`", String::from_utf8_lossy(origin.as_bytes())),
-                "open the page of this server, or send requests without the header Origin",
-            )),
-            _ => Ok(()),
+    /// Refuses a request by its head.
+    pub(crate) fn check(&self, head: &Parts) -> Result<(), Problem> {
+        let headers = &head.headers;
+        let host = self.host(head)?;
+        if let Some(origin) = headers.get(header::ORIGIN).filter(|origin| !is_origin_of(origin, host)) {
+            let page = String::from_utf8_lossy(origin.as_bytes());
+            return Err(from_elsewhere(format!("the request comes from a page of `{page}`")));
         }
+        if comes_from_elsewhere(headers) && !is_link_to_page(head) {
+            return Err(from_elsewhere("the request comes from a page of another site or port".into()));
+        }
+        Ok(())
     }
 
     /// Refuses whoever does not know the token.
@@ -69,8 +72,8 @@ impl Guard {
     }
 
     /// The host that a request names, if it is known.
-    fn host<'h>(&self, headers: &'h HeaderMap) -> Result<&'h str, Problem> {
-        let mut values = headers.get_all(header::HOST).iter();
+    fn host<'h>(&self, head: &'h Parts) -> Result<&'h str, Problem> {
+        let mut values = head.headers.get_all(header::HOST).iter();
         let host = match (values.next().and_then(|host| host.to_str().ok()), values.next()) {
             (Some(host), None) => host,
             _ => {
@@ -78,12 +81,14 @@ impl Guard {
                 return Err(Problem::new(StatusCode::BAD_REQUEST, problem, "send one"));
             }
         };
-        if self.knows(host) {
-            return Ok(host);
-        }
+        // A target such as `http://a.example/` names a host too, and by HTTP it is that one that counts.
+        let named = head.uri.authority().map(|authority| authority.as_str());
+        let Some(unknown) = named.into_iter().chain([host]).find(|host| !self.knows(host)) else {
+            return Ok(named.unwrap_or(host));
+        };
         Err(Problem::new(
             StatusCode::MISDIRECTED_REQUEST,
-            format!("this server is not called `{host}`"),
+            format!("this server is not called `{unknown}`"),
             "use localhost or the address, or start the server with --host NAME",
         ))
     }
@@ -115,6 +120,28 @@ fn is_origin_of(origin: &HeaderValue, host: &str) -> bool {
     named.is_some_and(|named| named.eq_ignore_ascii_case(host))
 }
 
+fn from_elsewhere(problem: String) -> Problem {
+    let remedy =
+        "open the page of this server, or send requests from no page: without Origin and Sec-Fetch-Site";
+    Problem::new(StatusCode::FORBIDDEN, problem, remedy)
+}
+
+/// Whether a browser says that neither a page of this server nor the person themselves asks. Pages of other ports are another's, although
+/// browsers count them as the same site.
+fn comes_from_elsewhere(headers: &HeaderMap) -> bool {
+    let sites = headers.get_all("sec-fetch-site");
+    sites.iter().any(|site| site != "same-origin" && site != "none")
+}
+
+/// Whether somebody follows a link, and to what costs little: nothing of the API.
+fn is_link_to_page(head: &Parts) -> bool {
+    let is = |name: &str, value: &str| head.headers.get(name).is_some_and(|found| found == value);
+    head.method == Method::GET
+        && is("sec-fetch-mode", "navigate")
+        && is("sec-fetch-dest", "document")
+        && !head.uri.path().starts_with("/v1/")
+}
+
 /// Adds headers that tell browsers to be careful.
 pub(crate) fn protect(response: &mut Response) {
     let is_page = response
@@ -140,16 +167,18 @@ pub(crate) fn protect(response: &mut Response) {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::Request;
+
     use super::*;
 
     fn status(host: &str, origin: Option<&str>) -> Option<StatusCode> {
         let guard = Guard::new(&["Crawl.internal".into()], "secret".into(), false);
-        let mut headers = HeaderMap::new();
-        headers.insert(header::HOST, host.parse().ok()?);
+        let mut request = Request::builder().header(header::HOST, host);
         if let Some(origin) = origin {
-            headers.insert(header::ORIGIN, origin.parse().ok()?);
+            request = request.header(header::ORIGIN, origin);
         }
-        guard.check(&headers).err().map(|problem| problem.status)
+        let (head, ()) = request.body(()).ok()?.into_parts();
+        guard.check(&head).err().map(|problem| problem.status)
     }
 
     #[test]

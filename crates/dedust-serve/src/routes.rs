@@ -110,13 +110,13 @@ async fn admit(State(app): Shared, path: Option<MatchedPath>, request: Request, 
         "/v1/rules/{site}/decisions" | "/v1/learn" => request.method() != Method::GET,
         _ => false,
     };
-    let headers = request.headers();
-    let admitted = app.guard.check(headers).and_then(|()| match writes {
-        true => app.guard.check_token(headers),
+    let (head, body) = request.into_parts();
+    let admitted = app.guard.check(&head).and_then(|()| match writes {
+        true => app.guard.check_token(&head.headers),
         false => Ok(()),
     });
     let mut response = match admitted {
-        Ok(()) => next.run(request).await,
+        Ok(()) => next.run(Request::from_parts(head, body)).await,
         Err(problem) => problem.into_response(),
     };
     protect(&mut response);

@@ -111,6 +111,10 @@ fn wrong_methods_paths_and_heads_get_an_answer() {
         status(&format!("GET /healthz HTTP/1.1\r\n{head}Origin: http://evil.example\r\n\r\n")),
         Some(403)
     );
+    // A target with a host goes before the header.
+    for (host, expected) in [("localhost", 200), ("127.0.0.1:7007", 200), ("evil.example", 421)] {
+        assert_eq!(status(&format!("GET http://{host}/healthz HTTP/1.1\r\n{head}\r\n")), Some(expected));
+    }
     assert_eq!(status("nonsense\r\n\r\n"), Some(400));
     let many = "X: y\r\n".repeat(100);
     assert_eq!(status(&format!("GET /healthz HTTP/1.1\r\n{head}{many}\r\n")), Some(431));
@@ -185,4 +189,43 @@ fn a_head_has_64_kib_and_not_a_byte_more() {
         assert_eq!(status(&spaces).as_deref(), expected("200"), "{bytes}");
     }
     is_well(&service);
+}
+
+#[test]
+fn pages_of_others_start_nothing_and_links_to_the_page_work() {
+    let service = Service::start();
+    let status = |method: &str, path: &str, site: &str, mode: &str, dest: &str| {
+        let answer = service.raw(
+            format!(
+                "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\
+                 Sec-Fetch-Site: {site}\r\nSec-Fetch-Mode: {mode}\r\nSec-Fetch-Dest: {dest}\r\n\r\n"
+            )
+            .as_bytes(),
+        );
+        answer.split(' ').nth(1).map(|status| status.parse::<u16>().unwrap())
+    };
+    // An image, a request of a script, a link, a window and a frame; `same-site` is another port of this machine.
+    for site in ["cross-site", "same-site", "another"] {
+        assert_eq!(status("GET", "/v1/report", site, "no-cors", "image"), Some(403), "{site}");
+        assert_eq!(status("GET", "/v1/report", site, "cors", "empty"), Some(403), "{site}");
+        assert_eq!(status("GET", "/v1/report", site, "navigate", "document"), Some(403), "{site}");
+        assert_eq!(status("GET", "/", site, "navigate", "iframe"), Some(403), "{site}");
+        assert_eq!(status("GET", "/metrics", site, "no-cors", "image"), Some(403), "{site}");
+        for path in ["/v1/keys", "/v1/seen", "/v1/explain", "/v1/learn"] {
+            assert_eq!(status("POST", path, site, "no-cors", "empty"), Some(403), "{path} {site}");
+        }
+        assert_eq!(status("POST", "/", site, "navigate", "document"), Some(403), "{site}");
+        assert_eq!(status("GET", "/", site, "navigate", "document"), Some(200), "{site}");
+    }
+    // A person who types the address, and the page itself.
+    assert_eq!(status("GET", "/", "none", "navigate", "document"), Some(200));
+    assert_eq!(status("GET", "/v1/report", "none", "navigate", "document"), Some(200));
+    assert_eq!(status("GET", "/v1/report", "same-origin", "cors", "empty"), Some(200));
+    assert_eq!(status("POST", "/v1/keys", "same-origin", "cors", "empty"), Some(200));
+    // Who sends several is no browser.
+    let answer = service.raw(
+        b"GET /v1/report HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+          Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n\r\n",
+    );
+    assert!(answer.starts_with("HTTP/1.1 403 "), "{answer}");
 }
