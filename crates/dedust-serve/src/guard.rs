@@ -45,6 +45,7 @@ impl Guard {
     pub(crate) fn check(&self, head: &Parts) -> Result<(), Problem> {
         let headers = &head.headers;
         let host = self.host(head)?;
+        check_codings(headers)?;
         if let Some(origin) = headers.get(header::ORIGIN).filter(|origin| !is_origin_of(origin, host)) {
             let page = String::from_utf8_lossy(origin.as_bytes());
             return Err(from_elsewhere(format!("the request comes from a page of `{page}`")));
@@ -140,6 +141,26 @@ fn is_link_to_page(head: &Parts) -> bool {
         && is("sec-fetch-mode", "navigate")
         && is("sec-fetch-dest", "document")
         && !head.uri.path().starts_with("/v1/")
+}
+
+/// Refuses bodies that would have to be unpacked. They would be taken for text.
+fn check_codings(headers: &HeaderMap) -> Result<(), Problem> {
+    let other = |name, known: &str| {
+        let mut values = headers.get_all(name).iter();
+        values.find(|value| !value.as_bytes().trim_ascii().eq_ignore_ascii_case(known.as_bytes()))
+    };
+    let problem = |status, value: &HeaderValue| {
+        let coding = String::from_utf8_lossy(value.as_bytes());
+        let remedy = "send the bytes of the lines as they are, without Content-Encoding; they may be chunked";
+        Err(Problem::new(status, format!("the body is sent with the coding `{coding}`"), remedy))
+    };
+    if let Some(value) = other(header::CONTENT_ENCODING, "identity") {
+        return problem(StatusCode::UNSUPPORTED_MEDIA_TYPE, value);
+    }
+    match other(header::TRANSFER_ENCODING, "chunked") {
+        Some(value) => problem(StatusCode::NOT_IMPLEMENTED, value),
+        None => Ok(()),
+    }
 }
 
 /// Adds headers that tell browsers to be careful.

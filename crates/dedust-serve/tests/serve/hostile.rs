@@ -5,6 +5,8 @@ Clients that are slow, wrong or hostile get an answer or a close, and others are
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
 
+use dedust_serve::SeenLocation;
+
 use crate::service::{Service, read_to_close};
 
 /// With limits that end soon.
@@ -188,6 +190,33 @@ fn a_head_has_64_kib_and_not_a_byte_more() {
         assert_eq!(status(&many_headers).as_deref(), expected("200"), "{bytes}");
         assert_eq!(status(&spaces).as_deref(), expected("200"), "{bytes}");
     }
+    is_well(&service);
+}
+
+#[test]
+fn packed_bodies_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let seen = folder.path().join("seen");
+    let service = Service::with(|options| options.seen = Some(SeenLocation::Folder(seen)));
+    let token = format!("Bearer {}", service.token);
+    for path in
+        ["/v1/normalize", "/v1/keys", "/v1/seen", "/v1/explain", "/v1/rules/a.example/decisions", "/v1/learn"]
+    {
+        for coding in ["gzip", "br", "identity, gzip", "GZIP", "x-other", ""] {
+            let headers = [("content-encoding", coding), ("authorization", &token)];
+            let answer = service.post(path, "http://a.example/\n", &headers);
+            assert_eq!(answer.status, 415, "{path} {coding:?}: {}", answer.body);
+            assert!(answer.body.contains("without Content-Encoding"), "{}", answer.body);
+        }
+    }
+    let answer = service.post("/v1/keys", "http://a.example/p?sid=1\n", &[("content-encoding", "Identity")]);
+    assert_eq!((answer.status, &*answer.body), (200, "http://a.example/p\n"));
+    // The same by the transfer coding, which says how the body is chunked.
+    let answer = service.raw(
+        b"POST /v1/keys HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: gzip, chunked\r\n\r\n\
+          12\r\nhttp://a.example/\n\r\n0\r\n\r\n",
+    );
+    assert!(answer.starts_with("HTTP/1.1 501 ") && answer.contains("gzip, chunked"), "{answer}");
     is_well(&service);
 }
 
