@@ -9,8 +9,13 @@ Texts of crawls and rule files may hold sequences that control a terminal. Lines
 characters in them are escaped. Data for programs is written as it is.
 */
 
+#[cfg(feature = "serve")]
+mod message_queue;
+
 use std::fmt::{self, Display, Write as _};
 use std::io::{self, BufWriter, Stdout, Write};
+#[cfg(feature = "serve")]
+use std::{sync::Arc, time::Duration};
 
 use anstyle::{AnsiColor, Style};
 use dedust_io::{OutputFile, WriteError};
@@ -18,8 +23,14 @@ use serde::Serialize;
 
 use crate::args::{GlobalArgs, OutputArgs};
 use crate::failure;
+#[cfg(feature = "serve")]
+use message_queue::MessageQueue;
 
 const BUFFER_BYTES: usize = 256 << 10;
+
+/// How long a reader of standard error has to take what waits when the command ends.
+#[cfg(feature = "serve")]
+const DRAIN_PATIENCE: Duration = Duration::from_secs(1);
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
@@ -41,9 +52,20 @@ pub(crate) struct Printer {
 }
 
 /// Writes messages alone, from any thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Messages {
     verbosity: Verbosity,
+    target: MessageTarget,
+}
+
+/// Where messages go.
+#[derive(Clone, Debug)]
+enum MessageTarget {
+    /// Standard error, which is waited for.
+    Stderr,
+    /// Standard error, by way of a thread that waits for it.
+    #[cfg(feature = "serve")]
+    Queue { queue: Arc<MessageQueue>, is_notice: bool },
 }
 
 /// Where data goes.
@@ -61,7 +83,7 @@ impl Printer {
             _ => Verbosity::Normal,
         };
         Self {
-            messages: Messages { verbosity },
+            messages: Messages { verbosity, target: MessageTarget::Stderr },
             shows_bars: verbosity > Verbosity::Quiet && !args.no_progress,
             data: standard_output(),
         }
@@ -115,10 +137,19 @@ impl Printer {
         }
     }
 
-    /// What writes messages, for other threads.
+    /// What writes messages, for other threads. From now on nobody waits for standard error: messages that it does not take are
+    /// dropped, and `tell_dropped` writes a message with their number.
     #[cfg(feature = "serve")]
-    pub(crate) fn messages(&self) -> Messages {
-        self.messages
+    pub(crate) fn queued_messages(
+        &mut self,
+        tell_dropped: impl Fn(&Messages, u64) + Send + 'static,
+    ) -> io::Result<Messages> {
+        let queue = Arc::new(MessageQueue::default());
+        let with = |is_notice| MessageTarget::Queue { queue: Arc::clone(&queue), is_notice };
+        let notices = Messages { target: with(true), ..self.messages };
+        self.messages.target = with(false);
+        queue.start(move |dropped| tell_dropped(&notices, dropped))?;
+        Ok(self.messages.clone())
     }
 
     /// Something worth knowing; nothing with `-q`.
@@ -145,66 +176,91 @@ impl Printer {
     pub(crate) fn failure(&mut self, error: &anyhow::Error) {
         // What was written before is still of use to whoever reads it.
         let _ = self.finish();
-        marked_message(ERROR, "error", error);
+        self.messages.error(error);
         let mut texts: Vec<String> = error.chain().map(ToString::to_string).collect();
         // Some libraries pass on the text of a cause as their own.
         texts.dedup();
         for cause in texts.iter().skip(1) {
-            message(format_args!("  cause: {cause}"));
+            self.messages.write(format_args!("  cause: {}", Escaped(cause)));
         }
         if let Some(hint) = failure::remedy(error) {
-            marked_message(HINT, "hint", hint);
+            self.messages.write_marked(HINT, "hint", hint);
+        }
+    }
+}
+
+#[cfg(feature = "serve")]
+impl Drop for Printer {
+    /// Waits for messages that are being written, but not for a reader that never comes.
+    fn drop(&mut self) {
+        if let MessageTarget::Queue { queue, .. } = &self.messages.target {
+            queue.drain(DRAIN_PATIENCE);
         }
     }
 }
 
 impl Messages {
     /// Something worth knowing; nothing with `-q`.
-    pub(crate) fn note(self, text: impl Display) {
-        if self.verbosity > Verbosity::Quiet {
-            message(text);
+    pub(crate) fn note(&self, text: impl Display) {
+        if self.shows_notes() {
+            self.write(Escaped(text));
         }
     }
 
     /// Something worth knowing for those who ask with `-v`.
-    pub(crate) fn detail(self, text: impl Display) {
+    pub(crate) fn detail(&self, text: impl Display) {
         if self.shows_details() {
-            message(text);
+            self.write(Escaped(text));
         }
     }
 
     /// Whether somebody asks with `-v`.
-    pub(crate) fn shows_details(self) -> bool {
+    pub(crate) fn shows_details(&self) -> bool {
         self.verbosity > Verbosity::Normal
     }
 
+    /// Whether nobody asks with `-q` for errors only.
+    pub(crate) fn shows_notes(&self) -> bool {
+        self.verbosity > Verbosity::Quiet
+    }
+
     /// Something that may be wrong; nothing with `-q`.
-    pub(crate) fn warning(self, text: impl Display) {
-        self.marked(WARNING, "warning", text);
+    pub(crate) fn warning(&self, text: impl Display) {
+        if self.shows_notes() {
+            self.write_marked(WARNING, "warning", text);
+        }
     }
 
     /// What to do about it; nothing with `-q`.
-    pub(crate) fn hint(self, text: impl Display) {
-        self.marked(HINT, "hint", text);
+    pub(crate) fn hint(&self, text: impl Display) {
+        if self.shows_notes() {
+            self.write_marked(HINT, "hint", text);
+        }
     }
 
-    fn marked(self, style: Style, mark: &str, text: impl Display) {
-        if self.verbosity > Verbosity::Quiet {
-            marked_message(style, mark, text);
+    /// Why nothing came of it. Also with `-q`.
+    pub(crate) fn error(&self, text: impl Display) {
+        self.write_marked(ERROR, "error", text);
+    }
+
+    fn write_marked(&self, style: Style, mark: &str, text: impl Display) {
+        self.write(format_args!("{style}{mark}:{style:#} {}", Escaped(text)));
+    }
+
+    /// Writes a line, which holds no text of others unless it is escaped.
+    pub(crate) fn write(&self, line: impl Display) {
+        match &self.target {
+            MessageTarget::Stderr => {
+                let _ = writeln!(anstream::stderr().lock(), "{line}");
+            }
+            #[cfg(feature = "serve")]
+            MessageTarget::Queue { queue, is_notice } => queue.push(&format!("{line}\n"), *is_notice),
         }
     }
 }
 
-fn message(text: impl Display) {
-    let _ = writeln!(anstream::stderr().lock(), "{}", Escaped(text));
-}
-
 fn standard_output() -> BufWriter<Sink> {
     BufWriter::with_capacity(BUFFER_BYTES, Sink::Stdout(io::stdout()))
-}
-
-fn marked_message(style: Style, mark: &str, text: impl Display) {
-    let _ = writeln!(anstream::stderr().lock(), "{style}{mark}:{style:#} {}", Escaped(text));
 }
 
 impl Write for Sink {

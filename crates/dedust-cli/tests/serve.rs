@@ -10,6 +10,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 const RULES: &str = r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.sid"}]}]}}}"#;
 
@@ -26,8 +27,13 @@ impl Running {
 
     /// Starts the command with these arguments.
     fn run(folder: &Path, arguments: &[&str]) -> Self {
-        let mut child =
-            dedust(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self::of(
+            dedust(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap(),
+        )
+    }
+
+    /// A command that was started, when it listens.
+    fn of(mut child: Child) -> Self {
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let address =
@@ -41,13 +47,30 @@ impl Running {
         Self { child, address }
     }
 
-    /// Ends it with a signal, and says how it ended and what it printed on standard error.
+    /// Ends it with a signal, and says how it ended and what it printed on standard error, if that was not closed.
     fn signal(mut self, signal: &str) -> (Option<i32>, String) {
+        self.kill(signal);
+        let mut told = String::new();
+        if let Some(mut stderr) = self.child.stderr.take() {
+            stderr.read_to_string(&mut told).unwrap();
+        }
+        (self.child.wait().unwrap().code(), told)
+    }
+
+    fn kill(&self, signal: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
-        let mut told = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-        (self.child.wait().unwrap().code(), told)
+    }
+
+    /// The head of an answer to a request for a path.
+    fn get(&self, path: &str) -> String {
+        let mut connection = TcpStream::connect(&self.address).unwrap();
+        // A server that does not answer fails the test, which would wait for ever otherwise.
+        connection.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        write!(connection, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).unwrap();
+        answer
     }
 }
 
@@ -172,6 +195,99 @@ fn a_signal_stops_it_in_order() {
     let (code, told) = running.signal("-INT");
     assert_eq!(code, Some(0), "{told}");
     assert!(told.lines().any(|line| line.contains(r#""level":"note","event":"rules_loaded","#)), "{told}");
+}
+
+#[test]
+fn requests_are_answered_when_nobody_reads_the_log() {
+    const REQUESTS: usize = 100;
+    let folder = folder();
+    // Two megabytes of log, of which a pipe takes 64 KiB.
+    let path = format!("/{}", "x".repeat(20_000));
+    let ask = |running: &Running| {
+        for _ in 0..REQUESTS {
+            assert!(running.get(&path).starts_with("HTTP/1.0 404 "));
+        }
+    };
+    let mut running = Running::start(folder.path(), &["-v"]);
+    ask(&running);
+    let mut log = BufReader::new(running.child.stderr.take().unwrap());
+    let (mut written, mut dropped) = (0, 0);
+    while written + dropped < REQUESTS {
+        let mut line = String::new();
+        assert!(log.read_line(&mut line).unwrap() > 0, "{written} written, {dropped} dropped");
+        written += usize::from(line.contains(" GET /xxx"));
+        if let Some((number, _)) = line.split_once(" messages were dropped") {
+            dropped += number.rsplit(' ').next().unwrap().parse::<usize>().unwrap();
+        }
+    }
+    assert_eq!(written + dropped, REQUESTS);
+    assert!(dropped > 0 && written > 0, "{written} written, {dropped} dropped");
+    running.child.stderr = Some(log.into_inner());
+    let (code, told) = running.signal("-TERM");
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("has stopped"), "{told}");
+
+    // It ends without a reader, too.
+    let mut running = Running::start(folder.path(), &["-v"]);
+    ask(&running);
+    running.kill("-TERM");
+    assert_eq!(running.child.wait().unwrap().code(), Some(0));
+
+    // Closed: there is nobody to tell.
+    let mut running = Running::start(folder.path(), &["-v"]);
+    drop(running.child.stderr.take());
+    ask(&running);
+    assert_eq!(running.signal("-TERM").0, Some(0));
+}
+
+#[test]
+fn a_log_in_json_has_an_object_in_each_line() {
+    let objects = |log: &str| -> Vec<serde_json::Value> {
+        let object = |line: &str| {
+            assert!(!line.chars().any(char::is_control), "{line:?}");
+            let value: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{line:?}"));
+            assert!(value["time"].is_string() && value["level"].is_string(), "{line}");
+            value
+        };
+        log.lines().map(object).collect()
+    };
+    let folder = folder();
+    let child = dedust(folder.path())
+        .args(["serve", "rules.json", "--listen", "127.0.0.1:0", "--log", "json", "-v"])
+        .env("DEDUST_TOKEN", "0123456789abcdef")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let running = Running::of(child);
+    // A name that would end the line, or command a terminal.
+    let decision = r#"{"verb":"off","all":true,"by":"a\nwarning: \u009b31m\u001b[31m\u007f"}"#;
+    let mut connection = TcpStream::connect(&running.address).unwrap();
+    write!(
+        connection,
+        "POST /v1/rules/a.example/decisions HTTP/1.0\r\nHost: localhost\r\n\
+         Authorization: Bearer 0123456789abcdef\r\nContent-Length: {}\r\n\r\n{decision}",
+        decision.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.0 200 "), "{answer}");
+    let (code, log) = running.signal("-TERM");
+    assert_eq!(code, Some(0), "{log}");
+    let events: Vec<_> =
+        objects(&log).iter().map(|event| event["event"].as_str().unwrap().to_owned()).collect();
+    for expected in ["token", "rules_loaded", "decided", "request", "stopped"] {
+        assert!(events.iter().any(|event| event == expected), "{expected} in {log}");
+    }
+    let output =
+        dedust(folder.path()).args(["serve", "missing.json", "--log", "json", "-q"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let told = objects(&String::from_utf8(output.stderr).unwrap());
+    let [failure] = &*told else { panic!("{told:?}") };
+    assert_eq!((&failure["level"], &failure["event"]), (&"error".into(), &"failed".into()));
+    assert!(failure["message"].as_str().unwrap().contains("missing.json"), "{failure}");
+    assert!(failure["remedy"].is_string(), "{failure}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 What happens in a server, for whoever keeps a log. The command line prints it; the library does not.
 */
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,6 +19,8 @@ pub enum Level {
     Note,
     /// Something may be wrong.
     Warning,
+    /// Something was not done, as the whole service if it cannot start.
+    Error,
 }
 
 /// Something that happened.
@@ -34,7 +37,19 @@ pub struct Event {
     pub message: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub remedy: Option<&'static str>,
+    pub remedy: Option<Cow<'static, str>>,
+}
+
+impl Event {
+    /// Something that happens now.
+    pub fn new(
+        level: Level,
+        event: &'static str,
+        message: String,
+        remedy: Option<Cow<'static, str>>,
+    ) -> Self {
+        Self { time: now(), level, event, message, remedy }
+    }
 }
 
 /// Told about all events, from any thread.
@@ -52,20 +67,21 @@ impl Log {
         Self::new(|_| ())
     }
 
+    /// Hands on an event.
+    pub fn tell(&self, event: &Event) {
+        (self.0)(event);
+    }
+
     pub(crate) fn detail(&self, event: &'static str, message: String) {
-        self.tell(Level::Detail, event, message, None);
+        self.tell(&Event::new(Level::Detail, event, message, None));
     }
 
     pub(crate) fn note(&self, event: &'static str, message: String) {
-        self.tell(Level::Note, event, message, None);
+        self.tell(&Event::new(Level::Note, event, message, None));
     }
 
     pub(crate) fn warning(&self, event: &'static str, message: String, remedy: &'static str) {
-        self.tell(Level::Warning, event, message, Some(remedy));
-    }
-
-    fn tell(&self, level: Level, event: &'static str, message: String, remedy: Option<&'static str>) {
-        (self.0)(&Event { time: now(), level, event, message, remedy });
+        self.tell(&Event::new(Level::Warning, event, message, Some(remedy.into())));
     }
 }
 

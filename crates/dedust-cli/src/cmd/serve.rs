@@ -7,15 +7,16 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use clap::ValueEnum;
 use dedust_seen::SeenLocation;
 use dedust_serve::{Event, Level, Log, RulesError, ServeError, ServeOptions, Server};
 
-use crate::ExitStatus;
 use crate::args::TrustArgs;
-use crate::failure::{Refusal, SYNC_OF_SERVERS};
+use crate::failure::{self, Refusal, SYNC_OF_SERVERS};
 use crate::help;
 use crate::printer::{Messages, Printer};
+use crate::{ExitStatus, is_broken_pipe};
 
 /// Where the token is taken from, if it is not to be a new one each time.
 const TOKEN: &str = "DEDUST_TOKEN";
@@ -76,6 +77,44 @@ pub(crate) fn run(
     threads: Option<u16>,
     printer: &mut Printer,
 ) -> anyhow::Result<ExitStatus> {
+    let format = args.log;
+    let messages = printer.queued_messages(move |messages, dropped| {
+        let message = format!("{dropped} messages were dropped, since standard error took no more");
+        let remedy = "read it faster, or leave out -v, which logs each request";
+        print(
+            &Event::new(Level::Warning, "messages_dropped", message, Some(remedy.into())),
+            format,
+            messages,
+        );
+    });
+    let messages = messages.context("cannot start threads")?;
+    let log = Log::new(move |event| print(event, format, &messages));
+    report_panics(log.clone());
+    match serve(args, threads, log.clone(), printer) {
+        Err(error) if format == LogFormat::Json && !is_broken_pipe(&error) => {
+            let remedy = failure::remedy(&error).map(Into::into);
+            log.tell(&Event::new(Level::Error, "failed", format!("{error:#}"), remedy));
+            Ok(ExitStatus::Failure)
+        }
+        outcome => outcome,
+    }
+}
+
+/// Has panics told as other events, which no reader of standard error can hold up.
+fn report_panics(log: Log) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let remedy = "this is a fault of dedust; please report it";
+        log.tell(&Event::new(Level::Error, "panicked", panic.to_string(), Some(remedy.into())));
+    }));
+}
+
+/// Serves until it is stopped, and tells the log all that is no data.
+fn serve(
+    args: &ServeArgs,
+    threads: Option<u16>,
+    log: Log,
+    printer: &mut Printer,
+) -> anyhow::Result<ExitStatus> {
     let mut options = ServeOptions::new(&args.rules);
     options.crawl.clone_from(&args.crawl);
     options.listen = args.listen;
@@ -90,21 +129,22 @@ pub(crate) fn run(
     options.limits.body_bytes = u64::from(args.max_body) * 1_000_000;
     options.limits.connections = args.max_connections as usize;
     options.limits.stop = Duration::from_secs(args.grace.into());
-    let (messages, format) = (printer.messages(), args.log);
-    options.log = Log::new(move |event| print(event, format, messages));
+    options.log = log.clone();
     let is_chosen = options.token.is_some();
     let server = Server::open(options).map_err(explained)?;
     let address = server.address();
     if !address.ip().is_loopback() {
-        printer.warning(format_args!(
+        let message = format!(
             "{address} can be reached from other machines: they can read all rules, and nothing is encrypted"
-        ));
-        printer.hint("put a proxy with TLS and authentication in front of it, and a firewall around it");
+        );
+        let remedy = "put a proxy with TLS and authentication in front of it, and a firewall around it";
+        log.tell(&Event::new(Level::Warning, "public", message, Some(remedy.into())));
     }
-    match is_chosen {
-        true => printer.note(format_args!("the token for changes is that of {TOKEN}")),
-        false => printer.note(format_args!("token for changes: {}", server.token())),
-    }
+    let message = match is_chosen {
+        true => format!("the token for changes is that of {TOKEN}"),
+        false => format!("token for changes: {}", server.token()),
+    };
+    log.tell(&Event::new(Level::Note, "token", message, None));
     // The one line of data, for scripts that start a server on any free port.
     printer.line(format_args!("http://{address}/"))?;
     printer.finish()?;
@@ -155,22 +195,38 @@ fn explained(error: ServeError) -> anyhow::Error {
 struct Cause(String);
 
 /// Prints an event.
-fn print(event: &Event, format: LogFormat, messages: Messages) {
+fn print(event: &Event, format: LogFormat, messages: &Messages) {
+    let is_shown = match event.level {
+        Level::Detail => messages.shows_details(),
+        Level::Note | Level::Warning => messages.shows_notes(),
+        Level::Error => true,
+    };
     match format {
-        LogFormat::Json => {
-            let text = serde_json::to_string(event).unwrap_or_default();
-            if event.level == Level::Detail { messages.detail(text) } else { messages.note(text) }
-        }
+        LogFormat::Json if is_shown => messages.write(json_line(event)),
+        LogFormat::Json => {}
         LogFormat::Text => {
             let text = &event.message;
             match event.level {
                 Level::Detail => messages.detail(text),
                 Level::Note => messages.note(text),
                 Level::Warning => messages.warning(text),
+                Level::Error => messages.error(text),
             }
-            if let Some(remedy) = event.remedy {
+            if let Some(remedy) = &event.remedy {
                 messages.hint(remedy);
             }
         }
     }
+}
+
+/// An event as JSON. Control characters are escaped: also those that JSON leaves as they are, and a terminal does not.
+fn json_line(event: &Event) -> String {
+    let text = serde_json::to_string(event).unwrap_or_default();
+    text.chars().fold(String::with_capacity(text.len()), |mut line, character| {
+        match character.is_control() {
+            true => line.push_str(&format!("\\u{:04x}", u32::from(character))),
+            false => line.push(character),
+        }
+        line
+    })
 }
