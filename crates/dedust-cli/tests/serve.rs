@@ -199,9 +199,9 @@ fn a_signal_stops_it_in_order() {
 
 #[test]
 fn requests_are_answered_when_nobody_reads_the_log() {
-    const REQUESTS: usize = 100;
+    const REQUESTS: usize = 200;
     let folder = folder();
-    // Two megabytes of log, of which a pipe takes 64 KiB.
+    // Four megabytes of log, of which a pipe takes 64 KiB and the queue two megabytes.
     let path = format!("/{}", "x".repeat(20_000));
     let ask = |running: &Running| {
         for _ in 0..REQUESTS {
