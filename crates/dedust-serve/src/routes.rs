@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
+use axum::extract::rejection::PathRejection;
 use axum::extract::{MatchedPath, Path, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
@@ -232,7 +233,16 @@ impl<'a> EditRecord<'a> {
     }
 }
 
-async fn site(State(app): Shared, Path(name): Path<String>) -> Answer {
+/// The site that a path names.
+fn site_name(path: Result<Path<String>, PathRejection>) -> Result<String, Problem> {
+    let Path(name) = path.map_err(|error| {
+        Problem::new(StatusCode::BAD_REQUEST, error.body_text(), "name the site in UTF-8, as example.org")
+    })?;
+    Ok(name)
+}
+
+async fn site(State(app): Shared, path: Result<Path<String>, PathRejection>) -> Answer {
+    let name = site_name(path)?;
     let loaded = app.rules.current();
     let Some(rules) = &loaded.rules else {
         return Err(Problem::new(
@@ -277,7 +287,8 @@ enum ChangeError {
     Rules(#[from] RulesError),
 }
 
-async fn decide(State(app): Shared, Path(site): Path<String>, body: Body) -> Answer {
+async fn decide(State(app): Shared, path: Result<Path<String>, PathRejection>, body: Body) -> Answer {
+    let site = site_name(path)?;
     let expected = "send JSON such as {\"verb\":\"off\",\"ids\":[\"1bcc19fb\"],\"by\":\"anna\",\"why\":\"breaks the search\"}";
     let refuse = |error: String| Problem::new(StatusCode::BAD_REQUEST, error, expected);
     let body = tokio::time::timeout(app.limits.request, to_bytes(body, DECISION_BYTES)).await;

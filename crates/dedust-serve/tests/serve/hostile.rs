@@ -118,6 +118,8 @@ fn wrong_methods_paths_and_heads_get_an_answer() {
         assert_eq!(status(&format!("GET http://{host}/healthz HTTP/1.1\r\n{head}\r\n")), Some(expected));
     }
     assert_eq!(status("nonsense\r\n\r\n"), Some(400));
+    let answer = service.raw(format!("GET /v1/rules/%ff HTTP/1.1\r\n{head}\r\n").as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains(r#""remedy":"name the site"#), "{answer}");
     let many = "X: y\r\n".repeat(100);
     assert_eq!(status(&format!("GET /healthz HTTP/1.1\r\n{head}{many}\r\n")), Some(431));
     let long = "x".repeat(200_000);
