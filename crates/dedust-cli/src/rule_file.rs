@@ -88,17 +88,20 @@ pub(crate) fn trusted(
     printer: &mut Printer,
 ) -> Normalizer {
     warn_of_left_out(path, &normalizer, printer);
-    let mirrors = normalizer.mirror_count();
-    if trust.trust_mirrors || mirrors == 0 {
+    if trust.trust_mirrors {
         return normalizer;
     }
-    let name = line_source::name_of(path);
-    let are = if mirrors == 1 { "is" } else { "are" };
-    printer.warning(format_args!(
-        "{} in {name} {are} not applied: URLs of one domain would become URLs of another",
-        counted(mirrors, "mirror", "mirrors")
-    ));
-    printer.hint("if you learned these rules yourself, or trust whoever did, add --trust-mirrors");
+    let mirrors = normalizer.mirror_count();
+    if mirrors > 0 {
+        let name = line_source::name_of(path);
+        let are = if mirrors == 1 { "is" } else { "are" };
+        printer.warning(format_args!(
+            "{} in {name} {are} not applied: URLs of one domain would become URLs of another",
+            counted(mirrors, "mirror", "mirrors")
+        ));
+        printer.hint("if you learned these rules yourself, or trust whoever did, add --trust-mirrors");
+    }
+    // Also where the header of a compiled file says that there are none.
     normalizer.without_mirrors()
 }
 

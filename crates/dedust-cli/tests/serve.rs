@@ -12,6 +12,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use dedust_test_server::redis::Redis;
+
 const RULES: &str = r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.sid"}]}]}}}"#;
 
 /// A server that is killed when dropped.
@@ -180,6 +182,39 @@ fn the_answer_is_that_of_the_command() {
         let printed = String::from_utf8(printed.stdout).unwrap();
         let answers = post(&running.address, path, &urls).unwrap();
         assert!(answers.iter().map(String::as_str).eq(printed.lines()), "{path}");
+    }
+}
+
+#[test]
+fn the_command_and_the_server_share_a_set() {
+    let folder = folder();
+    let in_redis = tempfile::tempdir().unwrap();
+    let redis = Redis::start(in_redis.path(), &[]);
+    let on_server = redis.as_ref().map(|redis| redis.set("crawl"));
+    std::fs::write(
+        folder.path().join("urls.txt"),
+        "http://a.example/1?sid=2\nhttp://a.example/2\nhttp://b.example/\n",
+    )
+    .unwrap();
+    for set in ["seen"].into_iter().chain(on_server.as_deref()) {
+        let running = Running::start(folder.path(), &["--seen", set]);
+        let answers = post(&running.address, "/v1/seen", "http://a.example/1?sid=1\nhttp://b.example/\n");
+        assert_eq!(answers.unwrap(), ["new", "new"], "{set}");
+        // A folder is of one process at a time.
+        assert_eq!(running.signal("-TERM").0, Some(0));
+        let dedup = |more: &[&str]| {
+            let mut command = dedust(folder.path());
+            command.args(["dedup", "rules.json", "urls.txt", "--seen", set]).args(more);
+            let output = command.output().unwrap();
+            (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+        };
+        assert_eq!(dedup(&[]), ("http://a.example/2\n".into(), String::new()), "{set}");
+        // There are no mirrors in the rules that could be trusted.
+        assert_eq!(dedup(&["--trust-mirrors"]), (String::new(), String::new()), "{set}");
+        let running = Running::start(folder.path(), &["--seen", set]);
+        assert_eq!(post(&running.address, "/v1/seen", "http://a.example/2\n").unwrap(), ["seen"], "{set}");
+        let (_, told) = running.signal("-TERM");
+        assert!(!told.contains("other rules") && !told.contains("rules have changed"), "{told}");
     }
 }
 

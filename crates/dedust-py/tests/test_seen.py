@@ -136,6 +136,24 @@ def test_keys_of_other_rules_are_apart_on_a_server(redis_server: str, normalizer
         assert seen.insert(key)
 
 
+def test_the_command_does_not_print_what_python_has_seen(
+    redis_server: str, rules: dedust.RuleSet, command: str, tmp_path: Path
+) -> None:
+    address, file = f"{redis_server}/crawl", tmp_path / "rules.json"
+    rules.save(file)
+    # Whether mirrors are trusted changes nothing in rules that have none.
+    for number, normalizer in enumerate([dedust.Normalizer(file), dedust.Normalizer(rules, trust_mirrors=True)]):
+        seen_url, new_url = f"http://example.org/{number}", f"http://example.org/new/{number}"
+        with dedust.SeenSet.connect(address, normalizer=normalizer) as seen:
+            assert seen.insert(normalizer.key(f"{seen_url}?sid=1"))
+        printed = subprocess.run(
+            [command, "dedup", file, "--seen", address], input=f"{seen_url}?sid=2\n{new_url}\n", capture_output=True, text=True
+        )
+        assert (printed.stdout, printed.stderr) == (f"{new_url}\n", "")
+        with dedust.SeenSet.connect(address, normalizer=normalizer) as seen:
+            assert not seen.insert(normalizer.key(new_url))
+
+
 def test_a_server_is_named_without_its_password(redis_server: str) -> None:
     for address in ("redis://:secret@127.0.0.1:1/crawl", "redis://:secret@127.0.0.1/0", "mysql://:secret@host/crawl"):
         with pytest.raises(dedust.SeenError, match="cannot use the set of seen keys at") as raised:

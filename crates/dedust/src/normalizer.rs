@@ -159,9 +159,12 @@ impl Normalizer {
         self.image.save(writer)
     }
 
-    /// A hash of the compiled rules, and of whether mirrors are applied. Where it is the same, all keys are.
+    /// A hash of the compiled rules, and of whether mirrors are applied if there are any. Where it is the same, all keys are; rules
+    /// without mirrors have the same [with](Normalizer::compile) and [without](Normalizer::without_mirrors) them, so that processes
+    /// that differ in this alone share their keys.
     pub fn fingerprint(&self) -> u128 {
-        self.image.fingerprint() ^ u128::from(self.ignores_mirrors)
+        let leaves_out = self.ignores_mirrors && self.mirror_count() > 0;
+        self.image.fingerprint() ^ u128::from(leaves_out)
     }
 
     /// The number of sites that have rules.

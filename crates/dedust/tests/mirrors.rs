@@ -163,6 +163,29 @@ fn without_mirrors_no_url_leaves_its_site() {
 }
 
 #[test]
+fn rules_without_mirrors_have_one_fingerprint_however_they_are_opened() {
+    let opened = |file: &str| {
+        let mut compiled = Vec::new();
+        let by_site = Normalizer::compile_from(file.as_bytes()).unwrap();
+        by_site.save(&mut compiled).unwrap();
+        let at_once = Normalizer::compile(&RuleSet::load(file.as_bytes()).unwrap());
+        [by_site, at_once, Normalizer::from_bytes(&compiled).unwrap()]
+    };
+    let fingerprints = |file: &str, leaves_out: bool| {
+        let [first, second, third] = opened(file)
+            .map(|normalizer| if leaves_out { normalizer.without_mirrors() } else { normalizer })
+            .map(|normalizer| normalizer.fingerprint());
+        assert!(first == second && second == third, "{first:x} {second:x} {third:x}");
+        first
+    };
+    let plain = r#"{"version": 2, "sites": {"a.example": {"edits": [{"change": [{"drop": "q.sid"}]}]}}}"#;
+    assert_eq!(fingerprints(plain, false), fingerprints(plain, true));
+    // Here the keys are others.
+    let with_mirror = rules(&[OLD]);
+    assert_ne!(fingerprints(&with_mirror, false), fingerprints(&with_mirror, true));
+}
+
+#[test]
 fn unknown_fields_of_a_mirror_are_refused() {
     let file = rules(&[("old.example", r#""of": "new.example", "fetchable": true, "colour": "red""#)]);
     let error = RuleSet::load(file.as_bytes()).unwrap_err();
