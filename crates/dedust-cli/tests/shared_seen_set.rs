@@ -8,7 +8,7 @@ Skipped, and that is said, where there is no `redis-server`; the test of TLS als
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -146,6 +146,41 @@ fn other_rules_have_other_keys_unless_they_are_made_again() {
     let ran = sandbox.run(&["seen", "forget", &set, fingerprint], "");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!(sandbox.run(&["seen", "list", &set], "").out.lines().count(), 1);
+}
+
+#[test]
+fn a_set_that_is_removed_while_it_is_used_is_warned_of() {
+    let Some(sandbox) = Sandbox::start(&[]) else { return };
+    let set = sandbox.redis.set("crawl");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_dedust"))
+        .args(["dedup", "rules.json", "--seen", &set])
+        .current_dir(sandbox.folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut printed = BufReader::new(child.stdout.take().unwrap());
+    let mut ask = |url: &str| {
+        input.write_all(url.as_bytes()).unwrap();
+        let mut line = String::new();
+        printed.read_line(&mut line).unwrap();
+        assert_eq!(line, url);
+    };
+    ask("http://a.example/1\n");
+    let mut server = std::net::TcpStream::connect(sandbox.redis.address).unwrap();
+    server.write_all(b"FLUSHALL\r\n").unwrap();
+    let mut answer = [0; 5];
+    server.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"+OK\r\n");
+    ask("http://a.example/2\n");
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains(&format!("warning: {set} was removed while it was used")), "{told}");
+    let ran = sandbox.dedup(&["--seen", &set], "http://a.example/1\nhttp://a.example/2\n");
+    assert_eq!(ran.out, "http://a.example/1\n", "with the secret of the one before");
 }
 
 #[test]

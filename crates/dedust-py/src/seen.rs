@@ -226,6 +226,7 @@ impl PySeenSet {
             ("asked_keys", stats.asked_keys),
             ("unconfirmed_keys", stats.unconfirmed_keys),
             ("reconnects", stats.reconnects),
+            ("removals", stats.removals),
         ] {
             figures.set_item(name, number)?;
         }

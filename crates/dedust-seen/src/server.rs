@@ -25,6 +25,10 @@ happened. If it was made and only the answer was lost, all keys of it count as n
 are counted in [`SeenStats::unconfirmed_keys`]. So do the keys of a batch that failed for good, as when the server does not come back: the failure is told
 by the next call, so that the answers that were given reach whoever asked.
 
+If somebody removes the set while it is used, as by `FLUSHALL`, or the server loses it, the next batch of a process writes its secret again, in the
+same transaction, and this is counted in [`SeenStats::removals`]. If a process with another secret came first, the batch is answered as new, and the next
+call says so ([`ServerError::MadeAnew`]): no two processes go on with two secrets, by which each page would be let through twice for ever.
+
 A session is a set beside the others. Two open sessions do not see each other's keys, so that what one of them hides is never
 missing from the other, whatever becomes of the first.
 

@@ -34,6 +34,9 @@ pub struct SeenStats {
     pub unconfirmed_keys: u64,
     /// How often the connection to a server was made again.
     pub reconnects: u64,
+    /// How often a server was found without the set, as after `FLUSHALL` or a restart without its files. It was made again with the
+    /// same secret; keys that were there are new once more.
+    pub removals: u64,
     /// How often the names of files were put on the disk itself.
     pub folder_syncs: u64,
     /// New keys of the last batch before the process ended without [`SeenSet::close`](crate::SeenSet::close), as by

@@ -257,6 +257,51 @@ fn a_server_that_lost_its_memory_gets_the_secret_back() {
 }
 
 #[test]
+fn processes_agree_on_one_secret_after_the_set_was_removed_under_them() {
+    let Some((_folder, redis)) = server(&[]) else { return };
+    let address = redis.set("crawl");
+    let mut client = client(&redis);
+    let mut remove = || redis::cmd("FLUSHALL").query::<()>(&mut client).unwrap();
+    for options in [SeenSet::options(), session("a")] {
+        // Its connection stays open, and it is the first to ask: the set is made again with its secret.
+        let mut old = options.connect(&address).unwrap();
+        assert_eq!(ask(&mut old, [1]), [true]);
+        remove();
+        assert_eq!((ask(&mut old, [2]), old.stats().removals), (vec![true], 1));
+        let mut other = options.connect(&address).unwrap();
+        assert_eq!(ask(&mut other, [2, 3]), [false, true]);
+        assert_eq!((ask(&mut old, [3, 4]), old.stats().removals), (vec![false, true], 1));
+        assert_eq!(SeenServer::connect(&address).unwrap().versions().unwrap().len(), 1);
+
+        // Another one is the first, with another secret: those of the old one end, and hide nothing.
+        remove();
+        let mut new = options.connect(&address).unwrap();
+        assert_eq!(ask(&mut new, [5]), [true]);
+        assert!(matches!(failure_of(old), ServerError::MadeAnew));
+        assert!(matches!(failure_of(other), ServerError::MadeAnew));
+        assert_eq!(ask(&mut new, [2, 5]), [true, false]);
+        assert_eq!(new.stats().removals, 0);
+        remove();
+    }
+}
+
+#[test]
+fn a_session_whose_set_was_removed_does_not_end_another_of_its_name() {
+    let Some((_folder, redis)) = server(&[]) else { return };
+    let address = redis.set("crawl");
+    let [mut commits, mut cancels] = [0; 2].map(|_| session("a").connect(&address).unwrap());
+    ask(&mut commits, [1]);
+    ask(&mut cancels, [2]);
+    redis::cmd("FLUSHALL").query::<()>(&mut client(&redis)).unwrap();
+    let mut new = session("a").connect(&address).unwrap();
+    assert_eq!(ask(&mut new, [1, 2]), [true, true]);
+    for error in [commits.commit().unwrap_err(), cancels.cancel().unwrap_err()] {
+        assert!(matches!(refused(error).0, ServerError::MadeAnew));
+    }
+    assert_eq!(new.commit().unwrap(), 2);
+}
+
+#[test]
 fn what_cannot_be_used_is_refused_without_naming_the_password() {
     let Some((_folder, redis)) = server(&["--requirepass", "open sesame"]) else { return };
     let mut client = redis::Client::open(format!("redis://:open%20sesame@{}", redis.address))

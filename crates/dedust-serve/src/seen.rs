@@ -13,7 +13,8 @@ use std::thread::JoinHandle;
 
 use arc_swap::ArcSwap;
 use dedust::errors::with_causes;
-use dedust_seen::{Durability, KeyHasher, SeenError, SeenKey, SeenLocation, SeenOptions, SeenSet};
+use dedust_seen::server::ServerError;
+use dedust_seen::{Durability, KeyHasher, SeenError, SeenKey, SeenLocation, SeenOptions, SeenSet, SeenStats};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::error::ServeError;
@@ -99,7 +100,7 @@ impl Seen {
             opening,
             rules,
             set: Some(set),
-            unconfirmed: 0,
+            told: SeenStats::default(),
             has_told: false,
             hasher: Arc::clone(&hasher),
             metrics: Arc::clone(metrics),
@@ -169,8 +170,8 @@ struct Answerer {
     rules: u128,
     /// `None` while a server is gone.
     set: Option<SeenSet>,
-    /// Keys that were said to be new since their answers were lost.
-    unconfirmed: u64,
+    /// Figures of this set that the log has told.
+    told: SeenStats,
     /// Whether the log says that the server is gone.
     has_told: bool,
     hasher: Arc<ArcSwap<KeyHasher>>,
@@ -209,8 +210,14 @@ impl Answerer {
                         };
                     }
                     let mut inserted = self.insert(&keys, rules, &mut is_new);
-                    if inserted.is_err() && self.is_on_server() {
+                    if let Err(error) = &inserted
+                        && self.is_on_server()
+                    {
                         // A failure is reported by the call after it, and the server may be back.
+                        if matches!(error, SeenError::Server { source: ServerError::MadeAnew, .. }) {
+                            let remedy = "nothing: all pages are new once more";
+                            self.log.warning("seen_made_anew", with_causes(error), remedy);
+                        }
                         self.set = None;
                         inserted = self.insert(&keys, rules, &mut is_new);
                     }
@@ -241,7 +248,7 @@ impl Answerer {
             self.hasher.store(Arc::new(set.hasher()));
             self.log
                 .note("seen_opened", format!("{} is back, with {} keys", self.location, set.stats().keys));
-            (self.unconfirmed, self.has_told) = (0, false);
+            (self.told, self.has_told) = (SeenStats::default(), false);
             self.set = Some(set);
         }
         self.set.as_mut().ok_or(SeenError::Failed)
@@ -269,9 +276,20 @@ impl Answerer {
         let stats = set.stats();
         self.rules = rules;
         self.metrics.seen_keys.set(stats.keys);
-        if stats.unconfirmed_keys > self.unconfirmed {
-            let lost = stats.unconfirmed_keys - self.unconfirmed;
-            self.unconfirmed = stats.unconfirmed_keys;
+        let told = std::mem::replace(&mut self.told, stats);
+        if stats.removals > told.removals {
+            let message = format!(
+                "{} was removed while it was used, or lost by its server, and was made again with the same secret",
+                self.location
+            );
+            self.log.warning(
+                "seen_removed",
+                message,
+                "nothing: pages that were met before may be fetched twice",
+            );
+        }
+        if stats.unconfirmed_keys > told.unconfirmed_keys {
+            let lost = stats.unconfirmed_keys - told.unconfirmed_keys;
             let message = format!(
                 "answers of {} for {lost} keys were lost with the connection: they were said to be new",
                 self.location

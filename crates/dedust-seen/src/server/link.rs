@@ -28,30 +28,9 @@ pub(super) struct Link {
     has_password: bool,
     connection: Option<Connection>,
     patience: Duration,
-    greeting: Option<Greeting>,
     /// Before the server has answered for the first time, no answer means that the address is wrong.
     has_answered: bool,
     pub(super) reconnects: u64,
-}
-
-/// What is written on every connection, since a server that was restarted may have lost it.
-pub(super) struct Greeting {
-    /// A key and its value, which is written only if there is none, and must be this one.
-    pub(super) marker: (String, String),
-    /// Sets and their members.
-    pub(super) members: Vec<(String, String)>,
-}
-
-/// Why something did not work.
-enum Failure {
-    Client(RedisError),
-    Server(ServerError),
-}
-
-impl From<RedisError> for Failure {
-    fn from(error: RedisError) -> Self {
-        Self::Client(error)
-    }
 }
 
 impl Link {
@@ -67,30 +46,9 @@ impl Link {
             has_password: address.has_password(),
             connection: None,
             patience,
-            greeting: None,
             has_answered: false,
             reconnects: 0,
         })
-    }
-
-    /// Says something on every connection from now on; not on the one that there is.
-    pub(super) fn greet_with(&mut self, greeting: Greeting) {
-        self.greeting = Some(greeting);
-    }
-
-    /// Adds members to sets, now and on every connection from now on.
-    pub(super) fn register(&mut self, members: Vec<(String, String)>) -> Result<(), ServerError> {
-        self.run(|connection, _| {
-            let mut pipe = redis::pipe();
-            for (set, member) in &members {
-                pipe.cmd("SADD").arg(set).arg(member).ignore();
-            }
-            pipe.query::<()>(connection)
-        })?;
-        if let Some(greeting) = &mut self.greeting {
-            greeting.members.extend(members);
-        }
-        Ok(())
     }
 
     /// Does some work with the connection, again until it succeeds. It is told whether it was tried before, and so may have been done.
@@ -101,24 +59,15 @@ impl Link {
         let mut failed_first: Option<Instant> = None;
         let mut tries = 0;
         loop {
-            let done = match self.connected() {
-                Ok(connection) => work(connection, tries > 0).map_err(Failure::from),
-                Err(failure) => Err(failure),
-            };
-            let error = match done {
+            let error = match self.connected().and_then(|connection| work(connection, tries > 0)) {
                 Ok(done) => {
                     self.has_answered = true;
                     return Ok(done);
                 }
-                Err(failure) => {
-                    // It may be in the middle of an answer.
-                    self.connection = None;
-                    match failure {
-                        Failure::Client(error) => error,
-                        Failure::Server(error) => return Err(error),
-                    }
-                }
+                Err(error) => error,
             };
+            // It may be in the middle of an answer.
+            self.connection = None;
             let is_silent = is_silence(&error);
             if !is_silent && !is_passing(&error) {
                 return Err(refusal(&error, self.has_password));
@@ -138,31 +87,18 @@ impl Link {
         }
     }
 
-    fn connected(&mut self) -> Result<&mut Connection, Failure> {
-        if self.connection.is_none() {
-            let mut connection = self.client.get_connection_with_timeout(CONNECT_TIMEOUT)?;
-            connection.set_read_timeout(Some(ANSWER_TIMEOUT))?;
-            connection.set_write_timeout(Some(ANSWER_TIMEOUT))?;
-            if let Some(greeting) = &self.greeting {
-                greeting.say(&mut connection)?;
+    fn connected(&mut self) -> Result<&mut Connection, RedisError> {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => {
+                let connection = self.client.get_connection_with_timeout(CONNECT_TIMEOUT)?;
+                connection.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+                connection.set_write_timeout(Some(ANSWER_TIMEOUT))?;
+                self.reconnects += u64::from(self.has_answered);
+                connection
             }
-            self.reconnects += u64::from(self.has_answered);
-            self.connection = Some(connection);
-        }
-        self.connection.as_mut().ok_or(Failure::Server(ServerError::Malformed))
-    }
-}
-
-impl Greeting {
-    fn say(&self, connection: &mut Connection) -> Result<(), Failure> {
-        let (name, value) = &self.marker;
-        let mut pipe = redis::pipe();
-        pipe.cmd("SETNX").arg(name).arg(value).ignore().cmd("GET").arg(name);
-        for (set, member) in &self.members {
-            pipe.cmd("SADD").arg(set).arg(member).ignore();
-        }
-        let (found,): (Vec<u8>,) = pipe.query(connection)?;
-        if found == value.as_bytes() { Ok(()) } else { Err(Failure::Server(ServerError::MadeAnew)) }
+        };
+        Ok(self.connection.insert(connection))
     }
 }
 

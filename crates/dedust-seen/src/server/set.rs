@@ -8,7 +8,7 @@ use redis::{Pipeline, RedisWrite, ToRedisArgs, Value, pipe};
 
 use super::address::{self, Address};
 use super::filter::Filter;
-use super::link::{Greeting, Link};
+use super::link::Link;
 use super::marker::Marker;
 use super::names::{CurrentSets, Names, version_of};
 use super::session;
@@ -57,8 +57,7 @@ impl ServerOptions {
             Some(_) => exchange_rules(&mut link, &names)?,
             None => false,
         };
-        link.greet_with(Greeting { marker: (names.marker(), marker.encode()), members: Vec::new() });
-        link.register(members(&names, self.session.as_deref()))?;
+        register(&mut link, &names, self.session.as_deref())?;
         let current = names.current_sets(marker.ttl, now());
         let mut set = ServerSet {
             shown: address.to_string(),
@@ -66,6 +65,7 @@ impl ServerOptions {
             session: self.session.clone(),
             hasher: marker.hasher(),
             ttl: marker.ttl,
+            marker: marker.encode(),
             filter: Filter::new(recent_keys),
             period: current.period,
             batches: 0,
@@ -123,11 +123,19 @@ fn exchange_rules(link: &mut Link, names: &Names) -> Result<bool, ServerError> {
     Ok(before.is_some_and(|before| before != names.version().as_bytes()))
 }
 
-/// What says that there are keys of these rules, and a session.
-fn members(names: &Names, session: Option<&str>) -> Vec<(String, String)> {
-    let version = (names.versions(), names.version().to_owned());
-    let session = session.map(|name| (names.sessions(), name.to_owned()));
-    [version].into_iter().chain(session).collect()
+/// Says on the server that there are keys of these rules, and a session.
+fn register(link: &mut Link, names: &Names, session: Option<&str>) -> Result<(), ServerError> {
+    let mut pipe = pipe();
+    pipe.cmd("SADD").arg(names.versions()).arg(names.version()).ignore();
+    if let Some(session) = session {
+        pipe.cmd("SADD").arg(names.sessions()).arg(session).ignore();
+    }
+    link.run(|connection, _| pipe.query::<()>(connection))
+}
+
+/// Writes a marker if there is none, and asks for the one that there is: two answers.
+fn ask_for_marker(pipe: &mut Pipeline, names: &Names, marker: &str) {
+    pipe.cmd("SETNX").arg(names.marker()).arg(marker).cmd("GET").arg(names.marker());
 }
 
 /// Seconds since 1970, by the clock of this machine.
@@ -156,6 +164,8 @@ pub(crate) struct ServerSet {
     session: Option<String>,
     hasher: KeyHasher,
     ttl: u64,
+    /// What makes the prefix this set, as the server has it.
+    marker: String,
     filter: Filter,
     period: u64,
     /// Batches that were sent.
@@ -271,6 +281,10 @@ impl ServerSet {
     }
 
     /// Adds keys to a set of the server in one transaction, which also says which of them it had before.
+    ///
+    /// The transaction writes and reads the marker: whoever removes the set, also while connections are open, removes its secret with it, and
+    /// processes with two secrets would let every page through twice for ever. Keys that were added beside the secret of
+    /// another are keys of nothing.
     fn add(
         &mut self,
         batch: &Batch,
@@ -288,8 +302,9 @@ impl ServerSet {
         if !sets.contains(&target) {
             sets.push(target);
         }
-        let mut pipe = Pipeline::with_capacity(2 * sets.len() + 3);
+        let mut pipe = Pipeline::with_capacity(2 * sets.len() + 5);
         pipe.atomic();
+        ask_for_marker(&mut pipe, &self.names, &self.marker);
         for set in &sets {
             pipe.cmd("SMISMEMBER").arg(set).arg(&batch.keys);
         }
@@ -319,6 +334,8 @@ impl ServerSet {
             self.figures.unconfirmed_keys += batch.keys.len() as u64;
             return Ok(());
         };
+        let (marker, answers) = answers.split_at_checked(2).ok_or(ServerError::Malformed)?;
+        self.check_marker(marker)?;
         let (members, counts) = answers.split_at_checked(sets.len()).ok_or(ServerError::Malformed)?;
         for (&at, is_known) in batch.at.iter().zip(any_has(members, batch.keys.len())?) {
             is_new[at] = !is_known;
@@ -327,11 +344,33 @@ impl ServerSet {
         Ok(())
     }
 
+    /// Whether the set is still the one that was opened, by the answers to [`ask_for_marker`]. One that was removed, and that nobody has made anew, is
+    /// so again.
+    fn check_marker(&mut self, answers: &[Value]) -> Result<(), ServerError> {
+        let [was_written, Value::BulkString(found)] = answers else { return Err(ServerError::Malformed) };
+        if found != self.marker.as_bytes() {
+            return Err(ServerError::MadeAnew);
+        }
+        if integer(was_written) == Some(1) {
+            self.figures.removals += 1;
+            register(&mut self.link, &self.names, self.session.as_deref())?;
+        }
+        Ok(())
+    }
+
+    /// Asks whether the set is still the one that was opened.
+    fn look_for_marker(&mut self) -> Result<(), ServerError> {
+        let mut pipe = pipe();
+        ask_for_marker(&mut pipe, &self.names, &self.marker);
+        let answers = self.link.run(|connection, _| pipe.query::<Vec<Value>>(connection))?;
+        self.check_marker(&answers)
+    }
+
     /// Asks for the keys of other rules from now on. Whether the server was last used with others.
     pub(crate) fn note_rules(&mut self, fingerprint: u128) -> Result<bool, SeenError> {
         let names = self.names.of_rules(fingerprint);
         let noted = exchange_rules(&mut self.link, &names).and_then(|is_changed| {
-            self.link.register(members(&names, self.session.as_deref()))?;
+            register(&mut self.link, &names, self.session.as_deref())?;
             Ok(is_changed)
         });
         let noted = noted.map_err(|source| SeenError::Server { address: self.shown.clone(), source })?;
@@ -366,13 +405,15 @@ impl ServerSet {
 
     pub(crate) fn commit(mut self) -> Result<u64, SeenError> {
         let Some(name) = self.session.take() else { return Ok(0) };
-        let done = session::commit(&mut self.link, &self.names, &name, self.ttl);
+        let done = self
+            .look_for_marker()
+            .and_then(|()| session::commit(&mut self.link, &self.names, &name, self.ttl));
         done.map_err(|source| SeenError::Server { address: self.shown, source })
     }
 
     pub(crate) fn cancel(mut self) -> Result<u64, SeenError> {
         let Some(name) = self.session.take() else { return Err(SeenError::NoSession) };
-        let done = session::cancel(&mut self.link, &self.names, &name);
+        let done = self.look_for_marker().and_then(|()| session::cancel(&mut self.link, &self.names, &name));
         done.map_err(|source| SeenError::Server { address: self.shown, source })
     }
 }

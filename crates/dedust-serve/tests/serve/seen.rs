@@ -3,6 +3,8 @@ Whether pages were seen, for several clients.
 */
 
 use std::collections::HashMap;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -150,6 +152,36 @@ fn servers_that_share_a_set_say_new_once() {
     assert_eq!(other.text("/v1/seen", "http://a.example/other\n").body, "new\n");
     let another = sharing(&redis.set("another"));
     assert_eq!(another.text("/v1/seen", urls).body, "new\nseen\nerror\n", "a set of its own");
+}
+
+#[test]
+fn servers_agree_after_the_set_was_removed_under_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(redis) = Redis::start(folder.path(), &[]) else { return };
+    let remove = || {
+        let mut client = TcpStream::connect(redis.address).unwrap();
+        client.write_all(b"FLUSHALL\r\n").unwrap();
+        let mut answer = [0; 5];
+        client.read_exact(&mut answer).unwrap();
+        assert_eq!(&answer, b"+OK\r\n");
+    };
+    let seen =
+        |service: &Service, page: u32| service.text("/v1/seen", &format!("http://a.example/{page}\n")).body;
+    let one = sharing(&redis.set("crawl"));
+    assert_eq!(seen(&one, 1), "new\n");
+    remove();
+    assert_eq!(seen(&one, 2), "new\n");
+    assert!(has_told(&one, "seen_removed"));
+    assert_eq!(seen(&sharing(&redis.set("crawl")), 2), "seen\n", "with the same secret");
+
+    remove();
+    let other = sharing(&redis.set("crawl"));
+    assert_eq!(seen(&other, 3), "new\n");
+    // It hears of the other secret with the answer to the first, and is told with the second.
+    assert_eq!([seen(&one, 3), seen(&one, 4)], ["new\n", "new\n"], "rather twice than never");
+    assert!(has_told(&one, "seen_unconfirmed") && has_told(&one, "seen_made_anew"));
+    assert_eq!([seen(&one, 3), seen(&one, 5)], ["seen\n", "new\n"]);
+    assert_eq!(seen(&other, 5), "seen\n");
 }
 
 #[test]

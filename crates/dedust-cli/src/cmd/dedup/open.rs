@@ -138,6 +138,12 @@ pub(super) fn report_server(args: &DedupArgs, stats: &SeenStats, printer: &mut P
             counted(stats.unconfirmed_keys, "key", "keys")
         ));
     }
+    if stats.removals > 0 {
+        printer.warning(format_args!(
+            "{location} was removed while it was used, or lost by its server, and was made again with the same secret: pages that \
+             were met before are new once more"
+        ));
+    }
     if let Some(session) = &args.session {
         printer.note(format_args!(
             "session {session} stays open; `dedust seen commit` keeps what was printed, `dedust seen cancel` forgets it"
