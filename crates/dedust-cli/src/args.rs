@@ -4,6 +4,7 @@ Options that several commands share, with their help. Options of a single comman
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use dedust_io::NamedColumn;
@@ -34,6 +35,38 @@ pub(crate) struct GlobalArgs {
     /// When messages and help are coloured
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorChoice::Auto, global = true, hide_short_help = true, help_heading = "Global options")]
     pub(crate) color: ColorChoice,
+}
+
+/// How long the server of a seen-set is waited for.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PatienceArgs {
+    /// How long a server of seen pages that does not answer is waited for, such as 0s or 10m [default: 60s; serve: 20s]
+    #[arg(long, value_name = "TIME", value_parser = time, hide_short_help = true, long_help = help::PATIENCE)]
+    pub(crate) patience: Option<Duration>,
+}
+
+/// A time with its unit.
+fn time(text: &str) -> Result<Duration, String> {
+    let expected = || format!("`{text}` is no time, expected a number with s, m, h or d, such as 30d");
+    let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(expected)?;
+    let (number, unit) = text.split_at(split);
+    let seconds = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 60 * 60,
+        "d" => 24 * 60 * 60,
+        _ => return Err(expected()),
+    };
+    let number: u32 = number.parse().map_err(|_| expected())?;
+    Ok(Duration::from_secs(u64::from(number) * seconds))
+}
+
+/// A time with its unit, at least a second.
+pub(crate) fn positive_time(text: &str) -> Result<Duration, String> {
+    match time(text)? {
+        Duration::ZERO => Err(format!("`{text}` is no time, expected at least 1s")),
+        time => Ok(time),
+    }
 }
 
 /// When messages and help are coloured.
@@ -115,4 +148,19 @@ pub(crate) struct TrustArgs {
     /// Apply mirrors too, which take URLs of one domain for those of another
     #[arg(long, long_help = help::TRUST_MIRRORS)]
     pub(crate) trust_mirrors: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(positive_time("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(positive_time("30d"), Ok(Duration::from_secs(30 * 86_400)));
+        for text in ["", "30", "0d", "d", "1w", "-1d", "99999999999d", "1.5h"] {
+            assert!(positive_time(text).is_err(), "{text}");
+        }
+        assert_eq!(time("0s"), Ok(Duration::ZERO));
+    }
 }

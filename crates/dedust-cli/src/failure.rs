@@ -130,7 +130,7 @@ fn seen_remedy(error: &SeenError) -> Option<&'static str> {
 fn server_remedy(error: &ServerError) -> Option<&'static str> {
     Some(match error {
         ServerError::Connect { .. } => {
-            "check host and port, and that the server is running: redis-cli -h HOST -p PORT ping"
+            "check host and port, and that the server is running: redis-cli -h HOST -p PORT ping; --patience says how long it is waited for"
         }
         ServerError::Lost { .. } => {
             "run it again when the server is back; what it was asked for last may count as seen, unless the session is cancelled"

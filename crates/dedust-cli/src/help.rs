@@ -276,6 +276,9 @@ pub(crate) const SESSION: &str = "The crawl that this is a part of, on a server.
 /// What `dedup --ttl` does.
 pub(crate) const TTL: &str = "How long a new set on a server remembers a page, such as 12h or 30d: so long at least, and half as long again at most. After that the page is printed once more. All processes must give the same, or none. Clocks of machines may differ by less than half of it [default: for good]";
 
+/// What `--patience` does.
+pub(crate) const PATIENCE: &str = "How long a server of seen pages that does not answer is waited for: when it is connected to first, and each time it goes away. With 0s, a wrong address is told at once; a job that starts with its server, or outlives its restarts, may need 10m [default: 60s; serve: 20s]";
+
 /// What `dedup --shadow` does.
 pub(crate) const SHADOW: &str = "Rules on trial: tell at the end how many of the printed URLs they would have left out too, by site and edit, with some pairs of URLs. What is printed stays the same, and so does the folder of --seen. Only URLs of this run are compared. Takes 20 to 40 bytes of memory for a URL, and 16 MiB for pairs";
 

@@ -348,8 +348,8 @@ fn what_is_wrong_is_said_with_a_remedy() {
         "{text}"
     );
     // Nobody listens there.
-    let text =
-        told(&["rules.json", "--listen", "127.0.0.1:0", "--seen", "redis://user:secret@127.0.0.1:1/crawl"]);
+    let nobody = ["--seen", "redis://user:secret@127.0.0.1:1/crawl", "--patience", "0s"];
+    let text = told(&[&["rules.json", "--listen", "127.0.0.1:0"], &nobody[..]].concat());
     assert!(
         text.contains("redis://127.0.0.1:1/crawl") && text.contains("hint: check host and port"),
         "{text}"

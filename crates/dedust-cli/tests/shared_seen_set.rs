@@ -149,6 +149,26 @@ fn other_rules_have_other_keys_unless_they_are_made_again() {
 }
 
 #[test]
+fn a_command_that_starts_before_its_server_waits_for_it_and_says_so() {
+    let Some(mut sandbox) = Sandbox::start(&[]) else { return };
+    fs::write(sandbox.folder.path().join("urls.txt"), "http://a.example/\n").unwrap();
+    sandbox.redis.kill();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_dedust"))
+        .args(["dedup", "rules.json", "urls.txt", "--seen", &sandbox.redis.set("crawl")])
+        .current_dir(sandbox.folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
+    assert!(told.contains("no connection to the server") && told.ends_with("; it is waited for\n"), "{told}");
+    sandbox.redis.start_again();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(0), &b"http://a.example/\n"[..]));
+}
+
+#[test]
 fn a_set_that_is_removed_while_it_is_used_is_warned_of() {
     let Some(sandbox) = Sandbox::start(&[]) else { return };
     let set = sandbox.redis.set("crawl");
@@ -211,7 +231,7 @@ fn messages_name_the_address_without_its_password_and_the_remedy() {
         &["--session is for sets on servers", "redis://HOST/PREFIX"],
     );
     fails(
-        &["--seen", "redis://127.0.0.1:1/crawl"],
+        &["--seen", "redis://127.0.0.1:1/crawl", "--patience", "0s"],
         &["redis://127.0.0.1:1/crawl", "no connection", "redis-cli"],
     );
     assert!(!sandbox.folder.path().join("folder").exists());

@@ -118,7 +118,7 @@ impl PySeenSet {
     ///
     /// Keys that different rules make are kept apart: give the normalizer that makes them. A session is the name of a crawl, for all
     /// its processes; others see its keys after commit(). A new set remembers keys for good, or for the time of ttl at least. A server that
-    /// goes away is waited for a minute, or as long as patience says; keys whose answer is lost are new, and counted in stats["unconfirmed_keys"].
+    /// is not there, yet or any more, is waited for a minute, or as long as patience says; keys whose answer is lost are new, and counted in stats["unconfirmed_keys"].
     #[staticmethod]
     #[pyo3(signature = (address, *, normalizer=None, session=None, ttl=None, patience=None))]
     fn connect(

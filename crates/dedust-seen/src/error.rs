@@ -102,6 +102,14 @@ pub enum SeenError {
     Failed,
 }
 
+#[cfg(feature = "redis")]
+impl SeenError {
+    /// Whether a server does not answer now, and may answer later.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Server { source: ServerError::Connect { .. } | ServerError::Lost { .. }, .. })
+    }
+}
+
 /// What is wrong with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

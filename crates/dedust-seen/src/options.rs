@@ -83,11 +83,20 @@ impl SeenOptions {
         self
     }
 
-    /// How long a server that does not answer any more is waited for, before that is an error; default 60 seconds.
+    /// How long a server that does not answer, yet or any more, is waited for, before that is an error; default 60 seconds.
     #[cfg(feature = "redis")]
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
-        self.server.patience = patience;
+        self.server.patience.later = patience;
+        self
+    }
+
+    /// How long a server is waited for that has not answered since the set was opened; default as [`patience`](Self::patience). With
+    /// zero, a failure that may pass is told at once: see [`SeenError::may_pass`](crate::SeenError::may_pass).
+    #[cfg(feature = "redis")]
+    #[must_use]
+    pub fn first_patience(mut self, patience: Duration) -> Self {
+        self.server.patience.first = Some(patience);
         self
     }
 }
@@ -102,16 +111,26 @@ pub(crate) struct FolderOptions {
 
 /// How a server is used.
 #[cfg(feature = "redis")]
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ServerOptions {
     pub(crate) session: Option<String>,
     pub(crate) ttl: Option<Duration>,
-    pub(crate) patience: Duration,
+    pub(crate) patience: Patience,
+}
+
+/// How long a server that does not answer is waited for.
+#[cfg(feature = "redis")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// Before it has answered; as after that if there is none.
+    pub(crate) first: Option<Duration>,
+    /// Once it has.
+    pub(crate) later: Duration,
 }
 
 #[cfg(feature = "redis")]
-impl Default for ServerOptions {
+impl Default for Patience {
     fn default() -> Self {
-        Self { session: None, ttl: None, patience: Duration::from_secs(60) }
+        Self { first: None, later: Duration::from_secs(60) }
     }
 }

@@ -160,7 +160,7 @@ fn a_session_whose_process_died_can_be_ended_by_others_or_ends_by_itself() {
         redis::cmd("TTL").arg(format!("crawl:{:032x}:session:a", 1)).query(&mut client(&redis)).unwrap();
     assert!((1..=7 * 24 * 60 * 60).contains(&left), "{left}");
 
-    let mut admin = SeenServer::connect(&address).unwrap();
+    let mut admin = SeenServer::connect(&address, &SeenSet::options()).unwrap();
     let open: Vec<(u64, usize, bool)> = admin
         .versions()
         .unwrap()
@@ -271,7 +271,7 @@ fn processes_agree_on_one_secret_after_the_set_was_removed_under_them() {
         let mut other = options.connect(&address).unwrap();
         assert_eq!(ask(&mut other, [2, 3]), [false, true]);
         assert_eq!((ask(&mut old, [3, 4]), old.stats().removals), (vec![false, true], 1));
-        assert_eq!(SeenServer::connect(&address).unwrap().versions().unwrap().len(), 1);
+        assert_eq!(SeenServer::connect(&address, &options).unwrap().versions().unwrap().len(), 1);
 
         // Another one is the first, with another secret: those of the old one end, and hide nothing.
         remove();
@@ -299,6 +299,25 @@ fn a_session_whose_set_was_removed_does_not_end_another_of_its_name() {
         assert!(matches!(refused(error).0, ServerError::MadeAnew));
     }
     assert_eq!(new.commit().unwrap(), 2);
+}
+
+#[test]
+fn the_first_connection_is_tried_again_too() {
+    let Some((_folder, mut redis)) = server(&[]) else { return };
+    let proxy = LossyProxy::start(redis.address);
+    proxy.lose(Loss::Request);
+    let mut set = SeenSet::connect(&format!("redis://{}/crawl", proxy.address)).unwrap();
+    assert_eq!((ask(&mut set, [1]), set.stats().reconnects), (vec![true], 0));
+
+    redis.kill();
+    let listener = TcpListener::bind(redis.address).unwrap();
+    let address = redis.set("crawl");
+    let connecting = thread::spawn(move || SeenSet::connect(&address));
+    // It has tried once when the server is started.
+    drop(listener.accept().unwrap());
+    drop(listener);
+    redis.start_again();
+    assert_eq!(ask(&mut connecting.join().unwrap().unwrap(), [1]), [true]);
 }
 
 #[test]
@@ -355,7 +374,7 @@ fn what_cannot_be_used_is_refused_without_naming_the_password() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_told_at_once_and_one_that_goes_away_is_waited_for() {
+fn a_server_that_goes_away_is_waited_for_and_then_told() {
     let Some((_folder, mut redis)) = server(&[]) else { return };
     let address = redis.set("crawl");
     let mut set = SeenSet::options().patience(Duration::from_millis(300)).connect(&address).unwrap();
@@ -366,8 +385,10 @@ fn a_server_that_is_not_there_is_told_at_once_and_one_that_goes_away_is_waited_f
     assert_eq!(is_new.iter().filter(|&&is_new| is_new).count(), 9_998);
     let (error, _) = refused(set.close().unwrap_err());
     assert!(error.to_string().starts_with("the server has not answered for"), "{error}");
-    let error = SeenSet::connect(&address).unwrap_err();
+    let impatient = SeenSet::options().first_patience(Duration::ZERO);
+    let error = impatient.connect(&address).unwrap_err();
     assert_eq!(error.to_string(), format!("cannot use the set of seen keys at {address}"));
+    assert!(error.may_pass());
     let (error, _) = refused(error);
     assert!(matches!(error, ServerError::Connect { .. }), "{error}");
 
@@ -379,7 +400,8 @@ fn a_server_that_is_not_there_is_told_at_once_and_one_that_goes_away_is_waited_f
         client.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
         client
     });
-    let (error, _) = refused(SeenSet::connect(&format!("redis://{address}/crawl")).unwrap_err());
-    assert!(matches!(error, ServerError::Malformed), "{error}");
+    let error = SeenSet::connect(&format!("redis://{address}/crawl")).unwrap_err();
+    assert!(!error.may_pass());
+    assert!(matches!(refused(error).0, ServerError::Malformed));
     answering.join().unwrap();
 }

@@ -10,6 +10,7 @@ requests fail.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use dedust::errors::with_causes;
@@ -71,9 +72,17 @@ impl Seen {
         let Some(location) = &options.seen else { return Ok(None) };
         let durability = if options.sync { Durability::Power } else { Durability::Process };
         let opening = SeenSet::options().durability(durability).patience(options.seen_patience);
-        let set = location.open(&opening.clone().rules(rules))?;
-        let stats = set.stats();
         let log = &options.log;
+        let now = opening.clone().rules(rules);
+        let set = match location.open(&now.clone().first_patience(Duration::ZERO)) {
+            Err(error) if error.may_pass() => {
+                let message = format!("{}: it is waited for", with_causes(&error));
+                log.warning("seen_awaited", message, "check the server of the set, and its address");
+                location.open(&now)
+            }
+            opened => opened,
+        }?;
+        let stats = set.stats();
         log.note("seen_opened", format!("{location} has {} keys", stats.keys));
         if stats.rules_changed {
             warn_of_rules(location, stats.keys, log);
@@ -93,6 +102,8 @@ impl Seen {
             );
         }
         metrics.seen_keys.set(stats.keys);
+        // Whoever asks while the server is gone is not to wait.
+        let opening = opening.first_patience(Duration::ZERO);
         let hasher = Arc::new(ArcSwap::from_pointee(set.hasher()));
         let (questions, asked) = mpsc::channel(WAITING);
         let mut answerer = Answerer {

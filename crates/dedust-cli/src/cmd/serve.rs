@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use dedust_seen::SeenLocation;
 use dedust_serve::{Event, Level, Log, RulesError, ServeError, ServeOptions, Server};
 
-use crate::args::TrustArgs;
+use crate::args::{PatienceArgs, TrustArgs};
 use crate::failure::{self, Refusal, SYNC_OF_SERVERS};
 use crate::help;
 use crate::printer::{Messages, Printer};
@@ -60,6 +60,9 @@ pub(crate) struct ServeArgs {
     /// How far the rules are trusted.
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
+    /// How long the server of the set is waited for.
+    #[command(flatten)]
+    pub(crate) patience: PatienceArgs,
 }
 
 /// How the log is written.
@@ -121,6 +124,7 @@ fn serve(
     options.public = args.public;
     options.hosts.clone_from(&args.host);
     options.seen.clone_from(&args.seen);
+    options.seen_patience = args.patience.patience.unwrap_or(options.seen_patience);
     options.sync = args.sync;
     options.trust_mirrors = args.trust.trust_mirrors;
     options.token = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());

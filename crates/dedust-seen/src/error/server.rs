@@ -27,7 +27,7 @@ pub enum ServerError {
         /// What the system says.
         source: io::Error,
     },
-    /// The server answered once, and then no more.
+    /// The server answered once, and then no more; or it says that it cannot answer yet.
     #[error("the server has not answered for {} s", waited.as_secs())]
     Lost {
         /// How long it was waited for.

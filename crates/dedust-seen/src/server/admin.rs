@@ -13,7 +13,7 @@ use super::names::Names;
 use super::session;
 use super::set::now;
 use crate::error::{SeenError, ServerError};
-use crate::options::ServerOptions;
+use crate::options::SeenOptions;
 
 /// The keys of some rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,12 +48,13 @@ pub struct SeenServer {
 }
 
 impl SeenServer {
-    /// Connects to a set, which must be there.
-    pub fn connect(address: &str) -> Result<Self, SeenError> {
+    /// Connects to a set, which must be there. Its server is waited for as [`SeenOptions::patience`] and
+    /// [`first_patience`](SeenOptions::first_patience) say.
+    pub fn connect(address: &str, options: &SeenOptions) -> Result<Self, SeenError> {
         let shown = address::shown(address);
         let open = || {
             let address = Address::parse(address)?;
-            let mut link = Link::new(&address, ServerOptions::default().patience)?;
+            let mut link = Link::new(&address, options.server.patience)?;
             let name = Names::new(&address.prefix, "").marker();
             let found =
                 link.run(|connection, _| redis::cmd("GET").arg(&name).query::<Option<Vec<u8>>>(connection))?;

@@ -4,7 +4,9 @@ The connection to a server: made again when it breaks, and waited for, up to a l
 Knows which failures pass by themselves. What is to be sent again after one, and whether it was executed before, the caller has to find out.
 */
 
+use std::error::Error;
 use std::io;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,7 @@ use redis::{Client, Connection, ErrorKind, RedisError, ServerErrorKind};
 
 use super::address::Address;
 use crate::error::ServerError;
+use crate::options::Patience;
 
 /// For a connection to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -27,15 +30,15 @@ pub(super) struct Link {
     client: Client,
     has_password: bool,
     connection: Option<Connection>,
-    patience: Duration,
-    /// Before the server has answered for the first time, no answer means that the address is wrong.
+    patience: Patience,
+    /// Before the server has answered for the first time, the address may be wrong.
     has_answered: bool,
     pub(super) reconnects: u64,
 }
 
 impl Link {
     /// Prepares a connection; it is made when it is used.
-    pub(super) fn new(address: &Address, patience: Duration) -> Result<Self, ServerError> {
+    pub(super) fn new(address: &Address, patience: Patience) -> Result<Self, ServerError> {
         if address.is_tls() {
             // Another part of the process may have chosen one already.
             let _ = rustls::crypto::ring::default_provider().install_default();
@@ -75,14 +78,17 @@ impl Link {
             if error.kind() == ErrorKind::Parse && !self.has_answered {
                 return Err(ServerError::Malformed);
             }
-            if is_silent && !self.has_answered {
+            let waited = failed_first.get_or_insert_with(Instant::now).elapsed();
+            let first = self.patience.first.filter(|_| !self.has_answered);
+            let patience = first.unwrap_or(self.patience.later);
+            let is_over = waited >= patience;
+            if is_silent && !self.has_answered && (is_over || is_distrust(&error)) {
                 return Err(ServerError::Connect { source: io::Error::other(error) });
             }
-            let waited = failed_first.get_or_insert_with(Instant::now).elapsed();
-            if waited >= self.patience {
+            if is_over {
                 return Err(ServerError::Lost { waited, source: io::Error::other(error) });
             }
-            thread::sleep(pause(tries).min(self.patience - waited));
+            thread::sleep(pause(tries).min(patience - waited));
             tries += 1;
         }
     }
@@ -113,6 +119,13 @@ fn pause(tries: u32) -> Duration {
 fn is_silence(error: &RedisError) -> bool {
     // An answer that is cut off is not read as an answer.
     matches!(error.kind(), ErrorKind::Io | ErrorKind::Parse)
+}
+
+/// Whether the server is not who it should be: with TLS alone, what was said cannot be understood or is not believed.
+fn is_distrust(error: &RedisError) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<Arc<dyn Error + Send + Sync>>());
+    let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::InvalidData)
 }
 
 /// Whether the server says that it cannot answer now, as while it reads its files or is a replica.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use dedust_seen::SeenLocation;
 
-use crate::args::{ReadArgs, TrustArgs};
+use crate::args::{PatienceArgs, ReadArgs, TrustArgs, positive_time};
 use crate::help;
 
 /// Options of `dedup`.
@@ -28,7 +28,7 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_name = "NAME", requires = "seen", hide_short_help = true, long_help = help::SESSION)]
     pub(crate) session: Option<String>,
     /// How long a new set on a server remembers a page, such as 12h or 30d [default: for good]
-    #[arg(long, value_name = "TIME", requires = "seen", value_parser = time, hide_short_help = true, long_help = help::TTL)]
+    #[arg(long, value_name = "TIME", requires = "seen", value_parser = positive_time, hide_short_help = true, long_help = help::TTL)]
     pub(crate) ttl: Option<Duration>,
     /// Rules have changed: make the set anew, from the URLs that were printed before; may be given again
     #[arg(long, value_name = "FILE", requires = "seen", long_help = help::REKEY)]
@@ -60,22 +60,9 @@ pub(crate) struct DedupArgs {
     /// How far the rules are trusted.
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
-}
-
-/// A time with its unit.
-fn time(text: &str) -> Result<Duration, String> {
-    let expected = || format!("`{text}` is no time, expected a number with s, m, h or d, such as 30d");
-    let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(expected)?;
-    let (number, unit) = text.split_at(split);
-    let seconds = match unit {
-        "s" => 1,
-        "m" => 60,
-        "h" => 60 * 60,
-        "d" => 24 * 60 * 60,
-        _ => return Err(expected()),
-    };
-    let number: u32 = number.parse().map_err(|_| expected())?;
-    if number == 0 { Err(expected()) } else { Ok(Duration::from_secs(u64::from(number) * seconds)) }
+    /// How long the server of the set is waited for.
+    #[command(flatten)]
+    pub(crate) patience: PatienceArgs,
 }
 
 /// What `dedup` writes.
@@ -132,15 +119,6 @@ impl Schemes {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn times_have_units() {
-        assert_eq!(time("90s").unwrap(), Duration::from_secs(90));
-        assert_eq!(time("30d").unwrap(), Duration::from_secs(30 * 86_400));
-        for text in ["", "30", "0d", "d", "1w", "-1d", "99999999999d", "1.5h"] {
-            assert!(time(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn schemes_are_those_of_keys() {

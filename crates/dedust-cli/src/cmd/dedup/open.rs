@@ -13,7 +13,7 @@ use dedust_seen::{Durability, SeenKey, SeenLocation, SeenOptions, SeenSet, SeenS
 
 use super::args::DedupArgs;
 use super::piece::{seen_key, shows_page};
-use crate::cmd::seen::warn_of_format_1;
+use crate::cmd::seen::{patiently, warn_of_format_1};
 use crate::failure::{Refusal, SYNC_OF_SERVERS};
 use crate::number::counted;
 use crate::observe::read_all;
@@ -104,7 +104,9 @@ fn connect(
     let mut is_filled = false;
     if !args.rekey.is_empty() {
         // Not in a session: what was printed before counts as seen, whatever becomes of this crawl.
-        let mut filling = Filling::new(options.connect(address)?);
+        let connected =
+            patiently(&args.patience, options.clone(), printer, |options| options.connect(address));
+        let mut filling = Filling::new(connected?);
         filling.fill(args, normalizer, printer)?;
         let keys = filling.set.stats().keys;
         filling.set.close()?;
@@ -114,7 +116,7 @@ fn connect(
     if let Some(session) = &args.session {
         options = options.session(session);
     }
-    let seen = options.connect(address)?;
+    let seen = patiently(&args.patience, options, printer, |options| options.connect(address))?;
     let stats = seen.stats();
     printer.detail(format_args!("{} in {name}", counted(stats.keys, "key", "keys")));
     if stats.rules_changed && !is_filled {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::args::ReportFormat;
+use crate::args::{PatienceArgs, ReportFormat};
 use crate::help;
 
 /// Options of `seen`.
@@ -56,6 +56,9 @@ pub(crate) struct SeenServerArgs {
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub(crate) format: ReportFormat,
+    /// How long the server is waited for.
+    #[command(flatten)]
+    pub(crate) patience: PatienceArgs,
 }
 
 impl std::fmt::Debug for SeenServerArgs {

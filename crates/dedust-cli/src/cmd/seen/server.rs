@@ -2,12 +2,15 @@
 Sets on servers: whose keys there are, and how sessions end.
 */
 
+use std::time::Duration;
+
 use dedust_seen::server::{RulesVersion, SeenServer};
+use dedust_seen::{SeenError, SeenOptions, SeenSet};
 use serde::Serialize;
 
 use super::args::{SeenForgetArgs, SeenServerArgs, SeenSessionArgs};
 use crate::ExitStatus;
-use crate::args::ReportFormat;
+use crate::args::{PatienceArgs, ReportFormat};
 use crate::number::counted;
 use crate::printer::Printer;
 
@@ -42,8 +45,34 @@ enum Record<'a> {
     },
 }
 
+/// Connects to a server, with the patience that was asked for. Says that it is waited for if it does not answer at once.
+pub(crate) fn patiently<T>(
+    args: &PatienceArgs,
+    options: SeenOptions,
+    printer: &mut Printer,
+    connect: impl Fn(&SeenOptions) -> Result<T, SeenError>,
+) -> Result<T, SeenError> {
+    let options = match args.patience {
+        Some(patience) => options.patience(patience),
+        None => options,
+    };
+    match connect(&options.clone().first_patience(Duration::ZERO)) {
+        Err(error) if error.may_pass() && args.patience != Some(Duration::ZERO) => {
+            printer.note(format_args!("{:#}; it is waited for", anyhow::Error::new(error)));
+            connect(&options)
+        }
+        connected => connected,
+    }
+}
+
+fn connect(args: &SeenServerArgs, printer: &mut Printer) -> Result<SeenServer, SeenError> {
+    patiently(&args.patience, SeenSet::options(), printer, |options| {
+        SeenServer::connect(&args.address, options)
+    })
+}
+
 pub(super) fn list(args: &SeenServerArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let mut server = SeenServer::connect(&args.address)?;
+    let mut server = connect(args, printer)?;
     for version in server.versions()? {
         print(&version, args.format, printer)?;
     }
@@ -73,21 +102,21 @@ fn print(version: &RulesVersion, format: ReportFormat, printer: &mut Printer) ->
 }
 
 pub(super) fn commit(args: &SeenSessionArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let mut server = SeenServer::connect(&args.server.address)?;
+    let mut server = connect(&args.server, printer)?;
     let keys = server.commit(&args.session)?;
     let what = format!("session {} committed at {}", args.session, server.address());
     done("commit", &what, keys, args.server.format, printer)
 }
 
 pub(super) fn cancel(args: &SeenSessionArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let mut server = SeenServer::connect(&args.server.address)?;
+    let mut server = connect(&args.server, printer)?;
     let keys = server.cancel(&args.session)?;
     let what = format!("session {} cancelled at {}", args.session, server.address());
     done("cancel", &what, keys, args.server.format, printer)
 }
 
 pub(super) fn forget(args: &SeenForgetArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    let mut server = SeenServer::connect(&args.server.address)?;
+    let mut server = connect(&args.server, printer)?;
     let keys = server.forget(&args.rules)?;
     let what = format!("keys of the rules {} removed from {}", args.rules, server.address());
     done("forget", &what, keys, args.server.format, printer)
