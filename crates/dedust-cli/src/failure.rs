@@ -132,6 +132,9 @@ fn server_remedy(error: &ServerError) -> Option<&'static str> {
         ServerError::Connect { .. } => {
             "check host and port, and that the server is running: redis-cli -h HOST -p PORT ping; --patience says how long it is waited for"
         }
+        ServerError::Address { .. } => {
+            "give a folder as ./NAME, or an address as redis://:PASSWORD@HOST/PREFIX, with special characters as %40"
+        }
         ServerError::Lost { .. } => {
             "run it again when the server is back; what it was asked for last may count as seen, unless the session is cancelled"
         }

@@ -52,6 +52,12 @@ impl Sandbox {
     }
 }
 
+fn names_in(folder: &Path) -> Vec<std::ffi::OsString> {
+    let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    names
+}
+
 fn run(folder: &Path, args: &[&str], input: &str, environment: &[(&str, &str)]) -> Ran {
     let mut child = Command::new(env!("CARGO_BIN_EXE_dedust"))
         .args(args)
@@ -234,7 +240,27 @@ fn messages_name_the_address_without_its_password_and_the_remedy() {
         &["--seen", "redis://127.0.0.1:1/crawl", "--patience", "0s"],
         &["redis://127.0.0.1:1/crawl", "no connection", "redis-cli"],
     );
-    assert!(!sandbox.folder.path().join("folder").exists());
+    let before = names_in(sandbox.folder.path());
+    for address in [
+        &format!("redis:/:sesame@{at}/crawl") as &str,
+        &format!("rediss::sesame@{at}/crawl"),
+        &format!("REDIS:/user:sesame@{at}/crawl"),
+        &format!("//:sesame@{at}/crawl"),
+        &format!(":sesame@{at}/crawl"),
+        "redis:/:sesame",
+        "unix:/run/redis.sock?password=sesame",
+        "redis+unix:/run/redis.sock",
+    ] {
+        fails(
+            &["--seen", address],
+            &["it lacks `://`", "redis://HOST:PORT/PREFIX", "hint: give a folder as ./NAME"],
+        );
+        let ran = sandbox.run(&["seen", "list", address], "");
+        assert!(ran.err.contains("it lacks `://`") && !ran.err.contains("sesam"), "{}", ran.err);
+    }
+    assert_eq!(names_in(sandbox.folder.path()), before, "no folder of such a name");
+    let ran = sandbox.run(&["dedup", "rules.json", "--seen", "./redis:folder"], "http://a.example/\n");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), "http://a.example/\n"), "{}", ran.err);
 
     let ran = sandbox.run(
         &["dedup", "rules.json", "--seen", &with("sesame", "crawl"), "--ttl", "1d"],

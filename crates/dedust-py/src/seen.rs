@@ -13,6 +13,7 @@ use std::time::Duration;
 use arrow_array::BooleanArray;
 use arrow_schema::DataType;
 use dedust::errors::with_causes;
+use dedust_seen::server::{is_address, shown_address};
 use dedust_seen::{Durability, SeenKey, SeenSet};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -96,6 +97,16 @@ impl PySeenSet {
     #[new]
     #[pyo3(signature = (folder=None, *, durability="process"))]
     fn new(py: Python<'_>, folder: Option<PathBuf>, durability: &str) -> PyResult<Self> {
+        // It may have a password in it.
+        if let Some(address) =
+            folder.as_ref().map(|folder| folder.to_string_lossy()).filter(|text| is_address(text))
+        {
+            let shown = shown_address(&address);
+            let text = format!(
+                "{shown} is meant as the address of a server, expected a folder; give addresses to SeenSet.connect"
+            );
+            return Err(PyValueError::new_err(text));
+        }
         let durability = match durability {
             "process" => Durability::Process,
             "power" => Durability::Power,

@@ -155,10 +155,15 @@ def test_the_command_does_not_print_what_python_has_seen(
 
 
 def test_a_server_is_named_without_its_password(redis_server: str) -> None:
-    for address in ("redis://:secret@127.0.0.1:1/crawl", "redis://:secret@127.0.0.1/0", "mysql://:secret@host/crawl"):
+    for address in ("redis://:secret@127.0.0.1:1/crawl", "redis:/:secret@127.0.0.1/0", "mysql://:secret@host/crawl"):
         with pytest.raises(dedust.SeenError, match="cannot use the set of seen keys at") as raised:
             dedust.SeenSet.connect(address, patience=timedelta(0))
         assert "secret" not in str(raised.value)
+    for folder in ("redis:/:secret@host/crawl", Path("rediss://:secret@host/crawl"), ":secret@host/crawl"):
+        with pytest.raises(ValueError, match=r"\.\.\.@host/crawl is meant as the address of a server, expected a folder") as refused:
+            dedust.SeenSet(folder)
+        assert "secret" not in str(refused.value)
+        assert not Path(str(folder)).exists()
     day = timedelta(days=1)
     with dedust.SeenSet.connect(f"{redis_server}/crawl", ttl=day, patience=timedelta(seconds=1)) as seen:
         assert seen.insert("a")

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use crate::error::SeenError;
 use crate::options::SeenOptions;
-use crate::server::shown_address;
+use crate::server::{is_address, shown_address};
 use crate::set::SeenSet;
 
 /// Where a set of seen keys is.
@@ -39,12 +39,8 @@ impl SeenLocation {
 
 impl From<OsString> for SeenLocation {
     fn from(text: OsString) -> Self {
-        match text.into_string() {
-            // With a scheme that is not known, too: a folder of that name is hardly meant.
-            Ok(text) if text.contains("://") => Self::Server(text),
-            Ok(text) => Self::Folder(text.into()),
-            Err(text) => Self::Folder(text.into()),
-        }
+        let shown = text.to_string_lossy();
+        if is_address(&shown) { Self::Server(shown.into_owned()) } else { Self::Folder(text.into()) }
     }
 }
 

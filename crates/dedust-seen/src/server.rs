@@ -53,9 +53,10 @@ pub use crate::error::ServerError;
 #[cfg(doc)]
 use {crate::SeenStats, filter::Filter, names::Names};
 
-/// Whether a text names a set on a server and not a folder.
+/// Whether a text names a set on a server and not a folder. Also where it is no address that can be used, but is meant as one: it may have a
+/// password in it, which must not become the name of a folder.
 pub fn is_address(text: &str) -> bool {
-    text.starts_with("redis://") || text.starts_with("rediss://")
+    address::is_meant(text)
 }
 
 /// An address as messages show it: without user, password and options, whether or not it can be read.

@@ -30,6 +30,9 @@ impl Address {
     /// Reads `redis://[USER:PASSWORD@]HOST[:PORT]/PREFIX[?db=NUMBER]`.
     pub(crate) fn parse(text: &str) -> Result<Self, ServerError> {
         let fail = |problem| ServerError::Address { problem };
+        if !text.contains("://") {
+            return Err(fail("it lacks `://` behind the scheme (a folder is written ./NAME)"));
+        }
         let url = Url::parse(text).map_err(|_| fail("it is no URL"))?;
         let is_tls = match url.scheme() {
             "redis" => false,
@@ -116,15 +119,57 @@ impl fmt::Debug for Address {
     }
 }
 
-/// An address that may not be one, without what could be a password: all before the last `@`, and options.
+/// Schemes, of this program and of others, of addresses of servers and sockets.
+const SCHEMES: [&str; 10] =
+    ["redis", "rediss", "valkey", "valkeys", "unix", "unixs", "tcp", "tls", "http", "https"];
+
+/// Whether a text is meant as an address, good or bad: with `://` whatever the scheme, with a scheme that is known, in any letter case
+/// and however it goes on; or with a user or password before `@`. A path that starts with `/`, `.` or a drive is a folder, but for one with two
+/// slashes and a `@`.
+pub(crate) fn is_meant(text: &str) -> bool {
+    let text = text.trim_start();
+    if text.contains("://") || text.starts_with("//") && text.contains('@') {
+        return true;
+    }
+    let is_drive = matches!(text.as_bytes(), [_, b':', b'/' | b'\\', ..]);
+    if text.starts_with(['/', '.']) || is_drive {
+        return false;
+    }
+    let has_user = text.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'));
+    has_user || text.split_once(':').is_some_and(|(scheme, _)| is_known(scheme))
+}
+
+/// Whether a scheme is that of a server or a socket. Also `redis+unix`, `redis-sentinel` and the like.
+fn is_known(scheme: &str) -> bool {
+    let scheme = scheme.to_ascii_lowercase();
+    scheme.split(['+', '-']).any(|part| SCHEMES.contains(&part))
+}
+
+/// An address that may not be one, without what could be a password: all before the last `@`, options, and a host with a port that is none.
 pub(crate) fn shown(text: &str) -> String {
     if let Ok(address) = Address::parse(text) {
         return address.to_string();
     }
-    let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
+    let text = text.trim_start();
+    let is_scheme =
+        |scheme: &str| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    let (scheme, rest) = text
+        .split_once("://")
+        .filter(|(scheme, _)| is_scheme(scheme))
+        .or_else(|| text.split_once(':').filter(|(scheme, _)| is_known(scheme)))
+        .unwrap_or(("redis", text));
     // The end of a password with a `@`, `?` or `#` of its own must not be taken for a host, so the last `@` counts.
     let (user, place) = rest.rsplit_once('@').map_or(("", rest), |(_, place)| ("...@", place));
     let place = place.split(['?', '#']).next().unwrap_or_default();
+    let host = place.trim_start_matches('/').split('/').next().unwrap_or_default();
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let may_be_password = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+        Some((_, port)) => !port.strip_prefix(':').is_none_or(is_port),
+        None => host.split_once(':').is_some_and(|(host, port)| host.is_empty() || !is_port(port)),
+    };
+    if user.is_empty() && may_be_password {
+        return format!("{scheme}://...");
+    }
     format!("{scheme}://{user}{place}")
 }
 
@@ -173,6 +218,51 @@ mod tests {
             assert!(error.contains(problem), "{text}: {error}");
             assert!(!error.contains("sec"), "{error}");
             assert_eq!(shown(text), shown_as);
+        }
+    }
+
+    #[test]
+    fn what_is_meant_as_an_address_is_no_folder_and_is_shown_without_its_password() {
+        for (text, shown_as) in [
+            ("redis:/:sesame@host/p", "redis://...@host/p"),
+            ("redis::sesame@host/p", "redis://...@host/p"),
+            ("redis::sesame", "redis://..."),
+            ("redis://:sesame", "redis://..."),
+            ("redis:/:sesame", "redis://..."),
+            ("redis:///:sesame/p", "redis://..."),
+            ("redis:\\\\:sesame@host\\p", "redis://...@host\\p"),
+            ("rediss:/user:sesame@host/p", "rediss://...@host/p"),
+            ("REDIS:/:sesame@host/p", "REDIS://...@host/p"),
+            (" redis:/:sesame@host/p", "redis://...@host/p"),
+            ("unix:/run/redis.sock?password=sesame", "unix:///run/redis.sock"),
+            ("redis+unix:/run/redis.sock", "redis+unix:///run/redis.sock"),
+            ("redis-sentinel:/:sesame@host/p", "redis-sentinel://...@host/p"),
+            ("valkey:/:sesame@host/p", "valkey://...@host/p"),
+            ("//:sesame@host/p", "redis://...@host/p"),
+            (":sesame@host/p", "redis://...@host/p"),
+            ("user:sesame@host:6379/p", "redis://...@host:6379/p"),
+        ] {
+            assert!(is_meant(text), "{text}");
+            let error = Address::parse(text).unwrap_err().to_string();
+            assert!(!error.contains("sesame") && error.contains("expected redis://"), "{text}: {error}");
+            assert_eq!(shown(text), shown_as, "{text}");
+        }
+        // In capitals it is one.
+        assert!(is_meant("REDIS://:sesame@host/p"));
+        assert_eq!(Address::parse("REDIS://:sesame@host/p").unwrap().to_string(), "redis://host:6379/p");
+        for folder in [
+            "seen",
+            "/var/seen",
+            "./redis:x",
+            "../a:b@c",
+            "/a:b@c",
+            "redis",
+            "2026:11",
+            "C:\\seen\\a@b",
+            "a@b",
+            "",
+        ] {
+            assert!(!is_meant(folder), "{folder}");
         }
     }
 
