@@ -8,7 +8,7 @@ from a replacement that was not finished, and is removed. Every generation up to
 The marker file says that the folder is a set ([`crate::marker`]), and is locked by the process that has it open.
 */
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,7 +55,7 @@ pub(crate) struct Survey {
 impl Folder {
     /// Locks a folder, which is made a set if it is empty or not there.
     pub(crate) fn open(path: &Path) -> Result<Self, SeenError> {
-        fs::create_dir_all(path).map_err(failed("create the folder", path))?;
+        make_private(path).map_err(failed("create the folder", path))?;
         if !path.join(MARKER).exists()
             && let Some(found) = names_in(path)?.into_iter().next()
         {
@@ -222,6 +222,25 @@ impl Survey {
         if next < found {
             self.gaps.push(Span { first: next, last: found - 1 });
         }
+    }
+}
+
+/// Makes a folder that is for its owner alone, whatever the umask: whoever writes to it can hide any page. One that is there stays as it is, and those
+/// above are made as ever.
+fn make_private(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(above) = path.parent() {
+        fs::create_dir_all(above)?;
+    }
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    match builder.create(path) {
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        made => made,
     }
 }
 

@@ -494,3 +494,33 @@ fn sets_can_be_handed_to_other_threads() {
     is_send::<SeenSet>();
     is_send::<SeenError>();
 }
+
+/// With a umask by which others may write: the test itself, started again by a shell.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_the_set_makes_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    const PARENT: &str = "DEDUST_TEST_PARENT";
+    if let Some(parent) = std::env::var_os(PARENT) {
+        let parent = Path::new(&parent);
+        for name in ["seen", "above/seen", "there"] {
+            assert_eq!(ask(&mut SeenSet::open(parent.join(name)).unwrap(), [1]), [true]);
+        }
+        return;
+    }
+    let parent = tempfile::tempdir().unwrap();
+    let mode = |name: &str| fs::metadata(parent.path().join(name)).unwrap().permissions().mode() & 0o777;
+    fs::create_dir(parent.path().join("there")).unwrap();
+    fs::set_permissions(parent.path().join("there"), fs::Permissions::from_mode(0o750)).unwrap();
+    let opened = std::process::Command::new("sh")
+        .args(["-c", "umask 002 && exec \"$@\"", "sh"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "a_folder_that_the_set_makes_is_for_its_owner_alone"])
+        .env(PARENT, parent.path())
+        .output()
+        .unwrap();
+    assert!(opened.status.success(), "{}", String::from_utf8_lossy(&opened.stdout));
+    assert_eq!([mode("seen"), mode("above/seen"), mode("above")], [0o700, 0o700, 0o775]);
+    assert_eq!(mode("there"), 0o750, "a folder of the user stays as it is");
+}
