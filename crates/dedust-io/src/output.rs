@@ -2,13 +2,14 @@
 Writes an output file so that it is either complete or not there.
 
 Bytes go to a file beside the target, `.NAME.tmp-PID`, which takes the target's place on [`OutputFile::commit`] and
-is removed if that is never reached. `-` is standard output; pipes and devices are written directly, and so is what must
+is removed if that is never reached. Its writer holds a lock on it. One that nobody holds a lock on is of a process that was killed: the next
+writer of the same target removes it. `-` is standard output; pipes and devices are written directly, and so is what must
 not be lost when the process ends early ([`OutputFile::create_in_place`]). Does not compress.
 */
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,8 @@ struct Beside {
     file: File,
     target: PathBuf,
     force: bool,
+    /// Whether the file has the name of the target, and its own is free for others.
+    is_renamed: bool,
 }
 
 impl OutputFile {
@@ -55,7 +58,7 @@ impl OutputFile {
         };
         let (beside, file) = create_beside(&target).map_err(failed)?;
         let written = file.try_clone().map_err(failed)?;
-        let beside = Beside { path: beside, file, target, force };
+        let beside = Beside { path: beside, file, target, force, is_renamed: false };
         Ok(OutputFile { path, writer: buffered(written), beside: Some(beside) })
     }
 
@@ -85,14 +88,16 @@ impl OutputFile {
 
     /// Completes the file: all bytes are on disk, then the target has its name.
     pub fn commit(mut self) -> Result<(), WriteError> {
-        let failed = |source| WriteError::Write { path: self.path.clone(), source };
+        let path = self.path.clone();
+        let failed = |source| WriteError::Write { path: path.clone(), source };
         self.writer.flush().map_err(failed)?;
-        if let Some(beside) = &self.beside {
+        if let Some(beside) = &mut self.beside {
             beside.file.sync_all().map_err(failed)?;
             if !beside.force && beside.target.exists() {
                 return Err(WriteError::Exists { path: self.path.clone() });
             }
             fs::rename(&beside.path, &beside.target).map_err(failed)?;
+            beside.is_renamed = true;
         }
         Ok(())
     }
@@ -110,8 +115,10 @@ impl Write for OutputFile {
 
 impl Drop for Beside {
     fn drop(&mut self) {
-        // After a rename there is nothing of this name, and a failure to clean up has no one to tell.
-        let _ = fs::remove_file(&self.path);
+        if !self.is_renamed {
+            // A failure to clean up has no one to tell.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -125,25 +132,81 @@ fn buffered(writer: impl Write + Send + 'static) -> BufWriter<Box<dyn Write + Se
     BufWriter::with_capacity(BUFFER_BYTES, Box::new(writer))
 }
 
-/// A new file in the target's folder. A leftover of the same name, from another machine or an earlier process of
-/// this number, is left alone.
+/// A new file in the target's folder, locked. Files of killed processes are removed.
 fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     const ATTEMPTS: u32 = 100;
     let name = target.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let mut start = OsString::from(".");
+    start.push(name);
+    start.push(".tmp-");
+    remove_abandoned(target, &start);
     let mut attempt = 0;
     loop {
-        let mut beside = OsString::from(".");
-        beside.push(name);
-        beside.push(format!(".tmp-{}", std::process::id()));
+        let mut beside = start.clone();
+        beside.push(std::process::id().to_string());
         if attempt > 0 {
             beside.push(format!("-{attempt}"));
         }
         let beside = target.with_file_name(beside);
         match File::create_new(&beside) {
-            Ok(file) => return Ok((beside, file)),
+            // Before it was locked, another writer may have taken it for abandoned.
+            Ok(file) if is_ours(&file, &beside) => return Ok((beside, file)),
+            Ok(_) if attempt < ATTEMPTS => attempt += 1,
+            Ok(_) => return Err(io::ErrorKind::ResourceBusy.into()),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => attempt += 1,
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// Locks a file that this process has just made. `false`: another one is removing it, or has done so.
+fn is_ours(file: &File, path: &Path) -> bool {
+    match file.try_lock() {
+        Ok(()) => is_at(file, path),
+        Err(TryLockError::WouldBlock) => false,
+        // Where there are no locks, nobody removes anything.
+        Err(TryLockError::Error(_)) => true,
+    }
+}
+
+/// Removes files beside a target whose writers have ended without it. What cannot be removed is left.
+fn remove_abandoned(target: &Path, start: &OsStr) {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Ok(entries) = fs::read_dir(folder.unwrap_or(Path::new("."))) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let end = name.as_encoded_bytes().strip_prefix(start.as_encoded_bytes());
+        let is_one = end.is_some_and(|end| {
+            let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+            end.split(|&byte| byte == b'-').count() <= 2 && end.split(|&byte| byte == b'-').all(is_number)
+        });
+        // A pipe of that name would be waited for.
+        if !is_one || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let path = entry.path();
+        if let Ok(file) = File::options().read(true).write(true).open(&path)
+            && file.try_lock().is_ok()
+            && is_at(&file, &path)
+        {
+            // Whoever made it and has not locked it yet will see that it is locked, or gone.
+            let _ = fs::remove_file(&path);
+        }
+    }
+}
+
+/// Whether a file has this name: its own process, or another, may have given the name to another file since, or removed it.
+fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(file), Ok(found)) = (file.metadata(), fs::symlink_metadata(path)) else { return false };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        (file.dev(), file.ino()) == (found.dev(), found.ino())
+    }
+    // Elsewhere a file that is open keeps its name.
+    #[cfg(not(unix))]
+    {
+        file.is_file() && found.is_file()
     }
 }
 
@@ -231,6 +294,50 @@ mod tests {
         assert_eq!(fs::read(&target).unwrap(), b"second");
         first.commit().unwrap();
         assert_eq!(fs::read(&target).unwrap(), b"first");
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_is_removed_by_the_next_one_of_the_target_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("rules.json");
+        let mut living = OutputFile::create(&target, true).unwrap();
+        living.write_all(b"living").unwrap();
+        // No process has the number 0.
+        let others =
+            [".other.json.tmp-0", ".rules.json.tmp-0-mine", ".rules.json.tmp-", ".rules.json.tmp-0-1-2"];
+        for name in [".rules.json.tmp-0", ".rules.json.tmp-0-1"].iter().chain(&others) {
+            fs::write(folder.path().join(name), "half").unwrap();
+        }
+        OutputFile::create(&target, true).unwrap().commit().unwrap();
+        let mut left = names(folder.path());
+        left.sort();
+        let own = format!(".rules.json.tmp-{}", std::process::id());
+        let mut expected = others.map(str::to_owned).to_vec();
+        expected.extend([own, "rules.json".into()]);
+        expected.sort();
+        assert_eq!(left, expected);
+        living.commit().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"living");
+    }
+
+    /// Each of them removes what it takes for abandoned while others make, lock and rename theirs.
+    #[test]
+    fn many_writers_at_a_time_lose_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let target = folder.path().join("rules.json");
+                scope.spawn(move || {
+                    for round in 0..200 {
+                        let mut output = OutputFile::create(&target, true).unwrap();
+                        output.write_all(format!("{writer} {round}").as_bytes()).unwrap();
+                        output.commit().unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(names(folder.path()), ["rules.json"]);
+        assert!(fs::read_to_string(folder.path().join("rules.json")).unwrap().ends_with(" 199"));
     }
 
     #[test]

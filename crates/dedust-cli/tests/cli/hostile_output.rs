@@ -98,3 +98,42 @@ fn a_full_disk_is_an_error() {
       cause: No space left on device (os error 28)
     ");
 }
+
+/// A command that is killed while it writes leaves a file beside its target, which the next one removes.
+#[cfg(unix)]
+#[test]
+fn what_a_killed_command_left_is_removed_by_the_next_one() {
+    use std::io::Write as _;
+    use std::process::Stdio;
+
+    let sandbox = Sandbox::with_rules();
+    let start = || {
+        let mut command = sandbox.command(&["normalize", "rules.json", "-", "-o", "out.txt", "--force"]);
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        // It does not end before its input does.
+        input.write_all(b"http://www.shop.example/view?id=1\n").unwrap();
+        let beside = format!(".out.txt.tmp-{}", child.id());
+        while !sandbox.path(&beside).exists() {
+            assert!(child.try_wait().unwrap().is_none());
+            std::thread::yield_now();
+        }
+        // Its writer may not have locked it yet: then it makes another one.
+        (child, input, beside)
+    };
+    let (mut killed, _input, left) = start();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert!(sandbox.path(&left).exists());
+
+    let (living, input, _) = start();
+    assert!(!sandbox.path(&left).exists());
+    let other = sandbox
+        .run_with(&["normalize", "rules.json", "-", "-o", "out.txt", "--force"], b"http://a.example/\n");
+    assert_eq!(other.status.code(), Some(0));
+    assert_eq!(sandbox.read("out.txt"), "http://a.example/\n");
+    drop(input);
+    assert_eq!(living.wait_with_output().unwrap().status.code(), Some(0));
+    assert_eq!(sandbox.read("out.txt"), "http://www.shop.example/view?id=1\n");
+    assert_eq!(sandbox.names(), ["crawl.jsonl", "out.txt", "rules.json"]);
+}
