@@ -46,6 +46,11 @@ pub(crate) fn remedy(error: &anyhow::Error) -> Option<String> {
     if let Some(refusal) = error.downcast_ref::<Refusal>() {
         return Some(refusal.remedy.clone());
     }
+    // Whatever was written, and whoever wrote it.
+    let kinds = error.chain().filter_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
+    if let Some(remedy) = kinds.into_iter().find_map(full_remedy) {
+        return Some(remedy.into());
+    }
     error.chain().find_map(|cause| {
         if let Some(refusal) = cause.downcast_ref::<Refusal>() {
             return Some(refusal.remedy.clone());
@@ -155,6 +160,18 @@ fn server_remedy(error: &ServerError) -> Option<&'static str> {
         ServerError::NoSession { .. } | ServerError::NoVersion { .. } => {
             "see what there is: dedust seen list URL"
         }
+        _ => return None,
+    })
+}
+
+fn full_remedy(kind: io::ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        io::ErrorKind::StorageFull => "make room on that disk, or write to another one",
+        io::ErrorKind::QuotaExceeded => "remove files of yours from that disk, or have your quota raised",
+        io::ErrorKind::FileTooLarge => {
+            "raise the limit on the length of files (ulimit -f), or write to another disk"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "write to another disk: this one may only be read",
         _ => return None,
     })
 }

@@ -70,8 +70,10 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => {
             // Help asked for goes to standard output and is no error; a closed one has no one to tell.
-            let _ = error.print();
-            return if error.use_stderr() { ExitStatus::Failure.into() } else { ExitStatus::Success.into() };
+            let is_lost = error.print().is_err_and(|error| error.kind() != io::ErrorKind::BrokenPipe);
+            let status =
+                if error.use_stderr() || is_lost { ExitStatus::Failure } else { ExitStatus::Success };
+            return status.into();
         }
     };
     let mut printer = Printer::new(&args.global);
@@ -85,11 +87,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let status =
                 if error.is::<Interrupted>() { ExitStatus::Interrupted } else { ExitStatus::Failure };
-            printer.failure(&if is_bare_io(&error) {
-                error.context("cannot write to standard output")
-            } else {
-                error
-            });
+            printer.failure(&error);
             status.into()
         }
     }
@@ -131,11 +129,6 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         Command::Man(args) => cmd::man::run(&args, Args::command(), printer),
         Command::Completions(args) => cmd::completions::run(&args, Args::command(), printer),
     }
-}
-
-/// Whether the error comes from printing: all others say what they were about.
-fn is_bare_io(error: &anyhow::Error) -> bool {
-    error.chain().len() == 1 && error.is::<io::Error>()
 }
 
 /// Whether whoever read our output has seen enough, as `head` does.

@@ -13,7 +13,7 @@ characters in them are escaped. Data for programs is written as it is.
 mod message_queue;
 
 use std::fmt::{self, Display, Write as _};
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, Write};
 #[cfg(feature = "serve")]
 use std::{sync::Arc, time::Duration};
 
@@ -25,8 +25,6 @@ use crate::args::{GlobalArgs, OutputArgs};
 use crate::failure;
 #[cfg(feature = "serve")]
 use message_queue::MessageQueue;
-
-const BUFFER_BYTES: usize = 256 << 10;
 
 /// How long a reader of standard error has to take what waits when the command ends.
 #[cfg(feature = "serve")]
@@ -48,7 +46,7 @@ enum Verbosity {
 pub(crate) struct Printer {
     messages: Messages,
     shows_bars: bool,
-    data: BufWriter<Sink>,
+    data: OutputFile,
 }
 
 /// Writes messages alone, from any thread.
@@ -68,12 +66,6 @@ enum MessageTarget {
     Queue { queue: Arc<MessageQueue>, is_notice: bool },
 }
 
-/// Where data goes.
-enum Sink {
-    Stdout(Stdout),
-    File(OutputFile),
-}
-
 impl Printer {
     /// A printer as talkative as asked for.
     pub(crate) fn new(args: &GlobalArgs) -> Self {
@@ -85,7 +77,7 @@ impl Printer {
         Self {
             messages: Messages { verbosity, target: MessageTarget::Stderr },
             shows_bars: verbosity > Verbosity::Quiet && !args.no_progress,
-            data: standard_output(),
+            data: OutputFile::standard_output(),
         }
     }
 
@@ -99,7 +91,7 @@ impl Printer {
 
     /// Sends data to a file.
     pub(crate) fn write_to_file(&mut self, file: OutputFile) {
-        self.data = BufWriter::with_capacity(BUFFER_BYTES, Sink::File(file));
+        self.data = file;
     }
 
     /// Whether progress may be shown, should standard error be a terminal.
@@ -130,11 +122,7 @@ impl Printer {
 
     /// All data is out, and the command has ended well: the file of `-o` gets its name.
     pub(crate) fn commit(&mut self) -> anyhow::Result<()> {
-        self.finish()?;
-        match std::mem::replace(&mut self.data, standard_output()).into_parts().0 {
-            Sink::Stdout(_) => Ok(()),
-            Sink::File(file) => Ok(file.commit()?),
-        }
+        Ok(std::mem::replace(&mut self.data, OutputFile::standard_output()).commit()?)
     }
 
     /// What writes messages, for other threads. From now on nobody waits for standard error: messages that it does not take are
@@ -255,26 +243,6 @@ impl Messages {
             }
             #[cfg(feature = "serve")]
             MessageTarget::Queue { queue, is_notice } => queue.push(&format!("{line}\n"), *is_notice),
-        }
-    }
-}
-
-fn standard_output() -> BufWriter<Sink> {
-    BufWriter::with_capacity(BUFFER_BYTES, Sink::Stdout(io::stdout()))
-}
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Stdout(stdout) => stdout.write(bytes),
-            Self::File(file) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Stdout(stdout) => stdout.flush(),
-            Self::File(file) => file.flush(),
         }
     }
 }

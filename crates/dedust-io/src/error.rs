@@ -395,9 +395,9 @@ pub enum WriteError {
         source: io::Error,
     },
     /// Writing or renaming failed; the target is as it was.
-    #[error("cannot write {}", path.display())]
+    #[error("cannot write {}", if path.as_os_str() == "-" { "to standard output".into() } else { path.display().to_string() })]
     Write {
-        /// The target.
+        /// The target; `-` is standard output.
         path: PathBuf,
         /// What the system says.
         source: io::Error,

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use crate::WriteError;
 
-const BUFFER_BYTES: usize = 64 << 10;
+const BUFFER_BYTES: usize = 256 << 10;
 
 /// A file being written. Dropped without [`OutputFile::commit`], it leaves nothing behind.
 pub struct OutputFile {
@@ -42,7 +42,7 @@ impl OutputFile {
     pub fn create(path: impl AsRef<Path>, force: bool) -> Result<OutputFile, WriteError> {
         let path = path.as_ref().to_owned();
         if path.as_os_str() == "-" {
-            return Ok(OutputFile { path, writer: buffered(io::stdout()), beside: None });
+            return Ok(Self::standard_output());
         }
         let failed = |source| WriteError::Create { path: path.clone(), source };
         let target = match fs::metadata(&path) {
@@ -60,6 +60,11 @@ impl OutputFile {
         let written = file.try_clone().map_err(failed)?;
         let beside = Beside { path: beside, file, target, force, is_renamed: false };
         Ok(OutputFile { path, writer: buffered(written), beside: Some(beside) })
+    }
+
+    /// Writes to standard output.
+    pub fn standard_output() -> OutputFile {
+        OutputFile { path: "-".into(), writer: buffered(io::stdout()), beside: None }
     }
 
     /// Starts writing to `path` itself: what is flushed is there, whatever happens later. An existing file is an error unless
@@ -103,14 +108,19 @@ impl OutputFile {
     }
 }
 
+/// Errors name the file, whoever has it written, and are of the kind that they were.
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.writer.write(bytes)
+        self.writer.write(bytes).map_err(|error| named(&self.path, error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
+        self.writer.flush().map_err(|error| named(&self.path, error))
     }
+}
+
+fn named(path: &Path, source: io::Error) -> io::Error {
+    io::Error::new(source.kind(), WriteError::Write { path: path.to_owned(), source })
 }
 
 impl Drop for Beside {
@@ -346,6 +356,20 @@ mod tests {
         assert!(matches!(OutputFile::create(folder.path(), true), Err(WriteError::IsDirectory { .. })));
         let missing = folder.path().join("missing").join("rules.json");
         assert!(matches!(OutputFile::create(&missing, false), Err(WriteError::Create { .. })));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_error_names_the_file_and_keeps_its_kind() {
+        let mut output = OutputFile::create("/dev/full", false).unwrap();
+        output.write_all(b"too much").unwrap();
+        let error = output.flush().unwrap_err();
+        assert_eq!(
+            (error.kind(), &*error.to_string()),
+            (io::ErrorKind::StorageFull, "cannot write /dev/full")
+        );
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(cause.starts_with("No space left on device"), "{cause}");
     }
 
     #[cfg(unix)]

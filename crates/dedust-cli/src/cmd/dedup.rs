@@ -172,8 +172,14 @@ pub(crate) fn run(args: &DedupArgs, printer: &mut Printer) -> anyhow::Result<Exi
     if args.stats {
         print_stats(&all, &seen.stats(), args, printer)?;
     }
-    printer.finish()?;
-    seen.close()?;
+    let printed = printer.finish();
+    // Answers that were not printed are not noted as given.
+    let closed = if printed.is_ok() { seen.close() } else { Ok(()) };
+    // What comes after a failure follows from it, but for an interrupt.
+    if read.as_ref().err().is_none_or(anyhow::Error::is::<Interrupted>) {
+        printed?;
+        closed?;
+    }
     read.map(|()| ExitStatus::Success)
 }
 

@@ -96,6 +96,92 @@ fn a_full_disk_is_an_error() {
     assert_snapshot!(String::from_utf8(run.stderr).unwrap(), @r"
     error: cannot write to standard output
       cause: No space left on device (os error 28)
+    hint: make room on that disk, or write to another one
+    ");
+}
+
+/// Every command that writes, to a device that is full: by `-o`, and to standard output.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_named_with_the_file_the_cause_and_a_remedy() {
+    let sandbox = Sandbox::with_rules();
+    sandbox.write("urls.txt", "http://www.shop.example/view?id=1\n");
+    sandbox.write("rows.parquet", include_bytes!("../../testdata/rows.parquet"));
+    let reading = ["rules.json", "crawl.jsonl"];
+    let both: &[&[&str]] = &[
+        &["normalize", "rules.json", "urls.txt"],
+        &[&["normalize"], &reading[..]].concat(),
+        &["normalize", "rules.json", "rows.parquet"],
+        &["dedup", "rules.json", "urls.txt"],
+        &[&["dedup"], &reading[..]].concat(),
+        &[&["evaluate"], &reading[..]].concat(),
+        &[&["report"], &reading[..]].concat(),
+        &["learn", "crawl.jsonl"],
+        &["cluster", "crawl.jsonl"],
+        &["compare", "crawl.jsonl"],
+        &["compile", "rules.json"],
+        &["rules", "merge", "rules.json", "rules.json"],
+    ];
+    let printing: &[&[&str]] = &[
+        &["explain", "rules.json", "http://www.shop.example/view?id=1"],
+        &["groups", "rules.json", "crawl.jsonl"],
+        &["rules", "list", "rules.json"],
+        &["tree", "crawl.jsonl"],
+        &["man"],
+        &["completions", "bash"],
+        &["--help"],
+    ];
+    let told = |args: &[&str]| {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let run = sandbox.command(args).stdout(full).output().unwrap();
+        assert_eq!(run.status.code(), Some(2), "{args:?}");
+        String::from_utf8(run.stderr).unwrap()
+    };
+    let check = |args: &[&str], name: &str| {
+        let told = told(args);
+        for part in [name, "No space left on device", "\nhint: make room on that disk"] {
+            assert!(told.contains(part), "{args:?}: {told}");
+        }
+        assert_eq!(
+            told.matches("cannot write").count(),
+            1 + told.matches("cannot write the table").count(),
+            "{told}"
+        );
+    };
+    for args in both {
+        check(&[args, &["-q", "-o", "/dev/full"][..]].concat(), "cannot write /dev/full\n");
+        check(&[args, &["-q", "-o", "-"][..]].concat(), "cannot write to standard output\n");
+    }
+    for args in printing {
+        if args != &["--help"] {
+            check(&[args, &["-q"][..]].concat(), "cannot write to standard output\n");
+        } else {
+            told(args);
+        }
+    }
+    assert_eq!(sandbox.names(), ["crawl.jsonl", "rows.parquet", "rules.json", "urls.txt"]);
+}
+
+/// A set in a folder whose files may not become longer, as on a full disk; the shell ignores the signal, so that writing fails.
+#[cfg(unix)]
+#[test]
+fn a_seen_set_that_cannot_grow_says_which_file_and_why() {
+    let sandbox = Sandbox::with_rules();
+    let urls: String = (0..2000).map(|page| format!("http://a.example/{page}\n")).collect();
+    sandbox.write("urls.txt", urls);
+    let dedup = sandbox.command(&["dedup", "rules.json", "urls.txt", "--seen", "seen", "-q"]);
+    let run = std::process::Command::new("sh")
+        .args(["-c", "trap '' XFSZ && ulimit -f 8 && exec \"$@\"", "sh"])
+        .arg(dedup.get_program())
+        .args(dedup.get_args())
+        .current_dir(sandbox.path("."))
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert_snapshot!(String::from_utf8(run.stderr).unwrap(), @r"
+    error: cannot write seen/log-00000001
+      cause: File too large (os error 27)
+    hint: raise the limit on the length of files (ulimit -f), or write to another disk
     ");
 }
 
