@@ -293,7 +293,7 @@ mod tests {
     fn learned_from_articles() -> Unchecked {
         let sample = corpus(articles());
         let trained =
-            Trainer::builder().build().and_then(|trainer| Ok(trainer.train(&[sample.clone()], &())));
+            Trainer::builder().build().map(|trainer| trainer.train(std::slice::from_ref(&sample), &()));
         let training = trained.expect("settings are those by default").expect("rules are valid");
         let rules = training.rules.site("a.example").expect("it was learned").clone();
         Unchecked::new(&sample, training.sites[0].clone(), rules, 10.0)

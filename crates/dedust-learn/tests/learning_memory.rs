@@ -1,5 +1,7 @@
 //! What learning takes in memory from crawls that were made to take much.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
 use dedust_learn::{Clues, CrawlStore, EvidenceKinds, SampleSize, Trainer};
 use peak_alloc::PeakAlloc;
 

@@ -221,7 +221,7 @@ impl Search<'_> {
             let draft = candidate.draft.and(spot, Test::Is(value))?;
             // Where it was found to hold, it must be proven to.
             let family = if draft.forgets_path() { Family::Relevant } else { candidate.family.chosen() };
-            Some(self.vote(Candidate { draft, family, is_suspect, is_narrowed: true, ..candidate.clone() }))
+            Some(self.vote(Candidate { draft, family, is_suspect, is_narrowed: true }))
         };
         contexts.iter().take(THRESHOLDS.refine.max_contexts).filter_map(in_context).collect()
     }

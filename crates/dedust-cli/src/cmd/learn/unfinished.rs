@@ -312,7 +312,7 @@ impl Unfinished {
 fn load(path: &Path) -> anyhow::Result<Training> {
     let text = fs::read(path)?;
     let Learned { sites, rules } = serde_json::from_slice::<Learned<&RawValue>>(&text)?;
-    Ok(Training { rules: RuleSet::load(rules.get().as_bytes())?, sites })
+    Ok(Training { rules: RuleSet::load(rules.get().as_bytes())?, sites, ..Training::default() })
 }
 
 fn write(path: &Path, value: &impl Serialize) -> anyhow::Result<()> {
