@@ -10,10 +10,10 @@ use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, site_of};
 use foldhash::HashMap;
 use rayon::prelude::*;
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::crawl::is_of_the_web;
 use crate::evidence::EvidenceKinds;
+use crate::interner::Interner;
 use crate::label::{Clues, LabelBuilder, Labels};
 use crate::link_targets::LinkTargets;
 
@@ -48,8 +48,9 @@ pub struct Clusterer {
 #[derive(Debug)]
 struct Site {
     labels: LabelBuilder,
-    /// Row and number of each URL.
-    rows: HashMap<u128, (u32, u32)>,
+    urls: Interner,
+    /// The number of each of these URLs.
+    numbers: Vec<u32>,
 }
 
 impl Clusterer {
@@ -81,31 +82,29 @@ impl Clusterer {
             None => {
                 let site = self.sites.len() as u32;
                 self.site_ids.insert(name.into(), site);
-                self.sites.push(Site { labels: LabelBuilder::new(self.kinds), rows: HashMap::default() });
+                self.sites.push(Site {
+                    labels: LabelBuilder::new(self.kinds),
+                    urls: Interner::default(),
+                    numbers: Vec::new(),
+                });
                 site
             }
         };
-        let Site { labels, rows } = &mut self.sites[site as usize];
-        let next = (rows.len() as u32, self.urls.len() as u32);
-        let (row, number) = *rows.entry(xxh3_128(self.url.as_bytes())).or_insert(next);
-        if number == next.1 {
+        let Site { labels, urls, numbers } = &mut self.sites[site as usize];
+        let row = urls.intern(self.url.as_bytes());
+        if row as usize == numbers.len() {
+            numbers.push(self.urls.len() as u32);
             self.urls.push((site, row));
         }
         labels.observe(row, self.url.as_bytes(), &clues);
-        Ok(number)
+        Ok(numbers[row as usize])
     }
 
     /// The clusters of all URLs observed.
     pub fn finish(self) -> Clusters {
         let Self { sites, urls, .. } = self;
-        let labels: Vec<Labels> = sites
-            .into_par_iter()
-            .map(|Site { labels, rows }| {
-                let count = rows.len();
-                drop(rows);
-                labels.finish(count)
-            })
-            .collect();
+        let labels: Vec<Labels> =
+            sites.into_par_iter().map(|Site { labels, numbers, .. }| labels.finish(numbers.len())).collect();
         let mut numbers: Vec<Vec<u32>> =
             labels.iter().map(|labels| vec![NO_CLUSTER; labels.cluster_count()]).collect();
         let mut clusters = Clusters::default();

@@ -9,12 +9,13 @@ use dedust::errors::ParseUrlError;
 use dedust::support::Separators;
 use dedust::{ParsedUrl, site_of};
 use foldhash::HashMap;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::corpus::{Corpus, NO_LABEL, UrlList};
 use crate::evidence::EvidenceKinds;
 use crate::host_links::HostLinks;
-use crate::label::{Clues, LabelBuilder};
+use crate::interner::Interner;
+use crate::label::{Clues, LabelBuilder, TextHash};
 use crate::link_targets::LinkTargets;
 use crate::rows::RowBuilder;
 
@@ -35,6 +36,7 @@ use crate::rows::RowBuilder;
 #[derive(Debug)]
 pub struct Crawl {
     kinds: EvidenceKinds,
+    hashes: HashMap<Box<[u8]>, TextHash>,
     sites: HashMap<Box<[u8]>, SiteCrawl>,
     url: ParsedUrl,
     links: LinkTargets,
@@ -43,8 +45,8 @@ pub struct Crawl {
 #[derive(Debug)]
 struct SiteCrawl {
     labels: LabelBuilder,
-    rows: HashMap<u128, u32>,
-    urls: UrlList,
+    /// Known by what they are, and not by a hash: others may have URLs on this site.
+    urls: Interner,
     /// Smallest and largest response, by row.
     sizes: Vec<Option<(u64, u64)>>,
     host_links: HostLinks,
@@ -54,7 +56,19 @@ struct SiteCrawl {
 impl Crawl {
     /// A crawl whose duplicate labels come from these kinds of evidence.
     pub fn new(kinds: EvidenceKinds) -> Self {
-        Self { kinds, sites: HashMap::default(), url: ParsedUrl::default(), links: LinkTargets::default() }
+        Self {
+            kinds,
+            hashes: HashMap::default(),
+            sites: HashMap::default(),
+            url: ParsedUrl::default(),
+            links: LinkTargets::default(),
+        }
+    }
+
+    /// The same, where texts of a site are hashed in a way of its own.
+    pub(crate) fn hashing<'n>(self, sites: impl IntoIterator<Item = (&'n str, TextHash)>) -> Self {
+        let hashes = sites.into_iter().map(|(name, hash)| (name.as_bytes().into(), hash)).collect();
+        Self { hashes, ..self }
     }
 
     /// Adds one URL with what is known of it; one whose scheme is not of the web, or that has more than 8,192
@@ -71,7 +85,7 @@ impl Crawl {
         clues: &Clues<'_>,
         time: Option<&[u8]>,
     ) -> Result<(), ParseUrlError> {
-        let Self { kinds, sites, url: parsed, links } = self;
+        let Self { kinds, hashes, sites, url: parsed, links } = self;
         parsed.parse_from(url)?;
         if !is_of_the_web(parsed) || is_too_long(parsed) {
             return Ok(());
@@ -79,7 +93,8 @@ impl Crawl {
         links.resolve(parsed, clues);
         let name = site_of(parsed.host());
         if !sites.contains_key(name) {
-            sites.insert(name.into(), SiteCrawl::new(*kinds));
+            let hash = hashes.get(name).copied().unwrap_or_default();
+            sites.insert(name.into(), SiteCrawl::new(*kinds, hash));
         }
         if let Some(site) = sites.get_mut(name) {
             site.observe(parsed.as_bytes(), &links.within(clues), time);
@@ -133,11 +148,10 @@ pub(crate) fn is_too_long(url: &ParsedUrl) -> bool {
 }
 
 impl SiteCrawl {
-    fn new(kinds: EvidenceKinds) -> Self {
+    fn new(kinds: EvidenceKinds, hash: TextHash) -> Self {
         Self {
-            labels: LabelBuilder::new(kinds),
-            rows: HashMap::default(),
-            urls: UrlList::default(),
+            labels: LabelBuilder::hashing(kinds, hash),
+            urls: Interner::default(),
             sizes: Vec::new(),
             host_links: HostLinks::default(),
             latest: None,
@@ -145,10 +159,8 @@ impl SiteCrawl {
     }
 
     fn observe(&mut self, url: &[u8], clues: &Clues<'_>, time: Option<&[u8]>) {
-        let next = self.rows.len() as u32;
-        let row = *self.rows.entry(xxh3_128(url)).or_insert(next);
-        if row == next {
-            self.urls.push(url);
+        let row = self.urls.intern(url);
+        if row as usize == self.sizes.len() {
             self.sizes.push(None);
         }
         self.labels.observe(row, url, clues);
@@ -164,15 +176,12 @@ impl SiteCrawl {
     }
 
     fn into_corpus(self, name: &[u8]) -> Corpus {
-        let Self { labels, rows, urls, sizes, host_links, latest } = self;
-        let mut labels = labels.finish(rows.len());
+        let Self { labels, urls, sizes, host_links, latest } = self;
+        let mut labels = labels.finish(urls.len());
         let contents = labels.take_contents();
-        drop(rows);
         let mut order: Vec<(u64, u32)> =
-            (0..urls.len()).map(|row| (xxh3_64(urls.get(row)), row as u32)).collect();
-        order.sort_unstable_by(|a, b| {
-            a.0.cmp(&b.0).then_with(|| urls.get(a.1 as usize).cmp(urls.get(b.1 as usize)))
-        });
+            (0..urls.len() as u32).map(|row| (xxh3_64(urls.get(row)), row)).collect();
+        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| urls.get(a.1).cmp(urls.get(b.1))));
 
         let site = String::from_utf8_lossy(name);
         let mut builder = RowBuilder::new(name.len(), Separators::Safe);
@@ -181,7 +190,7 @@ impl SiteCrawl {
         let (mut kinds, mut row_sizes, mut row_contents) = (Vec::new(), Vec::new(), Vec::new());
         let mut url = ParsedUrl::default();
         for &(_, row) in &order {
-            let text = urls.get(row as usize);
+            let text = urls.get(row);
             if url.parse_from(text).is_err() || !url.is_hierarchical() || !builder.push(&url) {
                 continue;
             }

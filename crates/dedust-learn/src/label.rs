@@ -38,6 +38,7 @@ Reads no documents, parses no URLs: targets arrive in safe normal form, as the U
 mod chain;
 mod clues;
 mod content;
+mod hash;
 mod labels;
 mod link;
 mod near;
@@ -52,6 +53,7 @@ mod tests;
 
 pub use self::clues::{Clues, MainClues};
 pub(crate) use self::content::{Content, Relation};
+pub(crate) use self::hash::TextHash;
 pub use self::labels::Labels;
 
 use self::link::SiteLinks;
@@ -61,21 +63,13 @@ use self::title::Titles;
 use crate::evidence::{EvidenceKind, EvidenceKinds};
 use crate::likeness::{Likeness, LikenessBuilder, PageText};
 use foldhash::{HashMap, HashSet};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The most bits in which the fingerprints of near duplicates differ.
 pub const MAX_HAMMING_BITS: u32 = 3;
 
 /// Redirects that are followed from one URL.
 const MAX_REDIRECTS: usize = 8;
-
-/// MD5, SHA-1 (as hex, and in base 32 as in CDX files) and SHA-256 of an empty body.
-const DIGESTS_OF_NOTHING: [&[u8]; 4] = [
-    b"d41d8cd98f00b204e9800998ecf8427e",
-    b"da39a3ee5e6b4b0d3255bfef95601890afd80709",
-    b"3i42h3s6nnfq2msvx7xzkyayscx5qbyj",
-    b"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-];
 
 /// A value seen with a row. Sorts by value; packed, because there is one per observation and kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -116,6 +110,7 @@ struct FingerprintSighting {
 #[derive(Debug, Clone)]
 pub struct LabelBuilder {
     kinds: EvidenceKinds,
+    hash: TextHash,
     /// Hash of the URL of each row.
     url_by_row: Vec<u64>,
     row_count: usize,
@@ -137,8 +132,14 @@ pub struct LabelBuilder {
 impl LabelBuilder {
     /// A builder that uses evidence of these kinds and ignores all other.
     pub fn new(kinds: EvidenceKinds) -> LabelBuilder {
+        Self::hashing(kinds, TextHash::default())
+    }
+
+    /// The same with hashes of its own.
+    pub(crate) fn hashing(kinds: EvidenceKinds, hash: TextHash) -> LabelBuilder {
         LabelBuilder {
             kinds,
+            hash,
             url_by_row: Vec::new(),
             row_count: 0,
             clusters: Vec::new(),
@@ -152,7 +153,7 @@ impl LabelBuilder {
             titles: Titles::default(),
             sketches: Sketches::default(),
             contents: Vec::new(),
-            likeness: LikenessBuilder::default(),
+            likeness: LikenessBuilder::hashing(hash),
         }
     }
 
@@ -161,37 +162,38 @@ impl LabelBuilder {
     /// A row is one URL; it may be observed any number of times, and all that was seen counts.
     pub fn observe(&mut self, row: u32, url: &[u8], clues: &Clues<'_>) {
         self.row_count = self.row_count.max(row as usize + 1);
-        let url_hash = xxh3_64(url);
+        let hash = self.hash;
+        let url_hash = hash.of(url);
         if self.url_by_row.len() < self.row_count {
             self.url_by_row.resize(self.row_count, 0);
             self.contents.resize(self.row_count, Content::default());
         }
-        self.contents[row as usize].observe(clues);
+        self.contents[row as usize].observe(clues, hash);
         self.url_by_row[row as usize] = url_hash;
         let note = |sightings: &mut Vec<Sighting>, kind, value: Option<u64>| {
             if let (true, Some(value)) = (self.kinds.contains(kind), value) {
                 sightings.push(Sighting { value, row });
             }
         };
-        note(&mut self.clusters, EvidenceKind::Cluster, hash_text(clues.cluster));
+        note(&mut self.clusters, EvidenceKind::Cluster, hash.of_text(clues.cluster));
         // A redirect to the same safe normal form is how servers add a slash: it leads nowhere else.
-        let redirect = hash_text(clues.redirect).filter(|target| *target != url_hash);
+        let redirect = hash.of_text(clues.redirect).filter(|target| *target != url_hash);
         note(&mut self.redirects, EvidenceKind::Redirect, redirect);
-        note(&mut self.canonicals, EvidenceKind::Canonical, hash_text(clues.canonical));
+        note(&mut self.canonicals, EvidenceKind::Canonical, hash.of_text(clues.canonical));
         if clues.status.is_some_and(|status| !(200..300).contains(&status)) {
             return;
         }
         let sketch = clues.main.as_ref().map(|main| &main.sketch);
-        self.likeness.observe(url, PageText::of(clues), clues.canonical, sketch);
-        note(&mut self.digests, EvidenceKind::Digest, hash_digest(clues.digest));
-        note(&mut self.text_digests, EvidenceKind::TextDigest, hash_digest(clues.text_digest));
-        let title = hash_text(clues.title);
+        self.likeness.observe(url, PageText::of(clues, hash), clues.canonical, sketch);
+        note(&mut self.digests, EvidenceKind::Digest, hash.of_digest(clues.digest));
+        note(&mut self.text_digests, EvidenceKind::TextDigest, hash.of_digest(clues.text_digest));
+        let title = hash.of_text(clues.title);
         if let Some(title) = title {
             self.titles.observe(row, title);
         }
         if let Some(main) = clues.main {
             // Hashes of different things: which of them is equal does not matter.
-            let with = |value| xxh3_64_with_seed(main.digest, value);
+            let with = |value| xxh3_64_with_seed(main.digest, hash.of(&u64::to_le_bytes(value)));
             note(&mut self.main_texts, EvidenceKind::MainText, title.map(with));
             note(&mut self.main_texts, EvidenceKind::MainText, main.layout.map(with));
             self.sketches.observe(row, &main.sketch);
@@ -345,17 +347,4 @@ fn tie_equal(ties: &mut Ties, kind: EvidenceKind, mut sightings: Vec<Sighting>) 
         members.iter().for_each(|&row| ties.note_evidence(row));
         ties.tie(kind, &members);
     }
-}
-
-fn hash_text(text: Option<&[u8]>) -> Option<u64> {
-    text.map(<[u8]>::trim_ascii).filter(|text| !text.is_empty()).map(xxh3_64)
-}
-
-/// As [`hash_text`], but the digest of an empty body, `sha1:` or the like before it or not, is no evidence.
-fn hash_digest(digest: Option<&[u8]>) -> Option<u64> {
-    let says_something = |digest: &&[u8]| {
-        let bare = digest.rsplit(|byte| *byte == b':').next().unwrap_or(digest).trim_ascii();
-        !DIGESTS_OF_NOTHING.iter().any(|nothing| bare.eq_ignore_ascii_case(nothing))
-    };
-    hash_text(digest.filter(says_something))
 }

@@ -27,10 +27,11 @@ shingles that they do not share.
 */
 
 use foldhash::HashMap;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::confidence::failure_bound;
 use crate::known_names::{is_listed, looks_random};
+use crate::label::TextHash;
 use crate::minhash::{Sketch, resemblance};
 use crate::thresholds::THRESHOLDS;
 
@@ -99,6 +100,7 @@ fn sketch_distance(one: &Sketch, other: &Sketch) -> u32 {
 /// Gathers observations of a site.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LikenessBuilder {
+    hash: TextHash,
     entries: HashMap<(u64, u64), Entry>,
     /// Entries are kept whose identity has this many zeros at its end.
     level: u32,
@@ -119,6 +121,11 @@ struct Entry {
 }
 
 impl LikenessBuilder {
+    /// Nothing was observed yet.
+    pub(crate) fn hashing(hash: TextHash) -> Self {
+        Self { hash, ..Self::default() }
+    }
+
     /// Takes in a page that was seen at a URL in safe normal form.
     pub(crate) fn observe(
         &mut self,
@@ -130,14 +137,14 @@ impl LikenessBuilder {
         if page.shown() == 0 || (page.simhash == 0 && sketch.is_none()) {
             return;
         }
-        let UrlHashes { identity, template, names } = UrlHashes::of(url);
+        let UrlHashes { identity, template, names } = UrlHashes::of(url, self.hash);
         if identity.trailing_zeros() < self.level {
             return;
         }
-        let canonical = canonical.map_or(0, xxh3_64);
+        let canonical = canonical.map_or(0, |url| self.hash.of(url));
         let sketch = sketch.map(|sketch| Box::new(*sketch));
         let entry = Entry { identity, template, names, page, canonical, sketch };
-        let known = self.entries.entry((xxh3_64(url), page.shown())).or_insert_with(|| entry.clone());
+        let known = self.entries.entry((self.hash.of(url), page.shown())).or_insert_with(|| entry.clone());
         // Whatever the order of the observations.
         if (entry.page, entry.canonical, &entry.sketch) < (known.page, known.canonical, &known.sketch) {
             *known = entry;
@@ -263,29 +270,29 @@ struct UrlHashes {
 }
 
 impl UrlHashes {
-    fn of(url: &[u8]) -> Self {
+    fn of(url: &[u8], hash: TextHash) -> Self {
         let (path, query) = match url.iter().position(|&byte| byte == b'?') {
             Some(at) => (&url[..at], &url[at + 1..]),
             None => (url, &[][..]),
         };
-        let (mut identity, mut names, mut params) = (xxh3_64(path), 0u64, 0u64);
+        let (mut identity, mut names, mut params) = (hash.of(path), 0u64, 0u64);
         for param in query.split(|byte| matches!(byte, b'&' | b';')).filter(|param| !param.is_empty()) {
             let (name, value) = match param.iter().position(|&byte| byte == b'=') {
                 Some(at) => (&param[..at], &param[at + 1..]),
                 None => (param, &[][..]),
             };
             if is_known_noise(name, value) {
-                names |= 1 << (xxh3_64(name) % 64);
+                names |= 1 << (hash.of(name) % 64);
             } else {
                 identity = xxh3_64_with_seed(param, identity);
                 // In any order.
-                params = params.wrapping_add(xxh3_64_with_seed(name, 1));
+                params = params.wrapping_add(hash.of(name));
             }
         }
         let template = match params {
             0 => {
                 let directory = path.iter().rposition(|&byte| byte == b'/').unwrap_or_default();
-                xxh3_64(&path[..directory])
+                hash.of(&path[..directory])
             }
             _ => xxh3_64_with_seed(path, params),
         };
@@ -295,11 +302,11 @@ impl UrlHashes {
 
 /// A hash of the page that a URL in safe normal form is likely to mean, the same with and without `www`, whatever its
 /// scheme, and without parameters that are known not to change the page on most sites.
-pub(crate) fn identity_of(url: &[u8]) -> u64 {
+pub(crate) fn identity_of(url: &[u8], hash: TextHash) -> u64 {
     let at = url.windows(3).position(|window| window == b"://").map_or(0, |at| at + 3);
     let rest = &url[at..];
     let rest = rest.strip_prefix(b"www.").unwrap_or(rest);
-    UrlHashes::of(rest.strip_suffix(b"/").unwrap_or(rest)).identity
+    UrlHashes::of(rest.strip_suffix(b"/").unwrap_or(rest), hash).identity
 }
 
 /// Whether a parameter is known not to change the page on most sites.
@@ -309,6 +316,8 @@ pub(crate) fn is_known_noise(name: &[u8], value: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use xxhash_rust::xxh3::xxh3_64;
+
     use super::*;
 
     /// Of each page two fetches, which differ in `noise` bits where the page's number ends in a digit below `noisy`.

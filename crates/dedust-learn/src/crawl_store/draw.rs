@@ -239,6 +239,7 @@ impl Smallest {
 #[derive(Debug)]
 pub(super) struct Pilot {
     smallest: Smallest,
+    size: SiteSize,
     seed: u64,
 }
 
@@ -247,7 +248,7 @@ impl Pilot {
     pub(super) fn new(size: SiteSize) -> Self {
         let wanted = PILOT_ROWS.min(size.rows_within_memory());
         let limit = (wanted as f64 / size.rows as f64 * u64::MAX as f64) as u64;
-        Self { smallest: Smallest::new(MAX_PILOT_ROWS, (limit, u64::MAX)), seed: size.seed(1) }
+        Self { smallest: Smallest::new(MAX_PILOT_ROWS, (limit, u64::MAX)), size, seed: size.seed(1) }
     }
 
     /// Keeps the observation if its page is drawn.
@@ -263,9 +264,9 @@ impl Pilot {
         self.smallest.finish()
     }
 
-    /// How the URLs of the site are grouped.
-    pub(super) fn find_groups(self, kinds: EvidenceKinds) -> io::Result<Groups> {
-        let mut crawl = Crawl::new(kinds);
+    /// How the URLs of the site of this name are grouped.
+    pub(super) fn find_groups(self, kinds: EvidenceKinds, name: &str) -> io::Result<Groups> {
+        let mut crawl = Crawl::new(kinds).hashing([(name, self.size.text_hash())]);
         for drawn in self.finish() {
             observe(&mut crawl, &Records::new(&drawn).read().ok_or_else(damaged)?);
         }

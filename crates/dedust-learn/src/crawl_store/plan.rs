@@ -151,8 +151,9 @@ impl SamplePlan {
         };
         let unchecked = large.filter(|_| stage == Stage::Check).and_then(LargeSite::unchecked);
         let scale = large.map(|large| large.size.rows as f64 / self.sample.of(large.size).max(1) as f64);
-        let rows = large.map(|large| large.size.rows);
-        SiteSample { kinds, rows, taken: 0, is_whole, drawn, scale, unchecked, url: ParsedUrl::default() }
+        let size = large.map(|large| large.size).unwrap_or_default();
+        let url = ParsedUrl::default();
+        SiteSample { kinds, name: name.into(), size, taken: 0, is_whole, drawn, scale, unchecked, url }
     }
 
     /// What this process draws of each large site.
@@ -210,8 +211,9 @@ pub(super) enum Drawn {
 #[derive(Debug)]
 pub struct SiteSample {
     kinds: EvidenceKinds,
-    /// The observations of the site, if more than are taken.
-    rows: Option<u64>,
+    name: Box<str>,
+    /// All that is to be observed of the site; of one that is learned from whole, what was taken.
+    size: SiteSize,
     taken: u64,
     /// Whether each process has drawn as much as was wanted of all.
     is_whole: bool,
@@ -229,7 +231,12 @@ impl SiteSample {
         self.taken += 1;
         let read = Records::only(record).ok_or(SampleError::Damaged { number: self.taken })?;
         match &mut self.drawn {
-            Drawn::Whole(records) => records.extend_from_slice(record),
+            Drawn::Whole(records) => {
+                records.extend_from_slice(record);
+                // It was parsed before it was drawn.
+                let _ = self.url.parse_from(read.url);
+                self.size += SiteSize::of_row(read.url, &self.url, read.page);
+            }
             Drawn::Pilot(pilot) => pilot.offer(&read),
             Drawn::Draw(draw) => draw.offer(&read, &mut self.url),
             Drawn::NoGroups => return Err(SampleError::NoGroups),
@@ -239,7 +246,7 @@ impl SiteSample {
 
     /// The observations of the site, learned from or not.
     pub fn observations(&self) -> u64 {
-        self.rows.unwrap_or(self.taken)
+        self.size.rows
     }
 
     /// For each observation that is learned from, so many of the site; `None` where all are.
@@ -259,16 +266,16 @@ impl SiteSample {
     /// How the URLs of the site are grouped, by a sample of [`Stage::Pilot`]; not at all by any other.
     pub fn find_groups(self) -> Result<Groups, SampleError> {
         match self.drawn {
-            Drawn::Pilot(pilot) => {
-                pilot.find_groups(self.kinds).map_err(|_| SampleError::Damaged { number: self.taken })
-            }
+            Drawn::Pilot(pilot) => pilot
+                .find_groups(self.kinds, &self.name)
+                .map_err(|_| SampleError::Damaged { number: self.taken }),
             _ => Ok(Groups::default()),
         }
     }
 
     /// What is learned from, by a sample of [`Stage::Draw`]; `None` where there is nothing.
     pub fn into_corpus(self) -> Result<Option<Corpus>, SampleError> {
-        let mut crawl = Crawl::new(self.kinds);
+        let mut crawl = Crawl::new(self.kinds).hashing([(&*self.name, self.size.text_hash())]);
         self.each(|url, clues, time| {
             // It was parsed before it was drawn.
             let _ = crawl.observe_at(url, clues, time);

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::hash::spread_seed;
+use crate::label::TextHash;
 
 /// How much was observed of a site. Adds up, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +43,11 @@ impl SiteSize {
     /// The seed of a kind of hash by which samples of a site are drawn.
     pub(super) fn seed(self, kind: u32) -> u64 {
         xxh3_64_with_seed(&(self.digest & DIGEST_BITS).to_le_bytes(), spread_seed(kind, 0))
+    }
+
+    /// How texts of the site are hashed.
+    pub(super) fn text_hash(self) -> TextHash {
+        TextHash::new(self.seed(4))
     }
 
     /// The observations that are few enough for memory.

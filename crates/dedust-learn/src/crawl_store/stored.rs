@@ -22,6 +22,7 @@ use super::{PARTS, SampleSize, SiteSize, damaged, observe, part_of, part_path};
 use crate::corpus::Corpus;
 use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
+use crate::label::TextHash;
 use crate::recount::Unchecked;
 
 /// Observations of any number of sites, complete.
@@ -227,7 +228,8 @@ impl StoredCrawl {
         let sizes: HashMap<&str, SiteSize> =
             self.originals(part).map(|(_, site)| (&*site.name, site.size)).collect();
         let mut draws = self.draws(part)?;
-        let mut crawl = Crawl::new(self.kinds);
+        let hashes = sizes.iter().map(|(name, size)| (*name, size.text_hash()));
+        let mut crawl = Crawl::new(self.kinds).hashing(hashes);
         let mut url = ParsedUrl::default();
         self.read(part, |record| {
             match draws.get_mut(&record.site) {
@@ -254,12 +256,12 @@ impl StoredCrawl {
         part: usize,
         unchecked: Vec<Unchecked>,
     ) -> io::Result<Vec<(Unchecked, Corpus, f64)>> {
-        let mut draws: HashMap<u32, (Unchecked, Draw)> = HashMap::default();
+        let mut draws: HashMap<u32, (Unchecked, TextHash, Draw)> = HashMap::default();
         for (number, site) in self.originals(part) {
             if let Some(unchecked) = unchecked.iter().find(|unchecked| unchecked.site() == &*site.name) {
                 let wanted = self.sample.of(site.size) as usize;
                 let draw = Draw::of_keys(unchecked.normalizer(), site.size, wanted, u64::MAX);
-                draws.insert(number, (unchecked.clone(), draw));
+                draws.insert(number, (unchecked.clone(), site.size.text_hash(), draw));
             }
         }
         if draws.is_empty() {
@@ -267,14 +269,15 @@ impl StoredCrawl {
         }
         let mut url = ParsedUrl::default();
         self.read(part, |record| {
-            if let Some((_, draw)) = draws.get_mut(&record.site) {
+            if let Some((.., draw)) = draws.get_mut(&record.site) {
                 draw.offer(&record, &mut url);
             }
             Ok(())
         })?;
         let mut drawn = Vec::new();
-        for (unchecked, mut draw) in draws.into_values() {
-            let (share, mut crawl) = (draw.share(), Crawl::new(self.kinds));
+        for (unchecked, hash, mut draw) in draws.into_values() {
+            let mut crawl = Crawl::new(self.kinds).hashing([(unchecked.site(), hash)]);
+            let share = draw.share();
             for record in draw.finish() {
                 observe(&mut crawl, &Records::new(&record).read().ok_or_else(damaged)?);
             }
@@ -304,7 +307,8 @@ impl StoredCrawl {
         let draws = pilots.into_iter().map(|(number, pilot)| {
             let site = &self.sites[number as usize];
             let wanted = self.sample.of(site.size) as usize;
-            Ok((number, Draw::new(pilot.find_groups(self.kinds)?, site.name.len(), site.size, wanted)))
+            let groups = pilot.find_groups(self.kinds, &site.name)?;
+            Ok((number, Draw::new(groups, site.name.len(), site.size, wanted)))
         });
         draws.collect()
     }

@@ -2,9 +2,7 @@
 What was seen at a URL, apart from what ties it to others: does another URL show something else?
 */
 
-use xxhash_rust::xxh3::xxh3_64;
-
-use super::{Clues, hash_digest, hash_text};
+use super::{Clues, TextHash};
 use crate::likeness::{Likeness, PageText, identity_of};
 
 /// What was seen at a URL.
@@ -51,9 +49,9 @@ pub(crate) enum Relation {
 
 impl Content {
     /// Takes in what was seen. The order of observations leaves no trace.
-    pub(crate) fn observe(&mut self, clues: &Clues<'_>) {
+    pub(crate) fn observe(&mut self, clues: &Clues<'_>, hash: TextHash) {
         self.is_settled |= clues.cluster.is_some();
-        let seen = Self::of(clues);
+        let seen = Self::of(clues, hash);
         if seen.outcome == Outcome::Unknown {
             return;
         }
@@ -69,7 +67,7 @@ impl Content {
         }
     }
 
-    fn of(clues: &Clues<'_>) -> Self {
+    fn of(clues: &Clues<'_>, hash: TextHash) -> Self {
         let mut content = Self::default();
         match clues.status {
             // What a server says of itself, or of its haste, says nothing of the page.
@@ -78,11 +76,11 @@ impl Content {
             _ if clues.redirect.is_some() => {
                 let target = clues.redirect.unwrap_or_default();
                 content.outcome = Outcome::Redirect;
-                content.redirect = xxh3_64(target);
-                content.destination = identity_of(target);
+                content.redirect = hash.of(target);
+                content.destination = identity_of(target, hash);
             }
             None | Some(200..=299) => {
-                content.page = PageText::of(clues);
+                content.page = PageText::of(clues, hash);
                 if content.page.shown() != 0 {
                     content.outcome = Outcome::Page;
                 }
@@ -169,12 +167,12 @@ impl Content {
 
 impl PageText {
     /// What is compared of an observation.
-    pub(super) fn of(clues: &Clues<'_>) -> Self {
-        let main = clues.main.map(|main| xxh3_64(main.digest));
+    pub(super) fn of(clues: &Clues<'_>, hash: TextHash) -> Self {
+        let main = clues.main.map(|main| hash.of(main.digest));
         Self {
-            text: hash_digest(clues.text_digest).or(main).unwrap_or_default(),
-            body: hash_digest(clues.digest).unwrap_or_default(),
-            title: hash_text(clues.title).unwrap_or_default(),
+            text: hash.of_digest(clues.text_digest).or(main).unwrap_or_default(),
+            body: hash.of_digest(clues.digest).unwrap_or_default(),
+            title: hash.of_text(clues.title).unwrap_or_default(),
             simhash: clues.simhash.unwrap_or_default(),
         }
     }
@@ -191,7 +189,7 @@ mod tests {
 
     fn seen(clues: Clues<'_>) -> Content {
         let mut content = Content::default();
-        content.observe(&clues);
+        content.observe(&clues, TextHash::default());
         content
     }
 
@@ -269,7 +267,7 @@ mod tests {
     fn a_page_that_changes_is_no_witness() {
         let page = |digest: &'static [u8]| Clues { digest: Some(digest), ..Clues::default() };
         let mut changing = seen(page(b"1"));
-        changing.observe(&page(b"2"));
+        changing.observe(&page(b"2"), TextHash::default());
         assert_eq!(changing.relation(&seen(page(b"3")), &usual()), Relation::Unknown);
     }
 }
