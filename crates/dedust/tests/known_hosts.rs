@@ -85,3 +85,28 @@ fn what_is_known_under_other_rules_is_forgotten() {
         assert_eq!(keys(&first.clone(), &urls, &mut scratch)[0], "http://a.example/a");
     }
 }
+
+/// A site that may have any host names chose one with the hash of the end of other sites.
+#[test]
+fn a_host_name_that_was_chosen_by_its_hash_switches_off_no_rules() {
+    let chosen = "e7g3bt0x37re5tufgk9gw8s2ry1c0d7ilr0i9eg0t8108t9z3.evil-s.com";
+    let edits =
+        |name: &str| format!(r#""edits": [{{"change": [{{"drop": "q.{name}"}}], "fetchable": true}}]"#);
+    let others: Vec<String> =
+        ["bbc", "shop", "news"].map(|name| format!(r#""{name}.co.uk": {{{}}}"#, edits("sid"))).into();
+    for weight in [0, 200] {
+        let file = format!(
+            r#"{{"version": 2, "sites": {{{}, "evil-s.com": {{"summary": {{"urls": {weight}, "labelled": 0, "pages": 0,
+                "raw_rules": 0, "qualified_rules": 0}}, "hosts": ["{chosen}"], {}}}}}}}"#,
+            others.join(", "),
+            edits("zork")
+        );
+        let normalizer = Normalizer::compile(&RuleSet::load(file.as_bytes()).expect("the rules are valid"));
+        for host in ["bbc.co.uk", "www.shop.co.uk", "news.co.uk"] {
+            let key = normalizer.key(format!("http://{host}/a?sid=1&zork=2")).expect("it is a URL");
+            assert_eq!(key.to_string(), format!("http://{host}/a?zork=2"));
+        }
+        let key = normalizer.key(format!("http://www.{chosen}/a?sid=1&zork=2")).expect("it is a URL");
+        assert_eq!(key.to_string(), format!("http://www.{chosen}/a?sid=1"));
+    }
+}

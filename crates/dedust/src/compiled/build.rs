@@ -3,7 +3,7 @@ Puts the programs of sites together: shapes and programs that are equal are kept
 together.
 */
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashMap;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
@@ -160,14 +160,15 @@ impl ImageBuilder {
         let entry = self.domain(domain);
         *entry = Domain {
             flags: entry.flags & HAS_LONGER | flags,
-            weight,
+            weight: entry.weight.max(weight),
             site_len: site_len as u8,
             program: Some((shape_number, program)),
         };
-        let mut start = last_labels(domain, 0, domain.len());
-        while start > 0 {
-            self.domain(&domain[start..]).flags |= HAS_LONGER;
-            start = longer(domain, start);
+        for end in ends(domain).filter(|end| end.len() < domain.len()) {
+            let end = self.domain(end);
+            end.flags |= HAS_LONGER;
+            // What many sites are found by must not come after all of them.
+            end.weight = end.weight.max(weight);
         }
     }
 
@@ -219,6 +220,13 @@ impl ImageBuilder {
         self.left_out.push(LeftOut::new(domain, reason));
     }
 
+    /// The domains with rules, and the length of the names of their sites, that are not found where these are not in the table.
+    fn not_found(&self, crowded: &BTreeSet<&[u8]>) -> impl Iterator<Item = (&[u8], u8)> {
+        let is_found = |domain: &[u8]| crowded.is_empty() || !ends(domain).any(|end| crowded.contains(end));
+        let sites = self.domains.iter().filter(|(_, facts)| facts.program.is_some());
+        sites.filter(move |(domain, _)| !is_found(domain)).map(|(domain, facts)| (&**domain, facts.site_len))
+    }
+
     /// Also returns the sites that are not in the image.
     pub(crate) fn finish(mut self) -> (Image, Vec<LeftOut>) {
         self.add_mirrors();
@@ -231,15 +239,15 @@ impl ImageBuilder {
         let mut record_offsets: HashMap<u32, u32> = HashMap::default();
         let mut domains: Vec<(&[u8], &Domain)> =
             self.domains.iter().map(|(domain, facts)| (&**domain, facts)).collect();
-        // Stable, so that sites of the same weight stay in the order of their names.
-        domains.sort_by_key(|(_, facts)| std::cmp::Reverse(facts.weight));
-        let mut crowded = Vec::new();
+        // Ends that are no sites before these; stable, so that sites of the same weight stay in the order of their names.
+        domains.sort_by_key(|(_, facts)| (std::cmp::Reverse(facts.weight), facts.program.is_some()));
+        let mut crowded: BTreeSet<&[u8]> = BTreeSet::new();
         for (domain, Domain { flags, program, site_len, .. }) in domains {
             let hash = hash_of(domain, 0, domain.len());
             let first_entry = group_of(hash, groups) * GROUP;
             let mut entries = (first_entry..table.len()).chain(0..first_entry).take(MAX_ASKED_GROUPS * GROUP);
             let Some(entry) = entries.find(|&entry| table[entry].1 == 0) else {
-                crowded.extend(program.is_some().then_some((domain, *site_len)));
+                crowded.insert(domain);
                 continue;
             };
             let (mut first, mut second, mut site): (u32, u32, &[u8]) = (0, 0, &[]);
@@ -278,6 +286,7 @@ impl ImageBuilder {
             }
         }
         body.resize(body.len() + PADDING, 0);
+        let crowded: Vec<(&[u8], u8)> = self.not_found(&crowded).collect();
         // A site may have other hosts, where its rules hold.
         let whole_sites = crowded.iter().filter(|(domain, site_len)| domain.len() == usize::from(*site_len));
         let sites = self.sites.saturating_sub(whole_sites.count() as u64);
@@ -294,6 +303,12 @@ impl ImageBuilder {
         };
         (Image::new(body, facts), self.left_out)
     }
+}
+
+/// A domain and its ends, by which it is found.
+fn ends(domain: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let next = |&start: &usize| (start > 0).then(|| longer(domain, start));
+    std::iter::successors(Some(last_labels(domain, 0, domain.len())), next).map(|start| &domain[start..])
 }
 
 fn align(body: &mut Vec<u8>) {

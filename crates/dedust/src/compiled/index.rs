@@ -3,8 +3,9 @@ Finds the program of a host: a flat table of domains, asked for ever longer ends
 
 The first question is for the last two labels. Where a longer domain has rules, the ends of it that are no sites are in
 the table too, as entries to go on from; so most hosts need one question, whether they have rules or not. The table knows
-domains by a hash only: [`Index::find`] says where a site would lie, [`Index::open_site`] whether it is that of the host. In
-between, whoever has many hosts can [read ahead](Index::read_ahead).
+domains by a hash only, and whoever names a host can choose its hash. So every entry, also one that is only to go on from, has a
+record with its domain, and nothing an entry says is believed before that is compared. Whoever has many hosts can [find all of
+them](Index::find_all), then [read ahead](Index::read_ahead).
 */
 
 use std::hint::black_box;
@@ -39,6 +40,8 @@ const OFFSETS_AT: usize = 4 * GROUP;
 /// Offset of the shape, or of the record of a site with the same program; length of the program and a flag; length of the
 /// domain, and of the name of its site, with which it ends.
 pub(super) const RECORD_BYTES: usize = 10;
+const DOMAIN_LEN_AT: usize = 8;
+const SITE_LEN_AT: usize = 9;
 /// The flag of a record that has no program of its own.
 pub(super) const IS_ALIAS: u32 = 1 << 31;
 /// The length of what is of one site, and of a shape, is less.
@@ -55,7 +58,7 @@ pub(crate) struct Index<'a> {
     pub(super) groups: u32,
 }
 
-/// Where the site of a host would lie. Two numbers, so that it is handed around without memory.
+/// Where the site of a host lies. Two numbers, so that it is handed around without memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
     /// Its offset, 0 if there is none, and in the high half the flags.
@@ -117,55 +120,22 @@ impl<'a> Index<'a> {
     /// Where its rules lie.
     #[inline]
     pub(super) fn site_location(&self, text: &[u8], start: usize, end: usize) -> Option<SiteLocation> {
-        self.location_of_found(text, start, end, self.find(text, start, end))
+        self.location_of_found(self.find(text, start, end))
     }
 
-    /// Where that site would lie, if its record passes a test. The text before and after the host is of no meaning.
+    /// Where that site lies. The text before and after the host is of no meaning.
     #[inline(always)]
-    fn find_where(
-        &self,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        passes: impl Fn(u32, usize) -> bool,
-    ) -> Found {
+    fn find(&self, text: &[u8], start: usize, end: usize) -> Found {
         let mut found = Found::default();
         let mut question = self.question(text, start, end);
-        while let Some(Question { domain, hash }) = question {
-            let entry = self.entry(hash, |offset| passes(offset, domain));
-            question = self.ask(text, start, end, domain, entry, &mut found);
+        while let Some(asked) = question {
+            question = self.ask(text, start, end, asked, &mut found);
         }
         found
     }
 
-    /// Where that site would lie. Nearly always the first question is the last.
-    #[inline(always)]
-    fn find(&self, text: &[u8], start: usize, end: usize) -> Found {
-        let Some(Question { domain, hash }) = self.question(text, start, end) else {
-            return Found::default();
-        };
-        match self.entry(hash, |_| true) {
-            None => Found::default(),
-            Some((_, flags)) if flags & HAS_LONGER != 0 => self.find_longer(text, start, end),
-            Some((offset, flags))
-                if flags & HAS_RULES != 0 && (flags & WITH_SUBDOMAINS != 0 || domain == start) =>
-            {
-                Found {
-                    offset_and_flags: u64::from(offset) | u64::from(flags) << 32,
-                    domain_len: (end - domain) as u64,
-                }
-            }
-            Some(_) => Found::default(),
-        }
-    }
-
-    #[inline(never)]
-    fn find_longer(&self, text: &[u8], start: usize, end: usize) -> Found {
-        self.find_where(text, start, end, |_, _| true)
-    }
-
-    /// Where the sites of hosts would lie, except of those that are to be left out, a bit for each. Whoever asks for one
-    /// waits for memory; here the machine waits for the answers for all hosts at the same time.
+    /// Where the sites of hosts lie, except of those that are to be left out, a bit for each. Whoever asks for one waits for
+    /// memory twice, for the table and for a record; here the machine waits for those of all hosts at the same time.
     pub(crate) fn find_all(&self, urls: &[ParsedUrl], mut left_out: u64, all_found: &mut [Found]) {
         let mut questions = [Question::default(); MAX_HOSTS];
         let host = |url: &ParsedUrl| (url.parts().host_start as usize, url.parts().host_end as usize);
@@ -186,10 +156,12 @@ impl<'a> Index<'a> {
             // The numbers themselves are of no use yet.
             black_box(read);
             for index in bits(open) {
+                read |= self.number(self.likely_record(questions[index].hash));
+            }
+            black_box(read);
+            for index in bits(open) {
                 let (text, (start, end)) = (urls[index].padded(), host(&urls[index]));
-                let Question { domain, hash } = questions[index];
-                let entry = self.entry(hash, |_| true);
-                match self.ask(text, start, end, domain, entry, &mut all_found[index]) {
+                match self.ask(text, start, end, questions[index], &mut all_found[index]) {
                     Some(question) => questions[index] = question,
                     None => open &= !(1 << index),
                 }
@@ -207,18 +179,17 @@ impl<'a> Index<'a> {
         Some(Question { domain, hash: hash_of(text, domain, end) })
     }
 
-    /// Takes the answer for the domain that starts at `domain`; what to ask next.
+    /// Asks for a domain; what to ask next.
     #[inline(always)]
     fn ask(
         &self,
         text: &[u8],
         start: usize,
         end: usize,
-        domain: usize,
-        entry: Option<(u32, u32)>,
+        Question { domain, hash }: Question,
         found: &mut Found,
     ) -> Option<Question> {
-        let (offset, flags) = entry?;
+        let (offset, flags) = self.entry(hash, |offset| self.is_record(offset, text, domain, end))?;
         if flags & HAS_RULES != 0 && (flags & WITH_SUBDOMAINS != 0 || domain == start) {
             let offset_and_flags = u64::from(offset) | u64::from(flags) << 32;
             *found = Found { offset_and_flags, domain_len: (end - domain) as u64 };
@@ -254,6 +225,17 @@ impl<'a> Index<'a> {
         None
     }
 
+    /// Where the record lies, in bytes, of the first entry that may be that of a hash; 0 if there is none in its group.
+    #[inline(always)]
+    fn likely_record(&self, hash: u64) -> usize {
+        let at = group_of(hash, self.groups) * GROUP_BYTES;
+        let Some(group) = array_at::<GROUP_BYTES>(self.bytes, at) else { return 0 };
+        match lanes_with_tag(group, hash as u32) {
+            0 => 0,
+            likely => u32_at(group, OFFSETS_AT + 4 * likely.trailing_zeros() as usize) as usize * OFFSET_UNIT,
+        }
+    }
+
     /// The number at an offset in bytes, 0 beyond the end.
     #[inline(always)]
     fn number(&self, at: usize) -> u32 {
@@ -267,10 +249,7 @@ impl<'a> Index<'a> {
         const LINE_BYTES: usize = 64;
         /// Of a program; more are not needed by most URLs.
         const AHEAD_LINES: usize = 8;
-        let (mut read, mut site_read) = (0, 0);
-        for found in found {
-            read |= self.number(found.offset() as usize * OFFSET_UNIT);
-        }
+        let mut read = 0;
         for found in found {
             let record = found.offset() as usize * OFFSET_UNIT;
             let (offset, length) = (self.number(record), self.number(record + 4));
@@ -278,61 +257,36 @@ impl<'a> Index<'a> {
                 0 => (record, length as usize),
                 _ => (offset as usize * OFFSET_UNIT, 0),
             };
-            site_read |= self.number(site);
+            read |= self.number(site);
             for line in 1..=(length / LINE_BYTES).clamp(1, AHEAD_LINES) {
-                site_read |= self.number(site + line * LINE_BYTES);
+                read |= self.number(site + line * LINE_BYTES);
             }
         }
         // The numbers themselves are of no use here.
-        black_box((read, site_read));
+        black_box(read);
     }
 
-    /// The site of a host, which was found.
+    /// The site that was found.
     #[inline(always)]
-    pub(crate) fn open_site(
-        &self,
-        text: &[u8],
-        start: usize,
-        end: usize,
-        found: Found,
-    ) -> Option<Program<'a>> {
-        self.program(&self.location_of_found(text, start, end, found)?)
+    pub(crate) fn open_site(&self, found: Found) -> Option<Program<'a>> {
+        self.program(&self.location_of_found(found)?)
+    }
+
+    /// Whether the record at an offset is that of the domain `text[start..end]`.
+    #[inline(always)]
+    fn is_record(&self, offset: u32, text: &[u8], start: usize, end: usize) -> bool {
+        let (at, length) = (offset as usize * OFFSET_UNIT, end - start);
+        self.bytes.get(at + DOMAIN_LEN_AT).is_some_and(|&domain_len| usize::from(domain_len) == length)
+            && Text::new(text, start, length).is_some_and(|text| text.is_at(self.bytes, at + RECORD_BYTES))
     }
 
     #[inline(always)]
-    fn location_of_found(&self, text: &[u8], start: usize, end: usize, found: Found) -> Option<SiteLocation> {
+    fn location_of_found(&self, found: Found) -> Option<SiteLocation> {
         if found.offset() == 0 {
             return None;
         }
-        match self.record(found.offset(), text, end.checked_sub(found.domain_len as usize)?, end) {
-            Some(record) => self.site_at(record, found),
-            None => self.site_by_name(text, start, end),
-        }
-    }
-
-    /// The site of a host, one of whose ends has the hash of another domain.
-    #[cold]
-    #[inline(never)]
-    fn site_by_name(&self, text: &[u8], start: usize, end: usize) -> Option<SiteLocation> {
-        let is_it = |offset: u32, domain: usize| self.record(offset, text, domain, end).is_some();
-        let found = self.find_where(text, start, end, is_it);
-        let record = self.record(found.offset(), text, end.checked_sub(found.domain_len as usize)?, end)?;
-        self.site_at(record, found)
-    }
-
-    /// The record at an offset, if it is that of the domain `text[start..end]`.
-    #[inline(always)]
-    fn record(&self, offset: u32, text: &[u8], start: usize, end: usize) -> Option<&'a [u8; RECORD_BYTES]> {
-        let (at, length) = (offset as usize * OFFSET_UNIT, end.checked_sub(start)?);
-        let record = array_at::<RECORD_BYTES>(self.bytes, at)?;
-        let is_it = usize::from(record[8]) == length
-            && Text::new(text, start, length)?.is_at(self.bytes, at + RECORD_BYTES);
-        is_it.then_some(record)
-    }
-
-    #[inline(always)]
-    fn site_at(&self, record: &[u8; RECORD_BYTES], found: Found) -> Option<SiteLocation> {
-        let (domain_len, site_len) = (found.domain_len as usize, record[9]);
+        let record = array_at::<RECORD_BYTES>(self.bytes, found.offset() as usize * OFFSET_UNIT)?;
+        let (domain_len, site_len) = (found.domain_len as usize, record[SITE_LEN_AT]);
         let (mut shape, mut length) = (u32_at(record, 0), u32_at(record, 4));
         let (mut offset, mut start) = (found.offset(), RECORD_BYTES + domain_len);
         if length & IS_ALIAS != 0 {
@@ -378,7 +332,7 @@ impl<'a> Index<'a> {
     fn original(&self, offset: u32) -> Option<(u32, u32, usize)> {
         let at = offset as usize * OFFSET_UNIT;
         let record = array_at::<RECORD_BYTES>(self.bytes, at)?;
-        let start = RECORD_BYTES + usize::from(record[8]);
+        let start = RECORD_BYTES + usize::from(record[DOMAIN_LEN_AT]);
         Some((u32_at(record, 0), u32_at(record, 4) & !IS_ALIAS, start))
     }
 }

@@ -19,7 +19,7 @@ pub enum LeftOutReason {
     TooLarge,
     /// It is a mirror of mirrors that go in a circle, or of more mirrors than are followed, eight.
     NoOriginal,
-    /// Very many sites have names with hashes close to that of its name, or of one of its hosts.
+    /// Very many sites have names with hashes close to that of its name, of one of its hosts, or of an end of these.
     Crowded,
 }
 

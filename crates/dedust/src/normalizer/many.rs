@@ -167,8 +167,7 @@ impl Normalizer {
             for (at, input) in batch[..count].iter().enumerate() {
                 let url = &mut parsed[at];
                 if repeated & 1 << at == 0 {
-                    let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
-                    program = index.open_site(url.padded(), start, end, found[at]);
+                    program = index.open_site(found[at]);
                 }
                 if let Some(error) = errors[at] {
                     finish(input, Err(error), None, buffers);

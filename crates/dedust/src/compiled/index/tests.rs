@@ -10,19 +10,34 @@ fn shape() -> Vec<u8> {
 }
 
 fn image(domains: &[(&str, bool)]) -> Image {
+    let domains: Vec<_> =
+        domains.iter().map(|&(domain, with_subdomains)| (domain, with_subdomains, 0)).collect();
+    weighted_image(&domains)
+}
+
+fn weighted_image(domains: &[(&str, bool, u64)]) -> Image {
     let mut builder = ImageBuilder::default();
-    for (number, (domain, with_subdomains)) in domains.iter().enumerate() {
-        let facts = SiteFacts { with_subdomains: *with_subdomains, weight: 0, rules: 1 };
+    for (number, &(domain, with_subdomains, weight)) in domains.iter().enumerate() {
+        let facts = SiteFacts { with_subdomains, weight, rules: 1 };
         let site = (number as u32).to_le_bytes().to_vec();
         builder.insert(domain.as_bytes(), facts, &CompiledSite { shape: shape(), site });
     }
     builder.finish().0
 }
 
+/// The number of the site of a host, and the length of its name: found alone, and as one of many.
 fn found(image: &Image, host: &str) -> Option<(u32, usize)> {
     let padded = [host.as_bytes(), &[0; PADDING]].concat();
-    let site = image.index().site(&padded, 0, host.len())?;
-    Some((Cursor::new(site.bytes, 0).u32().unwrap(), site.domain_len))
+    let what = |site: Program<'_>| (Cursor::new(site.bytes, 0).u32().unwrap(), site.domain_len);
+    let alone = image.index().site(&padded, 0, host.len()).map(what);
+    if let Ok(url) = ParsedUrl::parse(&format!("http://{host}/"))
+        && url.host() == host.as_bytes()
+    {
+        let mut found = [Found::default()];
+        image.index().find_all(&[url], 0, &mut found);
+        assert_eq!(image.index().open_site(found[0]).map(what), alone, "{host}");
+    }
+    alone
 }
 
 #[test]
@@ -112,6 +127,92 @@ fn a_program_that_is_longer_than_any_that_was_compiled_is_not_read() {
         |length: usize| SiteLocation { length: length as u32, shape_len: 4, ..SiteLocation::default() };
     assert!(index.program(&location(MAX_SITE_BYTES - 1)).is_some());
     assert!(index.program(&location(MAX_SITE_BYTES)).is_none());
+}
+
+/// What a name is in the table: whether it has rules, of sub-domains too or not, and whether a longer one, `a.NAME`, has.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    rules: Option<bool>,
+    has_longer: bool,
+}
+
+/// Pairs of names that whoever controls one of them can choose for the other.
+fn names_with_one_tag() -> Vec<[String; 2]> {
+    let mut name_by_tag = std::collections::HashMap::new();
+    let name = |number: u32| format!("x{number}.com");
+    let tag = |number: u32| tag_of(hash_of(name(number).as_bytes(), 0, name(number).len()));
+    let earlier = |number: u32| Some([name(name_by_tag.insert(tag(number), number)?), name(number)]);
+    (0..200_000).filter_map(earlier).take(3).collect()
+}
+
+#[test]
+fn a_name_with_the_hash_of_another_changes_nothing_of_it() {
+    let pairs = names_with_one_tag();
+    assert_eq!(pairs.len(), 3);
+    let kinds = [None, Some(false), Some(true)]
+        .into_iter()
+        .flat_map(|rules| [false, true].map(|has_longer| Kind { rules, has_longer }));
+    let kinds: Vec<Kind> = kinds.collect();
+    for names in &pairs {
+        for (one, other) in kinds.iter().flat_map(|one| kinds.iter().map(move |other| (*one, *other))) {
+            for weights in [[1, 2], [2, 1]] {
+                let named = names.iter().zip([one, other]).zip(weights);
+                let sites: Vec<(String, bool, u64)> = named
+                    .flat_map(|((name, Kind { rules, has_longer }), weight)| {
+                        let own = rules.map(|with_subdomains| (name.clone(), with_subdomains, weight));
+                        own.into_iter().chain(has_longer.then(|| (format!("a.{name}"), true, weight)))
+                    })
+                    .collect();
+                let image = weighted_image(
+                    &sites.iter().map(|(name, sub, weight)| (&**name, *sub, *weight)).collect::<Vec<_>>(),
+                );
+                assert!(image.facts().groups <= 1, "all names are in one group");
+                let number = |name: &str| sites.iter().position(|(site, ..)| site == name).unwrap();
+                let site = |name: &str| Some((number(name) as u32, name.len()));
+                for (name, Kind { rules, has_longer }) in names.iter().zip([one, other]) {
+                    let longer = format!("a.{name}");
+                    let own = |has_it: bool| if has_it { site(name) } else { None };
+                    let below = own(rules == Some(true));
+                    let of_longer = if has_longer { site(&longer) } else { below };
+                    let case = format!("{names:?}: {one:?}, {other:?}, {weights:?}");
+                    assert_eq!(found(&image, name), own(rules.is_some()), "{name} of {case}");
+                    assert_eq!(found(&image, &format!("b.{name}")), below, "b.{name} of {case}");
+                    assert_eq!(found(&image, &longer), of_longer, "{longer} of {case}");
+                    assert_eq!(found(&image, &format!("b.{longer}")), of_longer, "b.{longer} of {case}");
+                }
+            }
+        }
+    }
+}
+
+/// A site that is found by an end of its name for which there is no room.
+#[test]
+fn a_site_whose_end_is_crowded_out_is_named() {
+    let room = MAX_ASKED_GROUPS * GROUP;
+    let groups = ((room + 2) * 4 / 3 / GROUP + 1) as u32;
+    let in_first_group = |name: &String| group_of(hash_of(name.as_bytes(), 0, name.len()), groups) == 0;
+    let names: Vec<String> =
+        (0..).map(|number: u32| format!("x{number}.com")).filter(in_first_group).take(room + 1).collect();
+    // The site itself is far from the others.
+    let far = |name: &String| group_of(hash_of(name.as_bytes(), 0, name.len()), groups) > MAX_ASKED_GROUPS;
+    let shop = (0..).map(|number: u32| format!("shop{number}.{}", names[room])).find(far).unwrap();
+    for weight in [0, 2] {
+        let mut builder = ImageBuilder::default();
+        for (name, weight) in names[..room].iter().map(|name| (name, 1)).chain([(&shop, weight)]) {
+            let facts = SiteFacts { with_subdomains: true, weight, rules: 1 };
+            builder.insert(name.as_bytes(), facts, &CompiledSite { shape: shape(), site: vec![7; 4] });
+        }
+        let (image, left_out) = builder.finish();
+        assert_eq!(image.facts().groups, groups);
+        let left_out: Vec<&str> = left_out.iter().map(|left_out| &*left_out.site).collect();
+        // The last of the others, where the end of the heavier one comes first.
+        let crowded = if weight == 0 { &shop } else { names[..room].iter().max().unwrap() };
+        assert_eq!(left_out, [crowded.as_str()]);
+        assert_eq!(image.facts().sites, room as u64);
+        for name in names[..room].iter().chain([&shop]) {
+            assert_eq!(found(&image, name).is_some(), name != crowded, "{name}");
+        }
+    }
 }
 
 /// Names whose hashes are close together, as the author of a rule file can choose them.
