@@ -23,7 +23,6 @@ mod evidence;
 mod fitting;
 mod hash;
 mod host_links;
-mod interner;
 mod known_names;
 mod label;
 mod learner;

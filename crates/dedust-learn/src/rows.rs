@@ -6,10 +6,8 @@ use std::ops::ControlFlow;
 
 use dedust::ParsedUrl;
 use dedust::rules::{ParamName, TokenKey, Value};
-use dedust::support::{RawKey, Separators, visit_tokens};
+use dedust::support::{Interner, RawKey, Separators, visit_tokens};
 use foldhash::HashMap;
-
-use crate::interner::Interner;
 
 /// Numbers keys, values and pairs as rows come.
 pub(crate) struct RowBuilder {

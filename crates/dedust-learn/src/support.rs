@@ -12,7 +12,6 @@ use crate::corpus::Corpus;
 pub use crate::corpus::{NO_LABEL, UrlList};
 pub use crate::edit_text::edit_text;
 pub use crate::fitting::fitting;
-pub use crate::interner::Interner;
 pub use crate::pair_counts::{PairCounter, PairCounts, count_pairs};
 pub use crate::pair_number::pair_number;
 pub use crate::rule_evidence::{is_fetchable, rule_evidence};

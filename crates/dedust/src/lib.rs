@@ -34,6 +34,7 @@ mod delimiters;
 mod encoding;
 mod explained_url;
 mod identity_key;
+mod interner;
 mod normalizer;
 mod program;
 mod rule;
@@ -85,6 +86,7 @@ pub mod rules {
 /// Not stable: any release may change it.
 #[doc(hidden)]
 pub mod support {
+    pub use crate::interner::Interner;
     pub use crate::program::edits::{EditList, UrlParts};
     pub use crate::rule::{
         EditIndex, Mirror, OtherParams, Pattern, Rewrite, Rule, ValuePattern, find_cycle, never_made,

@@ -8,8 +8,8 @@ Hashes are polynomials modulo the prime 2^61 - 1, so that the hash of any part o
 its beginnings in constant time. Two different parts have equal hashes once in some 10^16 pairs.
 */
 
+use dedust::support::Interner;
 use dedust_learn::Corpus;
-use dedust_learn::support::Interner;
 
 /// The token before a URL.
 pub(super) const START: u32 = 0;

@@ -6,7 +6,6 @@ together.
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashMap;
-use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::index::{
     GROUP, GROUP_BYTES, HAS_LONGER, HAS_RULES, IS_ALIAS, MAX_ASKED_GROUPS, MAX_SITE_BYTES, OFFSET_UNIT,
@@ -15,6 +14,7 @@ use super::index::{
 use super::left_out::{LeftOut, LeftOutReason};
 use super::{Facts, Image};
 use crate::encoding::Encode as _;
+use crate::interner::Interner;
 use crate::program::{CompiledSite, compile_mirror};
 use crate::rule::{DOMAIN_MEMORY, MAX_EXCEPTION_BYTES, MIRROR_MEMORY, Mirror};
 use crate::url::PADDING;
@@ -24,6 +24,9 @@ const MAX_DOMAIN_BYTES: usize = u8::MAX as usize;
 
 /// Labels of the hosts of a site, all together: each may be an entry of the table.
 const MAX_HOST_LABELS: usize = 1 << 17;
+
+/// What stands before each program.
+const SHAPE_NUMBER_BYTES: usize = size_of::<u32>();
 
 /// Mirrors of mirrors are followed so far.
 const MAX_MIRROR_STEPS: usize = 8;
@@ -45,24 +48,14 @@ pub(crate) struct ImageBuilder {
     sites: u64,
     /// Those of the sites that are mirrors.
     mirror_sites: u64,
-    /// All shapes and programs, one after the other, and where each lies.
-    shapes: BytesInterner,
-    programs: BytesInterner,
+    /// All shapes, and all programs, each after the number of its shape.
+    shapes: Interner,
+    programs: Interner,
     mirrors: BTreeMap<Box<[u8]>, (SiteFacts, Mirror)>,
     domains: BTreeMap<Box<[u8]>, Domain>,
     /// The length of the names of all domains.
     name_bytes: u64,
     left_out: Vec<LeftOut>,
-}
-
-/// Memory for a run of bytes beside these.
-const RUN_MEMORY: u64 = 64;
-/// Runs of bytes, equal ones once.
-#[derive(Debug, Default)]
-struct BytesInterner {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-    number_by_hash: HashMap<u128, u32>,
 }
 
 #[derive(Debug, Default)]
@@ -78,27 +71,6 @@ struct Domain {
 impl CompiledSite {
     fn is_too_large(&self) -> bool {
         self.site.len().max(self.shape.len()) >= MAX_SITE_BYTES
-    }
-}
-
-impl BytesInterner {
-    fn number(&mut self, hash: u128, bytes: &[u8]) -> u32 {
-        *self.number_by_hash.entry(hash).or_insert_with(|| {
-            self.bytes.extend_from_slice(bytes);
-            self.ends.push(self.bytes.len());
-            self.ends.len() as u32 - 1
-        })
-    }
-
-    /// With the copy in the image.
-    fn memory(&self) -> u64 {
-        (self.bytes.capacity() + self.bytes.len()) as u64 + RUN_MEMORY * self.ends.len() as u64
-    }
-
-    fn get(&self, number: u32) -> &[u8] {
-        let number = number as usize;
-        let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        &self.bytes[start..self.ends[number]]
     }
 }
 
@@ -151,11 +123,8 @@ impl ImageBuilder {
         SiteFacts { with_subdomains, weight, .. }: SiteFacts,
         CompiledSite { shape, site }: &CompiledSite,
     ) {
-        let shape_number = self.shapes.number(xxh3_128(shape), shape);
-        let mut hash = Xxh3::new();
-        hash.update(&shape_number.to_le_bytes());
-        hash.update(site);
-        let program = self.programs.number(hash.digest128(), site);
+        let shape_number = self.shapes.intern(shape);
+        let program = self.programs.intern(&[&shape_number.to_le_bytes(), &site[..]].concat());
         let flags = HAS_RULES | if with_subdomains { WITH_SUBDOMAINS } else { 0 };
         let entry = self.domain(domain);
         *entry = Domain {
@@ -189,7 +158,8 @@ impl ImageBuilder {
     pub(crate) fn memory(&self) -> u64 {
         let domains = (self.domains.len() + self.mirrors.len()) as u64 * DOMAIN_MEMORY + 2 * self.name_bytes;
         let mirrors = self.mirrors.len() as u64 * MIRROR_MEMORY;
-        domains + mirrors + self.shapes.memory() + self.programs.memory()
+        // With the copies in the image.
+        domains + mirrors + 2 * (self.shapes.memory() + self.programs.memory()) as u64
     }
 
     /// A mirror of a mirror is one of the original. Those that lead to no original are left out.
@@ -261,7 +231,7 @@ impl ImageBuilder {
                 if let Some(&offset) = record_offsets.get(&program) {
                     (first, second) = (offset, IS_ALIAS);
                 } else {
-                    site = self.programs.get(program);
+                    site = &self.programs.get(program)[SHAPE_NUMBER_BYTES..];
                     (first, second) = (shape, site.len() as u32);
                 }
             }

@@ -34,16 +34,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read, Write};
 
-use foldhash::HashSet;
-
 use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::limits::{DEFAULT_RULES_MEMORY, MAX_SITE_BYTES, Progress, memory_of, memory_to_compile};
 use super::set::check_site;
 use super::{Edit, InvalidSite, RefusedEdit, RuleSet, SiteRules, SiteSummary};
+use crate::interner::Interner;
 
 /// The format this build writes, and the newest it reads.
 pub const FORMAT_VERSION: u32 = 2;
@@ -244,7 +242,7 @@ pub(crate) fn each_site(
         progress: &progress,
         max_memory,
         held: 0,
-        names: HashSet::default(),
+        names: Interner::default(),
         site: Box::default(),
         error: None,
     };
@@ -274,8 +272,8 @@ struct SiteStream<'e> {
     max_memory: u64,
     /// Memory that is taken by sites so far.
     held: u64,
-    /// Hashes of the names of sites so far.
-    names: HashSet<u128>,
+    /// The names of sites so far.
+    names: Interner,
     /// The site that is being read.
     site: Box<str>,
     /// What [`serde`] cannot carry.
@@ -291,15 +289,17 @@ impl SiteStream<'_> {
     /// Checks the site whose JSON was read, and hands it out.
     fn add(&mut self, json: &str) -> Result<(), LoadRulesError> {
         let memory = memory_of(json);
-        // The set is copied to one of twice its size when it grows.
-        let names = (3 * self.names.capacity() * size_of::<u128>()) as u64;
+        // They are copied to where there is twice the room when they grow.
+        let names = 3 * self.names.memory() as u64;
         if self.held.saturating_add(names).saturating_add(memory) > self.max_memory {
             let (limit, sites) = (self.max_memory, self.names.len() as u64);
             return Err(LoadRulesError::TooMuchMemory { limit, sites, bytes: self.progress.bytes() });
         }
         let site = std::mem::take(&mut self.site);
         let rules = read_site(self.version, &site, json)?;
-        if !self.names.insert(xxh3_128(site.as_bytes())) {
+        let known = self.names.len();
+        self.names.intern(site.as_bytes());
+        if self.names.len() == known {
             return Err(LoadRulesError::RepeatedSite { site });
         }
         self.held = (self.each)(site, rules, memory);

@@ -1,3 +1,5 @@
+use xxhash_rust::xxh3::xxh3_128;
+
 use super::super::{Image, ImageBuilder, LeftOutReason, SiteFacts};
 use super::*;
 use crate::encoding::Cursor;
@@ -83,6 +85,45 @@ fn sites_with_the_same_rules_share_a_program() {
     let site = |host: &[u8]| image.index().site(&[host, &[0; 8]].concat(), 0, host.len()).unwrap();
     assert_eq!(site(b"site-0.example").bytes.as_ptr(), site(b"site-49.example").bytes.as_ptr());
     assert_eq!(site(b"site-0.example").bytes.as_ptr(), site(b"site-49.example").bytes.as_ptr());
+}
+
+/// Two texts of 16 bytes that XXH3-128 does not tell apart behind any 16 others: one factor of a product is 0 in both, and
+/// they have the same sum.
+fn texts_with_one_hash() -> [[u8; 16]; 2] {
+    let low = u64::from_le_bytes([0xDE, 0xD4, 0x6D, 0xE9, 0x83, 0x90, 0x97, 0xDB]);
+    let high = u64::from_le_bytes([0x72, 0x40, 0xA4, 0xA4, 0xB7, 0xB3, 0x67, 0x1F]);
+    let text = |low: u64, high: u64| [low.to_le_bytes(), high.to_le_bytes()].concat().try_into().unwrap();
+    [text(low, 7), text(low.wrapping_add(7).wrapping_sub(high), high)]
+}
+
+#[test]
+fn programs_and_shapes_with_one_hash_are_told_apart() {
+    let texts = texts_with_one_hash();
+    let behind = |before: &[u8], text: &[u8; 16]| [before, &text[..]].concat();
+    assert_eq!(xxh3_128(&behind(&[0; 16], &texts[0])), xxh3_128(&behind(&[0; 16], &texts[1])));
+    let length = |length: u32| [&length.to_le_bytes()[..], &[0; 12]].concat();
+    let compiled = |shape: &[u8; 16], site: &[u8; 16]| CompiledSite {
+        shape: behind(&length(32), shape),
+        // The number of the shape comes before it.
+        site: behind(&[0; 12], site),
+    };
+    let mut builder = ImageBuilder::default();
+    let sites = [
+        ("a.example", compiled(&texts[0], &texts[0])),
+        ("b.example", compiled(&texts[0], &texts[1])),
+        ("c.example", compiled(&texts[1], &texts[0])),
+    ];
+    for (domain, compiled) in &sites {
+        let facts = SiteFacts { with_subdomains: true, weight: 0, rules: 1 };
+        builder.insert(domain.as_bytes(), facts, compiled);
+    }
+    let image = builder.finish().0;
+    for (domain, compiled) in &sites {
+        let host = [domain.as_bytes(), &[0; PADDING]].concat();
+        let site = image.index().site(&host, 0, domain.len()).unwrap();
+        assert!(site.bytes.starts_with(&compiled.site), "program of {domain}");
+        assert!(site.shape.starts_with(&compiled.shape), "shape of {domain}");
+    }
 }
 
 #[test]

@@ -46,6 +46,13 @@ impl Interner {
         self.ends.len()
     }
 
+    /// Memory that it takes up, in bytes.
+    pub fn memory(&self) -> usize {
+        self.bytes.capacity()
+            + size_of::<usize>() * self.ends.capacity()
+            + (size_of::<u32>() + 1) * self.table.capacity()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
