@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use dedust::errors::InvalidSite;
 use dedust::rules::{Edit, Promise, RefusedEdit, SiteRules, SiteSummary};
-use dedust::support::{Rule, never_made};
+use dedust::support::{Rule, without_never_made};
 
 use crate::corpus::Corpus;
 use crate::preference::{PreferredForms, UnmetPreference};
@@ -129,13 +129,8 @@ impl Learned {
 
     /// The rules of a site, without edits that can never be made because earlier ones take away what they ask for.
     pub fn into_rules(self, summary: SiteSummary) -> Result<SiteRules, InvalidSite> {
-        let mut edits: Vec<Edit> = Vec::with_capacity(self.edits.len());
-        for edit in self.edits {
-            edits.push(edit);
-            if never_made(&edits, edits.len() - 1).is_some() {
-                edits.pop();
-            }
-        }
-        Ok(SiteRules::new(summary, edits)?.with_refused(self.refused).with_hosts(self.hosts))
+        Ok(SiteRules::new(summary, without_never_made(self.edits))?
+            .with_refused(self.refused)
+            .with_hosts(self.hosts))
     }
 }

@@ -89,8 +89,8 @@ pub mod support {
     pub use crate::interner::Interner;
     pub use crate::program::edits::{EditList, UrlParts};
     pub use crate::rule::{
-        EditIndex, Mirror, OtherParams, Pattern, Rewrite, Rule, ValuePattern, find_cycle, never_made,
-        place_edit,
+        EditIndex, Mirror, OtherParams, Pattern, Rewrite, Rule, ValuePattern, find_cycle, place_edit,
+        without_never_made,
     };
     pub use crate::url::{
         RawKey, RawValue, Separators, extension, first_segment, has_subdomains, visit_tokens, write_moved,

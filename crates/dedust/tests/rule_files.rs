@@ -373,3 +373,40 @@ fn a_host_on_which_the_rules_do_not_hold_is_not_written() {
     // `http://corp.example/p?x=1` has another key.
     assert_eq!(normalizer.normalize(url).unwrap(), url);
 }
+
+fn site_of_edits(edits: &[String]) -> String {
+    format!(r#"{{"version": 2, "sites": {{"a.example": {{"edits": [{}]}}}}}}"#, edits.join(","))
+}
+
+fn drop_in(section: &str, name: &str) -> String {
+    format!(r#"{{"when": {{"path_0": {{"is": "{section}"}}}}, "change": [{{"drop": "q.{name}"}}]}}"#)
+}
+
+#[test]
+fn a_site_with_too_many_edits_is_refused_by_name() {
+    let edits: Vec<String> = (0..10_001).map(|number| drop_in(&format!("s{number}"), "sid")).collect();
+    let loaded = RuleSet::load(site_of_edits(&edits[1..]).as_bytes()).unwrap();
+    assert_eq!(loaded.rule_count(), 10_000);
+    assert_eq!(Normalizer::compile(&loaded).key("http://a.example/s7?sid=1").unwrap(), "http://a.example/s7");
+    let error = RuleSet::load(site_of_edits(&edits).as_bytes()).unwrap_err();
+    assert_eq!(
+        with_causes(&error),
+        "the rules of site `a.example` are refused: there are 10001 edits, expected at most 10000: leave some out, or \
+         say by one edit what several say of the values of one part, with `one_of`, `map` or a `table`"
+    );
+}
+
+/// An edit is compared with those that may take away what it asks for, however many others there are.
+#[test]
+fn an_edit_that_is_never_made_is_found_in_a_long_list() {
+    let others = (0..9_000).map(|number| drop_in(&format!("s{number}"), &format!("p{number}")));
+    let mut edits: Vec<String> = [drop_in("a", "sid")].into_iter().chain(others).collect();
+    edits.push(drop_in("b", "sid"));
+    assert!(RuleSet::load(site_of_edits(&edits).as_bytes()).is_ok());
+    edits.push(drop_in("a", "sid"));
+    let error = RuleSet::load(site_of_edits(&edits).as_bytes()).unwrap_err();
+    assert_eq!(
+        with_causes(&error),
+        "the rules of site `a.example` are refused: edit 9002 is invalid: it is never made: edit 0 takes `q.sid` away first"
+    );
+}

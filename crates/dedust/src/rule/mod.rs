@@ -47,7 +47,7 @@ pub(crate) use limits::{DOMAIN_MEMORY, MAX_EXCEPTION_BYTES, MIRROR_MEMORY};
 pub use lint::{Problem, lint};
 pub use merge::{DecidedTwice, MergeConflict, Merged, Prefer};
 pub use mirror::Mirror;
-pub use never_made::never_made;
+pub use never_made::without_never_made;
 pub use pattern::{AnyValue, Pattern, ValuePattern};
 pub use refused::{Fetched, RefusedEdit};
 pub use rewrite::{Mapped, Op, Rewrite};

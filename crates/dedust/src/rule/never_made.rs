@@ -1,40 +1,166 @@
 /*!
 Edits that can never be made, because an earlier one takes away what they ask for. Those that are not applied neither take anything
 away nor are looked at.
+
+Earlier edits are found by the part that they may take away, and by a value that they ask for, so that a long list takes no longer
+than its length.
 */
+
+use foldhash::HashMap;
 
 use super::{Area, Change, Closed, Edit, Spot, Test};
 use crate::url::{ParamName, RawValue, TokenKey, Value};
 
-/// Comparisons for one edit. After these it counts as one that may be made, so that a long file takes no longer than others.
-const MAX_COMPARISONS: usize = 10_000;
+/// Work for one edit. After that it counts as one that may be made, so that no list takes longer than others of its length.
+const MAX_WORK: usize = 10_000;
+/// Looking up what an edit asks of a part takes as long as comparing so many values.
+const WORK_PER_TEST: usize = 20;
 
-/// The index of an edit that takes away what a later one, at `index`, asks for or would change, and what that is; `None` if the
-/// later one may be made to some URL, for all that is certain.
-pub fn never_made(edits: &[Edit], index: usize) -> Option<(usize, Spot)> {
-    let edit = edits.get(index).filter(|edit| edit.is_applied())?;
-    // What it needs: each test that an absent part does not pass, and what its only change is about.
-    let asked = edit.when.iter().filter(|(_, test)| !test.holds(None));
-    let mut needed: Vec<(&Spot, Option<&Test>)> =
-        asked.map(|(spot, test)| (spot, Some(test))).chain(changed(edit).map(|spot| (spot, None))).collect();
-    let mut comparisons = 0;
-    for by in (0..index).rev() {
-        let earlier = &edits[by];
-        comparisons += earlier.when.len() + needed.len() * earlier.change.len();
-        if needed.is_empty() || comparisons > MAX_COMPARISONS {
+/// The edits of a site that come before another.
+#[derive(Default)]
+pub struct EarlierEdits<'e> {
+    /// By what they may take away.
+    takers: HashMap<Spot, Takers<'e>>,
+    /// The last that may put a value into a part, or into any.
+    last_put: HashMap<Spot, usize>,
+    last_put_anywhere: Option<usize>,
+}
+
+/// Edits that may take away a part, each with its index, in order.
+#[derive(Default)]
+struct Takers<'e> {
+    /// Those that ask for a value, by the first that they ask for.
+    by_value: HashMap<(&'e Spot, &'e Value), Vec<(usize, &'e Edit)>>,
+    others: Vec<(usize, &'e Edit)>,
+}
+
+impl<'e> EarlierEdits<'e> {
+    /// Adds the next edit; indexes grow.
+    pub fn push(&mut self, index: usize, edit: &'e Edit) {
+        if !edit.is_applied() {
+            return;
+        }
+        if is_sure(edit) {
+            for spot in edit.change.iter().filter_map(taken) {
+                let takers = self.takers.entry(spot).or_default();
+                let asked = edit.when.iter().find_map(|(spot, test)| match test {
+                    Test::Is(value) => Some((spot, value)),
+                    _ => None,
+                });
+                match asked {
+                    Some(asked) => takers.by_value.entry(asked).or_default().push((index, edit)),
+                    None => takers.others.push((index, edit)),
+                }
+            }
+        }
+        for change in &edit.change {
+            match put(change) {
+                Put::Nowhere => {}
+                Put::At(key) => _ = self.last_put.insert(Spot::Key(key.clone()), index),
+                Put::Anywhere => self.last_put_anywhere = Some(index),
+            }
+        }
+    }
+
+    /// The index of an edit that takes away what this one, which comes next, asks for or would change, and what that is; `None` if
+    /// it may be made to some URL, for all that is certain.
+    pub fn taker(&self, edit: &Edit) -> Option<(usize, Spot)> {
+        if !edit.is_applied() {
             return None;
         }
-        if !earlier.is_applied() {
-            continue;
+        // What it needs: each test that an absent part does not pass, and what its only change is about.
+        let asked = edit.when.iter().filter(|(_, test)| !test.holds(None));
+        let needed =
+            asked.map(|(spot, test)| (spot, Some(test))).chain(changed(edit).map(|spot| (spot, None)));
+        let mut work = Work(MAX_WORK);
+        let mut found: Option<(usize, &Spot)> = None;
+        for (spot, test) in needed {
+            let Some(takers) = self.takers.get(spot) else { continue };
+            // Not those before the last that puts something there, which itself may have taken away what was there first.
+            let first = self.last_put.get(spot).copied().max(self.last_put_anywhere).unwrap_or(0);
+            let by_value = edit.when.iter().filter_map(|(spot, test)| match test {
+                Test::Is(value) => takers.by_value.get(&(spot, value)),
+                _ => None,
+            });
+            for takers in by_value.chain([&takers.others]) {
+                for &(index, earlier) in takers.iter().rev() {
+                    if index < first || found.is_some_and(|(later, _)| index <= later) {
+                        break;
+                    }
+                    if !work.spend(work_of(earlier, edit)) {
+                        return found.map(|(index, spot)| (index, spot.clone()));
+                    }
+                    if is_made_before(earlier, edit) && takes_away(earlier, spot, test) {
+                        found = Some((index, spot));
+                        break;
+                    }
+                }
+            }
+            if !work.spend(edit.when.len()) {
+                break;
+            }
         }
-        if is_made_before(earlier, edit)
-            && let Some((spot, _)) = needed.iter().find(|(spot, test)| takes_away(earlier, spot, *test))
-        {
-            return Some((by, (*spot).clone()));
-        }
-        needed.retain(|(spot, _)| !may_put(earlier, spot));
+        found.map(|(index, spot)| (index, spot.clone()))
     }
-    None
+}
+
+/// Work that is left.
+struct Work(usize);
+
+impl Work {
+    /// Whether there was so much left.
+    fn spend(&mut self, work: usize) -> bool {
+        let left = self.0.checked_sub(work);
+        self.0 = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
+/// The work of finding out whether `earlier` takes away what `later` asks for: how many values are compared at most.
+fn work_of(earlier: &Edit, later: &Edit) -> usize {
+    let values = |test: &Test| match test {
+        Test::OneOf(values) | Test::Not(values) => values.len(),
+        Test::Any(any) => 1 + any.except.len(),
+        Test::Is(_) | Test::Absent => 1,
+    };
+    let product = |one: usize, other: usize| one.saturating_mul(other);
+    let known = |spot: &Spot| later.when.get(spot).map_or(1, values);
+    let tests = earlier.when.iter().map(|(spot, asked)| WORK_PER_TEST + product(values(asked), known(spot)));
+    let changes = earlier.change.iter().map(|change| match change {
+        Change::Map { of, values } => 1 + product(values.len(), known(&Spot::Key(of.clone()))),
+        _ => 1,
+    });
+    tests.chain(changes).fold(WORK_PER_TEST, usize::saturating_add)
+}
+
+/// The part that a change may take away, or a value of it.
+fn taken(change: &Change) -> Option<Spot> {
+    match change {
+        Change::Drop(spot) | Change::Forget(spot) => Some(spot.clone()),
+        Change::Map { of, .. } => Some(Spot::Key(of.clone())),
+        _ => None,
+    }
+}
+
+/// Where a change may put a value where none was, or another one.
+enum Put<'e> {
+    Nowhere,
+    At(&'e TokenKey),
+    Anywhere,
+}
+
+fn put(change: &Change) -> Put<'_> {
+    match change {
+        Change::Set { key, .. } | Change::Map { of: key, .. } | Change::Fold { of: Area::Key(key), .. } => {
+            Put::At(key)
+        }
+        Change::Drop(_)
+        | Change::Forget(_)
+        | Change::Fold { .. }
+        | Change::UnrepeatParams
+        | Change::Order(_) => Put::Nowhere,
+        _ => Put::Anywhere,
+    }
 }
 
 /// The only part that an edit changes.
@@ -45,10 +171,8 @@ fn changed(edit: &Edit) -> Option<&Spot> {
     }
 }
 
-/// Whether `earlier` is made to every URL to which `later` would be.
-fn is_made_before(earlier: &Edit, later: &Edit) -> bool {
-    let implies =
-        |(spot, asked): (&Spot, &Test)| later.when.get(spot).is_some_and(|known| is_implied(asked, known));
+/// Whether an edit is surely made to every URL for which its tests hold.
+fn is_sure(edit: &Edit) -> bool {
     let cannot_fail = |change: &Change| {
         matches!(
             change,
@@ -59,7 +183,14 @@ fn is_made_before(earlier: &Edit, later: &Edit) -> bool {
                 | Change::Fold { .. }
         )
     };
-    earlier.closed == Closed::No && earlier.change.iter().all(cannot_fail) && earlier.when.iter().all(implies)
+    edit.closed == Closed::No && edit.change.iter().all(cannot_fail)
+}
+
+/// Whether `earlier`, which is [sure](is_sure), is made to every URL to which `later` would be.
+fn is_made_before(earlier: &Edit, later: &Edit) -> bool {
+    let implies =
+        |(spot, asked): (&Spot, &Test)| later.when.get(spot).is_some_and(|known| is_implied(asked, known));
+    earlier.when.iter().all(implies)
 }
 
 /// Whether `asked` is true of every value of which `known` is.
@@ -90,11 +221,7 @@ fn takes_away(earlier: &Edit, spot: &Spot, test: Option<&Test>) -> bool {
             forgotten == spot && test.is_some_and(|test| !test.holds(Some(Some(b"*"))))
         }
         Change::Map { of, values } if Spot::Key(of.clone()) == *spot => test.is_some_and(|test| {
-            let Some(values_asked) =
-                listed(test).filter(|asked| asked.len() * values.len() <= MAX_COMPARISONS)
-            else {
-                return false;
-            };
+            let Some(values_asked) = listed(test) else { return false };
             let becomes = |value: RawValue<'_>| {
                 values.iter().any(|mapped| {
                     mapped.becomes.as_deref().map(str::as_bytes).is_some_and(|text| Some(text) == value)
@@ -124,28 +251,18 @@ fn listed(test: &Test) -> Option<&[Value]> {
     }
 }
 
-/// Whether an edit may put a value where none was, or another one.
-fn may_put(earlier: &Edit, spot: &Spot) -> bool {
-    earlier.change.iter().any(|change| match change {
-        Change::Set { key, .. } => Spot::Key(key.clone()) == *spot,
-        Change::Map { of, .. } => Spot::Key(of.clone()) == *spot,
-        Change::Fold { of: Area::Key(key), .. } => Spot::Key(key.clone()) == *spot,
-        Change::Drop(_) | Change::Forget(_) => false,
-        Change::Fold { .. } | Change::UnrepeatParams | Change::Order(_) => false,
-        _ => true,
-    })
-}
-
 /// The edits without those that are never made.
-pub(super) fn without_never_made(mut edits: Vec<Edit>) -> Vec<Edit> {
-    let mut index = 0;
-    while index < edits.len() {
-        match never_made(&edits, index) {
-            Some(_) => drop(edits.remove(index)),
-            None => index += 1,
+pub fn without_never_made(edits: Vec<Edit>) -> Vec<Edit> {
+    let mut earlier = EarlierEdits::default();
+    let mut is_made = |(index, edit)| {
+        let is_made = earlier.taker(edit).is_none();
+        if is_made {
+            earlier.push(index, edit);
         }
-    }
-    edits
+        is_made
+    };
+    let is_made: Vec<bool> = edits.iter().enumerate().map(&mut is_made).collect();
+    edits.into_iter().zip(is_made).filter_map(|(edit, is_made)| is_made.then_some(edit)).collect()
 }
 
 #[cfg(test)]
@@ -158,7 +275,10 @@ mod tests {
 
     fn taken_by(json: &str) -> Option<usize> {
         let edits = edits(json);
-        never_made(&edits, edits.len() - 1).map(|(by, _)| by)
+        let (last, others) = edits.split_last().unwrap();
+        let mut earlier = EarlierEdits::default();
+        others.iter().enumerate().for_each(|(at, edit)| earlier.push(at, edit));
+        earlier.taker(last).map(|(by, _)| by)
     }
 
     #[test]

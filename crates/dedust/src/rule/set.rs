@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::check_edit;
 use super::cycle::find_cycle;
-use super::never_made::never_made;
+use super::never_made::EarlierEdits;
 use super::{Change, Edit, InvalidEdit, Mirror, Promise, RefusedEdit, Rule};
 use crate::url::{ParsedUrl, has_subdomains, site_of};
 
@@ -64,6 +64,8 @@ pub struct SiteSummary {
     pub promise: Option<Promise>,
 }
 
+/// The most edits that a site may have, also of those that are not applied. Tables of many values are one edit.
+const MAX_EDITS: usize = 10_000;
 /// The most that a segment of an exception may have.
 const MAX_SEGMENT_BYTES: usize = u8::MAX as usize;
 /// Exceptions of a mirror. A mirror of it has them too, so with any number of them a small file could take for ever.
@@ -102,6 +104,14 @@ pub enum InvalidSite {
         "an edit that moves URLs to another site has at most {MAX_EXCEPTIONS} exceptions, of at most {MAX_SEGMENT_BYTES} bytes each"
     )]
     Exceptions,
+    /// There are too many edits. Learned sites have some dozens.
+    #[error(
+        "there are {count} edits, expected at most {MAX_EDITS}: leave some out, or say by one edit what several say of the values of one part, with `one_of`, `map` or a `table`"
+    )]
+    TooManyEdits {
+        /// How many there are.
+        count: usize,
+    },
     /// Edits undo each other's work.
     #[error("edits {} rewrite into each other without end", list(.indexes))]
     Cycle {
@@ -156,12 +166,17 @@ impl RuleSet {
 impl SiteRules {
     /// Checks each edit, and that they can stand together.
     pub fn new(summary: SiteSummary, edits: Vec<Edit>) -> Result<Self, InvalidSite> {
+        if edits.len() > MAX_EDITS {
+            return Err(InvalidSite::TooManyEdits { count: edits.len() });
+        }
+        let mut earlier = EarlierEdits::default();
         for (index, edit) in edits.iter().enumerate() {
             check_edit(edit).map_err(|source| InvalidSite::Edit { index, source })?;
-            if let Some((by, spot)) = never_made(&edits, index) {
+            if let Some((by, spot)) = earlier.taker(edit) {
                 let source = InvalidEdit::NeverMade { by, spot: spot.to_string().into() };
                 return Err(InvalidSite::Edit { index, source });
             }
+            earlier.push(index, edit);
         }
         check_kinds(&edits)?;
         let rules = Self { summary, edits, ..Self::default() };

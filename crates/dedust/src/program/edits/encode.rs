@@ -140,8 +140,14 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
     let encoder = Encoder { query: &query_names, path: &path_names, texts: RefCell::new(texts) };
     let ordered: Vec<&Edit> = edits_in_order.iter().map(|(_, edit, _)| *edit).collect();
     let bits = |edits: &[usize]| edits.iter().fold(0, |bits, &number| bits | 1 << bit_of(number, count));
-    let mut masks =
-        masks(&ordered).into_iter().map(|Masks { again, conflicts }| [bits(&again), bits(&conflicts)]);
+    let all = (0..count.min(BITS)).fold(0, |bits, bit| bits | 1 << bit);
+    let masks: Vec<[EditMask; 2]> = match masks(&ordered) {
+        Some(masks) => {
+            masks.iter().map(|Masks { again, conflicts }| [bits(again), bits(conflicts)]).collect()
+        }
+        None => vec![[all; 2]; count],
+    };
+    let mut masks = masks.into_iter();
     for (number, (list_index, edit, is_alone)) in edits_in_order.into_iter().chain(early).enumerate() {
         out.set_u32(offsets + 4 * number, out.len())?;
         // Those that are made early need no masks.

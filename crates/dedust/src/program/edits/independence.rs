@@ -192,10 +192,10 @@ pub(super) struct Masks {
 /// Of more edits nothing is found out: every two of them are compared.
 const MAX_EDITS: usize = 256;
 
-pub(super) fn masks(edits: &[&Edit]) -> Vec<Masks> {
-    let all = || (0..edits.len()).collect();
+/// The masks of each edit; `None` where nothing is found out, so that each has all edits in both.
+pub(super) fn masks(edits: &[&Edit]) -> Option<Vec<Masks>> {
     if edits.len() > MAX_EDITS || edits.iter().any(|edit| concerns_all(edit)) {
-        return edits.iter().map(|_| Masks { again: all(), conflicts: all() }).collect();
+        return None;
     }
     let effects: Vec<Effects> = edits.iter().map(|edit| Effects::of(edit)).collect();
     let again = |at: usize| {
@@ -213,7 +213,7 @@ pub(super) fn masks(edits: &[&Edit]) -> Vec<Masks> {
         }
         (at + 1..edits.len()).filter(|&other| meet(&effects[other].writes, &seen)).collect()
     };
-    (0..edits.len()).map(|at| Masks { again: again(at), conflicts: conflicts(at) }).collect()
+    Some((0..edits.len()).map(|at| Masks { again: again(at), conflicts: conflicts(at) }).collect())
 }
 
 /// Whether some component is in both, or in what the other stands for. The first are written.
@@ -300,7 +300,7 @@ mod tests {
                 {"when": {"last_0": {"is": "x"}}, "change": [{"drop": "last_0"}]}, {"change": [{"drop": "tslash"}]},
                 {"change": [{"map": {"of": "q.c", "values": [{"is": "1", "becomes": "2"}, {"is": "2", "becomes": "3"}]}}]}]"#,
         );
-        let masks = masks(&edits.iter().collect::<Vec<_>>());
+        let masks = masks(&edits.iter().collect::<Vec<_>>()).unwrap();
         let again: Vec<&[usize]> = masks.iter().map(|masks| &masks.again[..]).collect();
         assert_eq!(again, [&[][..], &[0], &[2], &[], &[4]]);
     }
@@ -311,7 +311,7 @@ mod tests {
             r#"[{"change": [{"forget": "q.a"}]}, {"when": {"q.a": {"is": "*"}}, "change": [{"drop": "q.b"}]},
                 {"change": [{"drop": "q.b"}]}, {"change": [{"drop": "q.c"}]}]"#,
         );
-        let masks = masks(&edits.iter().collect::<Vec<_>>());
+        let masks = masks(&edits.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(masks[0].conflicts, [1, 2]);
         assert_eq!(masks[1].conflicts, [2]);
         assert_eq!(masks[3].conflicts, [0; 0]);

@@ -10,10 +10,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{LoadRulesError, read_list};
-use crate::rule::never_made::without_never_made;
 use crate::rule::{
     Atom, Change, Edit, Evidence, InvalidSite, Mapped, Mirror, Op, OtherParams, Pattern, Replace, Rewrite,
-    Rule, SiteRules, SiteSummary, Source, Spot, unique_keys,
+    Rule, SiteRules, SiteSummary, Source, Spot, unique_keys, without_never_made,
 };
 use crate::url::{TokenKey, Value};
 
