@@ -28,7 +28,7 @@ use crate::compiled::{Hosts, Image, ImageBuilder, LeftOut, OpenRulesError, add_s
 use crate::identity_key::{ParamOrder, write_identity_key};
 use crate::program::closed::{CoveringRule, Slots, template};
 use crate::program::edits::EditedUrl;
-use crate::program::{Program, Replacement, replace_all};
+use crate::program::{MIN_RESULT, Program, Replacement, replace_all};
 use crate::rule::{DEFAULT_RULES_MEMORY, LoadRulesError, RuleSet, each_site, is_slug};
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl, first_segment, write_moved};
@@ -274,6 +274,8 @@ impl Normalizer {
         if template::write(rule, rule.url(), url, &mut work.slots, out).is_err() {
             return url.as_bytes();
         }
+        // A key that is twice as long must not be too long for the one of the two URLs.
+        let is_proven = is_proven && out.as_bytes().len() <= MIN_RESULT / 2;
         // Of rules in a file this is as true as whoever compiled them wanted.
         if !is_proven && !self.stays(rule, url, buffers) {
             return url.as_bytes();

@@ -58,10 +58,11 @@ fn interpret(rules: &[Rule], url: &str) -> String {
             target
         }
     };
+    let max_len = (2 * parsed.as_bytes().len()).max(8192);
     match write(&target) {
-        Some(key) => key,
-        // The rule would leave a hole, so it does not apply.
-        None => interpret(&[], url),
+        Some(key) if rule.is_none() || key.len() <= max_len => key,
+        // The rule would leave a hole, or make too long a URL, so it does not apply.
+        _ => interpret(&[], url),
     }
 }
 

@@ -325,6 +325,37 @@ proptest! {
         }
     }
 
+    /// Long texts, and edits that write them twice: some run out of room.
+    #[test]
+    fn compiled_edits_run_out_of_room_where_interpreted_edits_do(
+        edits in site(), growing in vec((0..9usize, 0..3usize, any::<bool>()), 1..6), urls in vec(url(), 4), length in 500..5000usize,
+    ) {
+        const GROWING: [&str; 3] = [
+            r#"{"path": [{"segments": {"from": 0, "but_last": 0}}, {"segments": {"from": 0, "but_last": 0}}]}"#,
+            r#"{"set": {"key": "q.b", "to": [{"of": "q.a"}, {"of": "q.b"}]}}"#,
+            r#"{"set": {"key": "q.a", "to": [{"of": "q.a"}, {"of": "q.b"}, {"of": "path_0"}]}}"#,
+        ];
+        let mut all = edits;
+        for (at, which, fetchable) in growing {
+            let change: Change = serde_json::from_str(GROWING[which]).unwrap();
+            all.insert(at.min(all.len()), Edit { fetchable, ..Edit::new(change) });
+        }
+        let all = dedust::support::without_never_made(all);
+        prop_assume!(SiteRules::new(SiteSummary::default(), all.clone()).is_ok());
+        let (normalizer, interpreter) = (compiled(&all), Interpreter { edits: &all });
+        for url in urls {
+            let url = url.replacen("index.php", &"x".repeat(length), 2).replacen("a=1", &format!("a={}", "y".repeat(length)), 1);
+            let Ok(parsed) = ParsedUrl::parse(&url) else { continue };
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            let key = normalizer.key(&url).unwrap();
+            prop_assert_eq!(key.to_string(), text(&interpreter.key(&parsed)), "key of {}", url);
+            let canonical = normalizer.normalize(&url).unwrap();
+            prop_assert_eq!(canonical.to_string(), text(&interpreter.canonical(&parsed)), "canonical of {}", url);
+            prop_assert_eq!(normalizer.key(&canonical).unwrap(), key, "key of {}", canonical);
+            prop_assert_eq!(normalizer.normalize(&canonical).unwrap(), canonical);
+        }
+    }
+
     #[test]
     fn edits_that_are_off_are_as_good_as_gone(edits in site(), is_off in vec(any::<bool>(), 72), urls in vec(url(), 4)) {
         let mut off = edits.clone();

@@ -37,6 +37,15 @@ const END_WIDTH: u32 = 4;
 const IS_MIRROR: u8 = 64;
 const FLAGS_AT: usize = 4;
 
+/// Of a URL of any length, rules may make so many bytes.
+pub(crate) const MIN_RESULT: usize = 1 << 13;
+
+/// The longest that rules may make of a URL of so many bytes: else a few of them would make any length of a long one.
+#[inline(always)]
+pub(crate) fn max_result(url_len: usize) -> usize {
+    (2 * url_len).max(MIN_RESULT)
+}
+
 /// The rules of one site, ready to run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Program<'a> {

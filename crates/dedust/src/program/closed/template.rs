@@ -9,7 +9,7 @@ query), since it then depends on one value what may follow another.
 use super::slots::{NO_SLOT, Param, Slots};
 use super::{CoveringRule, NO_TEXT};
 use crate::encoding::{Cursor, u16_at};
-use crate::program::Texts;
+use crate::program::{Texts, max_result};
 use crate::rule::Atom;
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParsedUrl, RawValue};
@@ -86,7 +86,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The rule cannot be applied to this URL: a segment or label would be missing before others, or a part of a value.
+/// The rule cannot be applied to this URL: a segment or label would be missing before others, or a part of a value, or what it
+/// writes would be longer than [`max_result`].
 #[derive(Debug)]
 pub(crate) struct Refused;
 
@@ -101,23 +102,36 @@ pub(crate) fn write(
     out: &mut TextBuffer,
 ) -> Result<(), Refused> {
     let mut cursor = Cursor::at(rule.shape, at);
+    let max_len = max_result(url.as_bytes().len());
     // Mostly there is nothing but pieces, and parameters after them.
     let mut next = cursor;
-    if next.u8() == Some(Step::PIECES.0) && write_pieces(&mut next, &rule.texts, url, slots, out).is_some() {
+    if next.u8() == Some(Step::PIECES.0)
+        && write_pieces(&mut next, &rule.texts, url, slots, max_len, out).is_some()
+    {
         cursor = next;
         let step = next.u8();
         if step == Some(Step::END.0) {
-            return Ok(());
+            return check_length(max_len, out).ok_or(Refused);
         }
-        if step == Some(Step::PARAMS.0) && write_params(&mut next, &rule.texts, url, slots, out).is_some() {
+        if step == Some(Step::PARAMS.0)
+            && write_params(&mut next, &rule.texts, url, slots, max_len, out).is_some()
+        {
             cursor = next;
             if next.u8() == Some(Step::END.0) {
-                return Ok(());
+                return check_length(max_len, out).ok_or(Refused);
             }
         }
     }
-    write_steps(cursor, rule, url, slots, out).ok_or(Refused)
+    write_steps(cursor, rule, url, slots, max_len, out).ok_or(Refused)
 }
+
+#[inline(always)]
+fn check_length(max_len: usize, out: &TextBuffer) -> Option<()> {
+    (out.as_bytes().len() <= max_len).then_some(())
+}
+
+/// Pieces after which it is seen that they are too long.
+const CHECKED_PIECES: usize = 16;
 
 /// A number of texts, each with a slot whose value follows.
 #[inline(always)]
@@ -126,17 +140,23 @@ fn write_pieces(
     texts: &Texts<'_>,
     url: &ParsedUrl,
     slots: &Slots,
+    max_len: usize,
     out: &mut TextBuffer,
 ) -> Option<()> {
     let count = usize::from(cursor.u8()?);
     let pieces = cursor.take(4 * count)?.as_chunks::<4>().0;
     let mut room = out.room(2 * count);
-    for piece in pieces {
-        let (text, slot) = (u16_at(piece, 0), u16_at(piece, 2));
-        let (start, length) = texts.extent(text.into());
-        room.push_part(texts.site, start, length);
-        let (start, length) = slots.extent(slot);
-        room.push_part(url.padded(), start, length);
+    for pieces in pieces.chunks(CHECKED_PIECES) {
+        for piece in pieces {
+            let (text, slot) = (u16_at(piece, 0), u16_at(piece, 2));
+            let (start, length) = texts.extent(text.into());
+            room.push_part(texts.site, start, length);
+            let (start, length) = slots.extent(slot);
+            room.push_part(url.padded(), start, length);
+        }
+        if room.end() > max_len {
+            return None;
+        }
     }
     Some(())
 }
@@ -148,21 +168,27 @@ fn write_params(
     texts: &Texts<'_>,
     url: &ParsedUrl,
     slots: &Slots,
+    max_len: usize,
     out: &mut TextBuffer,
 ) -> Option<()> {
     let count = usize::from(cursor.u8()?);
     let params = cursor.take(6 * count)?.as_chunks::<6>().0;
     let mut room = out.room(2 * count);
     let query = room.end();
-    for param in params {
-        let (text, slot, asked) = (u16_at(param, 0), u16_at(param, 2), u16_at(param, 4));
-        // What is absent is written too, and then overwritten by what follows: that costs less than to ask.
-        let is_there = usize::from(slots.has(asked));
-        let (start, length) = texts.extent(text.into());
-        let equals = usize::from(slots.is_bare(slot));
-        room.push_part(texts.site, start, length.saturating_sub(equals) * is_there);
-        let (start, length) = slots.extent(slot);
-        room.push_part(url.padded(), start, length * is_there);
+    for params in params.chunks(CHECKED_PIECES) {
+        for param in params {
+            let (text, slot, asked) = (u16_at(param, 0), u16_at(param, 2), u16_at(param, 4));
+            // What is absent is written too, and then overwritten by what follows: that costs less than to ask.
+            let is_there = usize::from(slots.has(asked));
+            let (start, length) = texts.extent(text.into());
+            let equals = usize::from(slots.is_bare(slot));
+            room.push_part(texts.site, start, length.saturating_sub(equals) * is_there);
+            let (start, length) = slots.extent(slot);
+            room.push_part(url.padded(), start, length * is_there);
+        }
+        if room.end() > max_len {
+            return None;
+        }
     }
     let is_any = room.end() > query;
     drop(room);
@@ -178,25 +204,34 @@ fn write_steps(
     rule: &CoveringRule<'_>,
     url: &ParsedUrl,
     slots: &mut Slots,
+    max_len: usize,
     out: &mut TextBuffer,
 ) -> Option<()> {
-    Writer { rule, url, slots, out }.run(cursor)
+    Writer { rule, url, slots, max_len, out }.run(cursor)
 }
 
 struct Writer<'a, 'r> {
     rule: &'a CoveringRule<'r>,
     url: &'a ParsedUrl,
     slots: &'a mut Slots,
+    max_len: usize,
     out: &'a mut TextBuffer,
 }
 
 impl<'a, 'r> Writer<'a, 'r> {
     fn run(&mut self, mut cursor: Cursor<'r>) -> Option<()> {
         loop {
+            check_length(self.max_len, self.out)?;
             match Step(cursor.u8()?) {
                 Step::END => return Some(()),
-                Step::PIECES => write_pieces(&mut cursor, &self.rule.texts, self.url, self.slots, self.out)?,
-                Step::PARAMS => write_params(&mut cursor, &self.rule.texts, self.url, self.slots, self.out)?,
+                Step::PIECES => {
+                    let texts = &self.rule.texts;
+                    write_pieces(&mut cursor, texts, self.url, self.slots, self.max_len, self.out)?;
+                }
+                Step::PARAMS => {
+                    let texts = &self.rule.texts;
+                    write_params(&mut cursor, texts, self.url, self.slots, self.max_len, self.out)?;
+                }
                 Step::PUT => {
                     let source = self.source(&mut cursor)?;
                     self.put(source)?;
@@ -425,10 +460,11 @@ impl<'a, 'r> Writer<'a, 'r> {
                         _ => return None,
                     };
                     self.out.push_slice(text);
+                    check_length(self.max_len, self.out)?;
                 }
             }
         }
-        Some(())
+        check_length(self.max_len, self.out)
     }
 
     /// The text of a slot, if it is present and has any.

@@ -39,7 +39,7 @@ impl<'p> Changing<'_, 'p> {
                 self.edited.parts.touched.path = true;
                 self.edited.parts.touched.is_forgotten = true;
             }
-            code::MAP => self.map(StoredSpot::read(cursor)?, cursor)?,
+            code::MAP => return self.map(StoredSpot::read(cursor)?, cursor),
             code::FOLD => self.fold(cursor)?,
             code::SET => return self.set(cursor),
             code::PATH => return self.set_path(cursor),
@@ -132,13 +132,16 @@ impl<'p> Changing<'_, 'p> {
         }
     }
 
-    fn map(&mut self, spot: StoredSpot, cursor: &mut Cursor<'p>) -> Read<()> {
+    fn map(&mut self, spot: StoredSpot, cursor: &mut Cursor<'p>) -> Read<Result<(), CannotChange>> {
         let value = self.edited.get(self.url, spot);
-        let Some(mut entry) = look_up::<2>(self.program, cursor, value)? else { return Some(()) };
+        let Some(mut entry) = look_up::<2>(self.program, cursor, value)? else { return Some(Ok(())) };
         match self.program.text(&mut entry)? {
             None => self.drop_spot(spot),
             Some(text) => {
                 let is_same = value.and_then(raw) == Some(text);
+                if !is_same && self.edited.take_room(text.len()).is_err() {
+                    return Some(Err(CannotChange));
+                }
                 let piece = self.edited.write_text(text);
                 if let Some(value) = self.edited.parts.piece_mut(spot) {
                     *value = piece;
@@ -147,7 +150,7 @@ impl<'p> Changing<'_, 'p> {
                 }
             }
         }
-        Some(())
+        Some(Ok(()))
     }
 
     fn fold(&mut self, cursor: &mut Cursor<'_>) -> Read<()> {
@@ -240,6 +243,9 @@ impl<'p> Changing<'_, 'p> {
                     Ok(piece) => self.copy(piece),
                     Err(error) => return Some(Err(error)),
                 }
+                if self.edited.written_since(whole).len() > self.edited.room {
+                    return Some(self.edited.take_room(usize::MAX));
+                }
             }
             self.edited.written_since(whole)
         };
@@ -261,11 +267,18 @@ impl<'p> Changing<'_, 'p> {
         if !may_stand_at(spot, self.edited.text(self.url, value)) {
             return Err(CannotChange);
         }
-        if let Some(old) = self.edited.parts.piece(spot)
+        let old = self.edited.parts.piece(spot);
+        let is_same =
+            old.is_some_and(|old| self.edited.value(self.url, old) == self.edited.value(self.url, value));
+        if !is_same {
+            // With what stands around it.
+            self.edited.take_room(value.len() + old.map_or(name.len() + 2, |_| 0))?;
+        }
+        if old.is_some()
             && let Some(old_value) = self.edited.parts.piece_mut(spot)
         {
             *old_value = value;
-            self.is_changed |= self.edited.value(self.url, old) != self.edited.value(self.url, value);
+            self.is_changed |= !is_same;
             self.trigger_by_value(spot, value);
             return Ok(());
         }

@@ -19,11 +19,17 @@ impl<'p> Changing<'_, 'p> {
         let mut path = std::mem::take(&mut self.edited.spare);
         path.clear();
         let mut has_new = false;
-        let made = if self.edited.parts.path_is_forgotten {
+        let written = self.edited.written.len();
+        let mut made = if self.edited.parts.path_is_forgotten {
             Some(Err(CannotChange))
         } else {
             self.make_path(cursor, &mut path, &mut has_new)
         };
+        if let Some(Ok(())) = made {
+            let length = |path: &[Piece]| path.iter().map(|piece| piece.len() + 1).sum::<usize>();
+            let longer = length(&path).saturating_sub(length(&self.edited.parts.segments));
+            made = Some(self.edited.take_room(longer.max(self.edited.written.len() - written)));
+        }
         if let Some(Ok(())) = made {
             let edited = &mut *self.edited;
             let text = |piece: &Piece| edited.text(self.url, *piece);
@@ -73,7 +79,11 @@ impl<'p> Changing<'_, 'p> {
         path: &mut Vec<Piece>,
         has_new: &mut bool,
     ) -> Read<Result<(), CannotChange>> {
+        let written = self.edited.written.len();
         for _ in 0..cursor.u16()? {
+            if self.edited.written.len() - written > self.edited.room {
+                return Some(self.edited.take_room(usize::MAX));
+            }
             let code = cursor.u8()?;
             let copied = match code {
                 code::PART_TEXT => {

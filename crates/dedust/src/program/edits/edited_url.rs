@@ -24,6 +24,9 @@ pub(crate) struct EditedUrl {
     pub(super) spare: Vec<Piece>,
     pub(super) spare_params: Vec<Param>,
     pub(super) composer: Composer,
+    /// How many bytes edits may still write, and whether one was not made since there were too few: see `growth.rs`.
+    pub(super) room: usize,
+    pub(super) is_out_of_room: bool,
     /// Edits that some part of the URL may concern.
     pub(super) triggered: EditMask,
     /// Characters of the path and of the parameters that make one of several spellings.
@@ -159,6 +162,8 @@ impl Default for EditedUrl {
             spare: Vec::new(),
             spare_params: Vec::new(),
             composer: Composer::default(),
+            room: 0,
+            is_out_of_room: false,
             triggered: 0,
             characters: [0; 2],
             has_user: false,
@@ -356,6 +361,7 @@ impl EditedUrl {
     /// Forgets the URL that it held.
     pub(super) fn clear(&mut self) {
         self.written.truncate(1);
+        self.is_out_of_room = false;
         (self.has_semicolon, self.is_in_order, self.early, self.repeats) = (false, true, 0, false);
         (self.has_user, self.has_text, self.names, self.has_repeated) = (false, false, 0, false);
         let parts = &mut self.parts;

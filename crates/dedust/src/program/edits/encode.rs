@@ -6,6 +6,7 @@ numbers.
 use std::cell::RefCell;
 
 use super::early::{Early, splits_all_params};
+use super::growth::unlimited_bytes;
 use super::head::Head;
 use super::independence::{Masks, alone, masks};
 use super::mentions::{mentioned, mentions};
@@ -17,7 +18,7 @@ use super::{
     BARE, BITS, COUNT_AT, CompiledSite, DEPTHS, DEPTHS_AT, EDITS_AT, END_WIDTH, ENDS_AT, EditMask,
     FEATURES_AT, FETCHABLE_AT, FIRST_LABEL_AT, FLAGS_AT, Feature, HAS_FOLDS, HAS_PATH_VALUES, HEAD_BYTES,
     LABEL_AT, MASK_BYTES, MATTERS_AT, NO_LABELS, NO_TEXT, PATH_NAMES_AT, QUERY_NAMES_AT, SPLITS_PARAMS,
-    TEXTS_AT, TOTAL_AT, VALUE_TABLE_AT, VALUES_AT, early_bits,
+    TEXTS_AT, TOTAL_AT, UNLIMITED_AT, VALUE_TABLE_AT, VALUES_AT, early_bits,
 };
 use crate::delimiters::LANES;
 use crate::encoding::{Encode as _, TooLarge};
@@ -105,6 +106,7 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
             }
         }
     }
+    head.bytes[UNLIMITED_AT] = unlimited_bytes(edits);
     head.bytes[FIRST_LABEL_AT] = first_label(edits, &waiting_for_labels);
     if splits_params {
         head.bytes[FLAGS_AT] |= SPLITS_PARAMS;

@@ -30,6 +30,7 @@ mod change_path;
 mod early;
 mod edited_url;
 mod encode;
+mod growth;
 mod head;
 mod independence;
 mod mentions;
@@ -134,6 +135,8 @@ const ENDS_AT: usize = 152;
 const TEXTS_AT: usize = 156;
 /// The lowest position of a label that edits speak of which wait for labels, or [`NO_LABELS`].
 const FIRST_LABEL_AT: usize = 160;
+/// The logarithm of the length up to which URLs do not run out of room unseen: see `growth.rs`.
+const UNLIMITED_AT: usize = 161;
 
 /// No edit speaks of labels.
 const NO_LABELS: u8 = u8::MAX;
@@ -315,6 +318,11 @@ impl<'a> EditProgram<'a> {
     #[inline(always)]
     fn matters(&self) -> EditMask {
         u64_at(self.head, MATTERS_AT)
+    }
+
+    /// The length up to which URLs do not run out of room unseen: see `growth.rs`.
+    fn unlimited_bytes(&self) -> usize {
+        1 << self.head[UNLIMITED_AT].min(31)
     }
 
     /// The edits that may concern a URL with so many segments.

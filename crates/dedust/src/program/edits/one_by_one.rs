@@ -101,6 +101,8 @@ impl UrlParts {
             }
         }
         edited.parts.has_slash &= !edited.parts.segments.is_empty();
+        // About as long as the URL.
+        edited.set_room(edited.written.len());
     }
 
     /// Shows its pairs: key, occurrence of its name (1 for keys without one) and value, which is `*` if it was forgotten.

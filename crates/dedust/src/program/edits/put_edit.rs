@@ -46,7 +46,12 @@ impl Encoder<'_> {
         masks: [EditMask; 2],
         out: &mut Vec<u8>,
     ) -> Result<(), TooLarge> {
-        let can_fail = |change: &Change| matches!(change, Change::Set { .. } | Change::Path(_));
+        let can_fail = |change: &Change| match change {
+            Change::Set { .. } | Change::Path(_) => true,
+            // There may be no room for it.
+            Change::Map { values, .. } => values.iter().any(|mapped| mapped.becomes.is_some()),
+            _ => false,
+        };
         // Nothing was changed before the first change.
         let may_fail = edit.change.iter().skip(1).any(can_fail);
         let is_label = |key: &&TokenKey| matches!(key, TokenKey::Subdomain(_));

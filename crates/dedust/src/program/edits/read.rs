@@ -30,6 +30,8 @@ impl EditedUrl {
     pub(crate) fn read(&mut self, url: &ParsedUrl, program: &EditProgram<'_>) -> bool {
         let parts = url.parts();
         self.written.truncate(1);
+        self.set_room(url.as_bytes().len());
+        self.is_out_of_room = false;
         (self.has_semicolon, self.is_in_order, self.early, self.repeats) = (false, true, 0, false);
         (self.names, self.has_repeated, self.triggered, self.has_text) = (0, false, 0, false);
         self.has_user = parts.host_start != parts.scheme_end + 3;

@@ -69,9 +69,14 @@ impl EditedUrl {
         if out.as_bytes() == url.as_bytes() {
             return Edited::Unchanged;
         }
-        if roundtrip == Roundtrip::Perhaps || self.repeats || out.as_bytes().len() > MAX_BYTES {
+        let length = out.as_bytes().len();
+        if roundtrip == Roundtrip::Perhaps || self.repeats || length > MAX_BYTES {
             return Edited::Unknown;
         }
+        if self.is_out_of_room || length.max(url.as_bytes().len()) > program.unlimited_bytes() {
+            return Edited::Unknown;
+        }
+        self.set_room(length);
         if self.parts.touched.host && program.has_longer && !has_same_rules(out, self.host_in(out)) {
             return Edited::Unknown;
         }
@@ -83,7 +88,7 @@ impl EditedUrl {
             _ => self.run(url, program, Scope::Fetchable, again),
         };
         // That `;` separates parameters is no change of the URL, but one of the key.
-        if second.changed != 0 || self.parts.is_split != was_split {
+        if second.changed != 0 || self.is_out_of_room || self.parts.is_split != was_split {
             Edited::Unknown
         } else if (first.conflicts | second.conflicts) & first.changed != 0 {
             Edited::SameIfKeysAre

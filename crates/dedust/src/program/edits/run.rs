@@ -195,6 +195,7 @@ impl EditedUrl {
         if edit.flags & MAY_FAIL != 0 {
             self.before.copy_from(&self.parts);
         }
+        let (room, written) = (self.room, self.written.len());
         let mut change = Changing { edited: self, url, program, is_changed: false };
         for _ in 0..edit.changes {
             match change.make(&mut cursor) {
@@ -203,6 +204,8 @@ impl EditedUrl {
                     if edit.flags & MAY_FAIL != 0 {
                         std::mem::swap(&mut self.parts, &mut self.before);
                     }
+                    self.room = room;
+                    self.written.truncate(written);
                     return Some(Err(CannotChange));
                 }
             }
