@@ -410,3 +410,28 @@ fn an_edit_that_is_never_made_is_found_in_a_long_list() {
         "the rules of site `a.example` are refused: edit 9002 is invalid: it is never made: edit 0 takes `q.sid` away first"
     );
 }
+
+/// Closed edits are compared with those that ask for what they write; where that is nearly all of them, with none.
+#[test]
+fn closed_edits_that_may_all_cover_what_others_write_are_refused() {
+    let rule = |number: usize, path: &str| {
+        format!(
+            r#"{{"when": {{"scheme": {{"is": "http"}}, "path_0": {path}, "q.a": {{"any": "text"}}}}, "closed": true, "last": true,
+                "fetchable": true, "change": [{{"write": {{"scheme": {{"keep": "http"}}, "path_0": {{"keep": "s{number}"}}}}}}]}}"#
+        )
+    };
+    let apart: Vec<String> =
+        (0..9000).map(|number| rule(number, &format!(r#"{{"is": "s{number}"}}"#))).collect();
+    let rules = RuleSet::load(site_of_edits(&apart).as_bytes()).unwrap();
+    let normalizer = Normalizer::compile(&rules);
+    assert_eq!(normalizer.normalize("http://a.example/s8999?a=1").unwrap(), "http://a.example/s8999");
+    let text = r#"{"any": "text"}"#;
+    let all: Vec<String> =
+        (0..3000).map(|number| rule(number, text).replace(r#", "q.a": {"any": "text"}"#, "")).collect();
+    let error = RuleSet::load(site_of_edits(&all).as_bytes()).unwrap_err();
+    assert_eq!(
+        with_causes(&error),
+        "the rules of site `a.example` are refused: of 3000 closed edits too many may cover what others write to be \
+         compared: leave some out, or ask for values that tell them apart"
+    );
+}

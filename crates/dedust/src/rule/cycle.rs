@@ -4,6 +4,7 @@ Whether rules rewrite into each other without end.
 
 use std::cmp::Ordering;
 
+use super::readers::Readers;
 use super::{AnyValue, Op, Rule, ValueClass, ValuePattern};
 
 /// Rules whose written URLs may be covered by each other in a circle, if there are any: their indexes in `rules`.
@@ -18,9 +19,11 @@ pub fn find_cycle(rules: &[Rule]) -> Option<Vec<usize>> {
             Op::Join(_) => false,
         })
     };
+    let readers = Readers::new(rules.iter());
     let next = |at: usize| {
-        writers.iter().copied().filter(move |&other| {
-            feeds(&rules[at], &rules[other])
+        readers.of(&rules[at]).into_iter().filter(move |&other| {
+            rules[other].writes()
+                && feeds(&rules[at], &rules[other])
                 && match other.cmp(&at) {
                     // The URL was covered by the earlier rule before, unless something that it looks at was changed.
                     Ordering::Less => !leaves_alone(&rules[at], &rules[other]),
@@ -59,6 +62,15 @@ pub fn find_cycle(rules: &[Rule]) -> Option<Vec<usize>> {
         }
     }
     None
+}
+
+/// Pairs of rules that are compared.
+const MAX_PAIRS: usize = 4_000_000;
+
+/// Whether too many of the rules may cover what others write to find out which do.
+pub(super) fn are_too_many(rules: &[Rule]) -> bool {
+    let readers = Readers::new(rules.iter());
+    rules.iter().map(|rule| readers.count(rule)).sum::<usize>() > MAX_PAIRS
 }
 
 #[derive(Clone, Copy, PartialEq)]

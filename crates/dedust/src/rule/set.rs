@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::check::check_edit;
-use super::cycle::find_cycle;
+use super::cycle::{are_too_many, find_cycle};
 use super::never_made::EarlierEdits;
 use super::{Change, Edit, InvalidEdit, Mirror, Promise, RefusedEdit, Rule};
 use crate::url::{ParsedUrl, has_subdomains, site_of};
@@ -112,6 +112,14 @@ pub enum InvalidSite {
         /// How many there are.
         count: usize,
     },
+    /// There are too many closed edits that may cover what others of them write.
+    #[error(
+        "of {count} closed edits too many may cover what others write to be compared: leave some out, or ask for values that tell them apart"
+    )]
+    TooManyClosed {
+        /// How many there are.
+        count: usize,
+    },
     /// Edits undo each other's work.
     #[error("edits {} rewrite into each other without end", list(.indexes))]
     Cycle {
@@ -183,6 +191,9 @@ impl SiteRules {
         rules.check_mirror()?;
         let (indexes, closed): (Vec<usize>, Vec<Rule>) =
             rules.applied().filter_map(|(index, edit)| Some((index, Rule::of(edit)?))).unzip();
+        if are_too_many(&closed) {
+            return Err(InvalidSite::TooManyClosed { count: closed.len() });
+        }
         match find_cycle(&closed) {
             Some(cycle) => Err(InvalidSite::Cycle { indexes: cycle.iter().map(|&at| indexes[at]).collect() }),
             None => Ok(rules),

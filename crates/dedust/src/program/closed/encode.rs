@@ -17,7 +17,7 @@ use crate::program::{
     CompiledSite, END_WIDTH, HAS_REPLACEMENTS, KEEPS_ORDER, KEEPS_OTHERS, Replacement, TextBuilder,
     fingerprint_of,
 };
-use crate::rule::{AnyValue, Op, OtherParams, Replace, Rule, ValueClass, ValuePattern};
+use crate::rule::{AnyValue, Op, OtherParams, Readers, Replace, Rule, ValueClass, ValuePattern};
 use crate::url::{RawValue, TokenKey, Value};
 
 /// The program of a site with these rules and texts that are replaced before, each with its index in the site's list.
@@ -113,6 +113,7 @@ impl<'a> Compiler<'a> {
         let head_bytes = 4 + 8 * self.layout.words();
         self.out.resize(heads + rules.len() * head_bytes, 0);
         let all: Vec<&Rule> = rules.iter().map(|(_, rule)| *rule).collect();
+        let readers = Readers::new(all.iter().copied());
         for (index, (list_index, rule)) in rules.iter().enumerate() {
             let mut head = Vec::with_capacity(head_bytes);
             head.put_u32(u32::try_from(self.out.len()).map_err(|_| TooLarge)?);
@@ -122,7 +123,7 @@ impl<'a> Compiler<'a> {
             }
             let at = heads + index * head_bytes;
             self.out[at..at + head_bytes].copy_from_slice(&head);
-            let guards = if self.is_provable { proof::guards(&all, index) } else { None };
+            let guards = if self.is_provable { proof::guards(&all, &readers, index) } else { None };
             self.put_rule(*list_index, rule, guards)?;
         }
         let fingerprints = 4 * lists;

@@ -15,13 +15,14 @@ What cannot be shown in this way is no error: such a URL is checked when it is w
 with repeated parameters or `;` in the query, which could be read otherwise once something is dropped.
 */
 
-use crate::rule::{AnyValue, Op, Rule, Source, Spot, ValueClass, ValuePattern, feeds, is_slug};
+use crate::rule::{AnyValue, Op, Readers, Rule, Source, Spot, ValueClass, ValuePattern, feeds, is_slug};
 use crate::url::{ParsedUrl, TokenKey, Value};
 
 /// The keys whose values must be plain for the rule at `at` to write a canonical URL; `None` when that is not shown.
-pub(super) fn guards(rules: &[&Rule], at: usize) -> Option<Vec<TokenKey>> {
+pub(super) fn guards(rules: &[&Rule], readers: &Readers<'_>, at: usize) -> Option<Vec<TokenKey>> {
     let rule = rules[at];
-    let stands_alone = rules.iter().enumerate().all(|(other, reader)| {
+    let stands_alone = readers.of(rule).into_iter().all(|other| {
+        let reader = rules[other];
         !feeds(rule, reader)
             || match other.cmp(&at) {
                 std::cmp::Ordering::Less => does_not_concern(rule, reader),
