@@ -139,9 +139,9 @@ fn keys_stay_where_edits_of_keys_run_out_of_room() {
     let if_absent = format!(r#"{{"when": {{"q.y": "absent"}}, "change": [{DOUBLE}], "fetchable": true}}"#);
     let triple = vec![if_absent; 5];
     for edits in [
-        [&doubles[..], &[drop.clone()]].concat(),
-        [&[drop.clone()], &doubles[..]].concat(),
-        [&[drop_in_key.clone()], &triple[..], &[drop.clone()]].concat(),
+        [&doubles[..], std::slice::from_ref(&drop)].concat(),
+        [std::slice::from_ref(&drop), &doubles[..]].concat(),
+        [std::slice::from_ref(&drop_in_key), &triple[..], std::slice::from_ref(&drop)].concat(),
         [&[drop.clone(), drop_in_key], &triple[..]].concat(),
     ] {
         let normalizer = normalizer(&edits);

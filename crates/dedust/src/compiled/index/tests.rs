@@ -32,7 +32,7 @@ fn found(image: &Image, host: &str) -> Option<(u32, usize)> {
     let padded = [host.as_bytes(), &[0; PADDING]].concat();
     let what = |site: Program<'_>| (Cursor::new(site.bytes, 0).u32().unwrap(), site.domain_len);
     let alone = image.index().site(&padded, 0, host.len()).map(what);
-    if let Ok(url) = ParsedUrl::parse(&format!("http://{host}/"))
+    if let Ok(url) = ParsedUrl::parse(format!("http://{host}/"))
         && url.host() == host.as_bytes()
     {
         let mut found = [Found::default()];
