@@ -6,10 +6,13 @@ So it depends on all edits whether one is made, and a URL that ran out of room s
 edits are compiled, it is found out up to which length no URL can.
 */
 
+use std::collections::BTreeSet;
+
 use super::change::CannotChange;
 use super::edited_url::EditedUrl;
 use crate::program::{MIN_RESULT, max_result};
-use crate::rule::{Change, Edit, PathPart, Source, Spelling};
+use crate::rule::{Change, Edit, PathPart, Source, Spelling, Spot};
+use crate::url::{ParamName, TokenKey};
 
 impl EditedUrl {
     /// Gives a URL of so many bytes the room that it has before any edit is made.
@@ -44,18 +47,61 @@ pub(super) fn unlimited_bytes(edits: &[(usize, &Edit)]) -> u8 {
     if edits.iter().all(|(_, edit)| edit.fetchable) {
         return UNLIMITED;
     }
-    let (mut times, mut plus) = (1u64, 0u64);
+    let (mut times, mut once, mut plus) = (1u64, 1u64, 0u64);
+    let mut written: BTreeSet<Spot> = BTreeSet::new();
     for change in edits.iter().flat_map(|(_, edit)| &edit.change) {
         let (copies, bytes) = written_by(change);
-        times = times.saturating_mul(copies + 1);
+        // What was not written before is no longer than the URL was.
+        if reads(change).is_some_and(|reads| reads.iter().all(|part| !written.contains(part))) {
+            once = once.saturating_add(copies);
+        } else {
+            times = times.saturating_mul(copies + 1);
+        }
         plus = plus.saturating_add(bytes);
+        match change {
+            Change::Set { key, .. } => _ = written.insert(part_of(&Spot::Key(key.clone()))),
+            Change::Path(_) => _ = written.insert(Spot::FromRight(0)),
+            _ => {}
+        }
     }
+    times = times.saturating_mul(once);
     if (times, plus) == (1, 0) {
         return UNLIMITED;
     }
     // A `*` in place of an empty value makes a URL twice as long at most.
     let bytes = (MIN_RESULT as u64 / times.saturating_mul(2)).saturating_sub(plus);
     bytes.checked_ilog2().unwrap_or(0) as u8
+}
+
+/// The parts whose values a change copies; `None` if that is more than values.
+fn reads(change: &Change) -> Option<Vec<Spot>> {
+    let part = |source: &Source| source.of.as_ref().map(part_of);
+    match change {
+        Change::Set { to, .. } => Some(to.iter().filter_map(part).collect()),
+        Change::Path(parts) => {
+            let has_path = parts.iter().any(|part| {
+                matches!(part, PathPart::Segments { .. } | PathPart::First(_) | PathPart::Last(_))
+            });
+            let values = parts.iter().filter_map(|path_part| match path_part {
+                PathPart::Value { from, .. } => part(from),
+                _ => None,
+            });
+            Some(values.chain(has_path.then_some(Spot::FromRight(0))).collect())
+        }
+        _ => None,
+    }
+}
+
+/// The path as a whole, or all parameters of a name, or another part.
+fn part_of(spot: &Spot) -> Spot {
+    let first = |name: &ParamName| ParamName { name: name.name.clone(), occurrence: 1 };
+    match spot {
+        Spot::FromRight(_) | Spot::Key(TokenKey::PathSegment(_)) => Spot::FromRight(0),
+        Spot::Key(TokenKey::Subdomain(_)) => Spot::Key(TokenKey::Subdomain(0)),
+        Spot::Key(TokenKey::QueryParam(name)) => Spot::Key(TokenKey::QueryParam(first(name))),
+        Spot::Key(TokenKey::PathParam(name)) => Spot::Key(TokenKey::PathParam(first(name))),
+        Spot::Key(_) => spot.clone(),
+    }
 }
 
 /// What a change may write: so many times the URL, and so many bytes.
