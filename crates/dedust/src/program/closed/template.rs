@@ -220,18 +220,13 @@ struct Writer<'a, 'r> {
 
 impl<'a, 'r> Writer<'a, 'r> {
     fn run(&mut self, mut cursor: Cursor<'r>) -> Option<()> {
+        let (texts, url, max_len) = (&self.rule.texts, self.url, self.max_len);
         loop {
-            check_length(self.max_len, self.out)?;
+            check_length(max_len, self.out)?;
             match Step(cursor.u8()?) {
                 Step::END => return Some(()),
-                Step::PIECES => {
-                    let texts = &self.rule.texts;
-                    write_pieces(&mut cursor, texts, self.url, self.slots, self.max_len, self.out)?;
-                }
-                Step::PARAMS => {
-                    let texts = &self.rule.texts;
-                    write_params(&mut cursor, texts, self.url, self.slots, self.max_len, self.out)?;
-                }
+                Step::PIECES => write_pieces(&mut cursor, texts, url, self.slots, max_len, self.out)?,
+                Step::PARAMS => write_params(&mut cursor, texts, url, self.slots, max_len, self.out)?,
                 Step::PUT => {
                     let source = self.source(&mut cursor)?;
                     self.put(source)?;
