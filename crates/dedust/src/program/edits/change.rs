@@ -139,7 +139,8 @@ impl<'p> Changing<'_, 'p> {
             None => self.drop_spot(spot),
             Some(text) => {
                 let is_same = value.and_then(raw) == Some(text);
-                if !is_same && self.edited.take_room(text.len()).is_err() {
+                let old_len = value.and_then(raw).map_or(0, <[u8]>::len);
+                if !is_same && self.edited.exchange_room(old_len, text.len()).is_err() {
                     return Some(Err(CannotChange));
                 }
                 let piece = self.edited.write_text(text);
@@ -243,8 +244,8 @@ impl<'p> Changing<'_, 'p> {
                     Ok(piece) => self.copy(piece),
                     Err(error) => return Some(Err(error)),
                 }
-                if self.edited.written_since(whole).len() > self.edited.room {
-                    return Some(self.edited.take_room(usize::MAX));
+                if self.edited.is_too_much(self.edited.written_since(whole).len()) {
+                    return Some(Err(self.edited.no_room()));
                 }
             }
             self.edited.written_since(whole)
@@ -272,7 +273,8 @@ impl<'p> Changing<'_, 'p> {
             old.is_some_and(|old| self.edited.value(self.url, old) == self.edited.value(self.url, value));
         if !is_same {
             // With what stands around it.
-            self.edited.take_room(value.len() + old.map_or(name.len() + 2, |_| 0))?;
+            let around = if old.is_none() { name.len() + 2 } else { 0 };
+            self.edited.exchange_room(old.map_or(0, Piece::len), value.len() + around)?;
         }
         if old.is_some()
             && let Some(old_value) = self.edited.parts.piece_mut(spot)

@@ -19,7 +19,6 @@ impl<'p> Changing<'_, 'p> {
         let mut path = std::mem::take(&mut self.edited.spare);
         path.clear();
         let mut has_new = false;
-        let written = self.edited.written.len();
         let mut made = if self.edited.parts.path_is_forgotten {
             Some(Err(CannotChange))
         } else {
@@ -27,8 +26,8 @@ impl<'p> Changing<'_, 'p> {
         };
         if let Some(Ok(())) = made {
             let length = |path: &[Piece]| path.iter().map(|piece| piece.len() + 1).sum::<usize>();
-            let longer = length(&path).saturating_sub(length(&self.edited.parts.segments));
-            made = Some(self.edited.take_room(longer.max(self.edited.written.len() - written)));
+            let old_len = length(&self.edited.parts.segments);
+            made = Some(self.edited.exchange_room(old_len, length(&path)));
         }
         if let Some(Ok(())) = made {
             let edited = &mut *self.edited;
@@ -81,8 +80,8 @@ impl<'p> Changing<'_, 'p> {
     ) -> Read<Result<(), CannotChange>> {
         let written = self.edited.written.len();
         for _ in 0..cursor.u16()? {
-            if self.edited.written.len() - written > self.edited.room {
-                return Some(self.edited.take_room(usize::MAX));
+            if self.edited.is_too_much(self.edited.written.len() - written) {
+                return Some(Err(self.edited.no_room()));
             }
             let code = cursor.u8()?;
             let copied = match code {

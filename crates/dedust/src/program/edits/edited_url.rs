@@ -24,7 +24,9 @@ pub(crate) struct EditedUrl {
     pub(super) spare: Vec<Piece>,
     pub(super) spare_params: Vec<Param>,
     pub(super) composer: Composer,
-    /// How many bytes edits may still write, and whether one was not made since there were too few: see `growth.rs`.
+    /// How long the URL may become, how many bytes are left to that, and whether an edit was not made since they were too few: see
+    /// `growth.rs`.
+    pub(super) limit: usize,
     pub(super) room: usize,
     pub(super) is_out_of_room: bool,
     /// Edits that some part of the URL may concern.
@@ -162,6 +164,7 @@ impl Default for EditedUrl {
             spare: Vec::new(),
             spare_params: Vec::new(),
             composer: Composer::default(),
+            limit: 0,
             room: 0,
             is_out_of_room: false,
             triggered: 0,
