@@ -7,13 +7,13 @@ gathered and numbered, by the first URL met, so that the same input gives the sa
 */
 
 use dedust::errors::ParseUrlError;
+use dedust::support::Interner;
 use dedust::{ParsedUrl, site_of};
 use foldhash::HashMap;
 use rayon::prelude::*;
 
 use crate::crawl::is_of_the_web;
 use crate::evidence::EvidenceKinds;
-use crate::interner::Interner;
 use crate::label::{Clues, LabelBuilder, Labels};
 use crate::link_targets::LinkTargets;
 

@@ -6,7 +6,7 @@ give the same corpus, number by number.
 */
 
 use dedust::errors::ParseUrlError;
-use dedust::support::Separators;
+use dedust::support::{Interner, Separators};
 use dedust::{ParsedUrl, site_of};
 use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -14,7 +14,6 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::corpus::{Corpus, NO_LABEL, UrlList};
 use crate::evidence::EvidenceKinds;
 use crate::host_links::HostLinks;
-use crate::interner::Interner;
 use crate::label::{Clues, LabelBuilder, TextHash};
 use crate::link_targets::LinkTargets;
 use crate::rows::RowBuilder;

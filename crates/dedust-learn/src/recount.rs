@@ -12,6 +12,7 @@ use std::cell::OnceCell;
 
 use dedust::errors::InvalidSite;
 use dedust::rules::{Edit, Promise, RefusedEdit, SiteRules, SiteSummary};
+use dedust::support::Interner;
 use dedust::{Normalizer, RuleSet, Scratch};
 use foldhash::HashSet;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,6 @@ use serde::{Deserialize, Serialize};
 use crate::canonfd::Refusal;
 use crate::confidence::{failure_bound, failure_floor};
 use crate::corpus::Corpus;
-use crate::interner::Interner;
 use crate::label::Relation;
 use crate::site_report::SiteReport;
 use crate::thresholds::THRESHOLDS;

@@ -13,14 +13,13 @@ sightings:u64 (site:u32 path:u64 section:u32 kind:u8 value:u64 www:u8)*        a
 ```
 */
 
-use dedust::support::first_segment;
+use dedust::support::{Interner, first_segment};
 use dedust::{ParsedUrl, site_of};
 use foldhash::HashMap;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::page_of;
 use crate::hash::spread_seed;
-use crate::interner::Interner;
 use crate::label::Clues;
 use crate::link_targets::LinkTargets;
 use crate::thresholds::THRESHOLDS;
