@@ -3,7 +3,9 @@
 */
 
 mod args;
+mod finding;
 mod joined;
+mod pair;
 mod report;
 mod sample;
 mod state;
@@ -23,10 +25,12 @@ use dedust_fetch::{Fetcher, FetcherBuilder};
 use dedust_io::{Compression, OutputFile, WriteError};
 
 pub(crate) use self::args::ValidateArgs;
+use self::finding::Finding;
+use self::pair::Target;
 use self::report::Report;
-use self::sample::{Sampler, Target};
+use self::sample::Sampler;
 use self::state::State;
-use self::survey::{Finding, SiteSamples, Survey};
+use self::survey::{SiteSamples, Survey};
 use self::trial::Limits;
 use self::unproven::Unproven;
 use self::verdicts::judge;

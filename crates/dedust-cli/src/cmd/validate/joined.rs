@@ -11,7 +11,10 @@ use dedust::rules::{Edit, SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet, UrlKey};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::sample::{Pair, Rounds};
+use super::pair::Pair;
+
+/// Pairs of one group of URLs that may be drawn.
+pub(super) const MAX_PAIRS_OF_GROUP: usize = 16;
 
 /// The edits of a site up to one of them, without and with it.
 pub(super) struct Joined {
@@ -26,6 +29,13 @@ pub(super) struct Drawn {
     pub(super) changed: u64,
     /// How many keys fewer there are with it.
     pub(super) merged: u64,
+}
+
+/// Pairs by how many of their group were drawn before.
+#[derive(Default)]
+struct Rounds {
+    pairs: Vec<Vec<Pair>>,
+    drawn_of_group: HashMap<Box<[u8]>, usize>,
 }
 
 impl Joined {
@@ -109,6 +119,32 @@ impl Joined {
     /// Whether the edit leaves the key of a URL as it is.
     pub(super) fn keeps(&self, url: &str) -> bool {
         self.before.key(url).ok() == self.after.key(url).ok()
+    }
+}
+
+impl Rounds {
+    /// Adds a pair of `group`, unless its round is full.
+    fn push(&mut self, group: Box<[u8]>, url: &[u8], other: &[u8], max_pairs: usize) {
+        let drawn = self.drawn_of_group.entry(group).or_default();
+        let round = *drawn;
+        let (Ok(url), Ok(other)) = (std::str::from_utf8(url), std::str::from_utf8(other)) else { return };
+        if round == MAX_PAIRS_OF_GROUP {
+            return;
+        }
+        *drawn += 1;
+        if self.pairs.len() == round {
+            self.pairs.push(Vec::new());
+        }
+        if self.pairs[round].len() < max_pairs {
+            self.pairs[round].push(Pair { url: url.into(), other: other.into() });
+        }
+    }
+
+    /// At most so many pairs, those of the first round first.
+    fn into_pairs(self, max_pairs: usize) -> Vec<Pair> {
+        let mut pairs: Vec<Pair> = self.pairs.into_iter().flatten().collect();
+        pairs.truncate(max_pairs);
+        pairs
     }
 }
 

@@ -9,10 +9,9 @@ use dedust::RuleSet;
 use dedust::rules::{Outcome, Promise};
 use serde::Serialize;
 
-use super::sample::{Pair, Target};
-use super::survey::Finding;
+use super::finding::{Finding, Obstacle, Settled};
+use super::pair::{Pair, Target};
 use super::trial::Trial;
-use super::unproven::Settled;
 use crate::number::{count, counted};
 use crate::printer::Printer;
 use crate::table::Table;
@@ -144,7 +143,7 @@ impl Report<'_> {
                     index,
                     edit,
                     outcome,
-                    obstacle: settled.obstacle.as_ref().map(ToString::to_string),
+                    obstacle: settled.obstacle.as_ref().map(obstacle_in_words),
                     missing: settled.missing(),
                     lost: settled.lost,
                     same,
@@ -255,7 +254,26 @@ fn outcome(finding: &Finding) -> &'static str {
 fn fate(settled: &Settled) -> String {
     match (&settled.obstacle, settled.edits.first()) {
         (None, Some(edit)) => format!("applied from now on: {}", words::held_out(&edit.evidence)),
-        (Some(obstacle), _) => format!("not applied: {obstacle}"),
+        (Some(obstacle), _) => format!("not applied: {}", obstacle_in_words(obstacle)),
         (None, None) => String::new(),
+    }
+}
+
+/// Why an edit stays unproven, in words.
+fn obstacle_in_words(obstacle: &Obstacle) -> String {
+    match obstacle {
+        Obstacle::Refuted => "pages that it would join are different".into(),
+        Obstacle::Pairs(Some(1)) => "1 more pair of the same page is missing".into(),
+        Obstacle::Pairs(Some(missing)) => {
+            format!("{} more pairs of the same page are missing", count(*missing))
+        }
+        Obstacle::Pairs(None) => "too many pairs of the same page are missing".into(),
+        Obstacle::Pages => "the pairs that were compared show too few different pages".into(),
+        Obstacle::Hosts => "it would also be made on hosts where no pages were compared".into(),
+        Obstacle::Invalid(invalid) => {
+            let chain = anyhow::Error::new(invalid.clone());
+            format!("the rules of the site would be refused with it: {chain:#}")
+        }
+        Obstacle::TooLarge => "the rules of the site would be too large to be compiled with it".into(),
     }
 }

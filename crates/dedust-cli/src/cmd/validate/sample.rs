@@ -10,7 +10,6 @@ count. [`super::joined`] finds what an edit brings together.
 */
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 use dedust::errors::InvalidSite;
 use dedust::rules::{Change, Edit, SiteRules};
@@ -18,37 +17,8 @@ use dedust::support::{Mirror, first_segment, write_moved};
 use dedust::{ParsedUrl, RuleSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::joined::Joined;
-use super::verdicts::without_verdicts;
-
-/// Pairs of one group of URLs that may be drawn.
-pub(super) const MAX_PAIRS_OF_GROUP: usize = 16;
-
-/// Two URLs of one page, if the rule is right.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Pair {
-    /// A URL that the rule changes.
-    pub(super) url: String,
-    /// What it becomes.
-    pub(super) other: String,
-}
-
-/// An edit by its place in the list of its site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Target {
-    Edit(usize),
-    /// An edit that is not applied.
-    Unproven(usize),
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Edit(index) => write!(f, "edit {index}"),
-            Self::Unproven(index) => write!(f, "unproven edit {index}"),
-        }
-    }
-}
+use super::joined::{Joined, MAX_PAIRS_OF_GROUP};
+use super::pair::{Pair, Target};
 
 /// The pairs for one edit, in the order in which they are to be fetched.
 #[derive(Debug)]
@@ -64,13 +34,6 @@ pub(super) struct Sampler {
     seed: u64,
     max_pairs: usize,
     urls_by_site: HashMap<Box<str>, HashSet<Box<[u8]>>>,
-}
-
-/// Pairs by how many of their group were drawn before.
-#[derive(Default)]
-pub(super) struct Rounds {
-    pairs: Vec<Vec<Pair>>,
-    drawn_of_group: HashMap<Box<[u8]>, usize>,
 }
 
 impl Sampler {
@@ -157,35 +120,22 @@ impl Sampler {
     }
 }
 
-impl Rounds {
-    /// Adds a pair of `group`, unless its round is full.
-    pub(super) fn push(&mut self, group: Box<[u8]>, url: &[u8], other: &[u8], max_pairs: usize) {
-        let drawn = self.drawn_of_group.entry(group).or_default();
-        let round = *drawn;
-        let (Ok(url), Ok(other)) = (std::str::from_utf8(url), std::str::from_utf8(other)) else { return };
-        if round == MAX_PAIRS_OF_GROUP {
-            return;
-        }
-        *drawn += 1;
-        if self.pairs.len() == round {
-            self.pairs.push(Vec::new());
-        }
-        if self.pairs[round].len() < max_pairs {
-            self.pairs[round].push(Pair { url: url.into(), other: other.into() });
-        }
-    }
-
-    /// At most so many pairs, those of the first round first.
-    pub(super) fn into_pairs(self, max_pairs: usize) -> Vec<Pair> {
-        let mut pairs: Vec<Pair> = self.pairs.into_iter().flatten().collect();
-        pairs.truncate(max_pairs);
-        pairs
-    }
-}
-
 /// Whether an edit writes URLs anew.
 fn writes(edit: &Edit) -> bool {
     edit.change.iter().any(|change| matches!(change, Change::Write(_)))
+}
+
+/// A copy of `rules` that nothing was said about before. Of a site whose edits can stand together only because some of them were refuted,
+/// these keep their verdicts.
+fn without_verdicts(rules: &RuleSet) -> Result<RuleSet, InvalidSite> {
+    let mut copy = RuleSet::new(rules.method());
+    for (name, site) in rules.sites() {
+        let mut edits = site.edits().to_vec();
+        edits.iter_mut().for_each(|edit| edit.evidence.verdict = None);
+        let without = site.clone().with_edits(edits).unwrap_or_else(|_| site.clone());
+        copy.insert(name, without)?;
+    }
+    Ok(copy)
 }
 
 fn is_web(url: &ParsedUrl) -> bool {

@@ -20,7 +20,7 @@ use anyhow::Context as _;
 use dedust_fetch::Fingerprint;
 use serde::{Deserialize, Serialize};
 
-use super::sample::Pair;
+use super::pair::Pair;
 use super::trial::Comparison;
 use crate::failure::Refusal;
 

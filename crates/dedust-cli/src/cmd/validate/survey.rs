@@ -13,10 +13,12 @@ use std::thread;
 use dedust::rules::Outcome;
 use dedust_fetch::{FetchError, Fetcher, Fingerprint};
 
-use super::sample::{Pair, Sample, Target};
+use super::finding::Finding;
+use super::pair::{Pair, Target};
+use super::sample::Sample;
 use super::state::State;
 use super::trial::{Comparison, Limits, Trial};
-use super::unproven::{Settled, Unproven};
+use super::unproven::Unproven;
 use crate::progress::Validating;
 
 /// Sites that are checked at a time.
@@ -27,17 +29,6 @@ const MAX_SITES_AT_ONCE: usize = 16;
 pub(super) struct SiteSamples {
     pub(super) site: String,
     pub(super) samples: Vec<Sample>,
-}
-
-/// What came of one rule.
-#[derive(Debug)]
-pub(super) struct Finding {
-    pub(super) site: String,
-    pub(super) target: Target,
-    pub(super) trial: Trial,
-    pub(super) outcome: Outcome,
-    /// What becomes of an edit that was not proven.
-    pub(super) settled: Option<Settled>,
 }
 
 /// All that is needed to compare pairs.

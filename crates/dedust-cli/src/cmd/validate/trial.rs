@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use dedust::rules::Outcome;
 use dedust_fetch::Fingerprint;
 
-use super::sample::Pair;
+use super::pair::Pair;
 
 /// Pairs without which nothing is said.
 const MIN_COMPARED: u64 = 20;

@@ -9,9 +9,7 @@ What is enough is decided in `dedust_learn` ([`FetchedGroups`]). Nothing is fetc
 */
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fmt;
 
-use dedust::errors::InvalidSite;
 use dedust::rules::{
     Change, Edit, Evidence, Example, Fetched, Outcome, RefusedEdit, SiteRules, Trust, Verdict,
 };
@@ -20,12 +18,12 @@ use dedust_fetch::Fingerprint;
 use dedust_learn::support::is_fetchable;
 use dedust_learn::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, failure_bound, on_agreeing_hosts};
 
+use super::finding::{Finding, Obstacle, Settled};
 use super::joined::{Drawn, Joined};
-use super::sample::{Pair, Sampler, Target};
-use super::survey::Finding;
+use super::pair::Pair;
+use super::sample::Sampler;
 use super::trial::{Comparison, Limits, Trial};
-use super::verdicts::verdict_after;
-use crate::number::count;
+use super::verdicts::judged_edits;
 
 /// Examples that are kept with an edit.
 const EXAMPLES: usize = 3;
@@ -56,62 +54,6 @@ pub(super) struct Question<'a> {
     drawn: Result<(Joined, Drawn), Obstacle>,
 }
 
-/// What becomes of an unproven edit.
-#[derive(Debug)]
-pub(super) struct Settled {
-    /// What takes its place among the edits that are applied; empty if it stays unproven.
-    pub(super) edits: Vec<Edit>,
-    /// As it is kept if it stays.
-    pub(super) refused: RefusedEdit,
-    /// Pages more that the site may lose with it.
-    pub(super) lost: u64,
-    /// Why it stays.
-    pub(super) obstacle: Option<Obstacle>,
-}
-
-/// Why an edit stays unproven.
-#[derive(Debug)]
-pub(super) enum Obstacle {
-    /// It joins different pages.
-    Refuted,
-    /// So many pairs of the same page are missing; `None` if they are too many to count.
-    Pairs(Option<u64>),
-    /// The pages are too few different ones.
-    Pages,
-    /// It would be made on hosts that were not asked.
-    Hosts,
-    /// The rules of the site would be refused with it.
-    Invalid(InvalidSite),
-    /// The rules of the site would not be compiled with it.
-    TooLarge,
-}
-
-impl From<InvalidSite> for Obstacle {
-    fn from(invalid: InvalidSite) -> Self {
-        Self::Invalid(invalid)
-    }
-}
-
-impl fmt::Display for Obstacle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refuted => f.write_str("pages that it would join are different"),
-            Self::Pairs(Some(1)) => f.write_str("1 more pair of the same page is missing"),
-            Self::Pairs(Some(missing)) => {
-                write!(f, "{} more pairs of the same page are missing", count(*missing))
-            }
-            Self::Pairs(None) => f.write_str("too many pairs of the same page are missing"),
-            Self::Pages => f.write_str("the pairs that were compared show too few different pages"),
-            Self::Hosts => f.write_str("it would also be made on hosts where no pages were compared"),
-            Self::Invalid(invalid) => {
-                let chain = anyhow::Error::new(invalid.clone());
-                write!(f, "the rules of the site would be refused with it: {chain:#}")
-            }
-            Self::TooLarge => f.write_str("the rules of the site would be too large to be compiled with it"),
-        }
-    }
-}
-
 impl<'a> Unproven<'a> {
     /// The unproven edits of a site, after its rules were tried. `None` if it has none that votes could settle.
     pub(super) fn of_site(&'a self, name: &str, findings: &[Finding]) -> Option<UnprovenOfSite<'a>> {
@@ -119,14 +61,9 @@ impl<'a> Unproven<'a> {
         if !site.refused().iter().any(is_unproven) {
             return None;
         }
-        let finding = |index| findings.iter().find(|finding| finding.target == Target::Edit(index));
-        let with_verdict = |(index, edit): (usize, &Edit)| {
-            let mut edit = edit.clone();
-            edit.evidence.verdict = verdict_after(edit.evidence.verdict.as_ref(), finding(index), self.date);
-            edit
-        };
+        let finding = |target| findings.iter().find(|finding| finding.target == target);
         // Edits that were refuted stay in the list, where they are not compiled.
-        let applied = site.edits().iter().enumerate().map(with_verdict).collect();
+        let applied = judged_edits(site, finding, self.date);
         let urls = self.sampler.urls_of(name);
         Some(UnprovenOfSite { all: self, name: name.to_owned(), site, urls, applied })
     }
@@ -233,25 +170,6 @@ impl Question<'_> {
     /// The pairs to be compared.
     pub(super) fn pairs(&self) -> &[Pair] {
         self.drawn.as_ref().map_or(&[], |(_, drawn)| &drawn.pairs)
-    }
-}
-
-impl Settled {
-    /// Confirmed if it is applied from now on.
-    pub(super) fn outcome(&self) -> Outcome {
-        match &self.obstacle {
-            None => Outcome::Confirmed,
-            Some(Obstacle::Refuted) => Outcome::Refuted,
-            Some(_) => Outcome::Unknown,
-        }
-    }
-
-    /// Pairs of the same page that are missing, if only they are.
-    pub(super) fn missing(&self) -> Option<u64> {
-        match self.obstacle {
-            Some(Obstacle::Pairs(missing)) => missing,
-            _ => None,
-        }
     }
 }
 
