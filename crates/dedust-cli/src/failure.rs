@@ -13,6 +13,7 @@ use dedust_io::{ReadError, WriteError};
 use dedust_learn::errors::TrainError;
 use dedust_seen::SeenError;
 use dedust_seen::server::ServerError;
+use dedust_validate::errors::StateError;
 
 /// What to do about `--sync` where the set is on a server.
 pub(crate) const SYNC_OF_SERVERS: &str =
@@ -71,6 +72,9 @@ pub(crate) fn remedy(error: &anyhow::Error) -> Option<String> {
         }
         if let Some(TrainError::Refused { .. }) = cause.downcast_ref() {
             return Some("this is a fault of dedust, not of the input; another --method may do".into());
+        }
+        if let Some(StateError::Malformed { .. }) = cause.downcast_ref() {
+            return Some("name another file with --state, or remove this one to start anew".into());
         }
         match cause.downcast_ref::<ReadError>()? {
             ReadError::Open { source, .. } if source.kind() == io::ErrorKind::NotFound => {

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dedust_learn::{Progress, SiteReport};
+use dedust_validate::{Target, Trial};
 use indicatif::{
     MultiProgress, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressState, ProgressStyle,
 };
@@ -107,11 +108,6 @@ pub(crate) struct Validating {
     bars: MultiProgress,
 }
 
-/// Pairs of one rule.
-pub(crate) struct ValidatingRule {
-    bar: ProgressBar,
-}
-
 impl Validating {
     /// No rules yet.
     pub(crate) fn new(printer: &Printer) -> Self {
@@ -119,27 +115,20 @@ impl Validating {
             if printer.shows_bars() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         Self { bars: MultiProgress::with_draw_target(target) }
     }
+}
 
-    /// Starts to count the pairs of a rule, of which `needed` must be the same.
-    pub(crate) fn rule(&self, name: String, needed: u64) -> ValidatingRule {
+impl dedust_validate::Progress for Validating {
+    fn start<'p>(&'p self, site: &str, target: Target, needed: u64) -> Box<dyn FnMut(&Trial) + 'p> {
         let style = ProgressStyle::with_template("{prefix} [{wide_bar}] {pos}/{len} {msg}")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
-        let bar = ProgressBar::new(needed).with_style(style.progress_chars("=> ")).with_prefix(name);
-        ValidatingRule { bar: self.bars.add(bar) }
-    }
-}
-
-impl ValidatingRule {
-    /// Says what is known of the pairs so far.
-    pub(crate) fn counts(&self, same: u64, different: u64, failed: u64) {
-        self.bar.set_position(same);
-        self.bar.set_message(format!("same, {} different, {} failed", count(different), count(failed)));
-    }
-}
-
-impl Drop for ValidatingRule {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        let bar = ProgressBar::new(needed).with_style(style.progress_chars("=> "));
+        let bar = bar.with_prefix(format!("{site} {target}")).with_finish(ProgressFinish::AndClear);
+        let bar = self.bars.add(bar);
+        Box::new(move |trial| {
+            bar.set_position(trial.same);
+            let (different, failed) = (count(trial.different), count(trial.failed));
+            bar.set_message(format!("same, {different} different, {failed} failed"));
+        })
     }
 }
 

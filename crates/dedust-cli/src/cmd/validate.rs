@@ -3,37 +3,20 @@
 */
 
 mod args;
-mod finding;
-mod joined;
-mod pair;
 mod report;
-mod sample;
-mod state;
-mod survey;
-mod trial;
-mod unproven;
-mod verdicts;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use dedust::rules::{Outcome, SiteRules};
-use dedust::support::Mirror;
-use dedust::{Normalizer, ParsedUrl, RuleSet};
+use dedust::rules::Outcome;
+use dedust::{Normalizer, ParsedUrl};
 use dedust_fetch::{Fetcher, FetcherBuilder};
 use dedust_io::{Compression, OutputFile, WriteError};
+use dedust_validate::{KnownPairs, Limits, Options, Target, Validation, Validator};
 
 pub(crate) use self::args::ValidateArgs;
-use self::finding::Finding;
-use self::pair::Target;
 use self::report::Report;
-use self::sample::Sampler;
-use self::state::State;
-use self::survey::{SiteSamples, Survey};
-use self::trial::Limits;
-use self::unproven::Unproven;
-use self::verdicts::judge;
 use crate::ExitStatus;
 use crate::args::ReportFormat;
 use crate::failure::Refusal;
@@ -45,27 +28,29 @@ use crate::{line_source, rule_file};
 
 /// Fetches pairs of URLs and writes what they say about the rules.
 pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
-    if !(0.0..=1.0).contains(&args.max_fail) {
+    let Some(limits) = Limits::new(args.samples, args.max_fail) else {
         let problem = format!("--max-fail is {}", args.max_fail);
         return Err(Refusal::new(problem, "expected a share from 0 to 1").into());
-    }
+    };
     let rules = rule_file::load(&args.rules, args.urls.iter().any(|urls| is_dash(urls)))?;
     // For its warnings: rules are compiled one by one to be checked.
     rule_file::trusted(Normalizer::compile(&rules), &args.rules, &args.trust, printer);
     let output = Output::of(args)?;
     // Before the work, which may take hours: a target that cannot be written is known now.
     drop(output.create()?);
-    let limits = Limits::new(args.samples, args.max_fail);
 
-    let sampler = read(args, &rules, limits, printer)?;
-    let sites: Vec<SiteSamples> = rules
-        .sites()
-        .filter(|(_, site)| args.trust.trust_mirrors || !has_mirror(site))
-        .map(|(site, _)| Ok(SiteSamples { site: site.to_owned(), samples: sampler.draw(site)? }))
-        .collect::<anyhow::Result<_>>()?;
-    let state = output.state_path(args).map_or_else(|| Ok(State::none()), |path| State::open(&path))?;
-    if state.len() > 0 {
-        printer.note(format_args!("{} known from before", counted(state.len() as u64, "pair", "pairs")));
+    let (mirrors, date) = (args.trust.trust_mirrors, args.date.clone());
+    let options = Options { limits, seed: args.seed, unproven: args.unproven, mirrors, date };
+    let mut validator = Validator::new(&rules, options)?;
+    let mut url = ParsedUrl::default();
+    read_all(&args.urls, &args.read, printer, |observation| {
+        url.parse_from(observation.url())?;
+        validator.observe(&url);
+        Ok(())
+    })?;
+    let known = output.state_path(args).map_or_else(|| Ok(KnownPairs::default()), KnownPairs::open)?;
+    if !known.is_empty() {
+        printer.note(format_args!("{} known from before", counted(known.len() as u64, "pair", "pairs")));
     }
     let fetcher = Fetcher::builder()
         .delay(args.delay)
@@ -75,24 +60,23 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
         .user_agent(&args.user_agent);
     let fetcher = args.allow_host.iter().cloned().fold(fetcher, FetcherBuilder::allow_host).build();
     let bars = Validating::new(printer);
-    let date = args.date.as_deref();
-    let unproven = Unproven { rules: &rules, sampler: &sampler, limits, date };
-    let unproven = args.unproven.then_some(&unproven);
-    let findings = Survey { fetcher: &fetcher, state: &state, limits, unproven, bars: &bars }.run(&sites)?;
+    let validation = validator.run(&fetcher, &known, &bars)?;
     drop(bars);
-    if findings.iter().all(|finding| finding.trial.is_empty()) {
+    if validation.findings.iter().all(|finding| finding.trial.is_empty()) {
         let names: Vec<String> = args.urls.iter().map(|urls| line_source::name_of(urls)).collect();
         printer.warning(format_args!("no rule changes any URL of {}", names.join(", ")));
     }
 
-    let judged = judge(&rules, &findings, date)?;
     let mut file = output.create()?;
-    judged.save(&mut file).map_err(|source| WriteError::Write { path: output.path.clone(), source })?;
+    validation
+        .rules
+        .save(&mut file)
+        .map_err(|source| WriteError::Write { path: output.path.clone(), source })?;
     file.commit()?;
-    state.remove().context("cannot remove the state file")?;
+    known.remove().context("cannot remove the state file")?;
 
-    let report = Report { rules: &rules, findings: &findings, judged: &judged, requests: fetcher.requests() };
-    warn_of_pinned(&judged, &findings, printer);
+    let report = Report { rules: &rules, validation: &validation, requests: fetcher.requests() };
+    warn_of_pinned(&validation, printer);
     match args.format {
         ReportFormat::Text => {
             report.text(printer);
@@ -103,29 +87,12 @@ pub(crate) fn run(args: &ValidateArgs, printer: &mut Printer) -> anyhow::Result<
     Ok(if report.refutes() { ExitStatus::No } else { ExitStatus::Success })
 }
 
-/// Reads the URLs that pairs are drawn from.
-fn read(
-    args: &ValidateArgs,
-    rules: &RuleSet,
-    limits: Limits,
-    printer: &mut Printer,
-) -> anyhow::Result<Sampler> {
-    let mut sampler = Sampler::new(rules, args.seed, limits.max_pairs())?;
-    let mut url = ParsedUrl::default();
-    read_all(&args.urls, &args.read, printer, |observation| {
-        url.parse_from(observation.url())?;
-        sampler.observe(&url);
-        Ok(())
-    })?;
-    Ok(sampler)
-}
-
 /// Names edits that this run refuted and that somebody vouches for: they are applied as before.
-fn warn_of_pinned(judged: &RuleSet, findings: &[Finding], printer: &mut Printer) {
-    let refuted = findings.iter().filter(|finding| finding.outcome == Outcome::Refuted);
+fn warn_of_pinned(validation: &Validation, printer: &mut Printer) {
+    let refuted = validation.findings.iter().filter(|finding| finding.outcome == Outcome::Refuted);
     let pinned = refuted.filter_map(|finding| {
         let Target::Edit(index) = finding.target else { return None };
-        let edit = judged.site(&finding.site)?.edits().get(index)?;
+        let edit = validation.rules.site(&finding.site)?.edits().get(index)?;
         edit.is_applied().then_some((&finding.site, edit))
     });
     let pinned: Vec<_> = pinned.collect();
@@ -138,11 +105,6 @@ fn warn_of_pinned(judged: &RuleSet, findings: &[Finding], printer: &mut Printer)
     if !pinned.is_empty() {
         printer.hint("turn it off if the pages convince you: dedust rules off RULES SITE ID");
     }
-}
-
-/// Whether a site has a mirror, also one that an earlier run refuted.
-fn has_mirror(site: &SiteRules) -> bool {
-    site.edits().iter().any(|edit| Mirror::of(edit).is_some())
 }
 
 /// Where the rules go.

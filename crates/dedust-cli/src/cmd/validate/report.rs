@@ -7,11 +7,9 @@ use std::io;
 
 use dedust::RuleSet;
 use dedust::rules::{Outcome, Promise};
+use dedust_validate::{Finding, Obstacle, Pair, Settled, Target, Trial, Validation};
 use serde::Serialize;
 
-use super::finding::{Finding, Obstacle, Settled};
-use super::pair::{Pair, Target};
-use super::trial::Trial;
 use crate::number::{count, counted};
 use crate::printer::Printer;
 use crate::table::Table;
@@ -22,9 +20,7 @@ const SHOWN_RULES: usize = 50;
 /// All that was found.
 pub(super) struct Report<'a> {
     pub(super) rules: &'a RuleSet,
-    pub(super) findings: &'a [Finding],
-    /// The same rules, as they are after the run.
-    pub(super) judged: &'a RuleSet,
+    pub(super) validation: &'a Validation,
     pub(super) requests: u64,
 }
 
@@ -35,51 +31,27 @@ pub(super) struct Report<'a> {
 enum Record<'a> {
     /// One edit.
     Edit {
-        /// Its site.
-        site: &'a str,
-        /// Its place in the list of its site, from 0.
-        index: usize,
-        /// What it does, in words.
-        edit: String,
-        /// What follows from the counts.
-        outcome: Outcome,
-        /// Pairs of the same page.
-        same: u64,
-        /// Pairs of different pages.
-        different: u64,
-        /// Pairs of which nothing was learned.
-        failed: u64,
-        /// Why, and how often.
-        failures: &'a BTreeMap<String, u64>,
-        /// Some pairs of different pages.
-        differing: Vec<[&'a str; 2]>,
+        /// Which one.
+        #[serde(flatten)]
+        edit: EditFields<'a>,
+        /// What was compared.
+        #[serde(flatten)]
+        trial: TrialFields<'a>,
     },
     /// One unproven edit.
     Unproven {
-        /// Its site.
-        site: &'a str,
-        /// Its place among the refused edits of the site, from 0, before this run.
-        index: usize,
-        /// What it does, in words.
-        edit: String,
-        /// Confirmed if it is applied from now on.
-        outcome: Outcome,
+        /// Which one. Confirmed if it is applied from now on.
+        #[serde(flatten)]
+        edit: EditFields<'a>,
         /// Why it is not; `null` if it is.
         obstacle: Option<String>,
         /// Pairs of the same page that are missing, if only they are.
         missing: Option<u64>,
         /// Pages more that the site may lose with it.
         lost: u64,
-        /// Pairs of the same page, in this run.
-        same: u64,
-        /// Pairs of different pages, in this run.
-        different: u64,
-        /// Pairs of which nothing was learned, in this run.
-        failed: u64,
-        /// Why, and how often.
-        failures: &'a BTreeMap<String, u64>,
-        /// Some pairs of different pages.
-        differing: Vec<[&'a str; 2]>,
+        /// What was compared in this run.
+        #[serde(flatten)]
+        trial: TrialFields<'a>,
     },
     /// All rules.
     Total {
@@ -100,10 +72,39 @@ enum Record<'a> {
     },
 }
 
+/// An edit, and what came of it.
+#[derive(Debug, Serialize)]
+struct EditFields<'a> {
+    /// Its site.
+    site: &'a str,
+    /// Its place from 0, before this run: in the list of its site, or among the refused edits of the site.
+    index: usize,
+    /// What it does, in words.
+    edit: String,
+    /// What follows from the pairs.
+    outcome: Outcome,
+}
+
+/// The pairs of an edit.
+#[derive(Debug, Serialize)]
+struct TrialFields<'a> {
+    /// Pairs of the same page.
+    same: u64,
+    /// Pairs of different pages.
+    different: u64,
+    /// Pairs of which nothing was learned.
+    failed: u64,
+    /// Why, and how often.
+    failures: &'a BTreeMap<String, u64>,
+    /// Some pairs of different pages.
+    differing: Vec<[&'a str; 2]>,
+}
+
 impl Report<'_> {
     /// Rules, or unproven edits, and how many of them are confirmed, refuted and unknown.
     fn counts(&self, are_unproven: bool) -> [usize; 4] {
-        let of_kind = self.findings.iter().filter(|finding| finding.settled.is_some() == are_unproven);
+        let of_kind =
+            self.validation.findings.iter().filter(|finding| finding.settled.is_some() == are_unproven);
         let count = |outcome| of_kind.clone().filter(|finding| finding.outcome == outcome).count();
         let [confirmed, refuted, unknown] =
             [Outcome::Confirmed, Outcome::Refuted, Outcome::Unknown].map(count);
@@ -128,29 +129,21 @@ impl Report<'_> {
 
     /// The report for programs.
     pub(super) fn json(&self, printer: &mut Printer) -> io::Result<()> {
-        for finding in self.findings {
-            let edit = self.sentence(finding);
+        for finding in &self.validation.findings {
+            let (Target::Edit(index) | Target::Unproven(index)) = finding.target;
             let (site, outcome) = (&*finding.site, finding.outcome);
+            let edit = EditFields { site, index, edit: self.sentence(finding), outcome };
             let Trial { same, different, failed, ref failures, ref differing } = finding.trial;
             let differing = differing.iter().map(|pair| [&*pair.url, &*pair.other]).collect();
-            let (Target::Edit(index) | Target::Unproven(index)) = finding.target;
+            let trial = TrialFields { same, different, failed, failures, differing };
             printer.json(&match &finding.settled {
-                None => {
-                    Record::Edit { site, index, edit, outcome, same, different, failed, failures, differing }
-                }
+                None => Record::Edit { edit, trial },
                 Some(settled) => Record::Unproven {
-                    site,
-                    index,
                     edit,
-                    outcome,
                     obstacle: settled.obstacle.as_ref().map(obstacle_in_words),
                     missing: settled.missing(),
                     lost: settled.lost,
-                    same,
-                    different,
-                    failed,
-                    failures,
-                    differing,
+                    trial,
                 },
             })?;
         }
@@ -163,7 +156,7 @@ impl Report<'_> {
     /// The report for people.
     pub(super) fn text(&self, printer: &mut Printer) {
         let mut table = Table::new(&["rule", "outcome", "same", "different", "failed"]);
-        for finding in self.findings.iter().take(SHOWN_RULES) {
+        for finding in self.validation.findings.iter().take(SHOWN_RULES) {
             let trial = &finding.trial;
             table.push([
                 format!("{} {}", finding.site, finding.target),
@@ -174,10 +167,10 @@ impl Report<'_> {
             ]);
         }
         printer.note(table);
-        if let Some(more) = self.findings.len().checked_sub(SHOWN_RULES).filter(|more| *more > 0) {
+        if let Some(more) = self.validation.findings.len().checked_sub(SHOWN_RULES).filter(|more| *more > 0) {
             printer.note(format_args!("and {}", counted(more as u64, "more rule", "more rules")));
         }
-        let differing = self.findings.iter().filter(|finding| !finding.trial.differing.is_empty());
+        let differing = self.validation.findings.iter().filter(|finding| !finding.trial.differing.is_empty());
         for finding in differing.take(SHOWN_RULES) {
             printer.note(format_args!("\n{} {}: {}", finding.site, finding.target, self.sentence(finding)));
             printer.note("  brings together different pages:");
@@ -212,7 +205,8 @@ impl Report<'_> {
 
     /// What became of each unproven edit, and of the promises of their sites.
     fn unproven(&self, printer: &mut Printer) {
-        let tried = self.findings.iter().filter_map(|finding| Some((finding, finding.settled.as_ref()?)));
+        let tried =
+            self.validation.findings.iter().filter_map(|finding| Some((finding, finding.settled.as_ref()?)));
         for (finding, settled) in tried.clone().take(SHOWN_RULES) {
             let edit = self.sentence(finding);
             printer.note(format_args!("\n{} {}: {edit}", finding.site, finding.target));
@@ -222,7 +216,7 @@ impl Report<'_> {
             tried.filter(|(_, settled)| !settled.edits.is_empty()).map(|(finding, _)| &*finding.site);
         let sites: BTreeSet<&str> = promoted.collect();
         for name in sites {
-            let Some(site) = self.judged.site(name) else { continue };
+            let Some(site) = self.validation.rules.site(name) else { continue };
             if let Some(Promise { lost, pages }) = site.promise() {
                 printer.note(format_args!(
                     "\n{name} may lose {} of its {} now, at most, with 95 % confidence",
@@ -235,7 +229,7 @@ impl Report<'_> {
 
     fn failures(&self) -> BTreeMap<&str, u64> {
         let mut failures = BTreeMap::new();
-        for (reason, times) in self.findings.iter().flat_map(|finding| &finding.trial.failures) {
+        for (reason, times) in self.validation.findings.iter().flat_map(|finding| &finding.trial.failures) {
             *failures.entry(reason.as_str()).or_default() += times;
         }
         failures

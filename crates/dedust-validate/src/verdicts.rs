@@ -8,8 +8,8 @@ use dedust::RuleSet;
 use dedust::errors::InvalidSite;
 use dedust::rules::{Edit, Outcome, Promise, RefusedEdit, SiteRules, SiteSummary, Verdict};
 
-use super::finding::{Finding, Settled};
-use super::pair::Target;
+use crate::finding::{Finding, Settled};
+use crate::pair::Target;
 
 /// The verdict on a rule after a run. One that says nothing does not replace one that did.
 fn verdict_after(before: Option<&Verdict>, finding: Option<&Finding>, date: Option<&str>) -> Option<Verdict> {
@@ -27,7 +27,7 @@ fn verdict_after(before: Option<&Verdict>, finding: Option<&Finding>, date: Opti
 }
 
 /// The edits of a site with the verdicts of a run.
-pub(super) fn judged_edits<'f>(
+pub(crate) fn judged_edits<'f>(
     site: &SiteRules,
     finding: impl Fn(Target) -> Option<&'f Finding>,
     date: Option<&str>,
@@ -41,7 +41,7 @@ pub(super) fn judged_edits<'f>(
 }
 
 /// The rules after a run: with new verdicts, and with unproven edits as they were settled.
-pub(super) fn judge(
+pub(crate) fn judge(
     rules: &RuleSet,
     findings: &[Finding],
     date: Option<&str>,

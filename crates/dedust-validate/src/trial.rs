@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use dedust::rules::Outcome;
 use dedust_fetch::Fingerprint;
 
-use super::pair::Pair;
+use crate::pair::Pair;
 
 /// Pairs without which nothing is said.
 const MIN_COMPARED: u64 = 20;
@@ -24,7 +24,7 @@ const ATTEMPTS_PER_SAMPLE: usize = 3;
 
 /// What comparing a pair came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Comparison {
+pub(crate) enum Comparison {
     /// One page, of which this is kept; `None` if it was compared by a release that kept nothing.
     Same(Option<Fingerprint>),
     /// Two pages, or a page and none.
@@ -33,49 +33,60 @@ pub(super) enum Comparison {
     Failed(String),
 }
 
-/// How many pairs are to be compared.
+/// How many pairs are to be compared. By default 100, of which a share of 0.05 may be different.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub struct Limits {
     samples: u64,
     max_fail: f64,
 }
 
 /// What is known of a rule so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Trial {
-    pub(super) same: u64,
-    pub(super) different: u64,
-    pub(super) failed: u64,
+pub struct Trial {
+    /// Pairs of the same page.
+    pub same: u64,
+    /// Pairs of different pages.
+    pub different: u64,
+    /// Pairs of which nothing was learned.
+    pub failed: u64,
     /// How often pairs failed, by reason.
-    pub(super) failures: BTreeMap<String, u64>,
+    pub failures: BTreeMap<String, u64>,
     /// Some pairs of different pages.
-    pub(super) differing: Vec<Pair>,
+    pub differing: Vec<Pair>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { samples: 100, max_fail: 0.05 }
+    }
 }
 
 impl Limits {
-    /// `max_fail` is from 0 to 1.
-    pub(super) fn new(samples: u32, max_fail: f64) -> Self {
-        Self { samples: samples.into(), max_fail }
+    /// So many pairs for each edit, of which the share `max_fail` may be different. `None` unless there are at least 20 pairs, without
+    /// which nothing is said, and a share from 0 to 1.
+    pub fn new(samples: u32, max_fail: f64) -> Option<Self> {
+        let limits = Self { samples: samples.into(), max_fail };
+        (limits.samples >= MIN_COMPARED && (0.0..=1.0).contains(&max_fail)).then_some(limits)
     }
 
     /// Pairs to try at most.
-    pub(super) fn max_pairs(self) -> usize {
+    pub(crate) fn max_pairs(self) -> usize {
         ATTEMPTS_PER_SAMPLE * self.samples as usize
     }
 
     /// Pairs that are compared at most, where all are to be.
-    pub(super) fn samples(self) -> u64 {
+    pub(crate) fn samples(self) -> u64 {
         self.samples
     }
 
     /// Whether a rule is refuted by so many pairs, if there are no others.
-    pub(super) fn refute(self, same: u64, different: u64) -> bool {
+    pub(crate) fn refute(self, same: u64, different: u64) -> bool {
         let compared = same.saturating_add(different);
         compared >= MIN_COMPARED && different >= self.different_needed(compared)
     }
 
     /// Pairs of the same page that confirm a rule.
-    pub(super) fn same_needed(self) -> u64 {
+    pub(crate) fn same_needed(self) -> u64 {
         at_least((1.0 - self.max_fail) * self.samples as f64)
     }
 
@@ -92,7 +103,7 @@ fn at_least(number: f64) -> u64 {
 
 impl Trial {
     /// Counts a pair.
-    pub(super) fn count(&mut self, pair: &Pair, comparison: &Comparison) {
+    pub(crate) fn count(&mut self, pair: &Pair, comparison: &Comparison) {
         match comparison {
             Comparison::Same(_) => self.same += 1,
             Comparison::Different => {
@@ -109,17 +120,17 @@ impl Trial {
     }
 
     /// Pairs that said something.
-    pub(super) fn compared(&self) -> u64 {
+    pub fn compared(&self) -> u64 {
         self.same + self.different
     }
 
     /// Whether there were no pairs.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.compared() + self.failed == 0
     }
 
     /// What can be said before all pairs were tried.
-    pub(super) fn decided(&self, limits: Limits) -> Option<Outcome> {
+    pub(crate) fn decided(&self, limits: Limits) -> Option<Outcome> {
         if self.different >= limits.different_needed(limits.samples) {
             Some(Outcome::Refuted)
         } else if self.same >= limits.same_needed() {
@@ -130,7 +141,7 @@ impl Trial {
     }
 
     /// What can be said at the end.
-    pub(super) fn outcome(&self, limits: Limits) -> Outcome {
+    pub(crate) fn outcome(&self, limits: Limits) -> Outcome {
         self.decided(limits).unwrap_or(match self.compared() {
             ..MIN_COMPARED => Outcome::Unknown,
             _ if limits.refute(self.same, self.different) => Outcome::Refuted,
@@ -149,21 +160,28 @@ mod tests {
 
     #[test]
     fn a_rule_is_decided_as_soon_as_it_can_be() {
-        let limits = Limits::new(100, 0.05);
+        let limits = Limits::new(100, 0.05).unwrap();
         assert_eq!(trial(94, 4).decided(limits), None);
         assert_eq!(trial(95, 4).decided(limits), Some(Outcome::Confirmed));
         assert_eq!(trial(0, 5).decided(limits), Some(Outcome::Refuted));
-        let strict = Limits::new(100, 0.0);
+        let strict = Limits::new(100, 0.0).unwrap();
         assert_eq!(trial(99, 0).decided(strict), None);
         assert_eq!(trial(100, 0).decided(strict), Some(Outcome::Confirmed));
         assert_eq!(trial(50, 1).decided(strict), Some(Outcome::Refuted));
-        assert_eq!(trial(0, 0).decided(Limits::new(20, 1.0)), None);
-        assert_eq!(trial(1, 0).decided(Limits::new(20, 1.0)), Some(Outcome::Confirmed));
+        assert_eq!(trial(0, 0).decided(Limits::new(20, 1.0).unwrap()), None);
+        assert_eq!(trial(1, 0).decided(Limits::new(20, 1.0).unwrap()), Some(Outcome::Confirmed));
+    }
+
+    #[test]
+    fn limits_decide_something() {
+        for (samples, max_fail) in [(19, 0.05), (100, -0.1), (100, 1.1), (100, f64::NAN)] {
+            assert!(Limits::new(samples, max_fail).is_none(), "{samples} {max_fail}");
+        }
     }
 
     #[test]
     fn few_pairs_decide_nothing() {
-        let limits = Limits::new(100, 0.05);
+        let limits = Limits::new(100, 0.05).unwrap();
         assert_eq!(trial(19, 0).outcome(limits), Outcome::Unknown);
         assert_eq!(trial(15, 4).outcome(limits), Outcome::Unknown);
         assert_eq!(trial(20, 0).outcome(limits), Outcome::Confirmed);

@@ -6,7 +6,7 @@ another URL of the list with the same key. Pairs come in an order that depends o
 URLs has a second pair before all others had their first.
 
 Each edit is tested as it is made: after those before it. One that replaces text is tested by itself. Earlier verdicts do not
-count. [`super::joined`] finds what an edit brings together.
+count. [`crate::joined`] finds what an edit brings together.
 */
 
 use std::collections::{HashMap, HashSet};
@@ -17,18 +17,18 @@ use dedust::support::{Mirror, first_segment, write_moved};
 use dedust::{ParsedUrl, RuleSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::joined::{Joined, MAX_PAIRS_OF_GROUP};
-use super::pair::{Pair, Target};
+use crate::joined::{Joined, MAX_PAIRS_OF_GROUP};
+use crate::pair::{Pair, Target};
 
 /// The pairs for one edit, in the order in which they are to be fetched.
 #[derive(Debug)]
-pub(super) struct Sample {
-    pub(super) target: Target,
-    pub(super) pairs: Vec<Pair>,
+pub(crate) struct Sample {
+    pub(crate) target: Target,
+    pub(crate) pairs: Vec<Pair>,
 }
 
 /// Draws pairs from a list of URLs.
-pub(super) struct Sampler {
+pub(crate) struct Sampler {
     /// The rules of all sites, whatever was said about them before.
     rules: RuleSet,
     seed: u64,
@@ -38,13 +38,13 @@ pub(super) struct Sampler {
 
 impl Sampler {
     /// A sampler of at most `max_pairs` pairs for each rule.
-    pub(super) fn new(rules: &RuleSet, seed: u64, max_pairs: usize) -> Result<Self, InvalidSite> {
+    pub(crate) fn new(rules: &RuleSet, seed: u64, max_pairs: usize) -> Result<Self, InvalidSite> {
         let rules = without_verdicts(rules)?;
         Ok(Self { rules, seed, max_pairs, urls_by_site: HashMap::new() })
     }
 
     /// Adds a URL of the list; of interest are those of sites with rules, without credentials.
-    pub(super) fn observe(&mut self, url: &ParsedUrl) {
+    pub(crate) fn observe(&mut self, url: &ParsedUrl) {
         if !is_web(url) {
             return;
         }
@@ -65,7 +65,7 @@ impl Sampler {
     }
 
     /// The URLs of a site, in the order in which pairs are drawn from them.
-    pub(super) fn urls_of(&self, site: &str) -> Vec<&[u8]> {
+    pub(crate) fn urls_of(&self, site: &str) -> Vec<&[u8]> {
         let mut urls: Vec<&[u8]> =
             self.urls_by_site.get(site).into_iter().flatten().map(|url| &**url).collect();
         urls.sort_unstable_by_key(|url| (xxh3_64_with_seed(url, self.seed), *url));
@@ -73,7 +73,7 @@ impl Sampler {
     }
 
     /// The samples for the edits of a site, in their order.
-    pub(super) fn draw(&self, site: &str) -> Result<Vec<Sample>, InvalidSite> {
+    pub(crate) fn draw(&self, site: &str) -> Result<Vec<Sample>, InvalidSite> {
         let Some(rules) = self.rules.site(site) else { return Ok(Vec::new()) };
         let urls = self.urls_of(site);
         if let Some(mirror) = rules.mirror() {

@@ -18,26 +18,26 @@ use dedust_fetch::Fingerprint;
 use dedust_learn::support::is_fetchable;
 use dedust_learn::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, failure_bound, on_agreeing_hosts};
 
-use super::finding::{Finding, Obstacle, Settled};
-use super::joined::{Drawn, Joined};
-use super::pair::Pair;
-use super::sample::Sampler;
-use super::trial::{Comparison, Limits, Trial};
-use super::verdicts::judged_edits;
+use crate::finding::{Finding, Obstacle, Settled};
+use crate::joined::{Drawn, Joined};
+use crate::pair::Pair;
+use crate::sample::Sampler;
+use crate::trial::{Comparison, Limits, Trial};
+use crate::verdicts::judged_edits;
 
 /// Examples that are kept with an edit.
 const EXAMPLES: usize = 3;
 
 /// The unproven edits of all sites.
-pub(super) struct Unproven<'a> {
-    pub(super) rules: &'a RuleSet,
-    pub(super) sampler: &'a Sampler,
-    pub(super) limits: Limits,
-    pub(super) date: Option<&'a str>,
+pub(crate) struct Unproven<'a> {
+    pub(crate) rules: &'a RuleSet,
+    pub(crate) sampler: &'a Sampler,
+    pub(crate) limits: Limits,
+    pub(crate) date: Option<&'a str>,
 }
 
 /// Those of one site, while they are tried.
-pub(super) struct UnprovenOfSite<'a> {
+pub(crate) struct UnprovenOfSite<'a> {
     all: &'a Unproven<'a>,
     name: String,
     site: &'a SiteRules,
@@ -47,7 +47,7 @@ pub(super) struct UnprovenOfSite<'a> {
 }
 
 /// An unproven edit, and the pairs that put it to the test.
-pub(super) struct Question<'a> {
+pub(crate) struct Question<'a> {
     refused: &'a RefusedEdit,
     /// What earlier runs have found, unless they refuted it: then all is counted anew.
     known: Fetched,
@@ -56,7 +56,7 @@ pub(super) struct Question<'a> {
 
 impl<'a> Unproven<'a> {
     /// The unproven edits of a site, after its rules were tried. `None` if it has none that votes could settle.
-    pub(super) fn of_site(&'a self, name: &str, findings: &[Finding]) -> Option<UnprovenOfSite<'a>> {
+    pub(crate) fn of_site(&'a self, name: &str, findings: &[Finding]) -> Option<UnprovenOfSite<'a>> {
         let site = self.rules.site(name)?;
         if !site.refused().iter().any(is_unproven) {
             return None;
@@ -76,13 +76,13 @@ fn is_unproven(refused: &RefusedEdit) -> bool {
 
 impl<'a> UnprovenOfSite<'a> {
     /// Where they stand among the refused edits of the site.
-    pub(super) fn indexes(&self) -> Vec<usize> {
+    pub(crate) fn indexes(&self) -> Vec<usize> {
         let refused = self.site.refused().iter().enumerate();
         refused.filter(|(_, refused)| is_unproven(refused)).map(|(index, _)| index).collect()
     }
 
     /// The pairs that put an unproven edit to the test, given those before it.
-    pub(super) fn question(&self, index: usize) -> Question<'a> {
+    pub(crate) fn question(&self, index: usize) -> Question<'a> {
         let refused = &self.site.refused()[index];
         let known = refused.fetched.clone().filter(|known| known.verdict.outcome != Outcome::Refuted);
         let known = known.unwrap_or_default();
@@ -109,7 +109,7 @@ impl<'a> UnprovenOfSite<'a> {
     }
 
     /// What becomes of an edit after the first of its pairs were compared. If it is proven, it is applied from now on.
-    pub(super) fn settle(
+    pub(crate) fn settle(
         &mut self,
         question: Question<'_>,
         trial: &Trial,
@@ -168,7 +168,7 @@ impl<'a> UnprovenOfSite<'a> {
 
 impl Question<'_> {
     /// The pairs to be compared.
-    pub(super) fn pairs(&self) -> &[Pair] {
+    pub(crate) fn pairs(&self) -> &[Pair] {
         self.drawn.as_ref().map_or(&[], |(_, drawn)| &drawn.pairs)
     }
 }

@@ -5,36 +5,40 @@ What came of one edit: of a rule, a verdict; of an edit that was not proven, als
 use dedust::errors::InvalidSite;
 use dedust::rules::{Edit, Outcome, RefusedEdit};
 
-use super::pair::Target;
-use super::trial::Trial;
+use crate::pair::Target;
+use crate::trial::Trial;
 
-/// What came of one rule.
-#[derive(Debug)]
-pub(super) struct Finding {
-    pub(super) site: String,
-    pub(super) target: Target,
-    pub(super) trial: Trial,
-    pub(super) outcome: Outcome,
+/// What came of one edit.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// Its site.
+    pub site: String,
+    /// Its place there.
+    pub target: Target,
+    /// What was compared.
+    pub trial: Trial,
+    /// What follows from it.
+    pub outcome: Outcome,
     /// What becomes of an edit that was not proven.
-    pub(super) settled: Option<Settled>,
+    pub settled: Option<Settled>,
 }
 
 /// What becomes of an unproven edit.
-#[derive(Debug)]
-pub(super) struct Settled {
+#[derive(Clone, Debug)]
+pub struct Settled {
     /// What takes its place among the edits that are applied; empty if it stays unproven.
-    pub(super) edits: Vec<Edit>,
+    pub edits: Vec<Edit>,
     /// As it is kept if it stays.
-    pub(super) refused: RefusedEdit,
+    pub refused: RefusedEdit,
     /// Pages more that the site may lose with it.
-    pub(super) lost: u64,
+    pub lost: u64,
     /// Why it stays.
-    pub(super) obstacle: Option<Obstacle>,
+    pub obstacle: Option<Obstacle>,
 }
 
 /// Why an edit stays unproven.
-#[derive(Debug)]
-pub(super) enum Obstacle {
+#[derive(Clone, Debug)]
+pub enum Obstacle {
     /// It joins different pages.
     Refuted,
     /// So many pairs of the same page are missing; `None` if they are too many to count.
@@ -51,7 +55,7 @@ pub(super) enum Obstacle {
 
 impl Settled {
     /// Confirmed if it is applied from now on.
-    pub(super) fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> Outcome {
         match &self.obstacle {
             None => Outcome::Confirmed,
             Some(Obstacle::Refuted) => Outcome::Refuted,
@@ -60,7 +64,7 @@ impl Settled {
     }
 
     /// Pairs of the same page that are missing, if only they are.
-    pub(super) fn missing(&self) -> Option<u64> {
+    pub fn missing(&self) -> Option<u64> {
         match self.obstacle {
             Some(Obstacle::Pairs(missing)) => missing,
             _ => None,

@@ -11,24 +11,24 @@ use dedust::rules::{Edit, SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet, UrlKey};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::pair::Pair;
+use crate::pair::Pair;
 
 /// Pairs of one group of URLs that may be drawn.
-pub(super) const MAX_PAIRS_OF_GROUP: usize = 16;
+pub(crate) const MAX_PAIRS_OF_GROUP: usize = 16;
 
 /// The edits of a site up to one of them, without and with it.
-pub(super) struct Joined {
+pub(crate) struct Joined {
     before: Normalizer,
     after: Normalizer,
 }
 
 /// What the edit does to a list of URLs.
-pub(super) struct Drawn {
-    pub(super) pairs: Vec<Pair>,
+pub(crate) struct Drawn {
+    pub(crate) pairs: Vec<Pair>,
     /// URLs whose key it changes.
-    pub(super) changed: u64,
+    pub(crate) changed: u64,
     /// How many keys fewer there are with it.
-    pub(super) merged: u64,
+    pub(crate) merged: u64,
 }
 
 /// Pairs by how many of their group were drawn before.
@@ -40,7 +40,7 @@ struct Rounds {
 
 impl Joined {
     /// `edit` after the edits `before`, on these hosts of a site.
-    pub(super) fn new(
+    pub(crate) fn new(
         site: &str,
         hosts: &[Box<str>],
         before: &[Edit],
@@ -57,7 +57,7 @@ impl Joined {
     }
 
     /// At most `max_pairs` pairs, and `max_of_group` of one group. Groups that `is_counted` says are known are left out.
-    pub(super) fn draw(
+    pub(crate) fn draw(
         &self,
         urls: &[&[u8]],
         max_pairs: usize,
@@ -98,7 +98,7 @@ impl Joined {
     }
 
     /// URLs with what the edit writes of them, where that is another URL.
-    pub(super) fn written(&self, urls: &[&[u8]], max_pairs: usize) -> Vec<Pair> {
+    pub(crate) fn written(&self, urls: &[&[u8]], max_pairs: usize) -> Vec<Pair> {
         let mut rounds = Rounds::default();
         for &url in urls {
             let (Ok(old), Ok(canonical)) = (self.before.normalize(url), self.after.normalize(url)) else {
@@ -112,12 +112,12 @@ impl Joined {
     }
 
     /// The group of a URL, by a hash.
-    pub(super) fn group_of(&self, url: &str) -> Option<u32> {
+    pub(crate) fn group_of(&self, url: &str) -> Option<u32> {
         self.after.key(url).ok().as_ref().map(hash)
     }
 
     /// Whether the edit leaves the key of a URL as it is.
-    pub(super) fn keeps(&self, url: &str) -> bool {
+    pub(crate) fn keeps(&self, url: &str) -> bool {
         self.before.key(url).ok() == self.after.key(url).ok()
     }
 }

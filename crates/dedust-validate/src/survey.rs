@@ -13,40 +13,33 @@ use std::thread;
 use dedust::rules::Outcome;
 use dedust_fetch::{FetchError, Fetcher, Fingerprint};
 
-use super::finding::Finding;
-use super::pair::{Pair, Target};
-use super::sample::Sample;
-use super::state::State;
-use super::trial::{Comparison, Limits, Trial};
-use super::unproven::Unproven;
-use crate::progress::Validating;
+use crate::finding::Finding;
+use crate::known_pairs::{KnownPairs, StateError};
+use crate::pair::{Pair, Target};
+use crate::progress::Progress;
+use crate::sample::Sample;
+use crate::trial::{Comparison, Limits, Trial};
+use crate::unproven::Unproven;
 
 /// Sites that are checked at a time.
 const MAX_SITES_AT_ONCE: usize = 16;
 
-/// The rules of a site and the pairs that put them to the test.
-#[derive(Debug)]
-pub(super) struct SiteSamples {
-    pub(super) site: String,
-    pub(super) samples: Vec<Sample>,
-}
-
 /// All that is needed to compare pairs.
-pub(super) struct Survey<'a> {
-    pub(super) fetcher: &'a Fetcher,
-    pub(super) state: &'a State,
-    pub(super) limits: Limits,
+pub(crate) struct Survey<'a> {
+    pub(crate) fetcher: &'a Fetcher,
+    pub(crate) known: &'a KnownPairs,
+    pub(crate) limits: Limits,
     /// The unproven edits, if they are to be settled.
-    pub(super) unproven: Option<&'a Unproven<'a>>,
-    pub(super) bars: &'a Validating,
+    pub(crate) unproven: Option<&'a Unproven<'a>>,
+    pub(crate) progress: &'a dyn Progress,
 }
 
 /// What fetching the URLs of a site gave.
 type Pages = HashMap<String, Result<Fingerprint, FetchError>>;
 
 impl Survey<'_> {
-    /// Checks all rules. The findings are in the order of the sites and their samples.
-    pub(super) fn run(&self, sites: &[SiteSamples]) -> anyhow::Result<Vec<Finding>> {
+    /// Checks all rules, given the pairs for those of each site. The findings are in the order of the sites and their samples.
+    pub(crate) fn run(&self, sites: &[(&str, Vec<Sample>)]) -> Result<Vec<Finding>, StateError> {
         let next = AtomicUsize::new(0);
         let (sender, receiver) = mpsc::channel();
         thread::scope(|scope| {
@@ -55,8 +48,8 @@ impl Survey<'_> {
                 scope.spawn(move || {
                     loop {
                         let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(site) = sites.get(index) else { return };
-                        let found = self.site(site);
+                        let Some((site, samples)) = sites.get(index) else { return };
+                        let found = self.site(site, samples);
                         if found.is_err() {
                             // The state cannot be written: no other site shall begin.
                             next.store(sites.len(), Ordering::Relaxed);
@@ -75,15 +68,14 @@ impl Survey<'_> {
         Ok(findings.into_values().flatten().collect())
     }
 
-    fn site(&self, site: &SiteSamples) -> anyhow::Result<Vec<Finding>> {
+    fn site(&self, name: &str, samples: &[Sample]) -> Result<Vec<Finding>, StateError> {
         let mut pages = Pages::new();
-        let name = &site.site;
         let mut findings = Vec::new();
-        for &Sample { target, ref pairs } in &site.samples {
+        for &Sample { target, ref pairs } in samples {
             let is_decided = |trial: &Trial| trial.decided(self.limits).is_some();
             let (trial, _) = self.compare_all(name, target, pairs, &is_decided, &mut pages)?;
             let outcome = trial.outcome(self.limits);
-            findings.push(Finding { site: name.clone(), target, trial, outcome, settled: None });
+            findings.push(Finding { site: name.into(), target, trial, outcome, settled: None });
         }
         let Some(mut unproven) = self.unproven.and_then(|unproven| unproven.of_site(name, &findings)) else {
             return Ok(findings);
@@ -99,7 +91,7 @@ impl Survey<'_> {
                 self.compare_all(name, target, question.pairs(), &is_done, &mut pages)?;
             let settled = unproven.settle(question, &trial, &comparisons);
             let outcome = settled.outcome();
-            findings.push(Finding { site: name.clone(), target, trial, outcome, settled: Some(settled) });
+            findings.push(Finding { site: name.into(), target, trial, outcome, settled: Some(settled) });
         }
         Ok(findings)
     }
@@ -112,20 +104,20 @@ impl Survey<'_> {
         pairs: &[Pair],
         is_done: &dyn Fn(&Trial) -> bool,
         pages: &mut Pages,
-    ) -> anyhow::Result<(Trial, Vec<Comparison>)> {
+    ) -> Result<(Trial, Vec<Comparison>), StateError> {
         let (mut trial, mut comparisons) = (Trial::default(), Vec::new());
-        let bar = self.bars.rule(format!("{site} {target}"), self.limits.same_needed());
+        let mut counted = self.progress.start(site, target, self.limits.same_needed());
         for pair in pairs {
-            let comparison = match self.state.get(pair) {
+            let comparison = match self.known.get(pair) {
                 Some(known) => known.clone(),
                 None => {
                     let comparison = self.compare(pair, pages);
-                    self.state.note(pair, &comparison)?;
+                    self.known.note(pair, &comparison)?;
                     comparison
                 }
             };
             trial.count(pair, &comparison);
-            bar.counts(trial.same, trial.different, trial.failed);
+            counted(&trial);
             comparisons.push(comparison);
             if is_done(&trial) {
                 break;

@@ -16,18 +16,55 @@ use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::Context as _;
 use dedust_fetch::Fingerprint;
 use serde::{Deserialize, Serialize};
 
-use super::pair::Pair;
-use super::trial::Comparison;
-use crate::failure::Refusal;
+use crate::pair::Pair;
+use crate::trial::Comparison;
 
-/// What is known of pairs from before, and where more is noted.
-pub(super) struct State {
+/// What is known of pairs from before, and where more is noted. By default nothing is, and nowhere.
+#[derive(Debug, Default)]
+pub struct KnownPairs {
     known: HashMap<Pair, Comparison>,
     file: Option<(PathBuf, Mutex<File>)>,
+}
+
+/// Why pairs cannot be read from a state file, or noted there.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// It cannot be opened.
+    #[error("cannot use the state file {}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It cannot be read.
+    #[error("cannot read the state file {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is some other file.
+    #[error("{}:{line} is not a line of a state file", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+    },
+    /// A pair cannot be noted.
+    #[error("cannot write to the state file {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -51,36 +88,36 @@ enum OutcomeOfPair {
     Failed,
 }
 
-impl State {
-    /// Nothing is known, and nothing is kept.
-    pub(super) fn none() -> Self {
-        Self { known: HashMap::new(), file: None }
-    }
-
-    /// What the file says, if there is one; more is noted there.
-    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
-        let failed = || format!("cannot use the state file {}", path.display());
-        let mut file =
-            File::options().read(true).append(true).create(true).open(path).with_context(failed)?;
+impl KnownPairs {
+    /// What the state file says, if there is one; more is noted there.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StateError> {
+        let path = path.as_ref();
+        let failed = |source| StateError::Open { path: path.to_owned(), source };
+        let mut file = File::options().read(true).append(true).create(true).open(path).map_err(failed)?;
         let (known, is_cut) = read(&file, path)?;
         if is_cut {
-            file.seek(SeekFrom::End(0)).and_then(|_| file.write_all(b"\n")).with_context(failed)?;
+            file.seek(SeekFrom::End(0)).and_then(|_| file.write_all(b"\n")).map_err(failed)?;
         }
         Ok(Self { known, file: Some((path.to_owned(), Mutex::new(file))) })
     }
 
     /// How many pairs need not be fetched again.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.known.len()
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
     /// What is known of a pair.
-    pub(super) fn get(&self, pair: &Pair) -> Option<&Comparison> {
+    pub(crate) fn get(&self, pair: &Pair) -> Option<&Comparison> {
         self.known.get(pair)
     }
 
     /// Notes a pair that was fetched.
-    pub(super) fn note(&self, pair: &Pair, comparison: &Comparison) -> anyhow::Result<()> {
+    pub(crate) fn note(&self, pair: &Pair, comparison: &Comparison) -> Result<(), StateError> {
         let Some((path, file)) = &self.file else { return Ok(()) };
         let (outcome, reason, page) = match comparison {
             Comparison::Same(page) => (OutcomeOfPair::Same, None, page.as_ref().map(ToString::to_string)),
@@ -88,14 +125,15 @@ impl State {
             Comparison::Failed(reason) => (OutcomeOfPair::Failed, Some(reason.clone()), None),
         };
         let line = Line { url: pair.url.clone(), other: pair.other.clone(), outcome, reason, page };
-        let mut bytes = serde_json::to_vec(&line)?;
+        let failed = |source| StateError::Write { path: path.clone(), source };
+        let mut bytes = serde_json::to_vec(&line).map_err(|error| failed(error.into()))?;
         bytes.push(b'\n');
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(&bytes).with_context(|| format!("cannot write to the state file {}", path.display()))
+        file.write_all(&bytes).map_err(failed)
     }
 
     /// Removes the file: all that it says is in the rules now.
-    pub(super) fn remove(self) -> io::Result<()> {
+    pub fn remove(self) -> io::Result<()> {
         match self.file {
             Some((path, _)) => fs::remove_file(path),
             None => Ok(()),
@@ -104,7 +142,7 @@ impl State {
 }
 
 /// The pairs in the file, and whether its last line was cut off.
-fn read(file: &File, path: &Path) -> anyhow::Result<(HashMap<Pair, Comparison>, bool)> {
+fn read(file: &File, path: &Path) -> Result<(HashMap<Pair, Comparison>, bool), StateError> {
     let mut known = HashMap::new();
     let mut reader = BufReader::new(file);
     let (mut line, mut number) = (Vec::new(), 0u64);
@@ -112,7 +150,7 @@ fn read(file: &File, path: &Path) -> anyhow::Result<(HashMap<Pair, Comparison>, 
     loop {
         line.clear();
         let length = reader.read_until(b'\n', &mut line);
-        if length.with_context(|| format!("cannot read the state file {}", path.display()))? == 0 {
+        if length.map_err(|source| StateError::Read { path: path.to_owned(), source })? == 0 {
             return Ok((known, is_cut));
         }
         number += 1;
@@ -131,13 +169,7 @@ fn read(file: &File, path: &Path) -> anyhow::Result<(HashMap<Pair, Comparison>, 
             },
             // A line that was cut off before stands alone, and the pair is tried again.
             Err(error) if error.is_eof() => None,
-            Err(_) => {
-                return Err(Refusal::new(
-                    format!("{}:{number} is not a line of a state file", path.display()),
-                    "name another file with --state, or remove this one to start anew",
-                )
-                .into());
-            }
+            Err(_) => return Err(StateError::Malformed { path: path.to_owned(), line: number }),
         };
         known.extend(comparison);
     }
@@ -155,14 +187,14 @@ mod tests {
     fn what_was_decided_is_known_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.jsonl");
-        let state = State::open(&path).unwrap();
+        let state = KnownPairs::open(&path).unwrap();
         let page = Comparison::Same(Some(Fingerprint::of(b"page", None)));
         state.note(&pair(1), &page).unwrap();
         state.note(&pair(2), &Comparison::Different).unwrap();
         state.note(&pair(3), &Comparison::Failed("timed out".into())).unwrap();
         assert_eq!(state.len(), 0);
         drop(state);
-        let state = State::open(&path).unwrap();
+        let state = KnownPairs::open(&path).unwrap();
         assert_eq!(state.len(), 2);
         assert_eq!(state.get(&pair(1)), Some(&page));
         assert_eq!(state.get(&pair(2)), Some(&Comparison::Different));
@@ -175,17 +207,17 @@ mod tests {
     fn a_line_that_was_cut_off_costs_one_pair() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.jsonl");
-        let state = State::open(&path).unwrap();
+        let state = KnownPairs::open(&path).unwrap();
         state.note(&pair(1), &Comparison::Same(None)).unwrap();
         state.note(&pair(2), &Comparison::Same(None)).unwrap();
         drop(state);
         let bytes = fs::read(&path).unwrap();
         fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
-        let state = State::open(&path).unwrap();
+        let state = KnownPairs::open(&path).unwrap();
         assert_eq!((state.len(), state.get(&pair(2))), (1, None));
         state.note(&pair(2), &Comparison::Same(None)).unwrap();
         drop(state);
-        assert_eq!(State::open(&path).unwrap().len(), 2);
+        assert_eq!(KnownPairs::open(&path).unwrap().len(), 2);
     }
 
     #[test]
@@ -193,7 +225,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("urls.txt");
         fs::write(&path, "http://a.example/\n").unwrap();
-        assert!(State::open(&path).is_err());
+        assert!(KnownPairs::open(&path).is_err());
         assert_eq!(fs::read(&path).unwrap(), b"http://a.example/\n");
     }
 }

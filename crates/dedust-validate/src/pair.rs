@@ -6,18 +6,19 @@ use std::fmt;
 
 /// Two URLs of one page, if the rule is right.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Pair {
+pub struct Pair {
     /// A URL that the rule changes.
-    pub(super) url: String,
+    pub url: String,
     /// What it becomes.
-    pub(super) other: String,
+    pub other: String,
 }
 
 /// An edit by its place in the list of its site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Target {
+pub enum Target {
+    /// An edit.
     Edit(usize),
-    /// An edit that is not applied.
+    /// One of the edits that were considered and not believed.
     Unproven(usize),
 }
 
