@@ -259,12 +259,9 @@ The folder holds the file SEEN, logs with the keys that came last, and runs, whi
 
 A damaged run takes 16 bytes of memory for each of its keys while it is repaired. Keys that are lost are new once more: their URLs are printed a second time, and no URL is left out that was never printed. If the file SEEN itself is damaged, the secret in it is gone, and with it the use of all keys: put it back from a copy, or start with a new folder.
 
-A folder of format 1, of an earlier version of dedust, works as before, but its keys are hashed without a secret: whoever wants to can make URLs that hide pages of other sites. To leave it, put the URLs that were printed so far into a new folder:
-  dedust dedup rules.json printed.txt --seen new > /dev/null
-
 With --format json, one object per file, and the set as the last:
   {"type":"file","name":"log-00000005","keys":1203,"fault":"tail","cut_bytes":412}
-  {"type":"set","keys":7341235,"keyed":true,"whole":false}
+  {"type":"set","keys":7341235,"whole":false}
 `fault` is null, "tail", "damaged" or "missing"; `cut_bytes` counts the bytes at the end of a log that are cut off."#;
 
 /// Where `dedup` remembers what was seen.

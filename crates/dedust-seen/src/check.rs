@@ -18,8 +18,6 @@ use crate::run::{self, Run};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SeenReport {
-    /// Whether keys are hashed with a secret. Those of format 1 are not, and strangers can forge them.
-    pub is_keyed: bool,
     /// Files with keys, those that are missing too.
     pub files: Vec<FileReport>,
 }
@@ -94,7 +92,7 @@ fn report(
 ) -> Result<SeenReport, SeenError> {
     let folder = Folder::open_existing(path)?;
     let files = parts_of(&folder.survey()?).into_iter().map(|part| each(&folder, part, part.check(&folder)?));
-    Ok(SeenReport { is_keyed: folder.hasher().is_keyed(), files: files.collect::<Result<_, _>>()? })
+    Ok(SeenReport { files: files.collect::<Result<_, _>>()? })
 }
 
 /// The files of a set in the order of generations.

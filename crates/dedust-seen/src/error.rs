@@ -60,7 +60,7 @@ pub enum SeenError {
         found: String,
     },
     /// Written by another release.
-    #[error("{} is a set of seen keys of another format: expected format 1 or 2, found {found:?}", folder.display())]
+    #[error("{} is a set of seen keys of another format: expected format 2, found {found:?}", folder.display())]
     UnsupportedVersion {
         /// The set.
         folder: PathBuf,

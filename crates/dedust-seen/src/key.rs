@@ -21,7 +21,6 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use hashbrown::HashSet;
 use siphasher::sip128::SipHasher13;
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::SeenError;
 
@@ -67,20 +66,12 @@ impl SeenKey {
 /// assert_ne!(key, KeyHasher::with_secret([8; 16]).hash(b"http://a.example/p?id=1").to_hash());
 /// ```
 #[derive(Clone, Copy)]
-pub struct KeyHasher(Function);
-
-#[derive(Clone, Copy)]
-enum Function {
-    /// SipHash-1-3 with 128 bits of output.
-    Keyed(SipHasher13),
-    /// XXH3, in sets of format 1.
-    Unkeyed,
-}
+pub struct KeyHasher(SipHasher13);
 
 impl KeyHasher {
     /// Hashes with this secret, which must be random and known to nobody else.
     pub fn with_secret(secret: [u8; SECRET_BYTES]) -> Self {
-        Self(Function::Keyed(SipHasher13::new_with_key(&secret)))
+        Self(SipHasher13::new_with_key(&secret))
     }
 
     /// Hashes with a new secret from the system's source of random numbers.
@@ -88,29 +79,16 @@ impl KeyHasher {
         random_secret().map(Self::with_secret)
     }
 
-    /// The function of sets of format 1, which strangers can compute.
-    pub(crate) fn unkeyed() -> Self {
-        Self(Function::Unkeyed)
-    }
-
     /// The hash of a key, such as `dedust::Normalizer` makes.
     pub fn hash(&self, key: &[u8]) -> SeenKey {
-        SeenKey(match &self.0 {
-            Function::Keyed(function) => function.hash(key).as_u128(),
-            Function::Unkeyed => xxh3_128(key),
-        })
-    }
-
-    /// Whether hashes depend on a secret. Those of sets of format 1 do not.
-    pub fn is_keyed(&self) -> bool {
-        matches!(self.0, Function::Keyed(_))
+        SeenKey(self.0.hash(key).as_u128())
     }
 }
 
 impl fmt::Debug for KeyHasher {
     /// Leaves out the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeyHasher").field("is_keyed", &self.is_keyed()).finish_non_exhaustive()
+        f.debug_struct("KeyHasher").finish_non_exhaustive()
     }
 }
 
@@ -153,13 +131,12 @@ mod tests {
     fn hashes_stay_as_they_are() {
         let hasher = KeyHasher::with_secret(std::array::from_fn(|at| at as u8));
         assert_eq!(hasher.hash(b"").to_hash(), 0x0130_30dd_6adb_62fd_bea5_8827_b2bc_7ee7);
-        assert_eq!(KeyHasher::unkeyed().hash(b"").to_hash(), 0x99aa_06d3_0147_98d8_6001_c324_468d_497f);
     }
 
     #[test]
     fn a_secret_is_not_printed() {
         let text = format!("{:?}", KeyHasher::with_secret([0xab; SECRET_BYTES]));
-        assert_eq!(text, "KeyHasher { is_keyed: true, .. }");
+        assert_eq!(text, "KeyHasher { .. }");
     }
 
     #[test]

@@ -7,8 +7,7 @@ secret 000102030405060708090a0b0c0d0e0f
 check 0123456789abcdef
 ```
 
-The check is of the bytes before it: with a secret that is wrong in one bit, every page would be new once more. Format 1 is
-the first line alone. Its keys are hashed without a secret.
+The check is of the bytes before it: with a secret that is wrong in one bit, every page would be new once more.
 
 The process that has a set open holds a lock on this file.
 */
@@ -25,8 +24,7 @@ use crate::error::{Damage, SeenError, failed};
 use crate::file_names::MARKER;
 use crate::key::{KeyHasher, SECRET_BYTES, random_secret};
 
-const FORMAT_1: &str = "dedust set of seen keys, format 1\n";
-const FORMAT_2: &str = "dedust set of seen keys, format 2\n";
+const FORMAT: &str = "dedust set of seen keys, format 2\n";
 
 /// More than the length of any marker. What follows is not read.
 const MAX_BYTES: u64 = 256;
@@ -113,7 +111,7 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 
 /// The text of a marker with this secret.
 fn encode(secret: [u8; SECRET_BYTES]) -> String {
-    let mut text = format!("{FORMAT_2}secret ");
+    let mut text = format!("{FORMAT}secret ");
     for byte in secret {
         let _ = write!(text, "{byte:02x}");
     }
@@ -127,10 +125,7 @@ fn decode(bytes: &[u8]) -> Marker {
     if bytes.iter().all(|&byte| byte == 0) {
         return Marker::Blank;
     }
-    if bytes == FORMAT_1.as_bytes() {
-        return Marker::Set(KeyHasher::unkeyed());
-    }
-    if !bytes.starts_with(FORMAT_2.as_bytes()) {
+    if !bytes.starts_with(FORMAT.as_bytes()) {
         return Marker::Unknown;
     }
     match secret_in(bytes) {
@@ -141,7 +136,7 @@ fn decode(bytes: &[u8]) -> Marker {
 }
 
 fn secret_in(bytes: &[u8]) -> Option<[u8; SECRET_BYTES]> {
-    let line = std::str::from_utf8(bytes).ok()?.strip_prefix(FORMAT_2)?.lines().next()?;
+    let line = std::str::from_utf8(bytes).ok()?.strip_prefix(FORMAT)?.lines().next()?;
     read_secret(line.strip_prefix("secret ")?)
 }
 
@@ -196,18 +191,8 @@ mod tests {
             assert!(matches!(decode(&bytes), Marker::Damaged | Marker::Unknown), "byte {at}");
         }
         for length in 1..whole.len() {
-            assert!(
-                !matches!(decode(&whole[..length]), Marker::Set(hasher) if hasher.is_keyed()),
-                "{length}"
-            );
+            assert!(!matches!(decode(&whole[..length]), Marker::Set(_)), "{length}");
         }
         assert!(matches!(decode(&[&whole[..], b"\n"].concat()), Marker::Damaged));
-    }
-
-    #[test]
-    fn format_1_has_no_secret() {
-        let Marker::Set(hasher) = decode(FORMAT_1.as_bytes()) else { panic!("format 1 is known") };
-        assert!(!hasher.is_keyed());
-        assert_eq!(hasher.hash(b"key").to_hash(), xxhash_rust::xxh3::xxh3_128(b"key"));
     }
 }

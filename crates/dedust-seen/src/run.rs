@@ -321,12 +321,12 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::key::KeyHasher;
+    use crate::key::{KeyHasher, SECRET_BYTES};
 
     const SPAN: Span = Span { first: 1, last: 1 };
 
     fn keys(count: u64) -> Vec<u128> {
-        let hasher = KeyHasher::unkeyed();
+        let hasher = KeyHasher::with_secret([7; SECRET_BYTES]);
         let mut keys: Vec<u128> = (0..count).map(|number| hasher.hash(&number.to_le_bytes()).0).collect();
         keys.sort_unstable();
         keys

@@ -83,8 +83,6 @@ impl SeenSet {
     }
 
     /// Makes the keys of this set. Its secret is random, and is kept with the set.
-    ///
-    /// A folder of format 1, which an earlier release made, has no secret: see [`KeyHasher::is_keyed`].
     pub fn hasher(&self) -> KeyHasher {
         match &self.0 {
             Store::Local(set) => set.hasher(),

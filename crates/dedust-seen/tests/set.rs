@@ -168,23 +168,6 @@ fn a_page_cannot_be_hidden_by_a_url_with_the_same_xxh3() {
 }
 
 #[test]
-fn a_set_of_format_1_is_still_read_and_says_that_it_has_no_secret() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("SEEN"), "dedust set of seen keys, format 1\n").unwrap();
-    let mut set = small(folder.path());
-    assert!(!set.hasher().is_keyed());
-    // As an earlier release hashed it.
-    let old = SeenKey::from_hash(0x99aa_06d3_0147_98d8_6001_c324_468d_497f);
-    assert_eq!(set.hasher().hash(b""), old);
-    assert!(set.insert(old).unwrap());
-    drop(set);
-    assert!(!small(folder.path()).insert(old).unwrap());
-    let marker = fs::read_to_string(folder.path().join("SEEN")).unwrap();
-    assert_eq!(marker, "dedust set of seen keys, format 1\n");
-    assert!(!dedust_seen::check(folder.path()).unwrap().is_keyed);
-}
-
-#[test]
 fn a_set_whose_secret_is_gone_is_refused() {
     let (folder, _) = filled();
     let path = folder.path().join("SEEN");
@@ -241,14 +224,13 @@ fn folders_of_others_are_left_alone() {
 }
 
 #[test]
-fn formats_to_come_are_refused() {
+fn other_formats_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("SEEN"), "dedust set of seen keys, format 3\nmore\n").unwrap();
-    let error = SeenSet::open(folder.path()).unwrap_err().to_string();
-    assert!(
-        error.ends_with("expected format 1 or 2, found \"dedust set of seen keys, format 3\""),
-        "{error}"
-    );
+    for line in ["dedust set of seen keys, format 1", "dedust set of seen keys, format 3"] {
+        fs::write(folder.path().join("SEEN"), format!("{line}\nmore\n")).unwrap();
+        let error = SeenSet::open(folder.path()).unwrap_err().to_string();
+        assert!(error.ends_with(&format!("expected format 2, found {line:?}")), "{error}");
+    }
 }
 
 #[test]
@@ -460,7 +442,7 @@ fn where_there_is_no_set_nothing_is_checked_and_nothing_made() {
     assert!(matches!(dedust_seen::check(folder.path()), Err(SeenError::NoSet { .. })));
     assert_eq!(fs::read(folder.path().join("SEEN")).unwrap(), b"");
     SeenSet::open(folder.path()).unwrap();
-    assert!(dedust_seen::check(folder.path()).unwrap().is_keyed);
+    assert!(dedust_seen::check(folder.path()).unwrap().is_whole());
 }
 
 proptest! {

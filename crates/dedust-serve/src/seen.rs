@@ -87,11 +87,6 @@ impl Seen {
         if stats.rules_changed {
             warn_of_rules(location, stats.keys, log);
         }
-        if !set.hasher().is_keyed() {
-            let message =
-                format!("{location} is a set of format 1: strangers can make URLs that are taken for others");
-            log.warning("seen_unkeyed", message, "start with a new folder");
-        }
         if stats.cut_bytes > 0 {
             let message =
                 format!("{} bytes at the end of logs in {location} were no whole records", stats.cut_bytes);

@@ -8,7 +8,6 @@ mod server;
 
 pub(crate) use self::args::SeenArgs;
 use self::args::SeenCommand;
-pub(crate) use self::folder::warn_of_format_1;
 pub(crate) use self::server::patiently;
 use crate::ExitStatus;
 use crate::printer::Printer;

@@ -161,7 +161,7 @@ fn sets_that_cannot_be_read_are_refused() {
     assert_snapshot!(sandbox.dedust(&args), @r#"
     exit 2
     --- stderr
-    error: seen is a set of seen keys of another format: expected format 1 or 2, found "dedust set of seen keys, format 9"
+    error: seen is a set of seen keys of another format: expected format 2, found "dedust set of seen keys, format 9"
     hint: use the version of dedust that wrote it, or start with a new folder
     "#);
 }
@@ -214,37 +214,6 @@ fn what_is_printed_does_not_depend_on_the_secret() {
         assert!(sandbox.run(&["dedup", "rules.json", "urls.txt", "--seen", folder]).stdout == first);
     }
     assert_ne!(sandbox.read("a/SEEN"), sandbox.read("b/SEEN"));
-}
-
-#[test]
-fn a_folder_of_format_1_goes_on_with_a_warning() {
-    let sandbox = Sandbox::with_rules();
-    fs::create_dir(sandbox.path("seen")).unwrap();
-    sandbox.write("seen/SEEN", "dedust set of seen keys, format 1\n");
-    let args = ["dedup", "rules.json", "--seen", "seen"];
-    assert_snapshot!(sandbox.dedust_with(&args, "http://news.example/story/4\n"), @r"
-    exit 0
-    --- stdout
-    http://news.example/story/4
-    --- stderr
-    warning: seen is of format 1, whose keys are hashed without a secret: others can make URLs that hide pages
-    hint: put the URLs that were printed so far into a new folder: dedust dedup RULES URLS --seen NEW
-    ");
-    assert_snapshot!(sandbox.dedust_with(&args, "http://news.example/story/4\n"), @r"
-    exit 0
-    --- stderr
-    warning: seen is of format 1, whose keys are hashed without a secret: others can make URLs that hide pages
-    hint: put the URLs that were printed so far into a new folder: dedust dedup RULES URLS --seen NEW
-    ");
-    assert_snapshot!(sandbox.dedust(&["seen", "check", "seen"]), @r"
-    exit 0
-    --- stdout
-    log-00000001: 1 key
-    --- stderr
-    warning: seen is of format 1, whose keys are hashed without a secret: others can make URLs that hide pages
-    hint: put the URLs that were printed so far into a new folder: dedust dedup RULES URLS --seen NEW
-    1 key in seen
-    ");
 }
 
 #[test]
@@ -324,7 +293,7 @@ fn damaged_and_lost_files_are_repaired() {
     {"type":"file","name":"log-00000001","keys":0,"fault":"damaged","cut_bytes":0}
     {"type":"file","name":"log-00000002","keys":0,"fault":"missing","cut_bytes":0}
     {"type":"file","name":"log-00000003","keys":0,"fault":null,"cut_bytes":0}
-    {"type":"set","keys":0,"keyed":true,"whole":false}
+    {"type":"set","keys":0,"whole":false}
     "#);
     assert_snapshot!(sandbox.dedust(&["seen", "repair", "seen"]), @r"
     exit 0

@@ -13,7 +13,7 @@ use dedust_seen::{Durability, SeenKey, SeenLocation, SeenOptions, SeenSet, SeenS
 
 use super::args::DedupArgs;
 use super::piece::{seen_key, shows_page};
-use crate::cmd::seen::{patiently, warn_of_format_1};
+use crate::cmd::seen::patiently;
 use crate::failure::{Refusal, SYNC_OF_SERVERS};
 use crate::number::counted;
 use crate::observe::read_all;
@@ -57,9 +57,6 @@ fn open_folder(
     }
     let seen = options.open(folder)?;
     let stats = seen.stats();
-    if !seen.hasher().is_keyed() {
-        warn_of_format_1(folder, printer);
-    }
     let name = folder.display();
     printer.detail(format_args!("{} in {name}", counted(stats.keys, "key", "keys")));
     if stats.cut_bytes > 0 {

@@ -2,8 +2,6 @@
 Says whether the folder of `dedup --seen` is as it was written, and repairs it.
 */
 
-use std::path::Path;
-
 use dedust_seen::{Fault, FileReport, SeenReport};
 use serde::Serialize;
 
@@ -32,21 +30,9 @@ enum Record<'a> {
     Set {
         /// Keys that can be read, or were kept.
         keys: u64,
-        /// Whether keys are hashed with a secret.
-        keyed: bool,
         /// Whether no file has or had a fault.
         whole: bool,
     },
-}
-
-/// Warns of a folder whose keys strangers can forge, and says what to do about it.
-pub(crate) fn warn_of_format_1(folder: &Path, printer: &mut Printer) {
-    printer.warning(format_args!(
-        "{} is of format 1, whose keys are hashed without a secret: others can make URLs that hide pages",
-        folder.display()
-    ));
-    printer
-        .hint("put the URLs that were printed so far into a new folder: dedust dedup RULES URLS --seen NEW");
 }
 
 pub(super) fn check(args: &SeenFolderArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
@@ -81,14 +67,9 @@ fn print(
         }
     }
     if args.format == ReportFormat::Json {
-        let (keys, keyed, whole) = (report.keys(), report.is_keyed, report.is_whole());
-        printer.json(&Record::Set { keys, keyed, whole })?;
+        printer.json(&Record::Set { keys: report.keys(), whole: report.is_whole() })?;
     }
-    printer.finish()?;
-    if !report.is_keyed {
-        warn_of_format_1(&args.folder, printer);
-    }
-    Ok(())
+    Ok(printer.finish()?)
 }
 
 fn note_keys(report: &SeenReport, args: &SeenFolderArgs, printer: &mut Printer) {
