@@ -108,4 +108,18 @@ mod tests {
         let expected = "{\"url\":\"http://a.example/%FF\",\"status\":301,\"redirect\":\"/b\"}\n";
         assert_eq!(line(observation), expected);
     }
+
+    #[test]
+    fn the_digest_of_an_empty_body_is_not_known() {
+        let with_digest = |digest| {
+            let mut observation = Observation::new();
+            observation.set_text(Column::Url, "http://a.example/").unwrap();
+            observation.set_text(Column::Digest, digest).unwrap();
+            let seen = Seen::new(observation);
+            (seen.clues().digest.is_some(), line(seen.observation.clone()).contains("digest"))
+        };
+        assert_eq!(with_digest("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"), (false, false));
+        assert_eq!(with_digest("sha1:3i42h3s6nnfq2msvx7xzkyayscx5qbyj"), (false, false));
+        assert_eq!(with_digest("OSSA"), (true, true));
+    }
 }

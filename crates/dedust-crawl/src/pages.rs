@@ -16,7 +16,7 @@ use std::time::Duration;
 use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, site_of};
 use dedust_io::{Column, Document, Observation};
-use dedust_learn::{Clues, CrawlStore, MainClues};
+use dedust_learn::{Clues, CrawlStore, MainClues, is_digest_of_nothing};
 use dedust_pages::{Furniture, Page, PageSource, SiteSample, Sketch};
 use foldhash::HashMap;
 use rayon::Yield;
@@ -94,6 +94,11 @@ impl Seen {
     /// The number of rows read before it: rows of archives do not come in the order in which they were read.
     pub fn row_number(&self) -> u64 {
         self.row_number
+    }
+
+    /// Hash of the body, unless that has no bytes: then its hash says nothing of the page.
+    pub fn digest(&self) -> Option<&str> {
+        self.observation.digest().filter(|digest| !is_digest_of_nothing(digest.as_bytes()))
     }
 
     /// What the row tells of its page.

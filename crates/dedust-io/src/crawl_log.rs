@@ -127,8 +127,8 @@ mod tests {
         assert_eq!(
             rows,
             [
-                "Observation { line: 2, url: \"http://a.example/1\", size: 0, status: 301, mime: \"text/html\", \
-                 time: \"2024-05-06T07:08:09.123Z\" }",
+                "Observation { line: 2, url: \"http://a.example/1\", digest: \"3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\", size: 0, \
+                 status: 301, mime: \"text/html\", time: \"2024-05-06T07:08:09.123Z\" }",
                 "Observation { line: 3, url: \"http://a.example/2\", digest: \"OSSA\", size: 11385, status: 200, \
                  mime: \"text/html\", time: \"2024-05-06T07:08:10.123Z\" }",
                 "Observation { line: 3, url: \"http://a.example/1\", redirect: \"http://a.example/2\" }",

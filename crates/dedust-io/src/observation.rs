@@ -11,13 +11,6 @@ use crate::column::Kind;
 use crate::preset::status_of_nutch_state;
 use crate::{BadBody, BadColumn, Column, Location};
 
-/// Digests of nothing at all, which say nothing of a page.
-const EMPTY_DIGESTS: [&str; 3] = [
-    "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
-    "da39a3ee5e6b4b0d3255bfef95601890afd80709",
-    "d41d8cd98f00b204e9800998ecf8427e",
-];
-
 /// One URL seen once. Filled by [`crate::Reader::read`], best reused from row to row.
 ///
 /// An empty value is an absent one: `""` in JSON, nothing between two commas in CSV.
@@ -225,10 +218,6 @@ impl Observation {
 
     /// All columns of the row are set: what they mean together.
     pub(crate) fn complete(&mut self) {
-        let is_empty = self.digest().is_some_and(|digest| is_empty_digest(digest.as_bytes()));
-        if is_empty {
-            self.forget(Column::Digest);
-        }
         if self.is_truncated {
             self.forget(Column::Digest);
             self.forget(Column::TextDigest);
@@ -348,11 +337,6 @@ fn urls_in(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         }
         Some(url)
     })
-}
-
-/// Whether a digest is that of no bytes at all, which says nothing of a page.
-pub(crate) fn is_empty_digest(digest: &[u8]) -> bool {
-    EMPTY_DIGESTS.iter().any(|empty| digest.eq_ignore_ascii_case(empty.as_bytes()))
 }
 
 /// Ways to say that a body is whole.

@@ -54,6 +54,7 @@ mod tests;
 pub use self::clues::{Clues, MainClues};
 pub(crate) use self::content::{Content, Relation};
 pub(crate) use self::hash::TextHash;
+pub use self::hash::is_digest_of_nothing;
 pub use self::labels::Labels;
 
 use self::link::SiteLinks;

@@ -56,7 +56,7 @@ pub use crawl_store::{
     Sightings, SiteSample, SiteSize, Stage, StoredCrawl, StoredSite, SuspendedStore, find_mirrors,
 };
 pub use evidence::{EvidenceKind, EvidenceKinds};
-pub use label::{Clues, LabelBuilder, Labels, MainClues};
+pub use label::{Clues, LabelBuilder, Labels, MainClues, is_digest_of_nothing};
 pub use learner::{LearnSettings, Learned, Learner};
 pub use link_targets::LinkTargets;
 pub use minhash::{SKETCH_VALUES, Sketch};

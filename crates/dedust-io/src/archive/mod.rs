@@ -29,7 +29,6 @@ use stream::{Block, LineRead, Stream, read_line};
 
 use crate::bad_row::{BadBodyReason, BadRowReason};
 use crate::head::Fields;
-use crate::observation::is_empty_digest;
 use crate::timestamp;
 use crate::{Column, Document, Observation, Text};
 
@@ -416,11 +415,10 @@ fn set(observation: &mut Observation, column: Column, value: Option<&[u8]>) {
     let _ = observation.set_bytes(column, value.unwrap_or_default());
 }
 
-/// Sets the digest of a body, unless it is that of an empty one.
+/// Sets the digest of a body, without the name of SHA-1.
 pub(crate) fn set_digest(observation: &mut Observation, digest: Option<&[u8]>) {
     let digest = digest.unwrap_or_default();
-    let digest = digest.strip_prefix(b"sha1:").unwrap_or(digest);
-    set(observation, Column::Digest, Some(digest).filter(|digest| !is_empty_digest(digest)));
+    set(observation, Column::Digest, digest.strip_prefix(b"sha1:").or(Some(digest)));
 }
 
 #[cfg(test)]

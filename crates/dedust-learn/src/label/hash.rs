@@ -36,12 +36,14 @@ impl TextHash {
         text.map(<[u8]>::trim_ascii).filter(|text| !text.is_empty()).map(|text| self.of(text))
     }
 
-    /// As [`TextHash::of_text`], but the digest of an empty body, `sha1:` or the like before it or not, is no evidence.
+    /// As [`TextHash::of_text`], but the digest of an empty body is no evidence.
     pub(crate) fn of_digest(self, digest: Option<&[u8]>) -> Option<u64> {
-        let says_something = |digest: &&[u8]| {
-            let bare = digest.rsplit(|byte| *byte == b':').next().unwrap_or(digest).trim_ascii();
-            !DIGESTS_OF_NOTHING.iter().any(|nothing| bare.eq_ignore_ascii_case(nothing))
-        };
-        self.of_text(digest.filter(says_something))
+        self.of_text(digest.filter(|digest| !is_digest_of_nothing(digest)))
     }
+}
+
+/// Whether a digest, `sha1:` or the like before it or not, is that of no bytes at all, which says nothing of a page.
+pub fn is_digest_of_nothing(digest: &[u8]) -> bool {
+    let bare = digest.rsplit(|byte| *byte == b':').next().unwrap_or(digest).trim_ascii();
+    DIGESTS_OF_NOTHING.iter().any(|nothing| bare.eq_ignore_ascii_case(nothing))
 }
