@@ -26,6 +26,10 @@ let training = trainer.train(&crawl.into_corpora(), &())?;
 assert_eq!(training.sites[0].saved, 40);
 # Ok::<(), Box<dyn std::error::Error>>(())
 ```
+
+# Versions and features
+
+Rust 1.90, the [promise of `dedust`](dedust#versions-and-features), and no features.
 */
 
 mod decision_tree;

@@ -27,6 +27,10 @@ assert_eq!(training.rules.rule_count(), 1);
 ```
 
 Prints nothing: whoever reads is told by [`Watch`] how far it has come, and can end it.
+
+# Versions and features
+
+Rust 1.90, the [promise of `dedust`](dedust#versions-and-features), and no features.
 */
 
 mod facts;

@@ -8,6 +8,10 @@ Tells how good rules are, and the methods that learn them.
 - [`simulate`]: sites whose pages are known, with any kind of duplicates.
 
 Learns nothing itself, and knows no method by name.
+
+# Versions and features
+
+Rust 1.90, the [promise of `dedust`](dedust#versions-and-features), and no features.
 */
 
 pub mod compare;

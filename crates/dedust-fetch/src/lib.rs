@@ -26,6 +26,10 @@ leaves no room for a name that resolves to another address the second time. What
 sees of a page is told by `dedust-pages`.
 
 Knows nothing of rules and decides nothing about them.
+
+# Versions and features
+
+Rust 1.90, semantic versions, and no features.
 */
 
 mod address;

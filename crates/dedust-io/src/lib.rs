@@ -32,9 +32,16 @@ assert_eq!(warnings, [r#"crawl.jsonl:2: no "url" column, row skipped: {"uri":"ht
 # Ok::<(), dedust_io::ReadError>(())
 ```
 
-The feature `arrow` adds Arrow files and streams; it is off by default, because it takes long to build.
-
 URLs are bytes and are not looked into: splitting and checking them is the business of the caller.
+
+# Versions and features
+
+Rust 1.90, and semantic versions. Both features are off by default, because what they need takes longer to build than all else:
+
+| feature | adds |
+|---|---|
+| `arrow` | Arrow files and streams, and tables in memory |
+| `remote` | objects of stores: `s3://`, `gs://` and `https://` |
 */
 
 mod access_log;

@@ -10,6 +10,11 @@ Learns how websites spell their URLs: a crawl with duplicate evidence in, normal
 The same observations give the same rules, in any order and on any number of threads.
 
 Other learners are in `dedust-baselines` and `dedust-seq2seq`; how good the result is, `dedust-eval` tells.
+
+# Versions and features
+
+Rust 1.90, and the [promise of `dedust`](dedust#versions-and-features), which excludes `support` here too. The same version learns the same rules of the same crawl; a new one may
+learn others. There are no features.
 */
 
 mod canonfd;

@@ -28,6 +28,10 @@ assert!(furniture.main_text(&pages[3]).fingerprint().is_some());
 
 Never fails and never panics, whatever the bytes: broken markup is read as browsers do, and what is kept of a document is
 bounded by its size. Reads no files, fetches nothing, and decides nothing about which pages are the same.
+
+# Versions and features
+
+Rust 1.90, semantic versions, and no features. Fingerprints of two versions are not to be compared.
 */
 
 mod block;

@@ -2,8 +2,8 @@
 The Python module `dedust._dedust`: the types of the Rust libraries as Python classes.
 
 Holds no logic of its own: arguments are converted, the interpreter is released, the library is called, and results are
-converted. Columns of tables cross the border as Arrow arrays, without copies ([`arrow`]). No threads outlive a call, so that
-processes may fork between calls; a [`seen::PySeenSet`] is the exception, and refuses to be used in a child.
+converted. Columns of tables cross the border as Arrow arrays, without copies (`arrow`). No threads outlive a call, so that
+processes may fork between calls; a `seen::PySeenSet` is the exception, and refuses to be used in a child.
 */
 
 mod arrow;

@@ -11,6 +11,10 @@ What commands that look at groups of URLs share is here too: [`UrlStore`] finds 
 edits bring URLs together, and [`edit_state`] tells the state of an edit in a word.
 
 Reads no files and prints nothing.
+
+# Versions and features
+
+Rust 1.90, the [promise of `dedust`](dedust#versions-and-features), and no features. The page and its data are made for each other: both may change in any release.
 */
 
 mod collect;

@@ -51,6 +51,14 @@ Memory is 6.4 bytes for a key and some 150 MB; while the largest runs are merged
 
 Keys are hashes, all equally likely; nothing is ever removed. That is why a general storage engine, which sorts and
 finds keys of any kind, is several times slower here: `bench/seen-stores` of the repository measures some.
+
+# Versions and features
+
+Rust 1.90, and semantic versions: of 0.1, each release opens the folders and sets of those before it.
+
+| feature | adds |
+|---|---|
+| `redis` | sets on a server that speaks the protocol of Redis, with or without TLS |
 */
 
 mod background;

@@ -2,7 +2,7 @@
 A set that many processes share, on a server that speaks the protocol of Redis: Redis 6.2 or newer, Valkey, Kvrocks.
 
 Only plain commands and transactions are used: no scripts, no modules. All keys of the server that belong to a set start with its
-prefix ([`Names`]):
+prefix (`names.rs`):
 
 ```text
 PREFIX:set                  the format, the secret that keys are hashed with, and how long keys are remembered
@@ -17,7 +17,7 @@ PREFIX:RULES:asker:TOKEN    the last batch of a process
 # What is promised
 
 Without failures, a key is new for exactly one of all processes that ask for it: a batch is one transaction, in which the server first says
-which keys it has and then adds all of them. What a process has heard to be seen it does not ask again ([`Filter`]).
+which keys it has and then adds all of them. What a process has heard to be seen it does not ask again (`filter.rs`).
 
 If a connection breaks, the process does not know whether its last batch was made. It connects again and asks for the number of its last
 batch, which is written in the same transaction. If that batch was not made, it is made now, and answered as if nothing had

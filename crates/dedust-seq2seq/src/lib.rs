@@ -14,7 +14,13 @@ not on what they are: that much of a URL is its template, and a model translates
 5. [`copying::learn`]: which translations are believed. What is left becomes ordinary edits, so that normalizing needs
    no model at all.
 
-Without the feature `neural` there is everything but the networks, and no tensor library.
+# Versions and features
+
+Rust 1.90, and the [promise of `dedust`](dedust#versions-and-features). Weights are read by the version that wrote them.
+
+| feature | adds |
+|---|---|
+| `neural` | networks and their training, and with them a tensor library; without it there is everything else |
 */
 
 pub mod chance;

@@ -30,6 +30,10 @@ running.join().map_err(|_| "the server panicked")??;
 ```
 
 Prints nothing: what happens is reported to [`ServeOptions::log`]. Speaks HTTP/1.1 without TLS, which is left to a proxy.
+
+# Versions and features
+
+Rust 1.90, the [promise of `dedust`](dedust#versions-and-features), and no features. What `/openapi.json` describes is part of the promise, except for the report.
 */
 
 mod answer;

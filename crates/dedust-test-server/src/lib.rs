@@ -1,6 +1,10 @@
 /*!
 A web server on a port of its own, in the process of the test, that answers as it is told and remembers what it was
 asked; and [`redis`], a real server of seen keys.
+
+# Versions and features
+
+Rust 1.90 and no features. For the tests of this project: any release may change it.
 */
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]

@@ -27,6 +27,14 @@ assert_eq!(normalizer.normalize("http://example.org/other?sid=9")?, "http://exam
 ```
 
 This crate starts no threads, uses no randomness and reads no crawl formats.
+
+# Versions and features
+
+Needs Rust 1.90. Versions are semantic: of 0.1, no release breaks a caller, or refuses a rule file that an earlier one wrote. What needs a newer
+Rust is 0.2, as is another format of compiled rules, which are made again from the rule file. The hidden module `support` is excluded: it is for the
+learners of this project, and any release may change it. So crates that use it ask for one version, `=0.1.0`.
+
+There are no features.
 */
 
 mod compiled;

@@ -101,7 +101,7 @@ enum Wanted {
 }
 
 impl Normalizer {
-    /// Compiles a checked rule set. Rules that are off or were refuted are left out. A [mirror](crate::rules::Mirror) moves URLs to another
+    /// Compiles a checked rule set. Rules that are off or were refuted are left out. A mirror moves URLs to another
     /// domain, whatever that is: for rules of somebody else, see [`Normalizer::without_mirrors`].
     pub fn compile(rules: &RuleSet) -> Self {
         Self::build(compile(rules))
