@@ -42,6 +42,10 @@ assert_eq!(site.applied().count(), 1);
 
 With [`KnownPairs`] in a file, a run that was interrupted goes on where it stopped. Prints nothing: whoever waits is told by
 [`Progress`] how far it has come. How pages are fetched and compared is up to `dedust-fetch`, and what proves an edit to `dedust-learn`.
+
+# Versions and features
+
+Rust 1.90, semantic versions, and no features.
 */
 
 mod finding;
