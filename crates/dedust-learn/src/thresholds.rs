@@ -47,6 +47,7 @@ pub(crate) const THRESHOLDS: Thresholds = Thresholds {
         min_votes_of_part: 10,
         max_other_values: 30,
         enough_votes: 300,
+        max_known_votes: 10_000,
         max_refused: 20,
         max_examples: 1000,
         max_duplicates_of_example: 16,
@@ -165,6 +166,8 @@ pub(crate) struct Search {
     pub(crate) max_other_values: usize,
     /// Votes that are enough to tell.
     pub(crate) enough_votes: u64,
+    /// Edits whose votes are remembered until the next edit is made, so that they need not be counted again.
+    pub(crate) max_known_votes: usize,
     /// Refused edits that are remembered: of those that have too few votes, and of the others.
     pub(crate) max_refused: usize,
     /// Groups of an edit that are looked at for examples.

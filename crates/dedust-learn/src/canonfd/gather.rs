@@ -103,21 +103,28 @@ impl Gathered {
 /// Those that most clusters suggest, in that order; of as many, the one comes first whose text does.
 pub(super) fn most_suggested(drafts: impl Iterator<Item = (Draft, usize)>) -> Vec<Draft> {
     let drafts: Vec<(Draft, usize)> = drafts.collect();
+    let scored = drafts.iter().map(|(draft, support)| (*support as u64, draft));
+    let order = highest(scored, THRESHOLDS.search.max_suggestions);
+    let mut drafts: Vec<Option<Draft>> = drafts.into_iter().map(|(draft, _)| Some(draft)).collect();
+    order.into_iter().filter_map(|index| drafts[index].take()).collect()
+}
+
+/// The indexes of so many drafts with the highest scores, in that order; of equal scores, the one comes first whose text does. No more
+/// texts are made than are compared.
+pub(super) fn highest<'d>(scored: impl Iterator<Item = (u64, &'d Draft)>, count: usize) -> Vec<usize> {
     // The last of those that are wanted is on top.
-    let mut wanted: BinaryHeap<(Reverse<usize>, String, usize)> = BinaryHeap::new();
-    for (index, (draft, support)) in drafts.iter().enumerate() {
-        let is_full = wanted.len() == THRESHOLDS.search.max_suggestions;
-        if is_full && wanted.peek().is_some_and(|(Reverse(least), ..)| support < least) {
+    let mut wanted: BinaryHeap<(Reverse<u64>, String, usize)> = BinaryHeap::new();
+    for (index, (score, draft)) in scored.enumerate() {
+        let is_full = wanted.len() == count;
+        if is_full && wanted.peek().is_some_and(|(Reverse(least), ..)| score < *least) {
             continue;
         }
-        wanted.push((Reverse(*support), format!("{draft:?}"), index));
+        wanted.push((Reverse(score), format!("{draft:?}"), index));
         if is_full {
             wanted.pop();
         }
     }
-    let order: Vec<usize> = wanted.into_sorted_vec().into_iter().map(|(.., index)| index).collect();
-    let mut drafts: Vec<Option<Draft>> = drafts.into_iter().map(|(draft, _)| Some(draft)).collect();
-    order.into_iter().filter_map(|index| drafts[index].take()).collect()
+    wanted.into_sorted_vec().into_iter().map(|(.., index)| index).collect()
 }
 
 /// The edit with the way of counting that most numbers agree on.

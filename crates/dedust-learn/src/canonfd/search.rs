@@ -27,6 +27,9 @@ use crate::preference::PreferredForms;
 use crate::proof::{Mode, Proof};
 use crate::thresholds::THRESHOLDS;
 
+/// Votes from which on most of them tell that an edit is hopeless.
+const MIN_HOPELESS_VOTES: u64 = 10;
+
 /// Of a normal distribution, 95 % is below so many standard deviations above the mean.
 const NORMAL_95: f64 = 1.645;
 
@@ -212,7 +215,10 @@ impl<'c> Search<'c> {
         for judged in judged.into_iter().flatten() {
             match judged.refusal {
                 None => believed.push(judged),
-                Some(_) => drop(self.refused.insert(judged.candidate.draft.clone(), judged)),
+                Some(_) if self.is_worth_remembering(&judged) => {
+                    self.refused.insert(judged.candidate.draft.clone(), judged);
+                }
+                Some(_) => drop(self.refused.remove(&judged.candidate.draft)),
             }
         }
         // What is sure comes first: it may leave what is not with nothing but failures.
@@ -311,8 +317,13 @@ impl<'c> Search<'c> {
     fn is_hopeless(&self, draft: &Draft) -> bool {
         self.refused.get(draft).is_some_and(|judged| {
             let Tally { all, against, .. } = judged.votes.cast.tally(&self.noise);
-            judged.refusal == Some(Refusal::Fails) && all >= 10 && 2 * against > all
+            judged.refusal == Some(Refusal::Fails) && all >= MIN_HOPELESS_VOTES && 2 * against > all
         })
+    }
+
+    /// Whether an edit that was not believed may be written, or be hopeless by now. Others are very many.
+    fn is_worth_remembering(&self, judged: &Judged) -> bool {
+        judged.votes.agreeing > 0 || judged.votes.cast.all() >= MIN_HOPELESS_VOTES
     }
 
     pub(super) fn vote(&self, candidate: Candidate) -> Judged {
@@ -341,7 +352,10 @@ impl<'c> Search<'c> {
         let (moves, work) = self.table.moves_and_work(draft);
         self.table.add_work(work);
         let votes = self.count(&moves, &joined(&self.table, &moves), candidate);
-        lock().insert(key, (votes, work));
+        let mut known = lock();
+        if known.len() < THRESHOLDS.search.max_known_votes {
+            known.insert(key, (votes, work));
+        }
         votes
     }
 

@@ -8,6 +8,7 @@ use dedust::rules::{Change, Edit, Evidence, RefusedEdit, Trust};
 
 use super::accept::{Noise, Refusal};
 use super::draft::Draft;
+use super::gather::highest;
 use super::search::{Judged, Search};
 use super::table::Table;
 use super::vote::by_form;
@@ -19,21 +20,21 @@ use crate::thresholds::THRESHOLDS;
 
 /// The edits that were not believed and had most votes. Fetching can settle those that have too few.
 pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
-    let mut refused: Vec<(&Judged, Refusal)> = search
+    let (lacking, failing): (Vec<_>, Vec<_>) = search
         .refused
         .values()
         .filter_map(|judged| Some((judged, judged.refusal?)))
         .filter(|(judged, _)| judged.votes.agreeing > 0)
-        .collect();
-    refused.sort_by_cached_key(|(judged, _)| {
-        (Reverse(judged.votes.agreeing), format!("{:?}", judged.candidate.draft))
-    });
-    let mut left = [THRESHOLDS.search.max_refused + 1; 2];
-    refused.retain(|(_, refusal)| {
-        let left = &mut left[usize::from(*refusal == Refusal::TooFewVotes)];
-        *left = left.saturating_sub(1);
-        *left > 0
-    });
+        .partition(|(_, refusal)| *refusal == Refusal::TooFewVotes);
+    let score = |judged: &&Judged| judged.votes.agreeing;
+    let mut refused: Vec<(&Judged, Refusal)> = Vec::new();
+    for of_kind in [lacking, failing] {
+        let scored = of_kind.iter().map(|(judged, _)| (score(judged), &judged.candidate.draft));
+        refused
+            .extend(highest(scored, THRESHOLDS.search.max_refused).into_iter().map(|index| of_kind[index]));
+    }
+    refused
+        .sort_by_cached_key(|(judged, _)| (Reverse(score(judged)), format!("{:?}", judged.candidate.draft)));
     let standard = search.standard();
     let missing = |judged: &Judged, refusal: Refusal| match refusal {
         Refusal::TooFewVotes => {
