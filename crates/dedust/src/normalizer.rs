@@ -121,11 +121,11 @@ impl Normalizer {
     /// Like [`Normalizer::compile_from`], with a limit on memory, in bytes.
     pub fn compile_within(reader: impl io::Read, max_memory: u64) -> Result<Self, LoadRulesError> {
         let mut builder = ImageBuilder::default();
-        let method = each_site(reader, max_memory, |domain, site, _| {
+        let rules = each_site(reader, max_memory, |domain, site, _| {
             add_site(&mut builder, &domain, &site);
             builder.memory()
         })?;
-        builder.set_method(&method);
+        builder.set_method(rules.method());
         Ok(Self::build(builder))
     }
 

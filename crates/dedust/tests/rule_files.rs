@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use dedust::errors::{LoadRulesError, with_causes};
+use dedust::rules::Prefer;
 use dedust::{LeftOut, LeftOutReason, Normalizer, RuleSet};
 
 fn version_1(name: &str) -> String {
@@ -232,12 +233,53 @@ fn rules_that_undo_each_other_are_refused() {
     assert!(RuleSet::load(file(&[rule("x", "y"), rule("z", "x")]).as_bytes()).is_ok());
 }
 
+#[test]
+fn what_the_learner_was_asked_for_is_kept_and_not_understood() {
+    let file = |options: &str| {
+        let site = r#""sites": {"a.example": {"edits": [{"change": [{"drop": "q.s"}]}]}}"#;
+        RuleSet::load(format!(r#"{{"version": 2, {options}{site}}}"#).as_bytes()).unwrap()
+    };
+    let options = r#"{"shape":[1,{"of":"tomorrow"}],"a":null}"#;
+    let asked = file(&format!(r#""options": {options}, "#));
+    assert_eq!(asked.options(), Some(options));
+    let again = saved(&asked);
+    assert!(again.contains(&format!("\n  \"options\": {options},\n")), "{again}");
+    assert_eq!(RuleSet::load(again.as_bytes()).unwrap(), asked);
+    // It changes nothing but itself.
+    let plain = file("");
+    assert_eq!(again.replace(&format!("  \"options\": {options},\n"), ""), saved(&plain));
+    let url = "http://a.example/?s=1";
+    assert_eq!(Normalizer::compile(&asked).key(url), Normalizer::compile(&plain).key(url));
+    assert_eq!(asked.without_sites().options(), Some(options));
+    // Whoever does not say what was asked for contradicts nobody.
+    let other = file(r#""options": {"b":1}, "#);
+    let merged =
+        |first: &RuleSet, second, prefer| first.merge(second, prefer).rules.options().map(str::to_owned);
+    assert_eq!(merged(&plain, &asked, None).as_deref(), Some(options));
+    assert_eq!(merged(&asked, &other, None).as_deref(), Some(options));
+    assert_eq!(merged(&asked, &other, Some(Prefer::Second)).as_deref(), Some(r#"{"b":1}"#));
+}
+
+#[test]
+fn the_length_of_what_the_learner_was_asked_for_is_limited() {
+    let file = |bytes: usize| {
+        format!(r#"{{"options": {{"a": "{}"}}, "version": 2, "sites": {{}}}}"#, "x".repeat(bytes))
+    };
+    let head = r#"{"a": ""}"#.len();
+    assert!(RuleSet::load(file((1 << 20) - head).as_bytes()).is_ok());
+    assert_eq!(refusal(&file((1 << 20) - head + 1)), "`options` is no object of at most 1024 KiB of JSON");
+}
+
 /// Fields that the format does not have, keys and sites that are there twice: where each is put, and the refusal.
 #[test]
 fn what_would_not_be_applied_is_refused_with_its_place() {
     let colour = "\"colour\":\"red\",";
     let rules = [
-        ("\"version\":1,", colour, "unknown field `colour`, expected `version`, `method` or `sites`"),
+        (
+            "\"version\":1,",
+            colour,
+            "unknown field `colour`, expected `version`, `method`, `options` or `sites`",
+        ),
         ("\"a.example\":{", colour, "site `a.example` is malformed: unknown field `colour`"),
         ("\"summary\":{", colour, "site `a.example` is malformed: unknown field `colour`"),
         ("\"rules\":[{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
@@ -264,6 +306,8 @@ fn what_would_not_be_applied_is_refused_with_its_place() {
         ),
         ("\"sites\":{", "\"a.example\":{},", "site `a.example` is there twice"),
         ("\"version\":1,", "\"sites\":{},", "not a rule file"),
+        ("\"version\":1,", "\"options\":{},\"options\":{},", "not a rule file"),
+        ("\"version\":1,", "\"options\":[],", "`options` is no object of at most 1024 KiB of JSON"),
     ];
     let edits = [
         ("\"edits\":[{", colour, "edit 0 of site `edited.example` is malformed: unknown field `colour`"),

@@ -143,7 +143,7 @@ fn a_field_that_nobody_knows() {
     exit 2
     --- stderr
     error: cannot use the rules in rules.json
-      cause: unknown field `colour`, expected `version`, `method` or `sites`
+      cause: unknown field `colour`, expected `version`, `method`, `options` or `sites`
     hint: remove it, or correct its name; a newer version of dedust may know it
     ");
     assert_snapshot!(load(r#"{"version": 1, "sites": {"a.example": {"rule": []}}}"#), @r"

@@ -38,7 +38,9 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use super::limits::{DEFAULT_RULES_MEMORY, MAX_SITE_BYTES, Progress, memory_of, memory_to_compile};
+use super::limits::{
+    DEFAULT_RULES_MEMORY, MAX_OPTIONS_BYTES, MAX_SITE_BYTES, Progress, memory_of, memory_to_compile,
+};
 use super::set::check_site;
 use super::{Edit, InvalidSite, RefusedEdit, RuleSet, SiteRules, SiteSummary};
 use crate::interner::Interner;
@@ -65,11 +67,14 @@ pub enum LoadRulesError {
         supported: u32,
     },
     /// There is a field that this version of the format does not have.
-    #[error("unknown field `{field}`, expected `version`, `method` or `sites`")]
+    #[error("unknown field `{field}`, expected `version`, `method`, `options` or `sites`")]
     UnknownField {
         /// Its name.
         field: Box<str>,
     },
+    /// What the learner was asked for is no object, or too long.
+    #[error("`options` is no object of at most {} KiB of JSON", MAX_OPTIONS_BYTES >> 10)]
+    Options,
     /// A site is named twice.
     #[error("site `{site}` is there twice")]
     RepeatedSite {
@@ -129,6 +134,8 @@ pub enum LoadRulesError {
 struct Saved<'a> {
     version: u32,
     method: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    options: Option<&'a RawValue>,
     sites: BTreeMap<&'a str, SavedSite<'a>>,
 }
 
@@ -178,7 +185,8 @@ impl RuleSet {
                 )
             })
             .collect();
-        let saved = Saved { version: FORMAT_VERSION, method: self.method(), sites };
+        let options = self.options().map(serde_json::from_str).transpose()?;
+        let saved = Saved { version: FORMAT_VERSION, method: self.method(), options, sites };
         serde_json::to_writer_pretty(&mut writer, &saved)?;
         writer.write_all(b"\n")
     }
@@ -191,13 +199,13 @@ impl RuleSet {
     /// Like [`RuleSet::load`], with a limit on memory, in bytes. It is compared with an estimate that is mostly too high.
     pub fn load_within(reader: impl Read, max_memory: u64) -> Result<Self, LoadRulesError> {
         let (mut sites, mut held) = (BTreeMap::new(), 0);
-        let method = each_site(reader, max_memory, |site, rules, memory| {
+        let rules = each_site(reader, max_memory, |site, rules, memory| {
             // Whoever loads rules compiles them next.
             held += memory + memory_to_compile(&site, &rules);
             sites.insert(site, rules);
             held
         })?;
-        Ok(Self { method, sites })
+        Ok(Self { sites, ..rules })
     }
 }
 
@@ -226,13 +234,13 @@ fn read_list<T: DeserializeOwned>(
 }
 
 /// Reads a rule file and hands out one site after the other, with the memory that its rules take, so that not all of them
-/// have to be in memory. Returns the method. `each` says how much memory is taken in all; when the next site would take more
+/// have to be in memory. Returns the rules without any site. `each` says how much memory is taken in all; when the next site would take more
 /// than `max_memory`, the file is refused.
 pub(crate) fn each_site(
     reader: impl Read,
     max_memory: u64,
     mut each: impl FnMut(Box<str>, SiteRules, u64) -> u64,
-) -> Result<Box<str>, LoadRulesError> {
+) -> Result<RuleSet, LoadRulesError> {
     let progress = Progress::default();
     let reader = io::BufReader::with_capacity(1 << 20, progress.limit(reader));
     let mut json = serde_json::Deserializer::from_reader(reader);
@@ -246,16 +254,21 @@ pub(crate) fn each_site(
         site: Box::default(),
         error: None,
     };
-    let method = json.deserialize_map(&mut stream).and_then(|method| json.end().map(|()| method));
+    let rules = json.deserialize_map(&mut stream).and_then(|rules| json.end().map(|()| rules));
     let SiteStream { site, error, .. } = stream;
     match error {
         Some(error) => Err(error),
-        None => method.map_err(|error| match error.classify() {
+        None => rules.map_err(|error| match error.classify() {
             serde_json::error::Category::Io if progress.is_exceeded() => LoadRulesError::SiteTooLong { site },
             serde_json::error::Category::Io => LoadRulesError::Read(error.into()),
             _ => LoadRulesError::Malformed(error),
         }),
     }
+}
+
+/// Whether this JSON may say what the learner was asked for.
+pub(super) fn are_options(json: &str) -> bool {
+    json.starts_with('{') && json.len() <= MAX_OPTIONS_BYTES
 }
 
 fn check_version(found: u32) -> Result<(), LoadRulesError> {
@@ -310,14 +323,14 @@ impl SiteStream<'_> {
 
 /// The whole file.
 impl<'de> Visitor<'de> for &mut SiteStream<'_> {
-    type Value = Box<str>;
+    type Value = RuleSet;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a rule file")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Box<str>, A::Error> {
-        let (mut method, mut has_sites) = (None, false);
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RuleSet, A::Error> {
+        let (mut method, mut options, mut has_sites) = (None, None, false);
         while let Some(key) = map.next_key::<Box<str>>()? {
             match &*key {
                 "version" if self.version.is_some() => return Err(de::Error::duplicate_field("version")),
@@ -328,6 +341,14 @@ impl<'de> Visitor<'de> for &mut SiteStream<'_> {
                 }
                 "method" if method.is_some() => return Err(de::Error::duplicate_field("method")),
                 "method" => method = Some(map.next_value()?),
+                "options" if options.is_some() => return Err(de::Error::duplicate_field("options")),
+                "options" => {
+                    let json: Box<RawValue> = map.next_value()?;
+                    if !are_options(json.get()) {
+                        return Err(self.fail(LoadRulesError::Options));
+                    }
+                    options = Some(json.get().into());
+                }
                 "sites" if has_sites => return Err(de::Error::duplicate_field("sites")),
                 "sites" => {
                     map.next_value_seed(Sites(&mut *self))?;
@@ -339,7 +360,7 @@ impl<'de> Visitor<'de> for &mut SiteStream<'_> {
         if !has_sites {
             return Err(de::Error::missing_field(if self.version.is_some() { "sites" } else { "version" }));
         }
-        Ok(method.unwrap_or_default())
+        Ok(RuleSet { method: method.unwrap_or_default(), options, ..RuleSet::default() })
     }
 }
 

@@ -17,6 +17,9 @@ pub const DEFAULT_RULES_MEMORY: u64 = 1_000_000_000;
 /// Bytes of JSON that may stand in a rule file from the end of one site to the end of the next.
 pub(super) const MAX_SITE_BYTES: u64 = 32 << 20;
 
+/// Bytes of JSON that a rule file may have about what the learner was asked for: thousands of named mirrors.
+pub(super) const MAX_OPTIONS_BYTES: usize = 1 << 20;
+
 /// Memory for a site without rules, with its share of the map that it is in.
 const SITE_MEMORY: u64 = 1024;
 /// Memory for an entry of a list or map, beside its text: its share of a node of a tree, or a pointer and an allocation.

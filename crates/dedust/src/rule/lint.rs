@@ -14,8 +14,12 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use self::outline::{Field, Lines, fields};
+use super::file::are_options;
 use super::set::check_site;
-use super::{Edit, FORMAT_VERSION, InvalidEdit, InvalidSite, RefusedEdit, RuleSet, SiteRules, SiteSummary};
+use super::{
+    Edit, FORMAT_VERSION, InvalidEdit, InvalidSite, LoadRulesError, RefusedEdit, RuleSet, SiteRules,
+    SiteSummary,
+};
 use crate::with_causes::with_causes;
 
 /// Errors of the edits of one site that are looked for: each takes another look at all of them.
@@ -142,13 +146,19 @@ impl<'a> Linter<'a> {
             match &*name {
                 "version" => version = Some(value),
                 "method" => drop(self.read::<String>(value, about)),
+                "options" if !are_options(value.get()) => {
+                    self.error(self.lines.of(value), about, LoadRulesError::Options);
+                }
+                "options" => {}
                 "sites" => sites = Some(value),
                 _ => {
                     let line = self.lines.of(value);
                     self.error(
                         line,
                         about,
-                        format_args!("unknown field `{name}`, expected `version`, `method` or `sites`"),
+                        format_args!(
+                            "unknown field `{name}`, expected `version`, `method`, `options` or `sites`"
+                        ),
                     );
                 }
             }

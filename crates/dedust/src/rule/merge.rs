@@ -53,7 +53,8 @@ pub struct MergeConflict {
 }
 
 impl RuleSet {
-    /// The sites and edits of both sets. A site on which they cannot be united is that of the preferred set, with decisions of both.
+    /// The sites and edits of both sets. A site on which they cannot be united is that of the preferred set, with decisions of both. What
+    /// learners were asked for is that of the preferred set too, or of the first, unless it does not say.
     pub fn merge(&self, other: &Self, prefer: Option<Prefer>) -> Merged {
         let method = if self.method == other.method || other.method.is_empty() {
             self.method.clone()
@@ -62,8 +63,12 @@ impl RuleSet {
         } else {
             format!("{}, {}", self.method, other.method).into()
         };
-        let mut merged =
-            Merged { rules: Self { method, ..self.clone() }, decided: Vec::new(), conflicts: Vec::new() };
+        let options = match prefer {
+            Some(Prefer::Second) => other.options.as_ref().or(self.options.as_ref()),
+            _ => self.options.as_ref().or(other.options.as_ref()),
+        };
+        let rules = Self { method, options: options.cloned(), sites: self.sites.clone() };
+        let mut merged = Merged { rules, decided: Vec::new(), conflicts: Vec::new() };
         for (name, second) in other.sites() {
             let Some(first) = self.site(name) else {
                 merged.rules.sites.insert(name.into(), second.clone());

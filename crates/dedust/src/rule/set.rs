@@ -5,6 +5,7 @@ Rules in a fixed order, checked: only a [`RuleSet`] can be compiled.
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::check::check_edit;
 use super::cycle::{are_too_many, find_cycle};
@@ -32,6 +33,8 @@ use crate::url::{ParsedUrl, has_subdomains, site_of};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RuleSet {
     pub(super) method: Box<str>,
+    /// What the learner was asked for, as a JSON object.
+    pub(super) options: Option<Box<str>>,
     /// Those that [`check_site`] has passed.
     pub(super) sites: BTreeMap<Box<str>, SiteRules>,
 }
@@ -135,12 +138,29 @@ fn list(indexes: &[usize]) -> String {
 impl RuleSet {
     /// An empty set; `method` names the learner.
     pub fn new(method: &str) -> Self {
-        Self { method: method.into(), sites: BTreeMap::new() }
+        Self { method: method.into(), ..Self::default() }
+    }
+
+    /// The same with what its learner was asked for, in place of what was said before. Nothing here depends on it.
+    #[must_use]
+    pub fn with_options(self, options: Map<String, Value>) -> Self {
+        Self { options: Some(Value::Object(options).to_string().into()), ..self }
+    }
+
+    /// The same without any site.
+    #[must_use]
+    pub fn without_sites(&self) -> Self {
+        Self { method: self.method.clone(), options: self.options.clone(), sites: BTreeMap::new() }
     }
 
     /// The learner that made these rules.
     pub fn method(&self) -> &str {
         &self.method
+    }
+
+    /// What the learner was asked for, as a JSON object that only the learner understands; `None` if the rules do not say.
+    pub fn options(&self) -> Option<&str> {
+        self.options.as_deref()
     }
 
     /// Adds the sites of another set; where both have one, that of the other replaces it.

@@ -76,6 +76,10 @@ fn what_is_no_rule_file_is_one_error() {
         (r#"{"version": 3, "sites": {}}"#, "1: error: version 3 is not known, expected 2"),
         (r#"{"version": 2}"#, "1: error: `sites` is missing"),
         (
+            "{\n\"version\": 2,\n\"options\": 7, \"sites\": {}}",
+            "3: error: `options` is no object of at most 1024 KiB of JSON",
+        ),
+        (
             r#"{"version": 2, "sites": {"a.example": {}, "a.example": {}}}"#,
             "1: error: `a.example` is there twice",
         ),
