@@ -8,7 +8,7 @@ use std::path::Path;
 use dedust::{Normalizer, RuleSet};
 use dedust_baselines::Method;
 use dedust_learn::support::edit_text;
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnSettings, SampleSize, Trainer};
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, SampleSize, Trainer};
 
 #[test]
 fn every_lesson_is_learned() {
@@ -97,8 +97,8 @@ fn learn(urls: &[(String, String)], method: Method) -> RuleSet {
         let clues = Clues { cluster: Some(label.as_bytes()), ..Clues::default() };
         crawl.observe(url.as_bytes(), &clues, None).unwrap();
     }
-    let settings = LearnSettings::default().with_trusted_hosts(true);
-    let trainer = Trainer::builder().learner(method).settings(settings).build().unwrap();
+    let options = LearnOptions { trust_hosts: true, ..LearnOptions::default() };
+    let trainer = Trainer::builder().learner(method).options(options).build().unwrap();
     trainer.train_stored(&crawl.finish().unwrap(), &()).unwrap().rules
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use dedust::errors::{InvalidSite, LoadRulesError, OpenRulesError};
 use dedust_io::{ReadError, WriteError};
-use dedust_learn::errors::TrainError;
+use dedust_learn::errors::{InvalidOption, TrainError};
 use dedust_seen::SeenError;
 use dedust_seen::server::ServerError;
 use dedust_validate::errors::StateError;
@@ -31,6 +31,20 @@ impl Refusal {
     pub(crate) fn new(message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { message: message.into(), remedy: remedy.into() }
     }
+
+    /// A refusal of an option, which may be one of rules to keep.
+    pub(crate) fn of_option(error: &InvalidOption, rules: Option<&Path>) -> Self {
+        let remedy = match rules {
+            Some(rules) => format!("give another value, or correct `options` in {}", rules.display()),
+            None => "correct it, or leave it out".into(),
+        };
+        Self::new(format!("{} {}", option_name(&error.name), error.problem), remedy)
+    }
+}
+
+/// The name of an option by that of its field.
+pub(crate) fn option_name(field: &str) -> String {
+    format!("--{}", field.replace('_', "-"))
 }
 
 impl std::fmt::Display for Refusal {

@@ -280,7 +280,7 @@ pub(crate) const PATIENCE: &str = "How long a server of seen pages that does not
 pub(crate) const SHADOW: &str = "Rules on trial: tell at the end how many of the printed URLs they would have left out too, by site and edit, with some pairs of URLs. What is printed stays the same, and so does the folder of --seen. Only URLs of this run are compared. Takes 20 to 40 bytes of memory for a URL, and 16 MiB for pairs";
 
 /// What `learn --keep` does.
-pub(crate) const KEEP: &str = "Keep what people and `validate` said about these earlier rules. Edits that are off stay off, whether they are learned again or not; pinned ones stay applied; verdicts of `validate` stay with edits that say the same. Where a pinned edit and a learned one cannot stand together, the learned one is left out with a warning. May be the file of -o, with --force";
+pub(crate) const KEEP: &str = "Keep what people and `validate` said about these earlier rules. Edits that are off stay off, whether they are learned again or not; pinned ones stay applied; verdicts of `validate` stay with edits that say the same. Where a pinned edit and a learned one cannot stand together, the learned one is left out with a warning. Rules are learned with the options of these rules (--method, --evidence, --prefer, ...), unless others are given. May be the file of -o, with --force";
 
 /// After the help of `rules` and its verbs.
 pub(crate) const RULES: &str = r#"Examples:

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use dedust_baselines::Method as BuiltIn;
 use dedust_learn::Learner;
+use serde::{Serialize, Serializer};
 
 use crate::failure::Refusal;
 
@@ -41,6 +42,15 @@ impl Method {
 
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         Self::all().find(|method| method.name() == name)
+    }
+
+    /// The method of a name that rules or a user gave.
+    pub(crate) fn known(name: &str) -> Result<Self, Refusal> {
+        Self::of_name(name).ok_or_else(|| {
+            let names: Vec<&str> = Self::all().map(Self::name).collect();
+            let problem = format!("--method is {name}, expected one of {}", names.join(", "));
+            Refusal::new(problem, "name one of them by --method")
+        })
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -85,6 +95,12 @@ impl Method {
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl Serialize for Method {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

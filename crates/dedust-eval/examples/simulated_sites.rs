@@ -22,7 +22,7 @@ use dedust::{Normalizer, ParsedUrl};
 use dedust_baselines::Method;
 use dedust_eval::metrics::{Score, score};
 use dedust_eval::simulate::{Noise, Phenomena, Phenomenon, Row, Site, SiteSpec};
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnSettings, SampleSize, Trainer};
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, SampleSize, Trainer};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -122,8 +122,8 @@ fn examine(number: u64) -> Result {
         let clues = Clues { cluster: Some(label.as_bytes()), ..Clues::default() };
         crawl.observe(row.url, &clues, None).expect("simulated URLs are valid");
     });
-    let settings = LearnSettings::default().with_trusted_hosts(true);
-    let trainer = Trainer::builder().learner(Method::CanonFd).settings(settings).build();
+    let options = LearnOptions { trust_hosts: true, ..LearnOptions::default() };
+    let trainer = Trainer::builder().learner(Method::CanonFd).options(options).build();
     let trainer = trainer.expect("defaults are valid");
     let crawl = crawl.finish().expect("a crawl in memory");
     let rules = trainer.train_stored(&crawl, &()).expect("rules can be learned").rules;

@@ -9,7 +9,7 @@ use dedust::Normalizer;
 use dedust_baselines::Method;
 use dedust_eval::metrics::{Score, score};
 use dedust_eval::simulate::{Noise, Phenomenon, Site, SiteSpec};
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnSettings, SampleSize, Trainer};
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, SampleSize, Trainer};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -52,8 +52,8 @@ fn rule_file(observations: &[Observation]) -> Vec<u8> {
     for Observation { url, label, .. } in observations {
         crawl.observe(url, &Clues { cluster: Some(label.as_bytes()), ..Clues::default() }, None).unwrap();
     }
-    let settings = LearnSettings::default().with_trusted_hosts(true);
-    let trainer = Trainer::builder().learner(Method::CanonFd).settings(settings).build().unwrap();
+    let options = LearnOptions { trust_hosts: true, ..LearnOptions::default() };
+    let trainer = Trainer::builder().learner(Method::CanonFd).options(options).build().unwrap();
     let mut bytes = Vec::new();
     trainer.train_stored(&crawl.finish().unwrap(), &()).unwrap().rules.save(&mut bytes).unwrap();
     bytes

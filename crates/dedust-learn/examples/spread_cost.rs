@@ -177,7 +177,7 @@ fn by_many(rows: u64, processes: u64) -> Result<(Duration, Vec<u8>), Box<dyn Err
         counted.as_secs_f64(),
         started.elapsed().as_secs_f64()
     );
-    Ok((started.elapsed(), json(&Training::of_parts("canonfd", learned))?))
+    Ok((started.elapsed(), json(&trainer.unite(learned))?))
 }
 
 fn json(training: &Training) -> Result<Vec<u8>, Box<dyn Error>> {

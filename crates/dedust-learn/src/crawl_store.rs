@@ -30,7 +30,7 @@ mod suspended;
 
 pub use self::census::Census;
 pub use self::draw::Groups;
-pub use self::mirrors::MirrorSite;
+pub use self::mirrors::{MirrorSite, NamedMirror, ParseMirrorError};
 pub use self::observed::Purpose;
 pub use self::plan::{SampleError, SamplePlan, SiteSample};
 pub use self::sample_size::{SampleSize, SiteSize};

@@ -9,6 +9,8 @@ use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// One kind of evidence that two URLs show the same page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -103,7 +105,8 @@ pub enum ParseEvidenceError {
 ///
 /// Printed and parsed as names joined by `+`. Parsing also takes `,` as the separator, and `auto` for
 /// [`EvidenceKinds::AUTO`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct EvidenceKinds(u16);
 
 impl EvidenceKinds {
@@ -193,6 +196,21 @@ impl FromStr for EvidenceKinds {
             return Ok(EvidenceKinds::AUTO);
         }
         names.split(['+', ',']).map(str::parse::<EvidenceKind>).collect()
+    }
+}
+
+impl TryFrom<String> for EvidenceKinds {
+    type Error = ParseEvidenceError;
+
+    fn try_from(names: String) -> Result<EvidenceKinds, ParseEvidenceError> {
+        names.parse()
+    }
+}
+
+/// `auto` for [`EvidenceKinds::AUTO`], so that whoever asked for it gets what it is by then.
+impl From<EvidenceKinds> for String {
+    fn from(kinds: EvidenceKinds) -> String {
+        if kinds == EvidenceKinds::AUTO { "auto".into() } else { kinds.to_string() }
     }
 }
 

@@ -13,9 +13,10 @@ use dedust::rules::{Edit, Promise, RefusedEdit, SiteRules, SiteSummary};
 use dedust::support::{Rule, without_never_made};
 
 use crate::corpus::Corpus;
+use crate::options::LearnOptions;
 use crate::preference::{PreferredForms, UnmetPreference};
 use crate::progress::Progress;
-use crate::proof::{Mode, Proof};
+use crate::proof::Proof;
 
 /// A way to learn rules.
 pub trait Learner: fmt::Debug + Send + Sync {
@@ -56,11 +57,11 @@ impl<L: Learner + ?Sized> Learner for Arc<L> {
     }
 }
 
-/// What learners are given beside the corpus.
+/// What learners are given beside the corpus, of [`LearnOptions`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LearnSettings {
-    /// Candidates with a larger share of false pairs are dropped, by learners that have such a limit. Default: 0.05.
+    /// Candidates with a larger share of false pairs are dropped, by learners that have such a limit.
     pub max_false_pair_rate: f64,
     /// How much proof [`CanonFd`](crate::CanonFd) asks for.
     pub proof: Proof,
@@ -70,7 +71,7 @@ pub struct LearnSettings {
 
 impl Default for LearnSettings {
     fn default() -> Self {
-        Self { max_false_pair_rate: 0.05, proof: Proof::default(), preferred: PreferredForms::default() }
+        LearnOptions::default().settings()
     }
 }
 
@@ -79,24 +80,6 @@ impl LearnSettings {
     #[must_use]
     pub fn with_max_false_pair_rate(self, max_false_pair_rate: f64) -> Self {
         Self { max_false_pair_rate, ..self }
-    }
-
-    /// The same with another measure of proof for [`CanonFd`](crate::CanonFd).
-    #[must_use]
-    pub fn with_mode(self, mode: Mode) -> Self {
-        Self { proof: Proof { mode, ..self.proof }, ..self }
-    }
-
-    /// The same with another share of pages that one edit of [`CanonFd`](crate::CanonFd) may lose.
-    #[must_use]
-    pub fn with_max_loss(self, max_loss: f64) -> Self {
-        Self { proof: Proof { max_loss, ..self.proof }, ..self }
-    }
-
-    /// The same where all hosts of a registrable domain are taken to have one owner, or not.
-    #[must_use]
-    pub fn with_trusted_hosts(self, trusts_hosts: bool) -> Self {
-        Self { proof: Proof { trusts_hosts, ..self.proof }, ..self }
     }
 }
 

@@ -34,6 +34,7 @@ mod learner;
 mod likeness;
 mod link_targets;
 mod minhash;
+mod options;
 mod pair_counts;
 mod pair_number;
 mod preference;
@@ -57,14 +58,16 @@ pub use confidence::failure_bound;
 pub use corpus::Corpus;
 pub use crawl::Crawl;
 pub use crawl_store::{
-    Census, CrawlShard, CrawlStore, Groups, MirrorSite, PARTS, Purpose, SamplePlan, SampleSize, ShardSampler,
-    Sightings, SiteSample, SiteSize, Stage, StoredCrawl, StoredSite, SuspendedStore, find_mirrors,
+    Census, CrawlShard, CrawlStore, Groups, MirrorSite, NamedMirror, PARTS, Purpose, SamplePlan, SampleSize,
+    ShardSampler, Sightings, SiteSample, SiteSize, Stage, StoredCrawl, StoredSite, SuspendedStore,
+    find_mirrors,
 };
 pub use evidence::{EvidenceKind, EvidenceKinds};
 pub use label::{Clues, LabelBuilder, Labels, MainClues, is_digest_of_nothing};
 pub use learner::{LearnSettings, Learned, Learner};
 pub use link_targets::LinkTargets;
 pub use minhash::{SKETCH_VALUES, Sketch};
+pub use options::{ChangedOption, LearnOptions};
 pub use preference::{Form, Preference, Preferences, PreferredForms, UnmetPreference, UnmetReason};
 pub use progress::Progress;
 pub use proof::{Mode, Proof};
@@ -75,10 +78,11 @@ pub use trainer::{Trainer, TrainerBuilder, Training};
 
 /// Every error of this crate.
 pub mod errors {
-    pub use crate::crawl_store::SampleError;
+    pub use crate::crawl_store::{ParseMirrorError, SampleError};
     pub use crate::evidence::ParseEvidenceError;
+    pub use crate::options::InvalidOption;
     pub use crate::preference::PreferenceError;
-    pub use crate::trainer::{InvalidSettings, TrainError, TrainSampleError, TrainStoredError};
+    pub use crate::trainer::{TrainError, TrainSampleError, TrainStoredError};
 }
 
 /// The code of the README, kept true.

@@ -59,7 +59,8 @@ pub struct Preferences {
 }
 
 /// One wish: a form, for all sites or for one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Preference {
     /// The registrable domain; `None` for all sites.
     pub site: Option<Box<str>>,
@@ -148,6 +149,20 @@ impl FromStr for Preference {
             Some(form) => Ok(Self { site: site.map(Into::into), form }),
             None => Err(PreferenceError::Unknown(text.into())),
         }
+    }
+}
+
+impl TryFrom<String> for Preference {
+    type Error = PreferenceError;
+
+    fn try_from(text: String) -> Result<Self, PreferenceError> {
+        text.parse()
+    }
+}
+
+impl From<Preference> for String {
+    fn from(preference: Preference) -> Self {
+        preference.to_string()
     }
 }
 

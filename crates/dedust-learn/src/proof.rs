@@ -2,8 +2,11 @@
 How much proof is asked for before an edit is believed.
 */
 
+use serde::{Deserialize, Serialize};
+
 /// How much proof is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Mode {
     /// By the groups that are held out alone, and whatever is known of such edits: at most 5 % of votes fail, and no edit
@@ -36,15 +39,9 @@ impl Mode {
 pub struct Proof {
     /// What counts as proof.
     pub mode: Mode,
-    /// The share of the pages of a site that one edit may lose. Default: 0.005.
+    /// The share of the pages of a site that one edit may lose.
     pub max_loss: f64,
     /// Whether all hosts of a registrable domain are taken to have one owner, so that what they show is enough to join them.
-    /// Otherwise hosts are joined only if they lead to each other. Default: no.
+    /// Otherwise hosts are joined only if they lead to each other.
     pub trusts_hosts: bool,
-}
-
-impl Default for Proof {
-    fn default() -> Self {
-        Self { mode: Mode::default(), max_loss: 0.005, trusts_hosts: false }
-    }
 }

@@ -15,8 +15,9 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::canonfd::CanonFd;
 use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
-use crate::crawl_store::{MirrorSite, PARTS, SampleError, SiteSample, StoredCrawl, StoredSite};
+use crate::crawl_store::{CrawlStore, MirrorSite, PARTS, SampleError, SiteSample, StoredCrawl, StoredSite};
 use crate::learner::{LearnSettings, Learner};
+use crate::options::{InvalidOption, LearnOptions};
 use crate::preference::Preferences;
 use crate::progress::Progress;
 use crate::recount::Unchecked;
@@ -44,28 +45,15 @@ use crate::site_report::SiteReport;
 #[derive(Clone, Debug)]
 pub struct Trainer {
     learner: Arc<dyn Learner>,
-    settings: LearnSettings,
+    options: LearnOptions,
     preferences: Preferences,
 }
 
-/// Settings of a [`Trainer`], unchecked.
+/// A learner and options of a [`Trainer`], unchecked.
 #[derive(Clone, Debug)]
 pub struct TrainerBuilder {
     learner: Arc<dyn Learner>,
-    settings: LearnSettings,
-    preferences: Preferences,
-}
-
-/// Settings that make no sense.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidSettings {
-    /// Not a share.
-    #[error("the false pair rate must be from 0 to 1, not {0}")]
-    FalsePairRate(f64),
-    /// Not a share.
-    #[error("the share of pages that an edit may lose must be from 0 to 1, not {0}")]
-    MaxLoss(f64),
+    options: LearnOptions,
 }
 
 /// What was learned.
@@ -124,11 +112,47 @@ pub enum TrainSampleError {
 impl Trainer {
     /// Default settings.
     pub fn builder() -> TrainerBuilder {
-        TrainerBuilder {
-            learner: Arc::new(CanonFd),
-            settings: LearnSettings::default(),
-            preferences: Preferences::default(),
+        TrainerBuilder { learner: Arc::new(CanonFd), options: LearnOptions::default() }
+    }
+
+    /// What it was asked for, with the name of its learner.
+    pub fn options(&self) -> &LearnOptions {
+        &self.options
+    }
+
+    /// Whether sites that show the pages of another are looked for.
+    pub fn finds_mirrors(&self) -> bool {
+        self.learner.leaves_out_mirrors() && !self.options.no_mirrors
+    }
+
+    /// A store for the crawl to learn from, without a folder.
+    pub fn store(&self) -> CrawlStore {
+        let store = CrawlStore::new(self.options.evidence, self.options.sample_size());
+        if !self.finds_mirrors() {
+            return store;
         }
+        let named = self.options.mirror.iter();
+        named.fold(store.with_mirrors(), |store, named| {
+            store.with_named_mirror(&named.mirror, &named.original)
+        })
+    }
+
+    /// Nothing learned yet.
+    fn training(&self) -> Training {
+        let rules = RuleSet::new(self.learner.name()).with_options(self.options.to_json());
+        Training { rules, ..Training::default() }
+    }
+
+    /// All that was learned of several parts.
+    pub fn unite(&self, parts: Vec<Training>) -> Training {
+        let mut training = self.training();
+        for part in parts {
+            training.rules.append(part.rules);
+            training.sites.extend(part.sites);
+            training.unchecked.extend(part.unchecked);
+        }
+        training.sites.sort_by(|a, b| a.site.cmp(&b.site));
+        training
     }
 
     /// Learns rules for every corpus, several at a time.
@@ -142,7 +166,7 @@ impl Trainer {
                 Ok((report, rules))
             })
             .collect::<Result<_, TrainError>>()?;
-        let mut training = Training::new(self.learner.name());
+        let mut training = self.training();
         for (report, rules) in learned {
             training.insert(report, rules)?;
         }
@@ -157,7 +181,7 @@ impl Trainer {
     ) -> Result<Training, TrainStoredError> {
         progress.start(crawl.sites().len(), crawl.rows());
         let learned = (0..PARTS).into_par_iter().map(|part| self.train_part(crawl, part, progress));
-        Ok(Training::of_parts(self.learner.name(), learned.collect::<Result<_, _>>()?))
+        Ok(self.unite(learned.collect::<Result<_, _>>()?))
     }
 
     /// Learns rules for the sites of one of the [`PARTS`] of a stored crawl, one after the other.
@@ -167,7 +191,7 @@ impl Trainer {
         part: usize,
         progress: &dyn Progress,
     ) -> Result<Training, TrainStoredError> {
-        let mut training = Training::new(self.learner.name());
+        let mut training = self.training();
         for (site, mirror, original) in crawl.mirrors(part) {
             let (report, rules) = mirror_report(site, mirror, original)?;
             progress.site_done(&report);
@@ -212,7 +236,7 @@ impl Trainer {
         sample: SiteSample,
         progress: &dyn Progress,
     ) -> Result<Training, TrainSampleError> {
-        let mut training = Training::new(self.learner.name());
+        let mut training = self.training();
         let (observations, scale) = (sample.observations(), sample.scale());
         if let Some(corpus) = sample.into_corpus()? {
             self.train_sampled(&corpus, observations, scale, progress, &mut training)?;
@@ -227,7 +251,7 @@ impl Trainer {
         sample: SiteSample,
         progress: &dyn Progress,
     ) -> Result<Training, TrainSampleError> {
-        let mut training = Training::new(self.learner.name());
+        let mut training = self.training();
         if let Some((unchecked, corpus, share)) = sample.into_check()? {
             check(unchecked, &corpus, share, progress, &mut training)?;
         }
@@ -236,7 +260,7 @@ impl Trainer {
 
     /// The rules of those of the sites that show the pages of another of them.
     pub fn train_mirrors(&self, sites: &[StoredSite]) -> Result<Training, TrainError> {
-        let mut training = Training::new(self.learner.name());
+        let mut training = self.training();
         for site in sites {
             if let Some(mirror) = &site.mirror
                 && let Some(original) = sites.get(mirror.of as usize)
@@ -258,7 +282,8 @@ impl Trainer {
             return Err(TrainError::Cancelled);
         }
         let refused = |source| TrainError::Refused { site: corpus.site().into(), source };
-        let settings = LearnSettings { preferred: self.preferences.of(corpus.site()), ..self.settings };
+        let preferred = self.preferences.of(corpus.site());
+        let settings = LearnSettings { preferred, ..self.options.settings() };
         let learned = self.learner.learn(corpus, &settings, progress);
         let unmet = learned.unmet.clone();
         let summary = SiteSummary {
@@ -278,28 +303,11 @@ impl Trainer {
 }
 
 impl Training {
-    /// Nothing learned yet, by the learner of this name.
-    pub fn new(method: &str) -> Self {
-        Self { rules: RuleSet::new(method), sites: Vec::new(), unchecked: Vec::new() }
-    }
-
     fn insert(&mut self, report: SiteReport, rules: SiteRules) -> Result<(), TrainError> {
         let refused = |source| TrainError::Refused { site: report.site.clone(), source };
         self.rules.insert(&report.site, rules).map_err(refused)?;
         self.sites.push(report);
         Ok(())
-    }
-
-    /// All that the learner of this name made of several parts.
-    pub fn of_parts(method: &str, parts: Vec<Self>) -> Self {
-        let mut training = Self::new(method);
-        for part in parts {
-            training.rules.append(part.rules);
-            training.sites.extend(part.sites);
-            training.unchecked.extend(part.unchecked);
-        }
-        training.sites.sort_by(|a, b| a.site.cmp(&b.site));
-        training
     }
 }
 
@@ -409,34 +417,22 @@ impl TrainerBuilder {
         Self { learner: Arc::new(learner), ..self }
     }
 
-    /// Rules with a larger share of false pairs among the URLs they bring together are dropped. Default: 0.05.
+    /// What is asked for. Its method is that of the learner.
     #[must_use]
-    pub fn max_false_pair_rate(self, max_false_pair_rate: f64) -> Self {
-        Self { settings: self.settings.with_max_false_pair_rate(max_false_pair_rate), ..self }
+    pub fn options(self, options: LearnOptions) -> Self {
+        Self { options, ..self }
     }
 
-    /// All that learners are given beside the corpus.
-    #[must_use]
-    pub fn settings(self, settings: LearnSettings) -> Self {
-        Self { settings, ..self }
-    }
-
-    /// The forms of URLs to write where a site has several. Default: https, and `www` as the site itself
-    /// writes it.
-    #[must_use]
-    pub fn preferences(self, preferences: Preferences) -> Self {
-        Self { preferences, ..self }
-    }
-
-    /// Checks the settings.
-    pub fn build(self) -> Result<Trainer, InvalidSettings> {
-        let Self { learner, settings, preferences } = self;
-        if !(0.0..=1.0).contains(&settings.max_false_pair_rate) {
-            return Err(InvalidSettings::FalsePairRate(settings.max_false_pair_rate));
-        }
-        if !(0.0..=1.0).contains(&settings.proof.max_loss) {
-            return Err(InvalidSettings::MaxLoss(settings.proof.max_loss));
-        }
-        Ok(Trainer { learner, settings, preferences })
+    /// Checks the options.
+    pub fn build(self) -> Result<Trainer, InvalidOption> {
+        let Self { learner, options } = self;
+        let mut options = LearnOptions { method: learner.name().into(), ..options };
+        // In any order they say the same, so that rules are the same, too.
+        options.prefer.sort();
+        options.prefer.dedup();
+        options.mirror.sort();
+        options.mirror.dedup();
+        options.check()?;
+        Ok(Trainer { learner, preferences: options.preferences()?, options })
     }
 }

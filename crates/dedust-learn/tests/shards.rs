@@ -176,7 +176,7 @@ fn by_samples(shards: &[Vec<Row>], sample: SampleSize) -> (Training, Vec<String>
     // They travel as JSON.
     let travelled = to_check.iter().map(|unchecked| Unchecked::from_json(&unchecked.to_json()).unwrap());
     learned.extend(by_samples_of(shards, plan.to_check(travelled), Stage::Check, &mut again));
-    (Training::of_parts("canonfd", learned), again)
+    (trainer().unite(learned), again)
 }
 
 /// What is made of samples of each site. Sites that have to be drawn again are added to `again`.

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
 
 use dedust::Normalizer;
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnSettings, SampleSize, Trainer};
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, SampleSize, Trainer};
 
 struct Page {
     url: String,
@@ -15,7 +15,7 @@ fn page(url: String, text: String) -> Page {
     Page { url, text, canonical: None }
 }
 
-fn learned(pages: impl Iterator<Item = Page>, settings: LearnSettings) -> Normalizer {
+fn learned(pages: impl Iterator<Item = Page>, options: LearnOptions) -> Normalizer {
     let mut crawl = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default()).with_mirrors();
     for Page { url, text, canonical } in pages {
         let clues = Clues {
@@ -27,7 +27,7 @@ fn learned(pages: impl Iterator<Item = Page>, settings: LearnSettings) -> Normal
         };
         crawl.observe(url.as_bytes(), &clues, None).unwrap();
     }
-    let trainer = Trainer::builder().settings(settings).build().unwrap();
+    let trainer = Trainer::builder().options(options).build().unwrap();
     let training = trainer.train_stored(&crawl.finish().unwrap(), &()).unwrap();
     Normalizer::compile(&training.rules)
 }
@@ -45,9 +45,9 @@ fn a_copy_on_the_same_hoster_does_not_take_over_its_victim() {
         pages.chain([page("http://evil.hoster.example/more".to_owned(), "one more".to_owned())])
     };
     let url = "http://victim.hoster.example/p/777";
-    assert_eq!(key(&learned(copied(), LearnSettings::default()), url), url);
+    assert_eq!(key(&learned(copied(), LearnOptions::default()), url), url);
     // Whoever vouches for the hosts gets them joined.
-    let trusting = learned(copied(), LearnSettings::default().with_trusted_hosts(true));
+    let trusting = learned(copied(), LearnOptions { trust_hosts: true, ..LearnOptions::default() });
     assert_eq!(key(&trusting, url), key(&trusting, "http://evil.hoster.example/p/777"));
 }
 
@@ -63,7 +63,7 @@ fn a_host_cannot_speak_for_the_one_that_it_copies() {
         };
         [page(victim, format!("page {n}")), copy]
     });
-    let normalizer = learned(pages, LearnSettings::default());
+    let normalizer = learned(pages, LearnOptions::default());
     let url = "http://victim.hoster.example/p/777";
     assert_eq!(key(&normalizer, url), url);
 }
@@ -79,7 +79,7 @@ fn case_blind(host: &str) -> impl Iterator<Item = Page> {
 #[test]
 fn an_edit_holds_on_the_host_that_showed_it() {
     let git = (0..100).map(|n| page(format!("http://git.corp.example/File{n}"), format!("file {n}")));
-    let normalizer = learned(case_blind("wiki.corp.example").chain(git), LearnSettings::default());
+    let normalizer = learned(case_blind("wiki.corp.example").chain(git), LearnOptions::default());
     assert_eq!(key(&normalizer, "http://wiki.corp.example/Page777"), "http://wiki.corp.example/page777");
     assert_eq!(
         key(&normalizer, "http://www.wiki.corp.example/Page777"),
@@ -96,9 +96,9 @@ fn an_edit_holds_on_the_host_that_showed_it() {
 fn an_edit_that_three_hosts_agree_on_holds_on_all() {
     let two = || case_blind("a.corp.example").chain(case_blind("b.corp.example"));
     let url = "http://d.corp.example/Page777";
-    assert_eq!(key(&learned(two(), LearnSettings::default()), url), url);
+    assert_eq!(key(&learned(two(), LearnOptions::default()), url), url);
     let three = two().chain(case_blind("c.corp.example"));
-    assert_eq!(key(&learned(three, LearnSettings::default()), url), "http://d.corp.example/page777");
+    assert_eq!(key(&learned(three, LearnOptions::default()), url), "http://d.corp.example/page777");
 }
 
 #[test]
@@ -121,9 +121,9 @@ fn a_value_is_no_default_where_others_of_its_key_may_matter() {
         })
     };
     let url = "http://shop.example/list?cat=777&color=red";
-    let filtering = learned(shop(|category| category % 5 == 0), LearnSettings::default());
+    let filtering = learned(shop(|category| category % 5 == 0), LearnOptions::default());
     assert_eq!(key(&filtering, url), url);
-    let idle = learned(shop(|_| false), LearnSettings::default());
+    let idle = learned(shop(|_| false), LearnOptions::default());
     assert_eq!(key(&idle, url), "http://shop.example/list?cat=777");
 }
 
@@ -154,7 +154,7 @@ fn five_thousand_pages_weigh_more_than_one_group() {
         ["x", "y"].map(|id| page(format!("http://shop.example/p/{n}?id={id}{n}"), format!("page {n}")))
     });
     let views = (0..5_000).map(|id| page(format!("http://shop.example/view?id={id}"), format!("view {id}")));
-    let normalizer = learned(noise.chain(views), LearnSettings::default());
+    let normalizer = learned(noise.chain(views), LearnOptions::default());
     let url = "http://shop.example/view?id=7777";
     assert_eq!(key(&normalizer, url), url);
 }
@@ -170,7 +170,7 @@ fn a_list_whose_pages_all_name_the_first_keeps_its_pages() {
     });
     let firsts =
         (0..40).map(|list| page(format!("http://blog.example/list/{list}"), format!("entries 1 of {list}")));
-    let normalizer = learned(lists.chain(firsts), LearnSettings::default());
+    let normalizer = learned(lists.chain(firsts), LearnOptions::default());
     let url = "http://blog.example/list/7?page=3";
     assert_eq!(key(&normalizer, url), url);
     let first = key(&normalizer, "http://blog.example/list/7?page=1");

@@ -29,9 +29,18 @@ pub(crate) fn no_file(path: &Path) -> PyErr {
     LoadRulesError::new_err(format!("there is no rule file {}; check the name", path.display()))
 }
 
-/// Says something by Python's `logging`, under the name `dedust`.
+/// Warns by Python's `logging`, under the name `dedust`.
 pub(crate) fn warn(py: Python<'_>, text: &str) -> PyResult<()> {
+    log(py, "warning", text)
+}
+
+/// Says something there that is worth knowing.
+pub(crate) fn note(py: Python<'_>, text: &str) -> PyResult<()> {
+    log(py, "info", text)
+}
+
+fn log(py: Python<'_>, level: &str, text: &str) -> PyResult<()> {
     let logger = py.import("logging")?.call_method1("getLogger", ("dedust",))?;
-    logger.call_method1("warning", ("%s", text))?;
+    logger.call_method1(level, ("%s", text))?;
     Ok(())
 }

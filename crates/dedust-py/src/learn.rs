@@ -7,19 +7,18 @@ use std::sync::{Arc, Mutex};
 
 use dedust::RuleSet;
 use dedust::errors::with_causes;
-use dedust_baselines::Method;
+use dedust_baselines::{Method, UnknownMethod};
 use dedust_crawl::{ReadReport, read_all};
-use dedust_learn::{
-    CrawlStore, EvidenceKinds, LearnSettings, Learner as _, Mode, PARTS, Preference, Preferences,
-    Progress as _, SampleSize, StoredCrawl, Trainer, Training,
-};
+use dedust_learn::errors::InvalidOption;
+use dedust_learn::{EvidenceKinds, LearnOptions, PARTS, Progress as _, StoredCrawl, Trainer, Training};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
 use rayon::prelude::*;
+use serde_json::{Map, Value};
 
 use crate::batch::thread_count;
-use crate::errors::{DedustError, ReadError, TrainError, warn};
+use crate::errors::{DedustError, ReadError, TrainError, note, warn};
 use crate::html;
 use crate::inputs::{self, ReadOptions, Source};
 use crate::rule_set::PyRuleSet;
@@ -28,17 +27,13 @@ use crate::work::{self, Work};
 /// Sites that a notebook shows.
 const SHOWN_SITES: usize = 50;
 
-/// Learns rules from crawls. All options are those of the command `dedust learn`, with the same defaults.
+/// Learns rules from crawls. All options are those of the command `dedust learn`. One that is not given is that of the rules to `keep`,
+/// or has the default of the command.
 #[pyclass(frozen, name = "Trainer", module = "dedust")]
 pub(crate) struct PyTrainer {
     trainer: Trainer,
-    method: Method,
     /// Rules whose decisions and verdicts stay.
     keep: Option<Arc<RuleSet>>,
-    evidence: EvidenceKinds,
-    sample: SampleSize,
-    finds_mirrors: bool,
-    mirrors: Vec<(String, String)>,
     memory_bytes: usize,
     read: ReadOptions,
     threads: usize,
@@ -48,62 +43,61 @@ pub(crate) struct PyTrainer {
 impl PyTrainer {
     #[new]
     #[pyo3(signature = (
-        *, method="canonfd", evidence="auto", mode="balanced", max_loss=0.005, max_fpr=0.05, mirrors=None,
-        find_mirrors=true, trust_hosts=false, prefer=None, keep=None, sample=0.2, max_sample=100_000, memory=256,
-        host=None, columns=None, threads=None
+        *, method=None, evidence=None, mode=None, max_loss=None, max_fpr=None, mirrors=None, find_mirrors=None,
+        trust_hosts=None, prefer=None, keep=None, sample=None, max_sample=None, memory=256, host=None, columns=None,
+        threads=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are named, as on the command line")]
     fn new(
-        method: &str,
-        evidence: &str,
-        mode: &str,
-        max_loss: f64,
-        max_fpr: f64,
+        py: Python<'_>,
+        method: Option<&str>,
+        evidence: Option<&str>,
+        mode: Option<&str>,
+        max_loss: Option<f64>,
+        max_fpr: Option<f64>,
         mirrors: Option<Bound<'_, PyMapping>>,
-        find_mirrors: bool,
-        trust_hosts: bool,
+        find_mirrors: Option<bool>,
+        trust_hosts: Option<bool>,
         prefer: Option<Bound<'_, PyAny>>,
         keep: Option<Bound<'_, PyRuleSet>>,
-        sample: f64,
-        max_sample: u64,
+        sample: Option<f64>,
+        max_sample: Option<u64>,
         memory: usize,
         host: Option<String>,
         columns: Option<Bound<'_, PyMapping>>,
         threads: Option<usize>,
     ) -> PyResult<Self> {
-        let wrong = |error: &dyn std::error::Error| PyValueError::new_err(with_causes(error));
-        let method: Method = method.parse().map_err(|error| wrong(&error))?;
-        let mode = Mode::ALL.into_iter().find(|known| known.name() == mode).ok_or_else(|| {
-            let names: Vec<&str> = Mode::ALL.into_iter().map(Mode::name).collect();
-            PyValueError::new_err(format!("mode=\"{mode}\", expected one of {}", names.join(", ")))
+        let named = mirrors.as_ref().map(|mirrors| inputs::pairs(Some(mirrors))).transpose()?;
+        let named =
+            named.map(|named| named.iter().map(|(from, to)| format!("{from}={to}")).collect::<Vec<_>>());
+        let wishes = prefer.map(|prefer| prefer.try_iter()?.map(|wish| wish?.extract()).collect());
+        let wishes: Option<Vec<String>> = wishes.transpose()?;
+        let given = [
+            ("method", method.map(Value::from)),
+            ("evidence", evidence.map(Value::from)),
+            ("mode", mode.map(Value::from)),
+            ("max_loss", max_loss.map(Value::from)),
+            ("max_fpr", max_fpr.map(Value::from)),
+            ("mirror", named.map(Value::from)),
+            ("no_mirrors", find_mirrors.map(|finds| Value::from(!finds))),
+            ("trust_hosts", trust_hosts.map(Value::from)),
+            ("prefer", wishes.map(Value::from)),
+            ("sample", sample.map(Value::from)),
+            ("max_sample", max_sample.map(Value::from)),
+        ];
+        let given = given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let keep = keep.map(|rules| rules.get().inner().clone());
+        let options = options(py, keep.as_deref(), &given.collect())?;
+        let learner: Method = options.method.parse().map_err(|error: UnknownMethod| {
+            PyValueError::new_err(format!("method is {}: {error}", options.method))
         })?;
-        let settings = LearnSettings::default()
-            .with_max_false_pair_rate(max_fpr)
-            .with_mode(mode)
-            .with_max_loss(max_loss)
-            .with_trusted_hosts(trust_hosts);
-        let mut wishes: Vec<Preference> = Vec::new();
-        for wish in prefer.map(|prefer| prefer.try_iter()).transpose()?.into_iter().flatten() {
-            wishes.push(wish?.extract::<String>()?.parse().map_err(|error| wrong(&error))?);
-        }
-        let preferences = Preferences::new(wishes).map_err(|error| wrong(&error))?;
         Ok(Self {
             trainer: Trainer::builder()
-                .learner(method)
-                .settings(settings)
-                .preferences(preferences)
+                .learner(learner)
+                .options(options)
                 .build()
-                .map_err(|error| wrong(&error))?,
-            method,
-            keep: keep.map(|rules| rules.get().inner().clone()),
-            evidence: evidence_kinds(evidence)?,
-            sample: SampleSize::new(sample, max_sample).filter(|_| max_sample > 0).ok_or_else(|| {
-                PyValueError::new_err(format!(
-                    "sample={sample}, max_sample={max_sample}, expected a share from 0 to 1 and a number from 1"
-                ))
-            })?,
-            finds_mirrors: method.leaves_out_mirrors() && find_mirrors,
-            mirrors: inputs::pairs(mirrors.as_ref())?,
+                .map_err(|error| invalid(&error))?,
+            keep,
             memory_bytes: memory.saturating_mul(1_000_000),
             read: ReadOptions::new(host, columns.as_ref())?,
             threads: thread_count(threads)?,
@@ -154,29 +148,40 @@ fn keep(py: Python<'_>, rules: &mut RuleSet, earlier: &RuleSet) -> PyResult<()> 
     Ok(())
 }
 
+/// What is asked for: what is given, else what was asked for when the earlier rules were learned, else the defaults.
+fn options(py: Python<'_>, earlier: Option<&RuleSet>, given: &Map<String, Value>) -> PyResult<LearnOptions> {
+    let asked = earlier
+        .map_or(Ok(None), LearnOptions::of_rules)
+        .map_err(|error| PyValueError::new_err(format!("keep: in the options of these rules, {error}")))?;
+    let asked = asked.unwrap_or_default();
+    let options = asked.with(given).map_err(|error| invalid(&error))?;
+    let mut repeated = asked.changes(&LearnOptions::default());
+    repeated.retain(|change| !given.contains_key(&change.name));
+    if !repeated.is_empty() {
+        let shown: Vec<String> =
+            repeated.iter().map(|change| format!("{} {}", change.name, change.is)).collect();
+        note(py, &format!("with the options of the rules to keep: {}", shown.join(", ")))?;
+    }
+    Ok(options)
+}
+
+/// An option out of range, by the name that it has here.
+fn invalid(error: &InvalidOption) -> PyErr {
+    let name = if &*error.name == "mirror" { "mirrors" } else { &*error.name };
+    PyValueError::new_err(format!("{name} {}", error.problem))
+}
+
 impl PyTrainer {
     pub(crate) fn inner(&self) -> &Trainer {
         &self.trainer
     }
 
+    pub(crate) fn options(&self) -> &LearnOptions {
+        self.trainer.options()
+    }
+
     pub(crate) fn read_options(&self) -> &ReadOptions {
         &self.read
-    }
-
-    pub(crate) fn evidence(&self) -> EvidenceKinds {
-        self.evidence
-    }
-
-    pub(crate) fn sample(&self) -> SampleSize {
-        self.sample
-    }
-
-    pub(crate) fn finds_mirrors(&self) -> bool {
-        self.finds_mirrors
-    }
-
-    pub(crate) fn named_mirrors(&self) -> &[(String, String)] {
-        &self.mirrors
     }
 
     fn read(&self, sources: Vec<Source>, work: &Work) -> (ReadReport, PyResult<Stored>) {
@@ -189,14 +194,7 @@ impl PyTrainer {
             Ok(folder) => folder,
             Err(error) => return (ReadReport::default(), Err(no_folder(&error))),
         };
-        let mut store = CrawlStore::new(self.evidence, self.sample)
-            .spill_to(folder.path().join("crawl"), self.memory_bytes);
-        if self.finds_mirrors {
-            store = store.with_mirrors();
-            for (mirror, original) in &self.mirrors {
-                store = store.with_named_mirror(mirror, original);
-            }
-        }
+        let mut store = self.trainer.store().spill_to(folder.path().join("crawl"), self.memory_bytes);
         let opened = opened.into_iter().map(|open| open());
         let (report, read) = read_all(opened, &mut work.reading(), |seen| seen.observe_in(&mut store));
         let crawl = read
@@ -216,7 +214,7 @@ impl PyTrainer {
             let training = self.trainer.train_part(crawl, part, work);
             training.map_err(|error| TrainError::new_err(with_causes(&error)))
         });
-        Ok(Training::of_parts(self.method.name(), learned.collect::<PyResult<_>>()?))
+        Ok(self.trainer.unite(learned.collect::<PyResult<_>>()?))
     }
 }
 

@@ -79,7 +79,8 @@ impl PySiteReducer {
                 if self.site.as_ref().is_none_or(|(name, ..)| name.as_bytes() != site) {
                     self.end_site()?;
                     let name = String::from_utf8_lossy(site).into_owned();
-                    let sample = self.plan.site(&name, self.trainer.get().evidence(), self.task.stage());
+                    let sample =
+                        self.plan.site(&name, self.trainer.get().options().evidence, self.task.stage());
                     self.site = Some((name, sample, None));
                 }
                 if let Some((_, sample, failure)) = &mut self.site
@@ -175,7 +176,7 @@ impl Task {
             }
             Self::Check(rows) => rows.push_site(name, &trainer.inner().check_sample(sample, &())?)?,
             Self::Evaluate { normalizer, rows } => {
-                let mut evaluator = Evaluator::new(normalizer.get().inner(), trainer.evidence());
+                let mut evaluator = Evaluator::new(normalizer.get().inner(), trainer.options().evidence);
                 sample.each(|url, clues, _| {
                     evaluator.observe(url, clues);
                 })?;

@@ -52,7 +52,7 @@ impl LearnedRows {
     pub(crate) fn push_site(&mut self, name: &str, training: &Training) -> PyResult<()> {
         let found = training.sites.iter().find(|report| &*report.site == name);
         let Some((report, rules)) = found.zip(training.rules.site(name)) else { return Ok(()) };
-        let mut alone = dedust::RuleSet::new(training.rules.method());
+        let mut alone = training.rules.without_sites();
         let mut json = Vec::new();
         alone.insert(name, rules.clone()).map_err(|error| TrainError::new_err(with_causes(&error)))?;
         alone.save(&mut json).map_err(|error| DedustError::new_err(error.to_string()))?;

@@ -113,7 +113,7 @@ pub(crate) fn unused_columns(trainer: Py<PyTrainer>, table: &Bound<'_, PyAny>) -
 /// The rows, bytes and parts of URLs below which a site need not be named to a plan.
 #[pyfunction]
 pub(crate) fn always_whole(trainer: Py<PyTrainer>) -> (u64, u64, u64) {
-    let SiteSize { rows, bytes, parts, .. } = trainer.get().sample().always_whole();
+    let SiteSize { rows, bytes, parts, .. } = trainer.get().options().sample_size().always_whole();
     (rows, bytes, parts)
 }
 
@@ -138,7 +138,7 @@ impl PyCensus {
     #[new]
     #[pyo3(signature = (trainer, purpose="learn"))]
     fn new(trainer: Py<PyTrainer>, purpose: &str) -> PyResult<Self> {
-        let census = Census::new(self::purpose(purpose)?, trainer.get().finds_mirrors());
+        let census = Census::new(self::purpose(purpose)?, trainer.get().inner().finds_mirrors());
         let options = trainer.get().read_options().without_times();
         Ok(Self { options, census, counts: RowCounts::default() })
     }
@@ -226,10 +226,10 @@ impl PySamplePlan {
                 StoredSite { size, ..StoredSite::new(name) }
             })
             .collect();
-        if trainer.finds_mirrors() {
-            find_mirrors(sightings(found)?, trainer.named_mirrors(), &mut sites);
+        if trainer.inner().finds_mirrors() {
+            find_mirrors(sightings(found)?, &trainer.options().mirror, &mut sites);
         }
-        let mut plan = SamplePlan::new(trainer.sample());
+        let mut plan = SamplePlan::new(trainer.options().sample_size());
         sites.iter().for_each(|site| plan.add(site));
         let mirrors = trainer.inner().train_mirrors(&sites);
         Ok(Self { plan, mirrors: mirrors.map_err(|error| TrainError::new_err(with_causes(&error)))? })

@@ -81,6 +81,20 @@ def test_learned_rules_are_those_of_the_command_line(command: str, blog: Path, t
     assert dedust.RuleSet.load(path) == learned
 
 
+def test_options_are_repeated_unless_others_are_given(blog: Path, caplog: pytest.LogCaptureFixture) -> None:
+    strict = dedust.learn(blog, mode="strict", prefer=["http"]).rules
+    plain = dedust.learn(blog).rules
+    assert strict != plain
+    with caplog.at_level("INFO", logger="dedust"):
+        assert dedust.learn(blog, keep=strict).rules == strict
+    assert "with the options of the rules to keep: mode strict, prefer http" in caplog.text
+    assert dedust.learn(blog, keep=strict, mode="balanced", prefer=[]).rules == plain
+    # A number that rules cannot have been learned with is named, wherever it comes from.
+    wrong = dedust.RuleSet.from_json('{"version": 2, "options": {"max_loss": 2}, "sites": {}}')
+    with pytest.raises(ValueError, match="keep: in the options .* max_loss is 2, expected 0 to 1"):
+        dedust.learn(blog, keep=wrong)
+
+
 def test_urls_become_what_the_command_line_makes_of_them(
     command: str, blog_rules: dedust.RuleSet, tmp_path: Path
 ) -> None:
@@ -249,10 +263,16 @@ def test_what_cannot_be_read_is_named(inputs: Any, error: type[Exception], messa
     ("options", "message"),
     [
         ({"method": "magic"}, "magic"),
-        ({"mode": "bold"}, 'mode="bold", expected one of strict, balanced, paper'),
-        ({"evidence": "hearsay"}, "evidence: .*hearsay"),
-        ({"sample": 2.0}, "sample=2, max_sample=100000, expected a share from 0 to 1"),
-        ({"max_loss": -1.0}, "must be from 0 to 1, not -1"),
+        ({"mode": "bold"}, "mode is bold: .*`strict`, `balanced`, `paper`"),
+        ({"evidence": "hearsay"}, "evidence is hearsay: unknown kind"),
+        ({"sample": 2.0}, "sample is 2, expected 0 to 1"),
+        ({"max_sample": 0}, "max_sample is 0, expected 1 or more"),
+        ({"max_loss": -1.0}, "max_loss is -1, expected 0 to 1"),
+        ({"max_loss": float("nan")}, "max_loss is no finite number"),
+        ({"max_fpr": 5}, "max_fpr is 5, expected 0 to 1"),
+        ({"prefer": ["www", "bare"]}, "prefer cannot be met: `www` and `bare` exclude each other"),
+        ({"prefer": ["www"], "method": "standard"}, "prefer says which form canonfd writes"),
+        ({"mirrors": {"a": "b.example"}}, "mirrors is a=b.example: expected two registrable domains"),
         ({"threads": 0}, "threads=0"),
     ],
 )

@@ -128,7 +128,7 @@ fn writes(edit: &Edit) -> bool {
 /// A copy of `rules` that nothing was said about before. Of a site whose edits can stand together only because some of them were refuted,
 /// these keep their verdicts.
 fn without_verdicts(rules: &RuleSet) -> Result<RuleSet, InvalidSite> {
-    let mut copy = RuleSet::new(rules.method());
+    let mut copy = rules.without_sites();
     for (name, site) in rules.sites() {
         let mut edits = site.edits().to_vec();
         edits.iter_mut().for_each(|edit| edit.evidence.verdict = None);

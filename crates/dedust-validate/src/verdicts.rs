@@ -48,7 +48,7 @@ pub(crate) fn judge(
 ) -> Result<RuleSet, InvalidSite> {
     let found: HashMap<(&str, Target), &Finding> =
         findings.iter().map(|finding| ((&*finding.site, finding.target), finding)).collect();
-    let mut judged = RuleSet::new(rules.method());
+    let mut judged = rules.without_sites();
     for (name, site) in rules.sites() {
         let finding = |target| found.get(&(name, target)).copied();
         let edits = judged_edits(site, finding, date);

@@ -20,7 +20,7 @@ use dedust_eval::compare::{
     Comparison, Draw, SWEPT_RATES, Sample, Scope, SiteSample, Split, SweepPoint, compare, sweep,
 };
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::{LearnSettings, Learner};
+use dedust_learn::Learner;
 
 use crate::ExitStatus;
 use crate::args::{ReadArgs, ReportFormat};
@@ -56,11 +56,8 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
     if let Some(path) = &args.output {
         printer.write_to_file(OutputFile::create(path, args.force)?);
     }
-    if !(0.0..=1.0).contains(&args.max_fpr) {
-        return Err(
-            Refusal::new(format!("--max-fpr is {}", args.max_fpr), "expected a share from 0 to 1").into()
-        );
-    }
+    let options = args.learn_options();
+    options.check().map_err(|error| Refusal::of_option(&error, None))?;
     if args.weigh {
         return memory::weigh(args, printer);
     }
@@ -70,7 +67,6 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
     };
     let split =
         Split::new(draw, args.train, args.max_train).context("--train or --max-train is out of range")?;
-    let settings = LearnSettings::default().with_max_false_pair_rate(args.max_fpr);
     let methods = methods(&args.methods)?;
     method::check_variant(args.variant, &methods)?;
     let learners = learners(args, &methods)?;
@@ -81,7 +77,7 @@ pub(crate) fn run(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<E
     note_reading(&sites, &learners, printer);
     let tasks = (sites.len() * methods.len()) as u64;
     let bar = progress::bar(printer, BAR, Some(2 * tasks)).with_message("methods on sites");
-    let comparison = compare(&sites, &learners, &settings, &|| bar.inc(1))?;
+    let comparison = compare(&sites, &learners, &options.settings(), &|| bar.inc(1))?;
     let peaks = memory::peaks(args, &sites, &learners, &|| bar.inc(1));
     let urls: usize = sites.iter().map(|site| site.training().len() + site.scored().len()).sum();
     let (mut points, mut no_sweep) = (Vec::new(), None);

@@ -15,9 +15,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use dedust_crawl::ReadPosition;
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::{
-    CanonFd, CrawlStore, LearnSettings, Learner as _, Preferences, SampleSize, StoredCrawl, Trainer, Training,
-};
+use dedust_learn::{StoredCrawl, Trainer, Training};
 
 pub(crate) use self::args::LearnArgs;
 use self::unfinished::Unfinished;
@@ -25,9 +23,9 @@ use crate::ExitStatus;
 use crate::args::ReportFormat;
 use crate::failure::Refusal;
 use crate::interrupt;
-use crate::method;
 #[cfg(feature = "seq2seq")]
-use crate::method::{Method, Variant};
+use crate::method::Variant;
+use crate::method::{self, Method};
 use crate::number::{count, counted};
 use crate::observe::{Unread, clues_of, read_on};
 use crate::printer::Printer;
@@ -61,54 +59,37 @@ fn run_on(inputs: Inputs, args: &LearnArgs, printer: &mut Printer) -> anyhow::Re
         )
         .into());
     }
-    let settings = LearnSettings::default()
-        .with_max_false_pair_rate(args.max_fpr)
-        .with_mode(args.mode)
-        .with_max_loss(args.max_loss)
-        .with_trusted_hosts(args.trust_hosts);
-    let learner = args.method.learner(args.variant, args.seed)?;
-    method::check_variant(args.variant, &[args.method])?;
+    // Before the work, which may be long: rules that cannot be read, or a target that cannot be written, are known now.
+    let earlier = args.keep.as_ref().map(|path| keep::load(path, &args.inputs)).transpose()?;
+    let options = keep::options(args, earlier.as_ref(), printer)?;
+    let method = Method::known(&options.method)?;
+    let learner = method.learner(args.variant, args.seed)?;
+    method::check_variant(args.variant, &[method])?;
     #[cfg(feature = "seq2seq")]
     let translator = method::translator(args.variant, args.seed, !to_stdout);
     #[cfg(feature = "seq2seq")]
-    let learner = if args.method == Method::Seq2Seq { translator.clone() } else { learner };
-    let finds_mirrors = learner.leaves_out_mirrors() && !args.no_mirrors;
-    if !args.prefer.is_empty() && args.method.name() != CanonFd.name() {
-        return Err(Refusal::new(
-            format!("--prefer says which form {} writes, and is not for {}", CanonFd.name(), args.method),
-            "leave out --prefer, or --method",
-        )
-        .into());
-    }
-    let preferences = Preferences::new(args.prefer.iter().cloned()).context("--prefer cannot be met")?;
-    let trainer = Trainer::builder()
-        .learner(learner)
-        .settings(settings)
-        .preferences(preferences)
-        .build()
-        .context("--max-fpr is out of range")?;
-    let sample = SampleSize::new(args.sample, args.max_sample)
-        .with_context(|| format!("--sample must be from 0 to 1, not {}", args.sample))?;
+    let learner = if method == Method::Seq2Seq { translator.clone() } else { learner };
+    let trainer = Trainer::builder().learner(learner).options(options).build()?;
+    let options = trainer.options();
     if let Some(part) = args.part.filter(|_| inputs == Inputs::Crawls) {
         interrupt::listen();
-        return part::write(args, part, sample, printer);
+        return part::write(args, part, options, printer);
     }
     #[cfg(feature = "seq2seq")]
-    let mut weights = Some(args.method)
+    let mut weights = Some(method)
         .filter(|method| *method == Method::Seq2Seq && !to_stdout)
         .filter(|_| args.variant != Some(Variant::Paper))
         .map(|_| OutputFile::create(weights_path(&args.output), args.force))
         .transpose()?;
-    // Before the work, which may be long: rules that cannot be read, or a target that cannot be written, are known now.
-    let earlier = args.keep.as_ref().map(|path| keep::load(path, &args.inputs)).transpose()?;
     let mut output = OutputFile::create(&args.output, args.force)?;
 
-    let unfinished = Unfinished::prepare(args)?;
+    let unfinished = Unfinished::prepare(args, options)?;
     interrupt::listen();
     let learned = match inputs {
-        Inputs::Crawls => learn(args, &trainer, sample, finds_mirrors, &unfinished, printer),
-        Inputs::Parts => part::merge(args, sample, finds_mirrors)
-            .and_then(|crawl| learn_from(crawl, args, &trainer, &unfinished, printer)),
+        Inputs::Crawls => learn(args, &trainer, &unfinished, printer),
+        Inputs::Parts => {
+            part::merge(args, &trainer).and_then(|crawl| learn_from(crawl, &trainer, &unfinished, printer))
+        }
     };
     let (crawl, mut training) = learned.inspect_err(|_| unfinished.give_up(printer))?;
 
@@ -134,14 +115,14 @@ fn run_on(inputs: Inputs, args: &LearnArgs, printer: &mut Printer) -> anyhow::Re
         ));
     }
     match args.format {
-        ReportFormat::Text => report::text(&training, args, printer),
+        ReportFormat::Text => report::text(&training, args, options, printer),
         ReportFormat::Json => report::json(&training, printer)?,
     }
     if let (Some(kept), Some(path)) = (kept, &args.keep) {
         keep::report(&kept, path, printer);
     }
-    report::unmet_preferences(&training, &args.prefer, printer);
-    report::missing_evidence(&training, args.evidence, printer);
+    report::unmet_preferences(&training, &options.prefer, printer);
+    report::missing_evidence(&training, options.evidence, printer);
     Ok(ExitStatus::Success)
 }
 
@@ -149,13 +130,11 @@ fn run_on(inputs: Inputs, args: &LearnArgs, printer: &mut Printer) -> anyhow::Re
 fn learn(
     args: &LearnArgs,
     trainer: &Trainer,
-    sample: SampleSize,
-    finds_mirrors: bool,
     unfinished: &Unfinished,
     printer: &mut Printer,
 ) -> anyhow::Result<(StoredCrawl, Training)> {
     let started = Instant::now();
-    let crawl = match unfinished.resume(sample)? {
+    let crawl = match unfinished.resume(trainer.options())? {
         Some(crawl) => {
             printer.note("going on with what was read before");
             crawl
@@ -164,7 +143,7 @@ fn learn(
             if args.resume && !unfinished.has_position() {
                 printer.note("nothing to resume: reading from the start");
             }
-            read(args, sample, finds_mirrors, unfinished, printer)?
+            read(args, trainer, unfinished, printer)?
         }
     };
     printer.detail(format_args!(
@@ -172,13 +151,12 @@ fn learn(
         counted(crawl.sites().len() as u64, "site", "sites"),
         started.elapsed().as_secs_f64()
     ));
-    learn_from(crawl, args, trainer, unfinished, printer)
+    learn_from(crawl, trainer, unfinished, printer)
 }
 
 /// Learns from what was read.
 fn learn_from(
     crawl: StoredCrawl,
-    args: &LearnArgs,
     trainer: &Trainer,
     unfinished: &Unfinished,
     printer: &mut Printer,
@@ -195,26 +173,23 @@ fn learn_from(
     let training = unfinished.train(trainer, &crawl, &learning);
     drop(learning);
     interrupt::check()?;
-    printer.detail(format_args!("learned with {} in {:.1} s", args.method, started.elapsed().as_secs_f64()));
+    printer.detail(format_args!(
+        "learned with {} in {:.1} s",
+        trainer.options().method,
+        started.elapsed().as_secs_f64()
+    ));
     Ok((crawl, training?))
 }
 
 /// Reads all inputs.
 fn read(
     args: &LearnArgs,
-    sample: SampleSize,
-    finds_mirrors: bool,
+    trainer: &Trainer,
     unfinished: &Unfinished,
     printer: &mut Printer,
 ) -> anyhow::Result<StoredCrawl> {
     let held_bytes = args.memory as usize * 1_000_000;
-    let mut store = CrawlStore::new(args.evidence, sample).spill_to(unfinished.folder(), held_bytes);
-    if finds_mirrors {
-        store = store.with_mirrors();
-        for (mirror, original) in &args.mirror {
-            store = store.with_named_mirror(mirror, original);
-        }
-    }
+    let mut store = trainer.store().spill_to(unfinished.folder(), held_bytes);
     let files = dedust_io::expand(&args.inputs)?;
     let from = match unfinished.resume_reading(&files)? {
         Some((from, suspended)) => {

@@ -81,8 +81,8 @@ fn unknown_values_are_refused_with_the_known_ones() {
     assert_snapshot!(sandbox.dedust(&["learn", "-", "-o", "-", "--max-fpr", "5"]), @r"
     exit 2
     --- stderr
-    error: --max-fpr is out of range
-      cause: the false pair rate must be from 0 to 1, not 5
+    error: --max-fpr is 5, expected 0 to 1
+    hint: correct it, or leave it out
     ");
     assert_snapshot!(sandbox.dedust(&["learn", "-", "-o", "-", "--threads", "0"]), @r"
     exit 2

@@ -457,8 +457,8 @@ fn preferences_that_make_no_sense_are_refused() {
     assert_snapshot!(learn(&["--prefer", "https,http"]), @r"
     exit 2
     --- stderr
-    error: --prefer cannot be met
-      cause: `https` and `http` exclude each other
+    error: --prefer cannot be met: `https` and `http` exclude each other
+    hint: correct it, or leave it out
     ");
     assert_snapshot!(learn(&["--prefer", "ftp"]), @r"
     exit 2
@@ -471,8 +471,92 @@ fn preferences_that_make_no_sense_are_refused() {
     exit 2
     --- stderr
     error: --prefer says which form canonfd writes, and is not for tree-graph
-    hint: leave out --prefer, or --method
+    hint: correct it, or leave it out
     ");
+}
+
+#[test]
+fn an_option_out_of_range_is_refused_by_its_name() {
+    let sandbox = Sandbox::with_rules();
+    for (option, value, expected) in [
+        ("--max-fpr", "5", "--max-fpr is 5, expected 0 to 1"),
+        ("--max-loss", "2", "--max-loss is 2, expected 0 to 1"),
+        ("--max-loss", "-1", "--max-loss is -1, expected 0 to 1"),
+        ("--max-loss", "NaN", "--max-loss is no finite number"),
+        ("--sample", "1.5", "--sample is 1.5, expected 0 to 1"),
+        ("--max-sample", "0", "--max-sample is 0, expected 1 or more"),
+        (
+            "--mirror=a.example=b.example",
+            "--mirror=a.example=c.example",
+            "--mirror is a.example=b.example and a.example=c.example, expected one original for a site",
+        ),
+    ] {
+        let said = sandbox.dedust(&["learn", "crawl.jsonl", "-o", "new.json", option, value]);
+        assert_eq!(
+            said,
+            format!("exit 2\n--- stderr\nerror: {expected}\nhint: correct it, or leave it out\n")
+        );
+        let merged = sandbox.dedust(&["merge", "parts", "-o", "new.json", option, value]);
+        assert_eq!(merged, said);
+    }
+    let said = sandbox.dedust(&["learn", "crawl.jsonl", "-o", "new.json", "--mirror", "a=b.example"]);
+    let expected = "invalid value 'a=b.example' for '--mirror <SITE=SITE>': expected two registrable domains";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
+fn rules_are_learned_again_with_the_options_of_those_to_keep() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", pages_at(&[("http://a.example", 60), ("https://a.example", 60)]));
+    let learn = |output: &str, options: &[&str]| {
+        sandbox.dedust(&[&["learn", "crawl.jsonl", "-o", output, "--force"], options].concat())
+    };
+    let rules_of = |options: &[&str]| {
+        learn("new.json", options);
+        sandbox.read("new.json")
+    };
+    let old = ["--prefer", "http", "--max-loss", "0.25", "--trust-hosts"];
+    let asked = rules_of(&old);
+    assert!(learn("old.json", &old).starts_with("exit 0"));
+    let said = learn("new.json", &["--keep", "old.json"]);
+    let told = "with the options of old.json: --max-loss 0.25 --prefer http --trust-hosts given; give an option to change it";
+    assert!(said.contains(told), "{said}");
+    assert_eq!(sandbox.read("new.json"), asked);
+    // What is given goes before.
+    let other = rules_of(&["--max-loss", "0.25", "--prefer", "https"]);
+    assert_ne!(other, asked);
+    assert_eq!(rules_of(&["--keep", "old.json", "--prefer", "https", "--trust-hosts=false"]), other);
+    let said = learn("new.json", &["--keep", "old.json", "--method", "standard"]);
+    assert_eq!(
+        said,
+        "exit 2\n--- stderr\nerror: --prefer says which form canonfd writes, and is not for standard\nhint: give another value, \
+         or correct `options` in old.json\n"
+    );
+    sandbox.write("old.json", asked.replace("0.25", "2"));
+    assert_eq!(
+        learn("new.json", &["--keep", "old.json"]),
+        "exit 2\n--- stderr\nerror: cannot learn with the options of old.json: max_loss is 2, expected 0 to 1\nhint: correct \
+         `options` in the file, or remove it there to learn with the defaults\n"
+    );
+}
+
+#[test]
+fn options_that_change_no_rule_change_nothing_but_what_is_said_of_them() {
+    let sandbox = Sandbox::new();
+    sandbox.write("crawl.jsonl", pages_at(&[("http://a.example", 60), ("https://a.example", 60)]));
+    let learned = |options: &[&str]| {
+        assert_eq!(
+            sandbox
+                .dedust(&[&["learn", "crawl.jsonl", "-o", "rules.json", "--force", "-q"], options].concat()),
+            "exit 0\n"
+        );
+        sandbox.read("rules.json")
+    };
+    let rules = learned(&[]);
+    let options = r#"  "options": {"evidence":"auto","max_fpr":0.05,"max_loss":0.005,"max_sample":100000,"method":"canonfd","mirror":[],"mode":"balanced","no_mirrors":false,"prefer":[],"sample":0.2,"trust_hosts":false},"#;
+    assert_eq!(rules.lines().nth(3), Some(options));
+    assert_eq!(learned(&["--max-sample", "99999"]), rules.replace("100000", "99999"));
+    assert_eq!(learned(&["--method", "canonfd", "--evidence", "auto", "--sample", "0.2"]), rules);
 }
 
 #[test]

@@ -98,8 +98,9 @@ fn what_is_wrong_with_parts_is_told() {
 fn table(sandbox: &Sandbox, rules: &str) -> String {
     let rules: serde_json::Value = serde_json::from_str(&sandbox.read(rules)).unwrap();
     let row = |(site, of): (&String, &serde_json::Value)| {
-        let alone =
-            serde_json::json!({"version": rules["version"], "method": rules["method"], "sites": {site: of}});
+        let alone = serde_json::json!({
+            "version": rules["version"], "method": rules["method"], "options": rules["options"], "sites": {site: of}
+        });
         format!("{}\n", serde_json::json!({"site": site, "rules": alone.to_string(), "urls": 1}))
     };
     rules["sites"].as_object().unwrap().iter().map(row).collect()

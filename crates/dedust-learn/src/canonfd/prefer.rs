@@ -129,7 +129,7 @@ mod tests {
 
     use dedust::Normalizer;
 
-    use crate::{Clues, Crawl, EvidenceKinds, Preferences, Trainer, Training};
+    use crate::{Clues, Crawl, EvidenceKinds, LearnOptions, Trainer, Training};
 
     /// Pages under `http://a.example`, some of which were also met under these forms.
     fn learn(others: &[(&str, u32)], wishes: &[&str]) -> Training {
@@ -145,8 +145,9 @@ mod tests {
             observe("http://a.example");
             others.iter().filter(|(_, pages)| page < *pages).for_each(|(start, _)| observe(start));
         }
-        let preferences = Preferences::new(wishes.iter().map(|wish| wish.parse().unwrap())).unwrap();
-        let trainer = Trainer::builder().preferences(preferences).build().unwrap();
+        let prefer = wishes.iter().map(|wish| wish.parse().unwrap()).collect();
+        let options = LearnOptions { prefer, ..LearnOptions::default() };
+        let trainer = Trainer::builder().options(options).build().unwrap();
         trainer.train(&crawl.into_corpora(), &()).unwrap()
     }
 

@@ -12,7 +12,10 @@ different pages is an exception: `/contact` of each site.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
 
+use dedust::site_of;
 use dedust::support::has_subdomains;
 use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
@@ -36,6 +39,56 @@ pub struct MirrorSite {
     pub is_covered: bool,
     /// The first segments of paths under which it has pages of its own, sorted. Their paths are not counted.
     pub except: Vec<Box<str>>,
+}
+
+/// A site that is taken for another, whatever it says itself: two registrable domains.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub struct NamedMirror {
+    /// The site that shows the pages.
+    pub mirror: Box<str>,
+    /// The site whose pages they are.
+    pub original: Box<str>,
+}
+
+/// A text that does not name two sites.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected two registrable domains, such as old.example=new.example")]
+pub struct ParseMirrorError;
+
+impl FromStr for NamedMirror {
+    type Err = ParseMirrorError;
+
+    fn from_str(text: &str) -> Result<Self, ParseMirrorError> {
+        let is_name = |name: &str| name.contains('.') && site_of(name.as_bytes()) == name.as_bytes();
+        match text.split_once('=') {
+            Some((mirror, original)) if is_name(mirror) && is_name(original) && mirror != original => {
+                Ok(Self { mirror: mirror.to_lowercase().into(), original: original.to_lowercase().into() })
+            }
+            _ => Err(ParseMirrorError),
+        }
+    }
+}
+
+impl fmt::Display for NamedMirror {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.mirror, self.original)
+    }
+}
+
+impl TryFrom<String> for NamedMirror {
+    type Error = ParseMirrorError;
+
+    fn try_from(text: String) -> Result<Self, ParseMirrorError> {
+        text.parse()
+    }
+}
+
+impl From<NamedMirror> for String {
+    fn from(named: NamedMirror) -> Self {
+        named.to_string()
+    }
 }
 
 /// What was seen of sites, and what the user says of them.

@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::hash::spread_seed;
 use crate::label::TextHash;
+use crate::options::LearnOptions;
 
 /// How much was observed of a site. Adds up, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +85,7 @@ const SMALL_SITE_ROWS: u64 = 50_000;
 
 impl Default for SampleSize {
     fn default() -> Self {
-        Self { share: 0.2, most: 100_000 }
+        LearnOptions::default().sample_size()
     }
 }
 

@@ -15,7 +15,7 @@ use foldhash::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::draw::{Draw, Pilot};
-use super::mirrors::{Candidate, MirrorSite, Mirrors};
+use super::mirrors::{Candidate, MirrorSite, Mirrors, NamedMirror};
 use super::record::{self, Record, Records};
 use super::sightings::Sightings;
 use super::{PARTS, SampleSize, SiteSize, damaged, observe, part_of, part_path};
@@ -90,9 +90,9 @@ impl StoredSite {
 
 /// Finds the sites that show the pages of another, and says so of each: those that say it themselves, and those that the user
 /// names, each with its original.
-pub fn find_mirrors(sightings: Sightings, named: &[(String, String)], sites: &mut [StoredSite]) {
+pub fn find_mirrors(sightings: Sightings, named: &[NamedMirror], sites: &mut [StoredSite]) {
     let mut mirrors = Mirrors { sightings: sightings.into(), ..Mirrors::default() };
-    named.iter().for_each(|(mirror, original)| mirrors.name(mirror, original));
+    named.iter().for_each(|NamedMirror { mirror, original }| mirrors.name(mirror, original));
     mirrors.note_in(sites);
 }
 
@@ -134,7 +134,7 @@ impl StoredCrawl {
         kinds: EvidenceKinds,
         sample: SampleSize,
         shards: Vec<CrawlShard>,
-        named: Option<&[(String, String)]>,
+        named: Option<&[NamedMirror]>,
     ) -> io::Result<Self> {
         let mut sites: BTreeMap<Box<str>, StoredSite> = BTreeMap::new();
         for StoredSite { name, size, .. } in shards.iter().flat_map(|shard| &shard.sites) {

@@ -30,19 +30,19 @@ Progress: TypeAlias = Callable[[str, int, int | None], object] | bool
 
 
 class LearnOptions(TypedDict, total=False):
-    """How rules are learned. `dedust.Trainer` has the defaults."""
+    """How rules are learned. What is not given, or None, has the default of the command `dedust learn`."""
 
-    method: str
-    evidence: str
-    mode: Literal["strict", "balanced", "paper"]
-    max_loss: float
-    max_fpr: float
+    method: str | None
+    evidence: str | None
+    mode: Literal["strict", "balanced", "paper"] | None
+    max_loss: float | None
+    max_fpr: float | None
     mirrors: Mapping[str, str] | None
-    find_mirrors: bool
-    trust_hosts: bool
+    find_mirrors: bool | None
+    trust_hosts: bool | None
     prefer: Iterable[str] | None
-    sample: float
-    max_sample: int
+    sample: float | None
+    max_sample: int | None
     columns: Mapping[str, str] | None
 
 

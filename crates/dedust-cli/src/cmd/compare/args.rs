@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
-use dedust_learn::EvidenceKinds;
+use dedust_learn::{EvidenceKinds, LearnOptions};
 
 use crate::args::{ReadArgs, ReportFormat};
 use crate::help;
@@ -78,7 +78,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, hide_short_help = true)]
     pub(crate) no_mirrors: bool,
     /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    #[arg(long, value_name = "SHARE", default_value_t = LearnOptions::default().max_fpr)]
     pub(crate) max_fpr: f64,
     /// Learn again with --max-fpr from 0 to 0.1
     #[arg(long)]
@@ -100,6 +100,14 @@ pub(crate) struct CompareArgs {
     /// Learn from all of INPUT and print the memory that took
     #[arg(long, hide = true)]
     pub(crate) weigh: bool,
+}
+
+impl CompareArgs {
+    /// What is asked of all methods.
+    pub(super) fn learn_options(&self) -> LearnOptions {
+        let &Self { evidence, max_fpr, no_mirrors, .. } = self;
+        LearnOptions { evidence, max_fpr, no_mirrors, ..LearnOptions::default() }
+    }
 }
 
 /// Which URLs are learned from.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use clap::ValueEnum as _;
 use dedust_eval::compare::{SavedObservation, SiteSample};
-use dedust_learn::{CrawlStore, LearnSettings, Learner, PARTS, SampleSize};
+use dedust_learn::{CrawlStore, Learner, PARTS, SampleSize};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -127,7 +127,7 @@ pub(super) fn weigh(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result
         store.observe(observation.url(), &clues_of(observation), None)
     })?;
     let crawl = store.finish()?;
-    let settings = LearnSettings::default().with_max_false_pair_rate(args.max_fpr);
+    let settings = args.learn_options().settings();
     let learners = learners(args, &methods(&args.methods)?)?;
     for part in 0..PARTS {
         for (corpus, _) in crawl.corpora(part)? {

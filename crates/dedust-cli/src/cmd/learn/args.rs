@@ -5,7 +5,8 @@ Options of `dedust learn` and `dedust merge`.
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use dedust_learn::{CanonFd, EvidenceKinds, Learner as _, Mode, Preference};
+use dedust_learn::{EvidenceKinds, Mode, NamedMirror, Preference};
+use serde::Serialize;
 
 use super::part::PartOf;
 use crate::args::{ReadArgs, ReportFormat};
@@ -22,48 +23,18 @@ pub(crate) struct LearnArgs {
     /// Where the rules go; `-` is standard output
     #[arg(short, long, value_name = "RULES")]
     pub(crate) output: PathBuf,
-    /// The learner
-    #[arg(long, default_value = CanonFd.name(), value_parser = method_parser())]
-    pub(crate) method: Method,
+    /// What is asked for.
+    #[command(flatten)]
+    pub(crate) options: OptionArgs,
     /// Which model seq2seq trains
     #[arg(long, value_enum, long_help = help::VARIANT, hide_short_help = true)]
     pub(crate) variant: Option<Variant>,
-    /// What makes two URLs duplicates: `auto`, or kinds joined by commas
-    #[arg(long, value_name = "KINDS", default_value = "auto", long_help = help::EVIDENCE)]
-    pub(crate) evidence: EvidenceKinds,
     /// How inputs are read.
     #[command(flatten)]
     pub(crate) read: ReadArgs,
-    /// How much proof canonfd asks for
-    #[arg(long, default_value = Mode::default().name(), value_parser = mode_parser(), long_help = help::MODE, hide_short_help = true)]
-    pub(crate) mode: Mode,
-    /// Share of a site's pages, from 0 to 1, that one edit of canonfd may lose
-    #[arg(long, value_name = "SHARE", default_value_t = 0.005, long_help = help::MAX_LOSS, hide_short_help = true)]
-    pub(crate) max_loss: f64,
-    /// The form to write where a site has several: https, http, www or bare; SITE=FORM for one site
-    #[arg(long, value_name = "FORM", value_delimiter = ',', long_help = help::PREFER, hide_short_help = true)]
-    pub(crate) prefer: Vec<Preference>,
-    /// Take one site for another that shows the same pages, such as old.example=new.example; may be given again
-    #[arg(long, value_name = "SITE=SITE", value_parser = named_mirror, long_help = help::MIRROR, hide_short_help = true)]
-    pub(crate) mirror: Vec<(String, String)>,
-    /// Look for no sites that show the pages of another
-    #[arg(long, hide_short_help = true)]
-    pub(crate) no_mirrors: bool,
-    /// Take all hosts of a registrable domain to have one owner, so that what they show is enough to join them
-    #[arg(long, long_help = help::TRUST_HOSTS, hide_short_help = true)]
-    pub(crate) trust_hosts: bool,
-    /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages; canonfd does so in mode paper
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
-    pub(crate) max_fpr: f64,
     /// Seed for methods that use chance: seq2seq
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Share of a site's URLs, from 0 to 1, to learn from; sites of up to 50,000 are used whole
-    #[arg(long, value_name = "SHARE", default_value_t = 0.2)]
-    pub(crate) sample: f64,
-    /// URLs of a site to learn from, at most
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..), hide_short_help = true)]
-    pub(crate) max_sample: u64,
     /// Memory, in MB, for URLs being read; with more, they are put on disk beside RULES
     #[arg(long, value_name = "MB", default_value_t = 256, hide_short_help = true)]
     pub(crate) memory: u32,
@@ -84,15 +55,54 @@ pub(crate) struct LearnArgs {
     pub(crate) format: ReportFormat,
 }
 
-/// Two registrable domains, the first of which shows the pages of the second.
-fn named_mirror(text: &str) -> Result<(String, String), String> {
-    let is_name = |name: &str| name.contains('.') && dedust::site_of(name.as_bytes()) == name.as_bytes();
-    match text.split_once('=') {
-        Some((mirror, original)) if is_name(mirror) && is_name(original) && mirror != original => {
-            Ok((mirror.to_lowercase(), original.to_lowercase()))
-        }
-        _ => Err("expected two registrable domains, such as old.example=new.example".to_owned()),
-    }
+/// What [`LearnOptions`](dedust_learn::LearnOptions) has, under the same names: only those that are given, and no other. In `[default: ..]` the help repeats its
+/// defaults.
+#[derive(Debug, Default, clap::Args, Serialize)]
+pub(crate) struct OptionArgs {
+    /// The learner [default: canonfd]
+    #[arg(long, value_parser = method_parser())]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<Method>,
+    /// What makes two URLs duplicates: `auto`, or kinds joined by commas [default: auto]
+    #[arg(long, value_name = "KINDS", long_help = help::EVIDENCE)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<EvidenceKinds>,
+    /// How much proof canonfd asks for [default: balanced]
+    #[arg(long, value_parser = mode_parser(), long_help = help::MODE, hide_short_help = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<Mode>,
+    /// Share of a site's pages, from 0 to 1, that one edit of canonfd may lose [default: 0.005]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, long_help = help::MAX_LOSS, hide_short_help = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_loss: Option<f64>,
+    /// The form to write where a site has several: https, http, www or bare; SITE=FORM for one site
+    #[arg(long, value_name = "FORM", value_delimiter = ',', long_help = help::PREFER, hide_short_help = true)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    prefer: Vec<Preference>,
+    /// Take one site for another that shows the same pages, such as old.example=new.example; may be given again
+    #[arg(long, value_name = "SITE=SITE", long_help = help::MIRROR, hide_short_help = true)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    mirror: Vec<NamedMirror>,
+    /// Look for no sites that show the pages of another
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true, hide_short_help = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_mirrors: Option<bool>,
+    /// Take all hosts of a registrable domain to have one owner, so that what they show is enough to join them
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true", hide_possible_values = true, long_help = help::TRUST_HOSTS, hide_short_help = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trust_hosts: Option<bool>,
+    /// Drop rules of whose URL pairs a larger share, from 0 to 1, are different pages; canonfd does so in mode paper [default: 0.05]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_fpr: Option<f64>,
+    /// Share of a site's URLs, from 0 to 1, to learn from; sites of up to 50,000 are used whole [default: 0.2]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sample: Option<f64>,
+    /// URLs of a site to learn from, at most [default: 100000]
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_sample: Option<u64>,
 }
 
 fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {

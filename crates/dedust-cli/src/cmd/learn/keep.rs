@@ -1,12 +1,15 @@
 /*!
-`learn --keep`: what people and `validate` said about earlier rules stays.
+`learn --keep`: what people and `validate` said about earlier rules stays, and so does what was asked of learning.
 */
 
 use std::path::{Path, PathBuf};
 
 use dedust::RuleSet;
 use dedust::rules::{Displaced, Kept};
+use dedust_learn::{ChangedOption, LearnOptions};
 
+use super::LearnArgs;
+use crate::failure::{Refusal, option_name};
 use crate::line_source::name_of;
 use crate::number::counted;
 use crate::observe::SHOWN;
@@ -16,6 +19,34 @@ use crate::rule_file;
 /// The earlier rules.
 pub(super) fn load(path: &Path, inputs: &[PathBuf]) -> anyhow::Result<RuleSet> {
     rule_file::load(path, inputs.iter().any(|input| input.as_os_str() == "-"))
+}
+
+/// What is asked for: what is given, else what was asked for when the earlier rules were learned, else the defaults.
+pub(super) fn options(
+    args: &LearnArgs,
+    earlier: Option<&RuleSet>,
+    printer: &mut Printer,
+) -> anyhow::Result<LearnOptions> {
+    let name = args.keep.as_ref().map_or_else(String::new, |path| name_of(path));
+    let asked = earlier.map_or(Ok(None), LearnOptions::of_rules).map_err(|error| {
+        let problem = format!("cannot learn with the options of {name}: {error}");
+        Refusal::new(problem, "correct `options` in the file, or remove it there to learn with the defaults")
+    })?;
+    let asked = asked.unwrap_or_default();
+    let options = asked.with(&args.options);
+    let options = options.map_err(|error| Refusal::of_option(&error, args.keep.as_deref()))?;
+    let given = options.changes(&asked);
+    let mut repeated = asked.changes(&LearnOptions::default());
+    repeated.retain(|change| given.iter().all(|given| given.name != change.name));
+    if !repeated.is_empty() {
+        let shown = |change: &ChangedOption| format!("{} {}", option_name(&change.name), change.is);
+        let shown: Vec<String> = repeated.iter().map(shown).collect();
+        printer.note(format_args!(
+            "with the options of {name}: {}; give an option to change it",
+            shown.join(" ")
+        ));
+    }
+    Ok(options)
 }
 
 /// Says what was kept, and what gave way.

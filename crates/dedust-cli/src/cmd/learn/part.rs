@@ -13,7 +13,7 @@ use std::str::FromStr;
 
 use anyhow::Context as _;
 use dedust_io::OutputFile;
-use dedust_learn::{CrawlShard, CrawlStore, SampleSize, Sightings, StoredCrawl, StoredSite};
+use dedust_learn::{CrawlShard, CrawlStore, LearnOptions, Sightings, StoredCrawl, StoredSite, Trainer};
 use serde::{Deserialize, Serialize};
 
 use super::LearnArgs;
@@ -25,7 +25,7 @@ use crate::number::counted;
 use crate::observe::{clues_of, read_all};
 use crate::printer::Printer;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Parts that a crawl may be read in.
 const MAX_PARTS: u32 = 100_000;
 
@@ -70,7 +70,7 @@ impl PartOf {
 pub(super) fn write(
     args: &LearnArgs,
     part: PartOf,
-    sample: SampleSize,
+    options: &LearnOptions,
     printer: &mut Printer,
 ) -> anyhow::Result<ExitStatus> {
     let folder = &args.output;
@@ -82,7 +82,7 @@ pub(super) fn write(
         .filter(|(index, _)| part.has(*index))
         .map(|(_, file)| file.clone())
         .collect();
-    let mut store = CrawlStore::new(args.evidence, sample)
+    let mut store = CrawlStore::new(options.evidence, options.sample_size())
         .with_mirrors()
         .spill_to(folder, args.memory as usize * 1_000_000);
     // There may be more parts than files.
@@ -97,7 +97,7 @@ pub(super) fn write(
         store.finish_shard(folder).with_context(cannot_write)?;
     fs::write(folder.join("sightings"), sightings.to_bytes()).with_context(cannot_write)?;
     let rows = sites.iter().map(|site| site.size.rows).sum();
-    let written = PartFile { version: VERSION, part, settings: Settings::of(args), too_long, sites };
+    let written = PartFile { version: VERSION, part, settings: Settings::of(args, options), too_long, sites };
     let mut output = OutputFile::create(folder.join("part.json"), true)?;
     serde_json::to_writer(&mut output, &written).with_context(cannot_write)?;
     output.write_all(b"\n").with_context(cannot_write)?;
@@ -136,13 +136,10 @@ fn make_folder(folder: &Path, force: bool) -> anyhow::Result<()> {
 }
 
 /// The crawl of which the inputs are all parts.
-pub(super) fn merge(
-    args: &LearnArgs,
-    sample: SampleSize,
-    finds_mirrors: bool,
-) -> anyhow::Result<StoredCrawl> {
+pub(super) fn merge(args: &LearnArgs, trainer: &Trainer) -> anyhow::Result<StoredCrawl> {
     let folders = part_folders(&args.inputs)?;
-    let settings = Settings::of(args);
+    let options = trainer.options();
+    let settings = Settings::of(args, options);
     let mut found: Vec<(PartOf, PathBuf)> = Vec::new();
     let mut shards = Vec::new();
     for folder in folders {
@@ -175,8 +172,9 @@ pub(super) fn merge(
         shards.push(CrawlShard { folder, sites, sightings, too_long });
     }
     check_complete(&found)?;
-    let named = finds_mirrors.then_some(&*args.mirror);
-    StoredCrawl::of_shards(args.evidence, sample, shards, named).context("cannot read all files of the parts")
+    let named = trainer.finds_mirrors().then_some(&*options.mirror);
+    StoredCrawl::of_shards(options.evidence, options.sample_size(), shards, named)
+        .context("cannot read all files of the parts")
 }
 
 /// The folders of parts that are meant: those that are named, and those in a folder that is named.

@@ -7,7 +7,8 @@ use std::io;
 
 use dedust::rules::{Edit, Evidence, Promise, SiteRules};
 use dedust_learn::{
-    EvidenceKinds, Form, Preference, SiteReport, Training, UnmetPreference, UnmetReason, failure_bound,
+    EvidenceKinds, Form, LearnOptions, Preference, SiteReport, Training, UnmetPreference, UnmetReason,
+    failure_bound,
 };
 use serde::Serialize;
 
@@ -135,7 +136,7 @@ pub(super) fn json(training: &Training, printer: &mut Printer) -> io::Result<()>
 }
 
 /// The report for people.
-pub(super) fn text(training: &Training, args: &LearnArgs, printer: &mut Printer) {
+pub(super) fn text(training: &Training, args: &LearnArgs, options: &LearnOptions, printer: &mut Printer) {
     let output = &args.output;
     let mut sites: Vec<&SiteReport> = training.sites.iter().collect();
     sites.sort_by_key(|report| (Reverse(report.saved), Reverse(report.urls)));
@@ -193,7 +194,7 @@ pub(super) fn text(training: &Training, args: &LearnArgs, printer: &mut Printer)
         }
         let shown_edit = |(index, edit): (usize, &'_ Edit)| {
             let only = if edit.fetchable { "" } else { " (in keys only)" };
-            let risky = if risk(edit, site, args.max_loss).is_some() { ", risky" } else { "" };
+            let risky = if risk(edit, site, options.max_loss).is_some() { ", risky" } else { "" };
             let trust =
                 edit.evidence.trust.map_or(String::new(), |trust| format!("[{}{risky}] ", trust.name()));
             let state = match (&edit.off, &edit.pinned) {
@@ -205,7 +206,7 @@ pub(super) fn text(training: &Training, args: &LearnArgs, printer: &mut Printer)
             format!("  edit {index}: {trust}{state}{edit}{only}")
         };
         let mut rules: Vec<(usize, &Edit)> = site.edits().iter().enumerate().collect();
-        rules.sort_by_key(|(_, edit)| Reverse((risk(edit, site, args.max_loss), edit.evidence.urls)));
+        rules.sort_by_key(|(_, edit)| Reverse((risk(edit, site, options.max_loss), edit.evidence.urls)));
         for (index, edit) in rules.into_iter().take(SHOWN_RULES - shown) {
             let (rule, evidence) = (shown_edit((index, edit)), &edit.evidence);
             let record = if site.mirror().is_some() { words::shared_paths } else { words::record };
@@ -226,7 +227,7 @@ pub(super) fn text(training: &Training, args: &LearnArgs, printer: &mut Printer)
     } else {
         printer.note(format_args!("\n{written} written to {target}"));
     }
-    risks(training, args, printer);
+    risks(training, options.max_loss, printer);
     if training.rules.sites().any(|(_, site)| site.mirror().is_some()) {
         printer.hint("mirrors are applied with --trust-mirrors only");
     }
@@ -278,13 +279,13 @@ impl<'a> RiskySite<'a> {
 }
 
 /// Names the edits that may lose most, worst sites first.
-fn risks(training: &Training, args: &LearnArgs, printer: &mut Printer) {
+fn risks(training: &Training, max_loss: f64, printer: &mut Printer) {
     let sites = training.rules.sites();
     let mut sites: Vec<RiskySite<'_>> =
-        sites.filter_map(|(name, site)| RiskySite::new(name, site, args.max_loss)).collect();
+        sites.filter_map(|(name, site)| RiskySite::new(name, site, max_loss)).collect();
     sites.sort_by_key(|site| Reverse(site.edits[0].0));
     for site in sites.iter().take(SHOWN_RISKS) {
-        printer.warning(site.in_words(args.max_loss));
+        printer.warning(site.in_words(max_loss));
     }
     if sites.len() > SHOWN_RISKS {
         let more = counted((sites.len() - SHOWN_RISKS) as u64, "more site", "more sites");

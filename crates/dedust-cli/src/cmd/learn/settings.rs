@@ -7,16 +7,19 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use clap::ValueEnum as _;
+use dedust_learn::LearnOptions;
 use serde::{Deserialize, Serialize};
 
 use super::LearnArgs;
 use crate::args::ReadArgs;
+use crate::failure::option_name;
 
 /// What the rules depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Settings {
-    /// Names and values, as people read them.
-    options: Vec<(String, String)>,
+    options: LearnOptions,
+    /// Names and values of all else, as people read them; empty if they are not given.
+    others: Vec<(String, String)>,
     inputs: Vec<InputFile>,
 }
 
@@ -29,25 +32,15 @@ struct InputFile {
 }
 
 impl Settings {
-    pub(super) fn of(args: &LearnArgs) -> Self {
-        // Every option is named, so that the compiler asks about a new one.
+    pub(super) fn of(args: &LearnArgs, options: &LearnOptions) -> Self {
+        // Every other option is named, so that the compiler asks about a new one.
         let LearnArgs {
             inputs,
             output: _,
-            method,
+            options: _,
             variant,
-            evidence,
             read: ReadArgs { host, column },
-            mode,
-            max_loss,
-            prefer,
-            mirror,
-            no_mirrors,
-            trust_hosts,
-            max_fpr,
             seed,
-            sample,
-            max_sample,
             memory: _,
             part: _,
             keep,
@@ -56,32 +49,19 @@ impl Settings {
             format: _,
         } = args;
         let variant = variant.as_ref().and_then(|variant| variant.to_possible_value());
-        let mirrors: Vec<String> = mirror.iter().map(|(from, to)| format!("{from}={to}")).collect();
-        let wishes: Vec<String> = prefer.iter().map(ToString::to_string).collect();
         let columns: Vec<String> = column.iter().map(ToString::to_string).collect();
-        let given = |is_given: &bool| if *is_given { "given" } else { NOT_GIVEN };
-        let options = [
-            ("--method", method.to_string()),
-            ("--variant", variant.map_or(NOT_GIVEN.into(), |variant| variant.get_name().into())),
-            ("--evidence", evidence.to_string()),
-            ("--host", host.as_deref().unwrap_or(NOT_GIVEN).into()),
-            ("--column", if columns.is_empty() { NOT_GIVEN.into() } else { columns.join(", ") }),
-            ("--mode", mode.name().into()),
-            ("--max-loss", max_loss.to_string()),
-            ("--prefer", if wishes.is_empty() { NOT_GIVEN.into() } else { wishes.join(",") }),
-            ("--mirror", if mirrors.is_empty() { NOT_GIVEN.into() } else { mirrors.join(", ") }),
-            ("--no-mirrors", given(no_mirrors).into()),
-            ("--trust-hosts", given(trust_hosts).into()),
-            ("--max-fpr", max_fpr.to_string()),
+        let others = [
+            ("--variant", variant.map_or(String::new(), |variant| variant.get_name().into())),
+            ("--host", host.clone().unwrap_or_default()),
+            ("--column", columns.join(", ")),
             ("--seed", seed.to_string()),
-            ("--sample", sample.to_string()),
-            ("--max-sample", max_sample.to_string()),
-            ("--keep", keep.as_ref().map_or(NOT_GIVEN.into(), |path| path.display().to_string())),
+            ("--keep", keep.as_ref().map_or(String::new(), |path| path.display().to_string())),
         ];
         // What cannot be expanded is reported when it is read.
         let files = dedust_io::expand(inputs).unwrap_or_else(|_| inputs.clone());
         Self {
-            options: options.map(|(name, value)| (name.into(), value)).into(),
+            options: options.clone(),
+            others: others.map(|(name, value)| (name.into(), value)).into(),
             inputs: files.iter().chain(keep).map(|path| InputFile::of(path)).collect(),
         }
     }
@@ -95,17 +75,15 @@ impl Settings {
 
     /// What another run would do differently with the same inputs.
     pub(super) fn option_difference(&self, other: &Self) -> Option<String> {
-        if self.options.len() != other.options.len() {
-            return Some("it had other options".into());
-        }
-        let mut options = self.options.iter().zip(&other.options);
-        let ((name, was), (_, is)) = options.find(|(was, is)| was != is)?;
-        Some(format!("its {name} was {was}, and now is {is}"))
+        let changes = other.options.changes(&self.options).into_iter();
+        let changes = changes.map(|change| (option_name(&change.name), change.was, change.is));
+        let others = self.others.iter().zip(&other.others).filter(|(was, is)| was != is);
+        let others = others.map(|((name, was), (_, is))| (name.clone(), was.clone(), is.clone()));
+        let (name, was, is) = changes.chain(others).next()?;
+        let shown = |value: String| if value.is_empty() { "not given".to_owned() } else { value };
+        Some(format!("its {name} was {}, and now is {}", shown(was), shown(is)))
     }
 }
-
-/// The value of an option that was left out.
-const NOT_GIVEN: &str = "not given";
 
 impl InputFile {
     fn of(path: &Path) -> Self {
@@ -123,16 +101,16 @@ impl InputFile {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
-    use dedust_learn::EvidenceKinds;
-
     use super::*;
     use crate::commands::{Args, Command};
+    use clap::Parser as _;
 
     fn settings(options: &[&str]) -> Settings {
         let given = ["dedust", "learn", "crawl.jsonl", "-o", "rules.json"];
         match Args::parse_from(given.iter().chain(options)).command {
-            Command::Learn(args) => Settings::of(&args),
+            Command::Learn(args) => {
+                Settings::of(&args, &LearnOptions::default().with(&args.options).unwrap())
+            }
             _ => unreachable!("`learn` was given"),
         }
     }
@@ -159,10 +137,7 @@ mod tests {
             (&["--sample", "0.5"], "its --sample was 0.2, and now is 0.5"),
             (&["--keep", "old.json"], "its --keep was not given, and now is old.json"),
             (&["--max-sample", "9"], "its --max-sample was 100000, and now is 9"),
-            (
-                &["--evidence", "digest"],
-                &format!("its --evidence was {}, and now is digest", EvidenceKinds::AUTO),
-            ),
+            (&["--evidence", "digest"], "its --evidence was auto, and now is digest"),
         ] {
             assert_eq!(difference(options).as_deref(), Some(expected));
         }

@@ -16,8 +16,8 @@ use dedust::RuleSet;
 use dedust_crawl::ReadPosition;
 use dedust_io::OutputFile;
 use dedust_learn::{
-    CrawlStore, EvidenceKinds, PARTS, Progress, SampleSize, SiteReport, StoredCrawl, StoredSite,
-    SuspendedStore, Trainer, Training,
+    CrawlStore, LearnOptions, PARTS, Progress, SiteReport, StoredCrawl, StoredSite, SuspendedStore, Trainer,
+    Training,
 };
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
@@ -29,17 +29,14 @@ use super::part::PartOf;
 use super::settings::Settings;
 use crate::failure::Refusal;
 use crate::line_source::name_of;
-use crate::method::Method;
 use crate::printer::Printer;
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// The folder of a run.
 pub(super) struct Unfinished {
     folder: PathBuf,
     settings: Settings,
-    method: Method,
-    evidence: EvidenceKinds,
     /// Of the sites, where not all are learned.
     part: Option<PartOf>,
     resume: bool,
@@ -103,7 +100,7 @@ struct Learned<R> {
 
 impl Unfinished {
     /// The folder of the run that `args` ask for. What another run left there must be meant to be used or overwritten.
-    pub(super) fn prepare(args: &LearnArgs) -> anyhow::Result<Self> {
+    pub(super) fn prepare(args: &LearnArgs, options: &LearnOptions) -> anyhow::Result<Self> {
         let is_temporary = args.output.as_os_str() == "-";
         let folder = if is_temporary {
             std::env::temp_dir().join(format!("dedust-{}.unfinished", std::process::id()))
@@ -112,9 +109,8 @@ impl Unfinished {
             name.push(".unfinished");
             name.into()
         };
-        let settings = Settings::of(args);
-        let (method, evidence, resume) = (args.method, args.evidence, args.resume);
-        let unfinished = Self { folder, settings, method, evidence, part: args.part, resume, is_temporary };
+        let settings = Settings::of(args, options);
+        let unfinished = Self { folder, settings, part: args.part, resume: args.resume, is_temporary };
         let has_left = unfinished.read_path().exists() || unfinished.has_position();
         if !args.resume && !args.force && has_left {
             return Err(Refusal::new(
@@ -156,13 +152,13 @@ impl Unfinished {
     }
 
     /// What the interrupted run had read, if it had come that far.
-    pub(super) fn resume(&self, sample: SampleSize) -> anyhow::Result<Option<StoredCrawl>> {
+    pub(super) fn resume(&self, options: &LearnOptions) -> anyhow::Result<Option<StoredCrawl>> {
         let path = self.read_path();
         if !self.resume || !path.exists() {
             return Ok(None);
         }
         let Read { sites, .. } = self.load(&path)?;
-        let crawl = StoredCrawl::open(self.evidence, sample, &self.folder, sites)
+        let crawl = StoredCrawl::open(options.evidence, options.sample_size(), &self.folder, sites)
             .with_context(|| self.cannot_read())?;
         Ok(Some(crawl))
     }
@@ -254,7 +250,7 @@ impl Unfinished {
         progress.start(crawl.sites().len(), crawl.rows());
         let parts = (0..PARTS).into_par_iter().filter(|part| self.part.is_none_or(|of| of.has(*part)));
         let learned = parts.map(|part| self.train_part(trainer, crawl, part, progress));
-        Ok(Training::of_parts(self.method.name(), learned.collect::<anyhow::Result<_>>()?))
+        Ok(trainer.unite(learned.collect::<anyhow::Result<_>>()?))
     }
 
     fn train_part(
