@@ -1,8 +1,8 @@
 /*!
 Learning again from the crawls that the server was started with: one run at a time, with progress, that can be cancelled.
 
-Learns as `dedust learn --keep` does with its defaults, on all cores but one. What people decided stays. The rules are written in place of
-the file, and served. Reads no crawl that was not named at the start: a request cannot name files.
+Learns as `dedust learn --keep` does, on all cores but one: with the options that the rule file was learned with, or the defaults if it does
+not say. What people decided stays. The rules are written in place of the file, and served. Reads no crawl that was not named at the start: a request cannot name files.
 */
 
 use std::num::NonZeroUsize;
@@ -12,9 +12,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use dedust::RuleSet;
 use dedust::errors::with_causes;
+use dedust_baselines::{Method, UnknownMethod};
 use dedust_crawl::Watch;
-use dedust_learn::{CrawlStore, EvidenceKinds, Progress, SampleSize, SiteReport, Trainer};
+use dedust_learn::errors::InvalidOption;
+use dedust_learn::{LearnOptions, Progress, SiteReport, Trainer};
 use serde::Serialize;
 
 use crate::error::RulesError;
@@ -52,6 +55,8 @@ pub(crate) enum LearnState {
         sites: u64,
         kept: u64,
         seconds: f64,
+        /// What was asked for: as the rules before were learned.
+        options: Box<LearnOptions>,
     },
     /// It was cancelled. The rules are those before.
     Cancelled,
@@ -103,8 +108,14 @@ enum LearnError {
     Store(#[from] std::io::Error),
     #[error(transparent)]
     Train(#[from] dedust_learn::errors::TrainStoredError),
-    #[error("the settings are out of range")]
-    Settings,
+    #[error(
+        "the options that the rule file was learned with cannot be used; correct `options` in the file, or remove them"
+    )]
+    Options(#[from] InvalidOption),
+    #[error(
+        "method is {0}, as the rule file has it in `options`; learn by `dedust learn --keep`, or with another method"
+    )]
+    Method(Box<str>, #[source] UnknownMethod),
     #[error("cannot start threads")]
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
@@ -135,7 +146,7 @@ impl Learning {
             let run = Arc::clone(&run);
             move || {
                 log.note("learning_started", "learning from the crawls of the server".into());
-                let outcome = run.learn(&crawl, &rules);
+                let outcome = run.learn(&crawl, &rules, &log);
                 log.note("learning_ended", format!("{outcome:?}"));
                 *lock(&run.outcome) = Some(outcome);
             }
@@ -171,13 +182,13 @@ impl Run {
         }
     }
 
-    fn learn(&self, crawl: &[PathBuf], rules: &LiveRules) -> LearnState {
+    fn learn(&self, crawl: &[PathBuf], rules: &LiveRules, log: &Log) -> LearnState {
         let started = Instant::now();
-        let learned = self.train(crawl, rules);
+        let learned = self.train(crawl, rules, log);
         if self.is_cancelled() {
             return LearnState::Cancelled;
         }
-        let written = learned.and_then(|mut learned| {
+        let written = learned.and_then(|(mut learned, options)| {
             rules.change(|rules| {
                 let kept = learned.keep(rules);
                 *rules = learned;
@@ -189,30 +200,46 @@ impl Run {
                     sites: rules.sites().len() as u64,
                     kept,
                     seconds,
+                    options: options.into(),
                 })
             })
         });
         written.unwrap_or_else(|error| LearnState::Failed { error: with_causes(&error) })
     }
 
-    fn train(&self, crawl: &[PathBuf], rules: &LiveRules) -> Result<dedust::RuleSet, LearnError> {
+    fn train(
+        &self,
+        crawl: &[PathBuf],
+        rules: &LiveRules,
+        log: &Log,
+    ) -> Result<(RuleSet, LearnOptions), LearnError> {
         // Before the work, which may be long.
         rules.check_writable()?;
-        let sample = SampleSize::new(0.2, 100_000).ok_or(LearnError::Settings)?;
+        let loaded = rules.current();
+        let asked = loaded.rules.as_ref().map_or(Ok(None), LearnOptions::of_rules)?;
+        let options = asked.unwrap_or_default();
+        let named = |error| LearnError::Method(options.method.clone(), error);
+        let trainer = Trainer::builder()
+            .learner(options.method.parse::<Method>().map_err(named)?)
+            .options(options.clone())
+            .build()?;
+        let changes = options.changes(&LearnOptions::default());
+        let shown = changes.iter().map(|change| format!("{} {}", change.name, change.is)).collect::<Vec<_>>();
+        if !shown.is_empty() {
+            log.note("learning_options", format!("with the options of the rule file: {}", shown.join(", ")));
+        }
         let folder = tempfile::Builder::new().prefix(".dedust-learn-").tempdir_in(rules.folder())?;
-        let mut store = CrawlStore::new(EvidenceKinds::AUTO, sample)
-            .spill_to(folder.path().join("crawl"), HELD_BYTES)
-            .with_mirrors();
+        let mut store = trainer.store().spill_to(folder.path().join("crawl"), HELD_BYTES);
         let inputs = dedust_io::expand(crawl)?;
         let opened = inputs.iter().map(|path: &PathBuf| dedust_crawl::open(Path::new(path), None, &[]));
         let (_, read) =
             dedust_crawl::read_all(opened, &mut RunWatch(self), |seen| seen.observe_in(&mut store));
         read?;
         let stored = store.finish()?;
-        let trainer = Trainer::builder().build().map_err(|_| LearnError::Settings)?;
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(cores.saturating_sub(1).max(1)).build()?;
-        Ok(pool.install(|| trainer.train_stored(&stored, self))?.rules)
+        let learned = pool.install(|| trainer.train_stored(&stored, self))?;
+        Ok((learned.rules, options))
     }
 }
 
