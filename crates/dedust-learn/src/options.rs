@@ -5,7 +5,10 @@ Its fields have the names of the options of `dedust learn`, so that whoever take
 ([`LearnOptions::with`]). A rule file keeps them as JSON. What has no influence on rules, as threads and memory, is not among them.
 */
 
+use std::collections::BTreeMap;
+
 use dedust::RuleSet;
+use dedust::rules::MAX_OPTIONS_BYTES;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -143,17 +146,25 @@ impl LearnOptions {
         if self.max_sample == 0 {
             return Err(InvalidOption::new("max_sample", "is 0, expected 1 or more"));
         }
-        let named_twice = self.mirror.iter().enumerate().find_map(|(at, one)| {
-            let other = self.mirror[..at].iter().find(|other| other.mirror == one.mirror)?;
-            (other.original != one.original).then_some((other, one))
-        });
-        match named_twice {
-            Some((one, other)) => Err(InvalidOption::new(
-                "mirror",
-                format!("is {one} and {other}, expected one original for a site"),
-            )),
-            None => Ok(()),
+        let mut originals = BTreeMap::new();
+        for named in &self.mirror {
+            let other = originals.insert(&named.mirror, named);
+            if let Some(other) = other.filter(|other| other.original != named.original) {
+                let problem = format!("is {other} and {named}, expected one original for a site");
+                return Err(InvalidOption::new("mirror", problem));
+            }
         }
+        // Else rules would be written that cannot be read.
+        if Value::Object(self.to_json()).to_string().len() > MAX_OPTIONS_BYTES {
+            let (mirrors, wishes) = (self.mirror.len(), self.prefer.len());
+            let (name, many) = if mirrors > wishes { ("mirror", mirrors) } else { ("prefer", wishes) };
+            let most = MAX_OPTIONS_BYTES >> 10;
+            let problem = format!(
+                "is a list of {many}, expected so few that rule files need at most {most} KiB for it"
+            );
+            return Err(InvalidOption::new(name, problem));
+        }
+        Ok(())
     }
 
     /// What learners are given beside the corpus, but for what is wanted on single sites.
@@ -258,6 +269,10 @@ mod tests {
         ] {
             assert_eq!(refused(&given), expected);
         }
+        let many: Vec<String> = (0..40_000).map(|at| format!("m{at}.example=original.example")).collect();
+        let expected =
+            "mirror is a list of 40000, expected so few that rule files need at most 1024 KiB for it";
+        assert_eq!(refused(&json!({"mirror": many})), expected);
         assert!(refused(&json!({"evidence": "hearsay"})).starts_with("evidence is hearsay: unknown kind"));
         assert!(
             refused(&json!({"mirror": ["a=b.example"]})).starts_with("mirror is a=b.example: expected two")

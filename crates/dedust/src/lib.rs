@@ -82,9 +82,9 @@ pub mod rules {
     pub use crate::rule::{
         AnyValue, Area, Atom, Change, Closed, Count, DEFAULT_RULES_MEMORY, Decided, DecidedEdits,
         DecidedTwice, Decision, DecisionVerb, Displaced, Edit, EditId, Evidence, Example, FORMAT_VERSION,
-        Fetched, Kept, Mapped, MergeConflict, Merged, Op, Outcome, PathPart, Prefer, Problem, Promise,
-        RefusedEdit, Replace, SiteRules, SiteSummary, Source, Spelling, Spot, Test, Trust, ValueClass,
-        Verdict, lint,
+        Fetched, Kept, MAX_OPTIONS_BYTES, Mapped, MergeConflict, Merged, Op, Outcome, PathPart, Prefer,
+        Problem, Promise, RefusedEdit, Replace, SiteRules, SiteSummary, Source, Spelling, Spot, Test, Trust,
+        ValueClass, Verdict, lint,
     };
     pub use crate::url::{ParamName, TokenKey, Value, tokenize};
 }

@@ -18,7 +18,7 @@ pub const DEFAULT_RULES_MEMORY: u64 = 1_000_000_000;
 pub(super) const MAX_SITE_BYTES: u64 = 32 << 20;
 
 /// Bytes of JSON that a rule file may have about what the learner was asked for: thousands of named mirrors.
-pub(super) const MAX_OPTIONS_BYTES: usize = 1 << 20;
+pub const MAX_OPTIONS_BYTES: usize = 1 << 20;
 
 /// Memory for a site without rules, with its share of the map that it is in.
 const SITE_MEMORY: u64 = 1024;

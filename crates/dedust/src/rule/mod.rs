@@ -43,7 +43,7 @@ pub use evidence::{Evidence, Example, Promise, Trust};
 pub(crate) use file::each_site;
 pub use file::{FORMAT_VERSION, LoadRulesError};
 pub use keep::{Displaced, Kept, place_edit};
-pub use limits::DEFAULT_RULES_MEMORY;
+pub use limits::{DEFAULT_RULES_MEMORY, MAX_OPTIONS_BYTES};
 pub(crate) use limits::{DOMAIN_MEMORY, MAX_EXCEPTION_BYTES, MIRROR_MEMORY};
 pub use lint::{Problem, lint};
 pub use merge::{DecidedTwice, MergeConflict, Merged, Prefer};
