@@ -13,7 +13,6 @@ use dedust::rules::{Edit, Promise, RefusedEdit, SiteRules, SiteSummary};
 use dedust::support::{Rule, without_never_made};
 
 use crate::corpus::Corpus;
-use crate::options::LearnOptions;
 use crate::preference::{PreferredForms, UnmetPreference};
 use crate::progress::Progress;
 use crate::proof::Proof;
@@ -57,7 +56,7 @@ impl<L: Learner + ?Sized> Learner for Arc<L> {
     }
 }
 
-/// What learners are given beside the corpus, of [`LearnOptions`].
+/// What learners are given beside the corpus, of [`LearnOptions`](crate::LearnOptions).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LearnSettings {
@@ -71,7 +70,7 @@ pub struct LearnSettings {
 
 impl Default for LearnSettings {
     fn default() -> Self {
-        LearnOptions::default().settings()
+        Self { max_false_pair_rate: 0.05, proof: Proof::default(), preferred: PreferredForms::default() }
     }
 }
 

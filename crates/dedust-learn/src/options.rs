@@ -58,18 +58,20 @@ pub struct LearnOptions {
 
 impl Default for LearnOptions {
     fn default() -> Self {
+        let LearnSettings { max_false_pair_rate, proof, .. } = LearnSettings::default();
+        let SampleSize { share, most } = SampleSize::default();
         Self {
             evidence: EvidenceKinds::AUTO,
-            max_fpr: 0.05,
-            max_loss: 0.005,
-            max_sample: 100_000,
+            max_fpr: max_false_pair_rate,
+            max_loss: proof.max_loss,
+            max_sample: most,
             method: CanonFd.name().into(),
             mirror: Vec::new(),
-            mode: Mode::default(),
+            mode: proof.mode,
             no_mirrors: false,
             prefer: Vec::new(),
-            sample: 0.2,
-            trust_hosts: false,
+            sample: share,
+            trust_hosts: proof.trusts_hosts,
         }
     }
 }

@@ -39,9 +39,15 @@ impl Mode {
 pub struct Proof {
     /// What counts as proof.
     pub mode: Mode,
-    /// The share of the pages of a site that one edit may lose.
+    /// The share of the pages of a site that one edit may lose. Default: 0.005.
     pub max_loss: f64,
     /// Whether all hosts of a registrable domain are taken to have one owner, so that what they show is enough to join them.
-    /// Otherwise hosts are joined only if they lead to each other.
+    /// Otherwise hosts are joined only if they lead to each other. Default: no.
     pub trusts_hosts: bool,
+}
+
+impl Default for Proof {
+    fn default() -> Self {
+        Self { mode: Mode::default(), max_loss: 0.005, trusts_hosts: false }
+    }
 }

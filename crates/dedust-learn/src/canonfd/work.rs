@@ -49,7 +49,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Clues, Crawl, EvidenceKinds, LearnOptions};
+    use crate::{Clues, Crawl, EvidenceKinds, Proof};
 
     /// Learns from URLs of `p.example`, each with the number of its page; the work, what may be done, and the bytes of the URLs.
     fn work_of(urls: impl Iterator<Item = (String, u32)>) -> (u64, u64, u64) {
@@ -62,7 +62,7 @@ mod tests {
                 crawl.observe(url.as_bytes(), &Clues { cluster: Some(page.as_bytes()), ..Clues::default() });
         }
         let corpora = crawl.into_corpora();
-        let mut search = Search::new(&corpora[0], LearnOptions::default().settings().proof, 0.0);
+        let mut search = Search::new(&corpora[0], Proof::default(), 0.0);
         search.run();
         (search.table.work(), search.max_work, bytes)
     }

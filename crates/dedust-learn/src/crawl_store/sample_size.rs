@@ -10,7 +10,6 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::hash::spread_seed;
 use crate::label::TextHash;
-use crate::options::LearnOptions;
 
 /// How much was observed of a site. Adds up, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,8 +69,8 @@ impl AddAssign for SiteSize {
 /// How many observations of a site are learned from.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SampleSize {
-    share: f64,
-    most: u64,
+    pub(crate) share: f64,
+    pub(crate) most: u64,
 }
 
 /// Bytes of the URLs of a site that are learned from: memory is bounded for long URLs, too.
@@ -85,7 +84,7 @@ const SMALL_SITE_ROWS: u64 = 50_000;
 
 impl Default for SampleSize {
     fn default() -> Self {
-        LearnOptions::default().sample_size()
+        Self { share: 0.2, most: 100_000 }
     }
 }
 
