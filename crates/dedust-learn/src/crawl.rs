@@ -14,9 +14,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::corpus::{Corpus, NO_LABEL, UrlList};
 use crate::evidence::EvidenceKinds;
 use crate::host_links::HostLinks;
-use crate::label::{Clues, LabelBuilder, TextHash};
+use crate::label::{Clues, LabelBuilder};
 use crate::link_targets::LinkTargets;
 use crate::rows::RowBuilder;
+use crate::text_hash::TextHash;
 
 /// Observations of any number of sites.
 ///

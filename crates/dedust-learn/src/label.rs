@@ -38,7 +38,6 @@ Reads no documents, parses no URLs: targets arrive in safe normal form, as the U
 mod chain;
 mod clues;
 mod content;
-mod hash;
 mod labels;
 mod link;
 mod near;
@@ -53,8 +52,6 @@ mod tests;
 
 pub use self::clues::{Clues, MainClues};
 pub(crate) use self::content::{Content, Relation};
-pub(crate) use self::hash::TextHash;
-pub use self::hash::is_digest_of_nothing;
 pub use self::labels::Labels;
 
 use self::link::SiteLinks;
@@ -63,6 +60,7 @@ use self::tie::Ties;
 use self::title::Titles;
 use crate::evidence::{EvidenceKind, EvidenceKinds};
 use crate::likeness::{Likeness, LikenessBuilder, PageText};
+use crate::text_hash::TextHash;
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 

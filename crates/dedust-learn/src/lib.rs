@@ -48,6 +48,7 @@ mod simhash;
 mod site_report;
 #[doc(hidden)]
 pub mod support;
+mod text_hash;
 mod thresholds;
 mod trainer;
 mod union_find;
@@ -63,7 +64,7 @@ pub use crawl_store::{
     find_mirrors,
 };
 pub use evidence::{EvidenceKind, EvidenceKinds};
-pub use label::{Clues, LabelBuilder, Labels, MainClues, is_digest_of_nothing};
+pub use label::{Clues, LabelBuilder, Labels, MainClues};
 pub use learner::{LearnSettings, Learned, Learner};
 pub use link_targets::LinkTargets;
 pub use minhash::{SKETCH_VALUES, Sketch};
@@ -74,6 +75,7 @@ pub use proof::{Mode, Proof};
 pub use recount::Unchecked;
 pub use score::{Score, Tally, score};
 pub use site_report::SiteReport;
+pub use text_hash::is_digest_of_nothing;
 pub use trainer::{Trainer, TrainerBuilder, Training};
 
 /// Every error of this crate.

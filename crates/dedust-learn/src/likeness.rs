@@ -31,8 +31,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::confidence::failure_bound;
 use crate::known_names::{is_listed, looks_random};
-use crate::label::TextHash;
 use crate::minhash::{Sketch, resemblance};
+use crate::text_hash::TextHash;
 use crate::thresholds::THRESHOLDS;
 
 /// What is compared of two observations. 0 stands for what is not known.

@@ -47,7 +47,7 @@ pub(crate) const THRESHOLDS: Thresholds = Thresholds {
         min_votes_of_part: 10,
         max_other_values: 30,
         enough_votes: 300,
-        max_known_votes: 10_000,
+        max_known_votes: 3_000,
         max_refused: 20,
         max_examples: 1000,
         max_duplicates_of_example: 16,

@@ -103,7 +103,8 @@ impl<'c> Table<'c> {
             keys: Vec::new(),
             key_numbers: HashMap::default(),
             made_values: Vec::new(),
-            pairs: Vec::with_capacity(corpus.pair_count()),
+            // Edits make few more.
+            pairs: Vec::with_capacity(corpus.pair_count() + corpus.pair_count() / 8),
             pairs_by_mix: HashMap::default(),
             pairs_by_key: Vec::new(),
             values_by_key: Vec::new(),

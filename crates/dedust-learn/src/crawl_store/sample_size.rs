@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::hash::spread_seed;
-use crate::label::TextHash;
+use crate::text_hash::TextHash;
 
 /// How much was observed of a site. Adds up, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

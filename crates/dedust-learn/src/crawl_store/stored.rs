@@ -22,8 +22,8 @@ use super::{PARTS, SampleSize, SiteSize, damaged, observe, part_of, part_path};
 use crate::corpus::Corpus;
 use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
-use crate::label::TextHash;
 use crate::recount::Unchecked;
+use crate::text_hash::TextHash;
 
 /// Observations of any number of sites, complete.
 #[derive(Debug)]

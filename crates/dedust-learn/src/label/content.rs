@@ -2,8 +2,9 @@
 What was seen at a URL, apart from what ties it to others: does another URL show something else?
 */
 
-use super::{Clues, TextHash};
+use super::Clues;
 use crate::likeness::{Likeness, PageText, identity_of};
+use crate::text_hash::TextHash;
 
 /// What was seen at a URL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
