@@ -271,6 +271,22 @@ fn a_domain_whose_name_has_the_hash_of_another_does_not_speak_for_it() {
 }
 
 #[test]
+fn texts_that_were_chosen_to_have_one_hash_are_two_pages() {
+    let texts = ["victim.com", "0ao2kb6em5gh751ywhhgr8jh5iimf707oledgjl3upb6b99y27ayj00f252z.com"];
+    assert_eq!(xxh3_64(texts[0].as_bytes()), xxh3_64(texts[1].as_bytes()));
+    let mut store = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());
+    for (page, text) in texts.iter().enumerate() {
+        for visit in 0..2 {
+            let url = format!("http://a.example/{page}?visit={visit}");
+            let clues = Clues { digest: Some(text.as_bytes()), ..Clues::default() };
+            store.observe(url.as_bytes(), &clues, None).unwrap();
+        }
+    }
+    let corpora = corpora(&store.finish().unwrap());
+    assert_eq!((corpora[0].0.len(), corpora[0].0.page_count()), (4, 2));
+}
+
+#[test]
 fn a_page_that_names_itself_is_no_page_of_another_site() {
     // Somebody has found a way to place redirects, or a second canonical link, on the pages of the victim.
     let placed = (0..200).flat_map(|page| {
