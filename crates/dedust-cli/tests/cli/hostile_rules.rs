@@ -229,7 +229,7 @@ fn rules_that_need_too_much_memory_are_refused_with_the_limit() {
     exit 2
     --- stderr
     error: cannot use the rules in rules.json
-      cause: the rules need more than 1 MB of memory, which is the limit; 3535 sites and 834915 bytes of JSON were read
+      cause: the rules need more than 1 MB of memory, which is the limit; 2885 sites and 834915 bytes of JSON were read
     hint: put the sites into several files, or allow more: dedust compile RULES -o RULES.bin --memory MB
     ");
     assert_snapshot!(sandbox.dedust(&["compile", "rules.json", "-o", "rules.bin", "--memory", "2"]), @r"
