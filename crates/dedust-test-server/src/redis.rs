@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 use std::thread;
 
 /// A running server. It is killed when dropped.
@@ -26,9 +26,7 @@ impl Redis {
     /// Starts a server with some options in an existing folder; says that the test is skipped where there is none.
     pub fn start(folder: &Path, options: &[&str]) -> Option<Self> {
         let options: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
-        // Free when asked for; nobody else on this machine is likely to take it meanwhile.
-        let address =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr()).unwrap();
+        let address = free_address();
         let Some(server) = spawn(folder, address, &options) else {
             skip();
             return None;
@@ -59,6 +57,19 @@ impl Drop for Redis {
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
+}
+
+/// An address where nothing listens. Its port is below those that the system gives to connections which go out: none of these must take
+/// it while the server is gone.
+fn free_address() -> SocketAddr {
+    static STARTED: AtomicU16 = AtomicU16::new(0);
+    let first = (std::process::id() as u16).wrapping_mul(97);
+    let is_free = |address: &SocketAddr| TcpListener::bind(address).is_ok();
+    let mut addresses = (0..10_000).map(|_| {
+        let port = 20_000 + first.wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed)) % 10_000;
+        SocketAddr::from((Ipv4Addr::LOCALHOST, port))
+    });
+    addresses.find(is_free).expect("a port between 20,000 and 29,999 is free")
 }
 
 /// Starts the program, and waits until it has read its files and answers.
