@@ -53,7 +53,8 @@ impl SiteSize {
     /// The observations that are few enough for memory.
     pub(super) fn rows_within_memory(self) -> u64 {
         let share = |most: u64, all: u64| (most as f64 / all.max(1) as f64).min(1.0);
-        (self.rows as f64 * share(MAX_SITE_BYTES, self.bytes).min(share(MAX_SITE_PARTS, self.parts))) as u64
+        let parts = (MAX_PARTS_OF_URL * self.rows).clamp(MIN_SITE_PARTS, MAX_SITE_PARTS);
+        (self.rows as f64 * share(MAX_SITE_BYTES, self.bytes).min(share(parts, self.parts))) as u64
     }
 }
 
@@ -76,8 +77,15 @@ pub struct SampleSize {
 /// Bytes of the URLs of a site that are learned from: memory is bounded for long URLs, too.
 const MAX_SITE_BYTES: u64 = 64 << 20;
 
-/// Parts of the URLs of a site that are learned from: each is held in several tables. Of 100,000 URLs, 41 for each.
+/// Parts of the URLs of a site that are learned from: each is held in several tables.
 const MAX_SITE_PARTS: u64 = 4 << 20;
+
+/// Parts of each of them, on average: of URLs that have more, which hardly any site has, fewer are learned from. So memory depends on the
+/// number of URLs, and not on how many parts somebody puts into them.
+const MAX_PARTS_OF_URL: u64 = 32;
+
+/// As many parts are learned from in any case.
+const MIN_SITE_PARTS: u64 = 1 << 16;
 
 /// A site of up to so many observations is learned from whole.
 const SMALL_SITE_ROWS: u64 = 50_000;
@@ -107,7 +115,7 @@ impl SampleSize {
     /// The size below which, in each respect, a site is learned from whole.
     pub fn always_whole(self) -> SiteSize {
         let rows = SMALL_SITE_ROWS.min(self.most);
-        SiteSize { rows, bytes: MAX_SITE_BYTES, parts: MAX_SITE_PARTS, digest: 0 }
+        SiteSize { rows, bytes: MAX_SITE_BYTES, parts: MIN_SITE_PARTS, digest: 0 }
     }
 
     /// Whether some observations of a site of this size are not learned from.
@@ -126,7 +134,9 @@ mod tests {
         let size =
             |parts: u64| SiteSize { rows: 100_000, bytes: 20_000_000, parts: 100_000 * parts, digest: 0 };
         assert_eq!(all.of(size(20)), 100_000);
-        assert_eq!(all.of(size(200)), MAX_SITE_PARTS / 200);
+        assert_eq!(all.of(size(200)), 16_000, "as many parts as of 100,000 URLs of 32 each");
+        let few = SiteSize { rows: 300, bytes: 60_000, parts: 60_000, digest: 0 };
+        assert_eq!(all.of(few), 300, "a small site is learned from whole");
         assert!(all.leaves_out(size(200)) && !all.leaves_out(size(20)));
     }
 
