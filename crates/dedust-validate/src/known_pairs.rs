@@ -12,7 +12,7 @@ noted too, and tried again. A last line that was cut off is ignored.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -141,6 +141,9 @@ impl KnownPairs {
     }
 }
 
+/// The longest line that is read, with its end: room for two URLs as long as rows may be. A device may have no end of a line at all.
+const MAX_LINE_BYTES: usize = 64 << 20;
+
 /// The pairs in the file, and whether its last line was cut off.
 fn read(file: &File, path: &Path) -> Result<(HashMap<Pair, Comparison>, bool), StateError> {
     let mut known = HashMap::new();
@@ -149,12 +152,15 @@ fn read(file: &File, path: &Path) -> Result<(HashMap<Pair, Comparison>, bool), S
     let mut is_cut = false;
     loop {
         line.clear();
-        let length = reader.read_until(b'\n', &mut line);
+        let length = (&mut reader).take(MAX_LINE_BYTES as u64).read_until(b'\n', &mut line);
         if length.map_err(|source| StateError::Read { path: path.to_owned(), source })? == 0 {
             return Ok((known, is_cut));
         }
         number += 1;
         is_cut = line.last() != Some(&b'\n');
+        if is_cut && line.len() == MAX_LINE_BYTES {
+            return Err(StateError::Malformed { path: path.to_owned(), line: number });
+        }
         if line.trim_ascii().is_empty() {
             continue;
         }
@@ -218,6 +224,15 @@ mod tests {
         state.note(&pair(2), &Comparison::Same(None)).unwrap();
         drop(state);
         assert_eq!(KnownPairs::open(&path).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_file_whose_line_does_not_end_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("zeros");
+        File::create(&path).unwrap().set_len(MAX_LINE_BYTES as u64 + 1).unwrap();
+        let refused = KnownPairs::open(&path).map(drop);
+        assert!(matches!(refused, Err(StateError::Malformed { line: 1, .. })), "{refused:?}");
     }
 
     #[test]
