@@ -14,15 +14,17 @@ const ROUNDS: usize = 9;
 pub fn bytes_of_all(normalizer: &Normalizer, urls: &[String]) -> (usize, usize) {
     let bytes = (keys(normalizer, urls), canonical_urls(normalizer, urls));
     assert_eq!(bytes, (one_key_at_a_time(normalizer, urls), one_url_at_a_time(normalizer, urls)));
+    assert_eq!(bytes.0 + bytes.1, both(normalizer, urls));
     bytes
 }
 
 /// Lets keys and canonical URLs race against two URL parsers, on a list in no order and site by site.
 pub fn race_all(list: &str, what: &str, normalizer: &Normalizer, urls: &[String]) {
     let no_rules = Normalizer::default();
-    let contestants: [Contestant<'_>; 8] = [
+    let contestants: [Contestant<'_>; 9] = [
         ("dedust, keys", &|urls| keys(normalizer, urls)),
         ("dedust, canonical URLs", &|urls| canonical_urls(normalizer, urls)),
+        ("dedust, both", &|urls| both(normalizer, urls)),
         ("dedust, one key at a time", &|urls| one_key_at_a_time(normalizer, urls)),
         ("dedust, one URL at a time", &|urls| one_url_at_a_time(normalizer, urls)),
         ("dedust, keys, no rules", &|urls| one_key_at_a_time(&no_rules, urls)),
@@ -59,6 +61,14 @@ fn canonical_urls(normalizer: &Normalizer, urls: &[String]) -> usize {
     let mut written = 0;
     normalizer.each_canonical(urls.iter().map(|url| url.as_bytes()), &mut Scratch::default(), |_, url| {
         written += url.map_or(0, |url| black_box(url).len());
+    });
+    written
+}
+
+fn both(normalizer: &Normalizer, urls: &[String]) -> usize {
+    let mut written = 0;
+    normalizer.each_both(urls.iter().map(|url| url.as_bytes()), &mut Scratch::default(), |_, both| {
+        written += both.map_or(0, |both| black_box(both.key).len() + black_box(both.canonical).len());
     });
     written
 }

@@ -53,7 +53,7 @@ mod with_causes;
 
 pub use compiled::{LeftOut, LeftOutReason, holds_compiled, is_compiled};
 pub use explained_url::ExplainedUrl;
-pub use normalizer::{CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
+pub use normalizer::{Both, CanonicalUrl, Explanation, Normalizer, Scratch, UrlKey};
 pub use rule::RuleSet;
 pub use url::{ParsedUrl, site_of};
 

@@ -11,11 +11,14 @@ Two outputs that are never mixed:
 Both hold for every URL: `key(canonical(u)) == key(u)`, and `canonical(canonical(u)) == canonical(u)`.
 */
 
+mod both;
 mod edited;
 mod explain;
 mod many;
 mod text;
 
+use self::both::Apart;
+pub use self::both::Both;
 pub use self::explain::Explanation;
 pub use self::text::{CanonicalUrl, UrlKey};
 
@@ -82,6 +85,7 @@ struct OutputBuffers {
     again: ParsedUrl,
     again_out: TextBuffer,
     key: TextBuffer,
+    apart: Apart,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -214,7 +218,7 @@ impl Normalizer {
     pub fn key_with<'s>(&self, url: &[u8], scratch: &'s mut Scratch) -> Result<&'s [u8], ParseUrlError> {
         let Scratch { url: parsed, buffers, hosts, .. } = scratch;
         let mut program = None;
-        self.parse_with(url, Wanted::Key, parsed, hosts, &mut buffers.work, &mut program)?;
+        self.parse_with(url, parsed, hosts, &mut program)?;
         Ok(self.key_of(parsed, program.as_ref(), buffers))
     }
 
@@ -226,13 +230,29 @@ impl Normalizer {
     ) -> Result<&'s [u8], ParseUrlError> {
         let Scratch { url: parsed, buffers, hosts, .. } = scratch;
         let mut program = None;
-        self.parse_with(url, Wanted::Url, parsed, hosts, &mut buffers.work, &mut program)?;
+        self.parse_with(url, parsed, hosts, &mut program)?;
         Ok(self.canonical_of(parsed, program.as_ref(), buffers))
     }
 
+    /// The key of a URL of a site with a program, if it has any.
     #[inline]
     fn key_of<'s>(
         &self,
+        url: &'s mut ParsedUrl,
+        program: Option<&Program<'_>>,
+        buffers: &'s mut OutputBuffers,
+    ) -> &'s [u8] {
+        match program {
+            Some(site) if site.has_preparation() => {
+                let program = self.prepare(site, Wanted::Key, url, &mut buffers.work);
+                Self::prepared_key(url, program.as_ref(), buffers)
+            }
+            _ => Self::prepared_key(url, program, buffers),
+        }
+    }
+
+    #[inline(always)]
+    fn prepared_key<'s>(
         url: &'s ParsedUrl,
         program: Option<&Program<'_>>,
         buffers: &'s mut OutputBuffers,
@@ -240,7 +260,8 @@ impl Normalizer {
         if let Some(program) = program
             && program.has_edits()
         {
-            return Self::edited_key(program, url, buffers);
+            let OutputBuffers { work, out, .. } = buffers;
+            return Self::edited_key(program, url, work, out);
         }
         if let Some(program) = program
             && url.userinfo().is_some()
@@ -252,8 +273,25 @@ impl Normalizer {
         write_key(rule.as_ref(), url, work, out)
     }
 
+    /// The canonical URL of a URL of a site with a program, if it has any.
     #[inline]
     fn canonical_of<'s>(
+        &self,
+        url: &'s mut ParsedUrl,
+        program: Option<&Program<'_>>,
+        buffers: &'s mut OutputBuffers,
+    ) -> &'s [u8] {
+        match program {
+            Some(site) if site.has_preparation() => {
+                let program = self.prepare(site, Wanted::Url, url, &mut buffers.work);
+                self.prepared_canonical(url, program.as_ref(), buffers)
+            }
+            _ => self.prepared_canonical(url, program, buffers),
+        }
+    }
+
+    #[inline(always)]
+    fn prepared_canonical<'s>(
         &self,
         url: &'s ParsedUrl,
         program: Option<&Program<'_>>,
@@ -320,25 +358,18 @@ impl Normalizer {
         })
     }
 
-    /// Like [`Normalizer::parse`], for hosts that may have been met before.
+    /// Reads `url` and finds the rules of its site, whose host may have been met before. Nothing is done to the URL yet.
     #[inline(always)]
     fn parse_with<'p>(
         &'p self,
         url: &[u8],
-        wanted: Wanted,
         parsed: &mut ParsedUrl,
         hosts: &mut Hosts,
-        work: &mut Work,
         program: &mut Option<Program<'p>>,
     ) -> Result<(), ParseUrlError> {
         parsed.parse_from(url)?;
         let (start, end) = (parsed.parts().host_start as usize, parsed.parts().host_end as usize);
         self.image.find(parsed.padded(), start, end, hosts, program);
-        if let Some(site) = program
-            && site.has_preparation()
-        {
-            *program = self.prepare(site, wanted, parsed, work);
-        }
         Ok(())
     }
 

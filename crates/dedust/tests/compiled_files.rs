@@ -91,6 +91,14 @@ fn many_at_a_time_are_as_one_at_a_time() {
         at += 1;
     });
     assert_eq!(at, urls.len());
+    at = 0;
+    normalizer.each_both(urls.iter().map(|url| url.as_bytes()), &mut many, |url, both| {
+        assert_eq!(url, urls[at].as_bytes());
+        assert_eq!(both.map(|both| both.key), normalizer.key_with(url, &mut one));
+        assert_eq!(both.map(|both| both.canonical), normalizer.normalize_with(url, &mut one));
+        at += 1;
+    });
+    assert_eq!(at, urls.len());
 }
 
 #[test]
@@ -169,8 +177,8 @@ fn other_files_are_refused_with_a_reason() {
     assert!(matches!(open(&path, EVERY_OPERATION), Err(OpenRulesError::Foreign)));
     assert!(matches!(open(&path, b""), Err(OpenRulesError::Foreign)));
     let mut newer = compiled();
-    newer[8] = 12;
+    newer[8] = 13;
     let error = open(&path, &newer).unwrap_err();
-    assert_eq!(error.to_string(), "compiled rules have format version 12, this build reads version 11");
+    assert_eq!(error.to_string(), "compiled rules have format version 13, this build reads version 12");
     assert!(matches!(Normalizer::open(path.with_extension("none")), Err(OpenRulesError::Read(_))));
 }

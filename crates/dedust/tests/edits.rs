@@ -27,6 +27,12 @@ fn check(normalizer: &Normalizer, url: &str, key: &str, canonical: &str) {
     };
     assert_eq!(normalizer.key(full(url)).unwrap().to_string(), full(key), "key of {url}");
     assert_eq!(normalizer.normalize(full(url)).unwrap().to_string(), full(canonical), "canonical of {url}");
+    let (both_key, both_canonical) = normalizer.both(full(url)).unwrap();
+    assert_eq!(
+        (both_key.to_string(), both_canonical.to_string()),
+        (full(key), full(canonical)),
+        "both of {url}"
+    );
 }
 
 /// Checks that neither edits nor order of parameters change a URL.

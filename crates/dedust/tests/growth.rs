@@ -41,7 +41,9 @@ fn check(normalizer: &Normalizer, url: &str) -> usize {
     assert!(canonical.as_bytes().len() <= max_len, "{} bytes of {start}", canonical.as_bytes().len());
     assert!(normalizer.key(&canonical).unwrap() == key, "the canonical URL has the key of {start}");
     assert!(normalizer.normalize(&canonical).unwrap() == canonical, "the canonical URL of {start} stays");
-    key.as_bytes().len()
+    let length = key.as_bytes().len();
+    assert!(normalizer.both(url).unwrap() == (key, canonical), "both of {start}");
+    length
 }
 
 #[test]

@@ -349,6 +349,7 @@ proptest! {
             let canonical = normalizer.normalize(&url).unwrap();
             prop_assert_eq!(normalizer.key(&canonical).unwrap(), normalizer.key(&url).unwrap());
             prop_assert_eq!(&normalizer.normalize(&canonical).unwrap(), &canonical);
+            prop_assert_eq!(normalizer.both(&url).unwrap(), (normalizer.key(&url).unwrap(), canonical));
         }
     }
 
@@ -371,6 +372,7 @@ proptest! {
             let canonical = normalizer.normalize(&url).unwrap();
             prop_assert_eq!(normalizer.key(&canonical).unwrap(), normalizer.key(&url).unwrap(), "{}", url);
             prop_assert_eq!(&normalizer.normalize(&canonical).unwrap(), &canonical, "{}", url);
+            prop_assert_eq!(normalizer.both(&url).unwrap(), (normalizer.key(&url).unwrap(), canonical));
         }
     }
 

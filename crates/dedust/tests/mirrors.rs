@@ -44,6 +44,9 @@ fn a_url_of_a_mirror_is_one_of_the_original() {
         assert_eq!(normalizer.normalize(url).unwrap(), expected);
         assert_eq!(normalizer.key(url).unwrap(), normalizer.key(expected).unwrap());
         assert_eq!(normalizer.normalize(expected).unwrap(), expected);
+        let (key, canonical) = normalizer.both(url).unwrap();
+        assert_eq!(key, normalizer.key(expected).unwrap());
+        assert_eq!(canonical, expected);
     }
     let mut many = Vec::new();
     normalizer.each_canonical(
@@ -68,6 +71,9 @@ fn pages_that_may_not_be_there_are_fetched_where_they_were_seen() {
     let url = "http://old.example/a?sid=1";
     assert_eq!(normalizer.normalize(url).unwrap(), url);
     assert_eq!(normalizer.key(url).unwrap(), "http://new.example/a");
+    let (key, canonical) = normalizer.both(url).unwrap();
+    assert_eq!(key, "http://new.example/a");
+    assert_eq!(canonical, url);
 }
 
 #[test]

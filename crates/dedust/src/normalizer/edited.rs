@@ -4,22 +4,32 @@ Keys and canonical URLs of sites that have edits.
 
 use std::ops::Range;
 
-use super::{Normalizer, OutputBuffers, Wanted};
+use super::{Both, Normalizer, OutputBuffers, Wanted, Work};
 use crate::identity_key::write_identity_key;
 use crate::program::Program;
 use crate::program::edits::{EditProgram, Edited, EditedUrl};
 use crate::text_buffer::TextBuffer;
 use crate::url::ParsedUrl;
 
+/// What came of rewriting a URL.
+#[derive(Default)]
+struct Rewritten<'p> {
+    /// Whether its canonical URL is another.
+    is_rewritten: bool,
+    /// The edits of the site, if the parts that they were made to are now those of a URL with the same key: its own, or those of its
+    /// canonical URL. The key can then be made from them.
+    of_same_key: Option<EditProgram<'p>>,
+}
+
 impl Normalizer {
-    /// The key that the edits of a site give a URL.
+    /// The key that the edits of a site give a URL, written to `out` if it is not the URL itself.
     #[inline]
     pub(super) fn edited_key<'s>(
         program: &Program<'_>,
         url: &'s ParsedUrl,
-        buffers: &'s mut OutputBuffers,
+        work: &mut Work,
+        out: &'s mut TextBuffer,
     ) -> &'s [u8] {
-        let OutputBuffers { work, out, .. } = buffers;
         if let Some(edits) = EditProgram::new(program)
             && url.is_hierarchical()
             && work.edited.read(url, &edits)
@@ -38,25 +48,58 @@ impl Normalizer {
         url: &'s ParsedUrl,
         buffers: &'s mut OutputBuffers,
     ) -> &'s [u8] {
+        let is_rewritten = self.rewrite(program, url, buffers).is_rewritten;
+        if is_rewritten { buffers.out.as_bytes() } else { url.as_bytes() }
+    }
+
+    /// Both, from one reading of the URL wherever that is possible.
+    #[inline]
+    pub(super) fn edited_both<'s>(
+        &self,
+        program: &Program<'_>,
+        url: &'s ParsedUrl,
+        buffers: &'s mut OutputBuffers,
+    ) -> Both<'s> {
+        let Rewritten { is_rewritten, of_same_key } = self.rewrite(program, url, buffers);
+        let OutputBuffers { work, out, key, .. } = buffers;
+        let canonical = if is_rewritten { out.as_bytes() } else { url.as_bytes() };
+        let key = match of_same_key {
+            Some(edits) => work.edited.key_of_canonical(url, &edits, canonical, key),
+            None => Self::edited_key(program, url, work, key),
+        };
+        Both { key, canonical }
+    }
+
+    /// Makes those edits to a URL whose results can be fetched. The canonical URL is then in `out`, unless it is the URL itself.
+    #[inline]
+    fn rewrite<'p>(
+        &self,
+        program: &Program<'p>,
+        url: &ParsedUrl,
+        buffers: &mut OutputBuffers,
+    ) -> Rewritten<'p> {
         if url.userinfo().is_some() {
-            return url.as_bytes();
+            return Rewritten::default();
         }
         let OutputBuffers { work, out, key, again_out, .. } = buffers;
-        let Some(edits) = read(program, url, &mut work.edited) else { return url.as_bytes() };
+        let Some(edits) = read(program, url, &mut work.edited) else { return Rewritten::default() };
         let has_same_rules = |out: &TextBuffer, host: Range<usize>| {
             let other = self.image.index().site(out.padded(), host.start, host.end);
             other.is_some_and(|other| program.is_same(&other))
         };
-        let is_canonical = match work.edited.rewrite(url, &edits, out, has_same_rules) {
-            Edited::Unchanged => false,
-            Edited::Canonical => true,
+        match work.edited.rewrite(url, &edits, out, has_same_rules) {
+            Edited::Unchanged => Rewritten { is_rewritten: false, of_same_key: Some(edits) },
+            Edited::Refused => Rewritten::default(),
+            Edited::Canonical => Rewritten { is_rewritten: true, of_same_key: Some(edits) },
             Edited::SameIfKeysAre => {
                 let edited_key = work.edited.key(url, &edits, again_out);
-                has_key(edited_key, url, &edits, &mut work.edited, key)
+                let is_rewritten = has_key(edited_key, url, &edits, &mut work.edited, key);
+                Rewritten { is_rewritten, of_same_key: None }
             }
-            Edited::Unknown => self.is_stable(url, &edits, buffers),
-        };
-        if is_canonical { buffers.out.as_bytes() } else { url.as_bytes() }
+            Edited::Unknown => {
+                Rewritten { is_rewritten: self.is_stable(url, &edits, buffers), of_same_key: None }
+            }
+        }
     }
 
     /// Whether the URL in `out`, which edits made of `url`, has the same key and stays as it is: by reading it and making
@@ -70,7 +113,7 @@ impl Normalizer {
         let edited = &mut work.edited;
         let Some(again_edits) = read(&program, again, edited) else { return false };
         // A URL that is rewritten once more is not stable, whatever the rules of its host are.
-        if edited.rewrite(again, &again_edits, again_out, |_, _| true) != Edited::Unchanged
+        if !edited.rewrite(again, &again_edits, again_out, |_, _| true).is_same_url()
             || !edited.read(again, &again_edits)
         {
             return false;

@@ -2,7 +2,7 @@
 Keys and canonical URLs of many URLs.
 */
 
-use super::{Normalizer, OutputBuffers, Scratch, Wanted};
+use super::{Both, Normalizer, OutputBuffers, Scratch};
 use crate::compiled::{Found, MAX_HOSTS};
 use crate::encoding::is_same;
 use crate::program::Program;
@@ -50,7 +50,7 @@ impl Normalizer {
         scratch: &mut Scratch,
         mut each: impl FnMut(&'u [u8], Result<&[u8], ParseUrlError>),
     ) {
-        self.each(urls, Wanted::Key, scratch, |input, url, program, buffers| {
+        self.each(urls, scratch, |input, url, program, buffers| {
             each(input, url.map(|url| self.key_of(url, program, buffers)))
         });
     }
@@ -63,8 +63,21 @@ impl Normalizer {
         scratch: &mut Scratch,
         mut each: impl FnMut(&'u [u8], Result<&[u8], ParseUrlError>),
     ) {
-        self.each(urls, Wanted::Url, scratch, |input, url, program, buffers| {
+        self.each(urls, scratch, |input, url, program, buffers| {
             each(input, url.map(|url| self.canonical_of(url, program, buffers)));
+        });
+    }
+
+    /// Like [`Normalizer::both_with`] for many URLs, and faster: hands each URL with its key and canonical form to `each`, in their
+    /// order.
+    pub fn each_both<'u>(
+        &self,
+        urls: impl IntoIterator<Item = &'u [u8]>,
+        scratch: &mut Scratch,
+        mut each: impl FnMut(&'u [u8], Result<Both<'_>, ParseUrlError>),
+    ) {
+        self.each(urls, scratch, |input, url, program, buffers| {
+            each(input, url.map(|url| self.both_of(url, program, buffers)));
         });
     }
 
@@ -73,14 +86,18 @@ impl Normalizer {
     fn each<'u>(
         &self,
         urls: impl IntoIterator<Item = &'u [u8]>,
-        wanted: Wanted,
         scratch: &mut Scratch,
-        finish: impl FnMut(&'u [u8], Result<&ParsedUrl, ParseUrlError>, Option<&Program<'_>>, &mut OutputBuffers),
+        finish: impl FnMut(
+            &'u [u8],
+            Result<&mut ParsedUrl, ParseUrlError>,
+            Option<&Program<'_>>,
+            &mut OutputBuffers,
+        ),
     ) {
         if self.image.is_cached() {
-            self.each_cached(urls, wanted, scratch, finish);
+            self.each_cached(urls, scratch, finish);
         } else {
-            self.each_prefetched(urls, wanted, scratch, finish);
+            self.each_prefetched(urls, scratch, finish);
         }
     }
 
@@ -89,11 +106,10 @@ impl Normalizer {
     fn each_cached<'u>(
         &self,
         urls: impl IntoIterator<Item = &'u [u8]>,
-        wanted: Wanted,
         scratch: &mut Scratch,
         mut finish: impl FnMut(
             &'u [u8],
-            Result<&ParsedUrl, ParseUrlError>,
+            Result<&mut ParsedUrl, ParseUrlError>,
             Option<&Program<'_>>,
             &mut OutputBuffers,
         ),
@@ -103,26 +119,18 @@ impl Normalizer {
         let (mut hosts, mut program, mut is_last_known) = (self.image.known_hosts(hosts), None, false);
         for input in urls {
             let parsed = url.parse_from(input);
-            let prepared;
             let mut applied = None;
-            let mut is_known = parsed.is_ok();
-            if is_known {
+            if parsed.is_ok() {
                 // Links of one page mostly lead to one host.
                 if !is_last_known || !have_same_host(url, last) {
                     let (start, end) = (url.parts().host_start as usize, url.parts().host_end as usize);
                     hosts.find(url.padded(), start, end, &mut program);
                 }
                 applied = program.as_ref();
-                if let Some(program) = &program
-                    && program.has_preparation()
-                {
-                    prepared = self.prepare(program, wanted, url, &mut buffers.work);
-                    applied = prepared.as_ref();
-                    is_known = false;
-                }
             }
-            is_last_known = is_known;
-            finish(input, parsed.map(|()| &*url), applied, buffers);
+            // What comes before the rules may change the host.
+            is_last_known = parsed.is_ok() && !applied.is_some_and(|program| program.has_preparation());
+            finish(input, parsed.map(|()| &mut *url), applied, buffers);
             std::mem::swap(&mut url, &mut last);
         }
     }
@@ -132,11 +140,10 @@ impl Normalizer {
     fn each_prefetched<'u>(
         &self,
         urls: impl IntoIterator<Item = &'u [u8]>,
-        wanted: Wanted,
         scratch: &mut Scratch,
         mut finish: impl FnMut(
             &'u [u8],
-            Result<&ParsedUrl, ParseUrlError>,
+            Result<&mut ParsedUrl, ParseUrlError>,
             Option<&Program<'_>>,
             &mut OutputBuffers,
         ),
@@ -173,14 +180,7 @@ impl Normalizer {
                     finish(input, Err(error), None, buffers);
                     continue;
                 }
-                if let Some(program) = &program
-                    && program.has_preparation()
-                {
-                    let prepared = self.prepare(program, wanted, url, &mut buffers.work);
-                    finish(input, Ok(url), prepared.as_ref(), buffers);
-                } else {
-                    finish(input, Ok(url), program.as_ref(), buffers);
-                }
+                finish(input, Ok(url), program.as_ref(), buffers);
             }
         }
     }

@@ -121,9 +121,8 @@ impl EditedUrl {
             parts.has_slash = false;
             parts.touched.path = true;
         }
-        if url.parts().scheme_end == 5
+        if parts.scheme == Piece::new(0, b"https".len())
             && early & bit_of(HTTP, scope) != 0
-            && !parts.touched.scheme
             && url.scheme() == b"https"
         {
             parts.scheme.end -= 1;

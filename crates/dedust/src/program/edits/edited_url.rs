@@ -92,6 +92,22 @@ impl Touched {
         self.is_before_path() || self.path || self.query || self.hashbang
     }
 
+    /// What either says.
+    pub(super) fn or(self, other: Self) -> Self {
+        let Self { scheme, host, port, path, query, hashbang, path_text, query_text, is_forgotten } = other;
+        Self {
+            scheme: self.scheme | scheme,
+            host: self.host | host,
+            port: self.port | port,
+            path: self.path | path,
+            query: self.query | query,
+            hashbang: self.hashbang | hashbang,
+            path_text: self.path_text | path_text,
+            query_text: self.query_text | query_text,
+            is_forgotten: self.is_forgotten | is_forgotten,
+        }
+    }
+
     pub(super) fn is_before_path(self) -> bool {
         self.scheme || self.host || self.port
     }

@@ -17,8 +17,8 @@ use super::values::{OF_PATH, OF_QUERY, ValueHash, sort_into_buckets};
 use super::{
     BARE, BITS, COUNT_AT, CompiledSite, DEPTHS, DEPTHS_AT, EDITS_AT, END_WIDTH, ENDS_AT, EditMask,
     FEATURES_AT, FETCHABLE_AT, FIRST_LABEL_AT, FLAGS_AT, Feature, HAS_FOLDS, HAS_PATH_VALUES, HEAD_BYTES,
-    LABEL_AT, MASK_BYTES, MATTERS_AT, NO_LABELS, NO_TEXT, PATH_NAMES_AT, QUERY_NAMES_AT, SPLITS_PARAMS,
-    TEXTS_AT, TOTAL_AT, UNLIMITED_AT, VALUE_TABLE_AT, VALUES_AT, early_bits,
+    KEYS_ONLY_AT, LABEL_AT, MASK_BYTES, MATTERS_AT, NO_LABELS, NO_TEXT, PATH_NAMES_AT, QUERY_NAMES_AT,
+    SPLITS_PARAMS, TEXTS_AT, TOTAL_AT, UNLIMITED_AT, VALUE_TABLE_AT, VALUES_AT, early_bits,
 };
 use crate::delimiters::LANES;
 use crate::encoding::{Encode as _, TooLarge};
@@ -74,6 +74,10 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
         }
         if edit.fetchable {
             head.add(FETCHABLE_AT, bit);
+        }
+        // One that is the last for a URL ends the list there, whatever it changes.
+        if !edit.fetchable || edit.last {
+            head.add(KEYS_ONLY_AT, bit);
         }
         if edit.fetchable || !is_alone {
             head.add(MATTERS_AT, bit);

@@ -14,7 +14,7 @@ site    fingerprints  one byte for each name of a query parameter, of a path par
         ends          of the texts: 0, then one number for each, of 1, 2 or 4 bytes
         texts         the names, then all others, without gaps
 
-shape   header        164 bytes, see `Head`, and 96 where edits change spellings
+shape   header        172 bytes, see `Head`, and 96 where edits change spellings
         names         12 bytes each: edits that wait for it, what is done early
         values        16 bytes each: edits that wait for it, its text, whose value it is
         offsets       of the edits, 4 bytes each
@@ -55,7 +55,7 @@ use crate::encoding::{Cursor, array_at, is_same, u16_at, u32_at, u64_at};
 use crate::program::{CompiledSite, END_WIDTH, Program, Texts};
 use crate::url::{PADDING, RawValue};
 
-const HEAD_BYTES: usize = 164;
+const HEAD_BYTES: usize = 172;
 const NAME_BYTES: usize = 4 + MASK_BYTES;
 const VALUE_BYTES: usize = 8 + MASK_BYTES;
 /// For every area and character a mask of edits.
@@ -137,6 +137,7 @@ const TEXTS_AT: usize = 156;
 const FIRST_LABEL_AT: usize = 160;
 /// The logarithm of the length up to which URLs do not run out of room unseen: see `growth.rs`.
 const UNLIMITED_AT: usize = 161;
+const KEYS_ONLY_AT: usize = 164;
 
 /// No edit speaks of labels.
 const NO_LABELS: u8 = u8::MAX;
@@ -318,6 +319,12 @@ impl<'a> EditProgram<'a> {
     #[inline(always)]
     fn matters(&self) -> EditMask {
         u64_at(self.head, MATTERS_AT)
+    }
+
+    /// The edits that must be asked for the key of a canonical URL: the others have nothing to change there.
+    #[inline(always)]
+    fn of_keys_only(&self) -> EditMask {
+        u64_at(self.head, KEYS_ONLY_AT)
     }
 
     /// The length up to which URLs do not run out of room unseen: see `growth.rs`.

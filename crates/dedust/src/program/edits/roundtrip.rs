@@ -19,8 +19,10 @@ use crate::url::{ParsedUrl, is_query_text};
 /// What edits make of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edited {
-    /// Nothing that could be fetched, or the URL itself.
+    /// Nothing: the parts are as they were read.
     Unchanged,
+    /// Nothing that could be fetched, or the URL itself.
+    Refused,
     /// Another URL, which is canonical.
     Canonical,
     /// Another URL, which is canonical if it has the same key as the first.
@@ -41,6 +43,13 @@ enum Roundtrip {
 /// URLs longer than this are not vouched for: what is written may be too long to be a URL.
 const MAX_BYTES: usize = 1 << 20;
 
+impl Edited {
+    /// Whether the URL stays as it is.
+    pub(crate) fn is_same_url(self) -> bool {
+        matches!(self, Self::Unchanged | Self::Refused)
+    }
+}
+
 impl EditedUrl {
     /// Makes those edits to a URL that was read whose results can be fetched, and writes the result to `out` if that is
     /// another URL. Whether a part of `out`, another host, has the same rules, is asked where it is not known.
@@ -57,17 +66,19 @@ impl EditedUrl {
         if !is_changed_early && self.stays(program) {
             return Edited::Unchanged;
         }
+        let was_split = self.parts.is_split;
         let first = self.run(url, program, Scope::Fetchable, EditMask::MAX);
         if first.changed == 0 && !is_changed_early {
-            return Edited::Unchanged;
+            // That `;` separates parameters is no change of the URL, but one of its parts.
+            return if self.parts.is_split == was_split { Edited::Unchanged } else { Edited::Refused };
         }
         let roundtrip = self.roundtrip(url, program);
         if roundtrip == Roundtrip::NotAtAll {
-            return Edited::Unchanged;
+            return Edited::Refused;
         }
         self.write_url(url, program, out);
         if out.as_bytes() == url.as_bytes() {
-            return Edited::Unchanged;
+            return Edited::Refused;
         }
         let length = out.as_bytes().len();
         if roundtrip == Roundtrip::Perhaps || self.repeats || length > MAX_BYTES {
@@ -87,7 +98,6 @@ impl EditedUrl {
             0 => first,
             _ => self.run(url, program, Scope::Fetchable, again),
         };
-        // That `;` separates parameters is no change of the URL, but one of the key.
         if second.changed != 0 || self.is_out_of_room || self.parts.is_split != was_split {
             Edited::Unknown
         } else if (first.conflicts | second.conflicts) & first.changed != 0 {

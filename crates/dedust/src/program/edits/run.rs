@@ -63,7 +63,7 @@ impl EditedUrl {
         self.triggered & program.with_depth(self.parts.segments.len())
     }
 
-    /// Makes all edits of a scope, or those of a mask.
+    /// Makes all edits of a scope, or those of a mask and, once one of them has changed something, all behind it.
     #[inline]
     pub(super) fn run(
         &mut self,
@@ -72,7 +72,8 @@ impl EditedUrl {
         scope: Scope,
         asked: EditMask,
     ) -> Outcome {
-        let asked = if scope == Scope::All { asked } else { asked & program.matters() };
+        let all = if scope == Scope::All { EditMask::MAX } else { program.matters() };
+        let mut asked = asked & all;
         let mut outcome = Outcome::default();
         let mut left = asked;
         loop {
@@ -81,13 +82,14 @@ impl EditedUrl {
                 return outcome;
             }
             let bit = candidates.trailing_zeros();
-            left = asked & (EditMask::MAX << bit << 1);
             for number in program.sharing(bit) {
                 self.run_one(url, program, (number, bit), scope, &mut outcome);
                 if outcome.is_done {
                     return outcome;
                 }
             }
+            asked = if outcome.changed == 0 { asked } else { all };
+            left = asked & (EditMask::MAX << bit << 1);
         }
     }
 

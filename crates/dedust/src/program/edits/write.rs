@@ -26,6 +26,32 @@ impl EditedUrl {
         self.write_key(url, program, out)
     }
 
+    /// Makes all edits to a URL to which those were made whose results can be fetched, and which they leave alone as it is now: it is
+    /// `canonical`. Its key is that, or what is written to `out`.
+    #[inline]
+    pub(crate) fn key_of_canonical<'s>(
+        &mut self,
+        url: &ParsedUrl,
+        program: &EditProgram<'_>,
+        canonical: &'s [u8],
+        out: &'s mut TextBuffer,
+    ) -> &'s [u8] {
+        let before = std::mem::take(&mut self.parts.touched);
+        self.make_early(url, program, Scope::All);
+        // Edits may wait for what was made early, and where `;` separates parameters some changes are none of the URL.
+        let asks_all = self.parts.touched.any() || self.has_semicolon;
+        let asked = if asks_all { EditMask::MAX } else { program.of_keys_only() };
+        self.run(url, program, Scope::All, asked);
+        let is_canonical = !self.parts.touched.any();
+        self.parts.touched = before.or(self.parts.touched);
+        let (is_query_in_order, is_path_in_order) = self.sort_all(url);
+        if is_canonical && is_path_in_order && is_query_in_order && !self.has_user {
+            return canonical;
+        }
+        self.write(url, program, (is_query_in_order, is_path_in_order), out, false);
+        out.as_bytes()
+    }
+
     /// The key of the URL as it is now: parameters sorted by name, `*` for what does not matter.
     #[inline]
     pub(crate) fn write_key<'s>(
@@ -34,15 +60,21 @@ impl EditedUrl {
         program: &EditProgram<'_>,
         out: &'s mut TextBuffer,
     ) -> &'s [u8] {
-        let is_path_in_order = self.parts.path_params.len() < 2 || self.sort(url, true);
-        // Keys have no `;` between parameters.
-        let is_in_order = self.is_in_order && !(self.has_text && self.parts.touched.query_text);
-        let is_query_in_order = (is_in_order || self.sort(url, false)) && !self.parts.is_split;
+        let (is_query_in_order, is_path_in_order) = self.sort_all(url);
         if is_path_in_order && is_query_in_order && !self.parts.touched.any() && !self.has_user {
             return url.as_bytes();
         }
         self.write(url, program, (is_query_in_order, is_path_in_order), out, false);
         out.as_bytes()
+    }
+
+    /// Puts parameters in the order of keys: whether they had been in it, in the query and in the path.
+    #[inline(always)]
+    fn sort_all(&mut self, url: &ParsedUrl) -> (bool, bool) {
+        let is_path_in_order = self.parts.path_params.len() < 2 || self.sort(url, true);
+        // Keys have no `;` between parameters.
+        let is_in_order = self.is_in_order && !(self.has_text && self.parts.touched.query_text);
+        ((is_in_order || self.sort(url, false)) && !self.parts.is_split, is_path_in_order)
     }
 
     /// Writes the URL as it is now, in the order in which it came.
