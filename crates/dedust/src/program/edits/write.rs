@@ -2,6 +2,8 @@
 How is an [`EditedUrl`] written, as a key or as a URL? What was not touched is copied as a whole.
 */
 
+use memchr::memchr2;
+
 use super::edited_url::{EditedUrl, Param, Piece};
 use super::run::Scope;
 use super::{EditMask, EditProgram, LABEL_AT, NO_TEXT};
@@ -42,13 +44,24 @@ impl EditedUrl {
         let asks_all = self.parts.touched.any() || self.has_semicolon;
         let asked = if asks_all { EditMask::MAX } else { program.of_keys_only() };
         self.run(url, program, Scope::All, asked);
-        let is_canonical = !self.parts.touched.any();
-        self.parts.touched = before.or(self.parts.touched);
+        let since = self.parts.touched;
+        self.parts.touched = before.or(since);
         let (is_query_in_order, is_path_in_order) = self.sort_all(url);
-        if is_canonical && is_path_in_order && is_query_in_order && !self.has_user {
+        let is_same_path = !since.is_before_path() && !since.path && is_path_in_order && !self.has_user;
+        if is_same_path && !since.query && !since.hashbang && is_query_in_order {
             return canonical;
         }
-        self.write(url, program, (is_query_in_order, is_path_in_order), out, false);
+        self.with_padding(|edited| {
+            if is_same_path {
+                let end = memchr2(b'?', b'#', canonical).unwrap_or(canonical.len());
+                out.clear();
+                out.push_part(canonical, 0, end);
+                edited.write_query(url, out, false);
+                edited.write_hashbang(url, out);
+            } else {
+                edited.write_parts(url, program, (is_query_in_order, is_path_in_order), out, false);
+            }
+        });
         out.as_bytes()
     }
 
@@ -129,12 +142,17 @@ impl EditedUrl {
         out: &mut TextBuffer,
         is_url: bool,
     ) {
-        // Texts that something follows are copied faster.
+        self.with_padding(|edited| edited.write_parts(url, program, is_in_order, out, is_url));
+    }
+
+    /// Texts that something follows are copied faster.
+    #[inline(always)]
+    fn with_padding(&mut self, write: impl FnOnce(&Self)) {
         let length = self.written.len();
         if length > 1 {
             self.written.resize(length + PADDING, 0);
         }
-        self.write_parts(url, program, is_in_order, out, is_url);
+        write(self);
         self.written.truncate(length);
     }
 
@@ -163,15 +181,22 @@ impl EditedUrl {
         }
         if query_is_in_order && !parts.touched.query {
             out.push_part(padded, path_end, at.query_end as usize - path_end);
-        } else if !parts.params.is_empty() {
-            self.write_params(
-                url,
-                &parts.params,
-                [b'?', parts.separator, if is_url { b';' } else { parts.separator }],
-                out,
-            );
+        } else {
+            self.write_query(url, out, is_url);
         }
-        if let Some(hashbang) = parts.hashbang {
+        self.write_hashbang(url, out);
+    }
+
+    fn write_query(&self, url: &ParsedUrl, out: &mut TextBuffer, is_url: bool) {
+        let parts = &self.parts;
+        if !parts.params.is_empty() {
+            let separators = [b'?', parts.separator, if is_url { b';' } else { parts.separator }];
+            self.write_params(url, &parts.params, separators, out);
+        }
+    }
+
+    fn write_hashbang(&self, url: &ParsedUrl, out: &mut TextBuffer) {
+        if let Some(hashbang) = self.parts.hashbang {
             out.push(b'#');
             out.push(b'!');
             self.push(url, hashbang, out);
