@@ -127,8 +127,9 @@ impl<'n> Evaluator<'n> {
                 id
             }
         };
-        let key = self.normalizer.key_with(url, &mut self.scratch).map_or(hash, xxh3_128);
-        let canonical = self.normalizer.normalize_with(url, &mut self.scratch).map_or(hash, xxh3_128);
+        let both = self.normalizer.both_with(url, &mut self.scratch);
+        let (key, canonical) =
+            both.map_or((hash, hash), |both| (xxh3_128(both.key), xxh3_128(both.canonical)));
         self.rows.push(Row { site, url: hash, key, canonical });
         row
     }

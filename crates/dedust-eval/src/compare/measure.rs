@@ -114,8 +114,8 @@ pub(super) fn score(site: &SiteSample, learner: &dyn Learner, normalizer: &Norma
             if learner.skips_safe_normalization() {
                 return (hash, hash);
             }
-            let key = normalizer.key_with(url, &mut scratch).map_or(hash, xxh3_128);
-            (key, normalizer.normalize_with(url, &mut scratch).map_or(hash, xxh3_128))
+            let both = normalizer.both_with(url, &mut scratch);
+            both.map_or((hash, hash), |both| (xxh3_128(both.key), xxh3_128(both.canonical)))
         })
         .collect();
     Scope::ALL.map(|scope| Measured {

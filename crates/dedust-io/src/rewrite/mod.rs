@@ -163,6 +163,24 @@ impl AddedColumns {
         self.urls.clear();
     }
 
+    /// Adds key and URL of one row, as text; neither of a row that has none.
+    pub fn push(&mut self, row: Option<(&[u8], &[u8])>) {
+        self.keys.push_text(row.map(|(key, _)| key));
+        self.urls.push_text(row.map(|(_, url)| url));
+    }
+
+    /// Adds the values of other rows.
+    pub fn append(&mut self, other: &Self) {
+        self.keys.append(&other.keys);
+        self.urls.append(&other.urls);
+    }
+
+    /// Adds rows without values until there are so many.
+    pub fn pad_to(&mut self, rows: usize) {
+        self.keys.pad_to(rows);
+        self.urls.pad_to(rows);
+    }
+
     /// Fills both columns, one value for each row of `batch`.
     pub(crate) fn fill(&mut self, batch: &UrlBatch, make: &mut MakeColumns<'_>) -> Result<(), RewriteError> {
         self.clear();

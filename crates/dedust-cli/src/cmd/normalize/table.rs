@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use dedust::errors::ParseUrlError;
-use dedust::{Normalizer, Scratch};
+use dedust::{Both, Normalizer, Scratch};
 use dedust_io::{
     AddedColumns, AddedNames, Format, Input, OutputFile, RewriteError, Rewriter, TextColumn, UrlBatch,
 };
@@ -142,8 +142,7 @@ impl Workers<'_> {
             worker.rewrite(normalizer, &batch.urls, start..rows.min(start + PIECE_ROWS));
         });
         for worker in &self.workers {
-            added.keys.append(&worker.added.keys);
-            added.urls.append(&worker.added.urls);
+            added.append(&worker.added);
         }
     }
 }
@@ -157,34 +156,21 @@ impl Worker {
         *changed = 0;
         let present = || rows.clone().filter_map(|row| urls.get(row));
         let mut row = rows.start;
-        normalizer.each_canonical(present(), scratch, |url, result| {
-            row = push_absent(urls, row, &mut added.urls);
-            *changed += u64::from(result.is_ok_and(|canonical| canonical != url));
-            added.urls.push_text(result.ok());
-            row += 1;
-        });
-        added.urls.pad_to(rows.len());
-        let mut row = rows.start;
-        normalizer.each_key(present(), scratch, |_, result| {
-            row = push_absent(urls, row, &mut added.keys);
+        normalizer.each_both(present(), scratch, |url, result| {
+            while urls.get(row).is_none() {
+                added.push(None);
+                row += 1;
+            }
+            *changed += u64::from(result.is_ok_and(|both| both.canonical != url));
             bad.extend(result.err().map(|error| (row, Some(error))));
-            added.keys.push_text(result.ok());
+            added.push(result.ok().map(|Both { key, canonical }| (key, canonical)));
             row += 1;
         });
-        added.keys.pad_to(rows.len());
+        added.pad_to(rows.len());
         if urls.has_absent() {
             bad.extend(rows.filter(|row| urls.get(*row).is_none()).map(|row| (row, None)));
         }
     }
-}
-
-/// Adds nothing for rows without a URL. Returns the first row that has one.
-fn push_absent(urls: &TextColumn, mut row: usize, column: &mut TextColumn) -> usize {
-    while urls.get(row).is_none() {
-        column.push(None);
-        row += 1;
-    }
-    row
 }
 
 impl Tally {
