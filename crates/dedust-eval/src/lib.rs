@@ -5,7 +5,6 @@ Tells how good rules are, and the methods that learn them.
 - [`Evaluator`]: the figures of a [`Normalizer`](dedust::Normalizer) on URLs whose pages are known.
 - [`compare`]: any number of [`Learner`](dedust_learn::Learner)s side by side, on one split into what is learned from and
   what is scored.
-- [`simulate`]: sites whose pages are known, with any kind of duplicates.
 
 Learns nothing itself, and knows no method by name.
 
@@ -17,12 +16,10 @@ Rust 1.90, the [promise of `dedust`](dedust#versions-and-features), and no featu
 pub mod compare;
 mod evaluate;
 pub mod metrics;
-pub mod simulate;
 
 pub use evaluate::{EvaluatedUrl, Evaluation, Evaluator, Scores};
 
 /// Every error of this crate.
 pub mod errors {
     pub use crate::compare::{InvalidSplit, RefusedRules};
-    pub use crate::simulate::InvalidSiteSpec;
 }

@@ -14,8 +14,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use dedust_eval::simulate::{Lie, Noise, Phenomenon, Profile, Site, Statistics};
 use dedust_io::{OutputFile, WriteError};
+use dedust_simulate::{Lie, Noise, Phenomenon, Profile, Site, Statistics};
 use rayon::prelude::*;
 
 use self::args::ObservationFormat;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use dedust_eval::simulate::{Lies, Phenomena, Profile};
+use dedust_simulate::{Lies, Phenomena, Profile};
 
 /// Options of `simulate`.
 #[derive(Debug, clap::Args)]

@@ -3,7 +3,7 @@
 */
 
 use anyhow::Context as _;
-use dedust_eval::simulate::{InvalidSiteSpec, Lies, LyingSite, LyingSpec};
+use dedust_simulate::{InvalidSiteSpec, Lies, LyingSite, LyingSpec};
 
 use super::SimulateArgs;
 use crate::ExitStatus;

@@ -3,8 +3,8 @@ How URLs of one page are spelled on a lying site: by scheme and host, and with t
 */
 
 use super::section::Section;
-use crate::simulate::chance::mix_two;
-use crate::simulate::text::word;
+use crate::chance::mix_two;
+use crate::text::word;
 
 /// Spellings of a page beside the plain one.
 const SPELLINGS: u64 = 9;

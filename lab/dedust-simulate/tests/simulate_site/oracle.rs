@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use dedust::ParsedUrl;
-use dedust_eval::simulate::Phenomenon;
+use dedust_simulate::Phenomenon;
 
 /// Category names and numbers that stand for each other.
 pub type Aliases = HashMap<String, String>;

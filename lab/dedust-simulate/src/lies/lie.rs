@@ -95,13 +95,13 @@ impl FromStr for Lie {
 /// A set of lies.
 ///
 /// ```
-/// use dedust_eval::simulate::{Lie, Lies};
+/// use dedust_simulate::{Lie, Lies};
 ///
 /// let some: Lies = "idle-filter,soft-error".parse()?;
 /// assert!(some.contains(Lie::SoftError));
 /// assert_eq!(some.to_string(), "idle-filter,soft-error");
 /// assert_eq!("all".parse(), Ok(Lies::ALL));
-/// # Ok::<(), dedust_eval::simulate::UnknownLie>(())
+/// # Ok::<(), dedust_simulate::UnknownLie>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lies(u32);

@@ -12,7 +12,7 @@ use std::hint::black_box;
 use std::io::{self, Write};
 use std::time::Instant;
 
-use dedust_eval::simulate::{Phenomenon, Profile, Site, SiteSpec};
+use dedust_simulate::{Phenomenon, Profile, Site, SiteSpec};
 
 const SITES: usize = 25;
 const URLS: u64 = 1_000_000;

@@ -4,7 +4,7 @@ One observation of a lying site, with the truth about it.
 
 use dedust_learn::Clues;
 
-use crate::simulate::text::push_number;
+use crate::text::push_number;
 
 /// The [`LyingRow::content`] of a URL that shows an error text in place of its page.
 pub const ERROR_CONTENT: u64 = u64::MAX;

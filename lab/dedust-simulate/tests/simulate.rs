@@ -8,7 +8,7 @@ mod oracle;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use dedust::ParsedUrl;
-use dedust_eval::simulate::{Noise, Phenomena, Phenomenon, Profile, Site, SiteSpec, Statistics};
+use dedust_simulate::{Noise, Phenomena, Phenomenon, Profile, Site, SiteSpec, Statistics};
 
 use self::oracle::{Aliases, Parts};
 

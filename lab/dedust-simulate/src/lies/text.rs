@@ -7,7 +7,7 @@ features in common have simhashes that differ in few bits, as those of real page
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::simulate::chance::mix_two;
+use crate::chance::mix_two;
 
 /// Sums up the features of one text.
 pub(super) struct TextHasher {

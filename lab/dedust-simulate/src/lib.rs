@@ -7,20 +7,24 @@ hash of the content would give it. A [`Profile`] specifies many sites, such as t
 trees. A [`LyingSite`] has no labels but what a crawler sees, titles, texts and links, which lie ([`Lie`]).
 
 ```
-use dedust_eval::simulate::{Phenomenon, Site, SiteSpec};
+use dedust_simulate::{Phenomenon, Site, SiteSpec};
 
 let site = Site::new(SiteSpec::single(Phenomenon::SessionInPath, 1_000, 7))?;
 let mut url = Vec::new();
 let row = site.row(0, &mut url);
 assert!(row.url.starts_with(b"http://www.session-in-path.example/"));
 assert_eq!(row.label, row.page);
-# Ok::<(), dedust_eval::simulate::InvalidSiteSpec>(())
+# Ok::<(), dedust_simulate::InvalidSiteSpec>(())
 ```
 
 Each phenomenon has a section of the site to itself, so that it can be judged alone, with pages that are no duplicates
 and must not be merged. The same specification gives the same bytes on every platform: chance comes from integer
 arithmetic, and of floating-point operations only those that IEEE 754 defines exactly are used. Fetches nothing and
 makes no page contents; all domains of profiles are reserved for examples.
+
+# Versions and features
+
+Rust 1.90, the [promise of `dedust`](https://docs.rs/dedust/latest/dedust/#versions-and-features), and no features.
 */
 
 mod chance;

@@ -7,8 +7,8 @@ spelled is decided in [`super::spelling`].
 */
 
 use super::lie::Lie;
-use crate::simulate::chance::{mix_two, scatter};
-use crate::simulate::text::word;
+use crate::chance::{mix_two, scatter};
+use crate::text::word;
 
 /// Values of the filter that is idle in most categories.
 const COLORS: [&str; 4] = ["red", "blue", "green", "black"];

@@ -20,7 +20,7 @@ pub struct Noise {
 /// A site to be made by [`Site::new`](super::Site::new).
 ///
 /// ```
-/// use dedust_eval::simulate::{Noise, Phenomena, Site, SiteSpec};
+/// use dedust_simulate::{Noise, Phenomena, Site, SiteSpec};
 ///
 /// let spec = SiteSpec::new("a.example", 5_000)
 ///     .phenomena("mirrors,two-random-keys".parse()?)

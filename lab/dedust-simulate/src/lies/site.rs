@@ -15,8 +15,8 @@ use super::section::{Resource, Section};
 use super::spec::LyingSpec;
 use super::spelling::{plain_url, spelling, url};
 use super::text::TextHasher;
-use crate::simulate::InvalidSiteSpec;
-use crate::simulate::chance::{Sequence, mix, mix_two};
+use crate::InvalidSiteSpec;
+use crate::chance::{Sequence, mix, mix_two};
 
 /// On a site with [`Lie::SoftError`] every URL draws a number below 1,000. Below this one it shows the error text;
 const SOFT_ERRORS_BELOW: u64 = 30;

@@ -21,8 +21,8 @@ use dedust::support::{EditList, UrlParts};
 use dedust::{Normalizer, ParsedUrl};
 use dedust_baselines::Method;
 use dedust_eval::metrics::{Score, score};
-use dedust_eval::simulate::{Noise, Phenomena, Phenomenon, Row, Site, SiteSpec};
 use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, SampleSize, Trainer};
+use dedust_simulate::{Noise, Phenomena, Phenomenon, Row, Site, SiteSpec};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 

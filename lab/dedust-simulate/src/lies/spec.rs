@@ -3,9 +3,9 @@ What a lying site shall be like.
 */
 
 use super::lie::{Lie, Lies};
-use crate::simulate::InvalidSiteSpec;
-use crate::simulate::SiteSpec;
-use crate::simulate::chance::mix_two;
+use crate::InvalidSiteSpec;
+use crate::SiteSpec;
+use crate::chance::mix_two;
 
 /// Shares of fetches in which a counter differs, one of which a site with [`Lie::ChangingPages`] has.
 const NOISE_LEVELS: [f64; 4] = [0.0, 0.01, 0.05, 0.2];
@@ -13,7 +13,7 @@ const NOISE_LEVELS: [f64; 4] = [0.0, 0.01, 0.05, 0.2];
 /// A site to be made by [`LyingSite::new`](super::LyingSite::new).
 ///
 /// ```
-/// use dedust_eval::simulate::{LyingSite, LyingSpec};
+/// use dedust_simulate::{LyingSite, LyingSpec};
 ///
 /// let spec = LyingSpec::new("a.example", 2_000).lies("idle-filter,changing-pages".parse()?).seed(7);
 /// assert_eq!(LyingSite::new(spec)?.urls(), 2_000);

@@ -245,13 +245,13 @@ impl FromStr for Phenomenon {
 /// A set of phenomena.
 ///
 /// ```
-/// use dedust_eval::simulate::{Phenomena, Phenomenon};
+/// use dedust_simulate::{Phenomena, Phenomenon};
 ///
 /// let some: Phenomena = "mirrors,glued-slug".parse()?;
 /// assert!(some.contains(Phenomenon::Mirrors));
 /// assert_eq!(some.to_string(), "mirrors,glued-slug");
 /// assert_eq!("all".parse(), Ok(Phenomena::ALL));
-/// # Ok::<(), dedust_eval::simulate::UnknownPhenomenon>(())
+/// # Ok::<(), dedust_simulate::UnknownPhenomenon>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phenomena(u32);

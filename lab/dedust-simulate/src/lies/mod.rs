@@ -6,7 +6,7 @@ suggest what is not so. [`LyingSite::new`] lays it out, and then gives rows ([`L
 there, and the truth.
 
 ```
-use dedust_eval::simulate::{Lie, Lies, LyingSite, LyingSpec};
+use dedust_simulate::{Lie, Lies, LyingSite, LyingSpec};
 
 let lists = Lies::from_iter([Lie::CanonicalToFirstPage]);
 let site = LyingSite::new(LyingSpec::new("a.example", 1_000).lies(lists))?;
@@ -17,7 +17,7 @@ site.each_row(|row| {
     }
 });
 assert!(pages_of_blog > 10);
-# Ok::<(), dedust_eval::simulate::InvalidSiteSpec>(())
+# Ok::<(), dedust_simulate::InvalidSiteSpec>(())
 ```
 
 Every site also has items and articles with honest duplicates, so that there is something right to learn: with and
