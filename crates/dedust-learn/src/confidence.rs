@@ -4,8 +4,7 @@ How bad a rule may still be, after what was seen of it.
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
-/// One minus the confidence of a failure bound.
-const DOUBT: f64 = 0.05;
+use crate::thresholds::proof::DOUBT_OF_BOUND;
 
 /// The upper end of the one-sided 95 % Clopper-Pearson interval for `failures` in `trials`.
 pub fn failure_bound(failures: u64, trials: u64) -> f64 {
@@ -13,7 +12,7 @@ pub fn failure_bound(failures: u64, trials: u64) -> f64 {
         return 1.0;
     }
     let (failures, trials) = (failures as f64, trials as f64);
-    Beta::new(failures + 1.0, trials - failures).map_or(1.0, |beta| beta.inverse_cdf(1.0 - DOUBT))
+    Beta::new(failures + 1.0, trials - failures).map_or(1.0, |beta| beta.inverse_cdf(1.0 - DOUBT_OF_BOUND))
 }
 
 /// The lower end of that interval.
@@ -22,7 +21,7 @@ pub(crate) fn failure_floor(failures: u64, trials: u64) -> f64 {
         return 0.0;
     }
     let (failures, trials) = (failures as f64, trials as f64);
-    Beta::new(failures, trials - failures + 1.0).map_or(0.0, |beta| beta.inverse_cdf(DOUBT))
+    Beta::new(failures, trials - failures + 1.0).map_or(0.0, |beta| beta.inverse_cdf(DOUBT_OF_BOUND))
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use crate::label::{Clues, LabelBuilder};
 use crate::link_targets::LinkTargets;
 use crate::rows::RowBuilder;
 use crate::text_hash::TextHash;
+use crate::thresholds::crawl::{MAX_URL_BYTES, MAX_URL_PARTS};
 
 /// Observations of any number of sites.
 ///
@@ -133,12 +134,7 @@ pub(crate) fn is_of_the_web(url: &ParsedUrl) -> bool {
     matches!(url.scheme(), b"http" | b"https" | b"ftp" | b"ws" | b"wss")
 }
 
-/// The bytes of the longest URL that is learned from.
-const MAX_URL_BYTES: usize = 8192;
-/// Its most path segments and parameters.
-const MAX_URL_PARTS: usize = 256;
-
-/// Whether a URL has more parts than a page is named by. Some edits compare all parts of a URL with each other.
+/// Whether a URL has more bytes or parts than a page is named by.
 pub(crate) fn is_too_long(url: &ParsedUrl) -> bool {
     let url = url.as_bytes();
     // Most URLs have fewer bytes than that.

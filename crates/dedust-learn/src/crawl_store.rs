@@ -54,9 +54,10 @@ use self::stored::{Part, PartFile};
 use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
 use crate::label::Clues;
+use crate::thresholds;
 
 /// Parts that a crawl is dealt out to.
-pub const PARTS: usize = 256;
+pub const PARTS: usize = thresholds::crawl::PARTS;
 
 /// Observations of any number of sites, being gathered.
 ///

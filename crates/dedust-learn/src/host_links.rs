@@ -12,7 +12,7 @@ use dedust::ParsedUrl;
 use foldhash::HashMap;
 
 use crate::preference::Form;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds;
 
 /// How many links lead to each host.
 type Targets = HashMap<Box<[u8]>, u64>;
@@ -77,7 +77,8 @@ impl HostLinks {
 
 /// Whether this many links are enough to say something, beside those that say the opposite.
 fn is_said(links: u64, opposite: u64) -> bool {
-    links >= THRESHOLDS.hosts.min_links && opposite as f64 <= THRESHOLDS.hosts.max_self_links * links as f64
+    links >= thresholds::hosts::MIN_LINKS
+        && opposite as f64 <= thresholds::hosts::MAX_SELF_LINKS * links as f64
 }
 
 fn without_www(host: &[u8]) -> &[u8] {

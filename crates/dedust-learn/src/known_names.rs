@@ -7,6 +7,8 @@ A name on a list proves nothing by itself: it says what to expect before the sit
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use crate::thresholds;
+
 const LISTS: &str = include_str!("known_names.txt");
 
 /// The names of one list.
@@ -50,7 +52,7 @@ pub(crate) fn is_listed(list: &str, name: &[u8]) -> bool {
 /// Whether a value looks like an identifier that a machine made: a number, or long with digits in it.
 pub(crate) fn looks_random(value: &[u8]) -> bool {
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
-    digits > 0 && (value.len() >= 8 || digits == value.len())
+    digits > 0 && (value.len() >= thresholds::suggest::MIN_RANDOM_BYTES || digits == value.len())
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ What counts as evidence:
 | canonical | both name one URL, which is no redirect, no error and names no other; neither titles nor texts say otherwise |
 | digest, text digest | the hashes are equal and no status other than 2xx was seen with them |
 | main | the hashes of the main text are equal, and the titles, or for long texts the templates; status as above |
-| simhash | fingerprints differ by what is measured to be equal on the site, and at most [`MAX_HAMMING_BITS`]; titles are equal, sketches resemble; status as above |
+| simhash | fingerprints differ by what is measured to be equal on the site, and at most [`thresholds::labels::MAX_HAMMING_BITS`]; titles are equal, sketches resemble; status as above |
 | shingles | sketches resemble by what is measured to be equal on the site; titles are equal; status as above |
 | size | the smallest and the largest response are of equal size, titles do not differ; status as above |
 
@@ -61,14 +61,9 @@ use self::title::Titles;
 use crate::evidence::{EvidenceKind, EvidenceKinds};
 use crate::likeness::{Likeness, LikenessBuilder, PageText};
 use crate::text_hash::TextHash;
+use crate::thresholds;
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
-
-/// The most bits in which the fingerprints of near duplicates differ.
-pub const MAX_HAMMING_BITS: u32 = 3;
-
-/// Redirects that are followed from one URL.
-const MAX_REDIRECTS: usize = 8;
 
 /// A value seen with a row. Sorts by value; packed, because there is one per observation and kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -322,7 +317,7 @@ fn follow_redirects(contents: &mut [Content], url_by_row: &[u64]) {
     let targets: Vec<(usize, Content)> = (0..contents.len())
         .filter_map(|row| {
             let mut at = contents[row].redirect()?;
-            for _ in 0..MAX_REDIRECTS {
+            for _ in 0..thresholds::labels::MAX_REDIRECTS {
                 let target = &contents[*rows.get(&at)? as usize];
                 match target.redirect() {
                     Some(next) => at = next,

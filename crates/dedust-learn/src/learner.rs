@@ -16,6 +16,7 @@ use crate::corpus::Corpus;
 use crate::preference::{PreferredForms, UnmetPreference};
 use crate::progress::Progress;
 use crate::proof::Proof;
+use crate::thresholds;
 
 /// A way to learn rules.
 pub trait Learner: fmt::Debug + Send + Sync {
@@ -70,7 +71,11 @@ pub struct LearnSettings {
 
 impl Default for LearnSettings {
     fn default() -> Self {
-        Self { max_false_pair_rate: 0.05, proof: Proof::default(), preferred: PreferredForms::default() }
+        Self {
+            max_false_pair_rate: thresholds::proof::MAX_FALSE_PAIR_RATE,
+            proof: Proof::default(),
+            preferred: PreferredForms::default(),
+        }
     }
 }
 

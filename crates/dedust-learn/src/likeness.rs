@@ -33,7 +33,7 @@ use crate::confidence::failure_bound;
 use crate::known_names::{is_listed, looks_random};
 use crate::minhash::{Sketch, resemblance};
 use crate::text_hash::TextHash;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds;
 
 /// What is compared of two observations. 0 stands for what is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,7 +94,7 @@ impl PageText {
 
 /// The distance of two sketches.
 fn sketch_distance(one: &Sketch, other: &Sketch) -> u32 {
-    ((1.0 - resemblance(one, other)) * f64::from(THRESHOLDS.likeness.max_distance)).round() as u32
+    ((1.0 - resemblance(one, other)) * f64::from(thresholds::likeness::MAX_DISTANCE)).round() as u32
 }
 
 /// Gathers observations of a site.
@@ -149,7 +149,7 @@ impl LikenessBuilder {
         if (entry.page, entry.canonical, &entry.sketch) < (known.page, known.canonical, &known.sketch) {
             *known = entry;
         }
-        while self.entries.len() > THRESHOLDS.likeness.max_entries {
+        while self.entries.len() > thresholds::likeness::MAX_ENTRIES {
             self.level += 1;
             let level = self.level;
             self.entries.retain(|_, entry| entry.identity.trailing_zeros() >= level);
@@ -168,7 +168,7 @@ impl LikenessBuilder {
             same.extend(
                 group[1..]
                     .iter()
-                    .take(THRESHOLDS.likeness.max_pairs_per_page)
+                    .take(thresholds::likeness::MAX_PAIRS_PER_PAGE)
                     .map(|other| [&group[0], other]),
             );
         }
@@ -179,7 +179,7 @@ impl LikenessBuilder {
             different.extend(
                 pairs
                     .filter(|pair| !is_equal(pair) && !is_claimed(pair))
-                    .take(THRESHOLDS.likeness.max_pairs_per_template),
+                    .take(thresholds::likeness::MAX_PAIRS_PER_TEMPLATE),
             );
         }
         let simhash = |[one, other]: &[&Entry; 2]| {
@@ -194,7 +194,7 @@ impl LikenessBuilder {
         Likeness {
             simhash: limits_of_simhash,
             sketch: limits_of_sketch,
-            noise: noise.min(THRESHOLDS.likeness.max_noise),
+            noise: noise.min(thresholds::likeness::MAX_NOISE),
         }
     }
 }
@@ -215,11 +215,11 @@ fn limits(
 ) -> (Limits, f64) {
     // Whatever their titles: there may be no different pages with equal ones.
     let mut different: Vec<u32> = different.iter().filter_map(|pair| Some(distance(pair)?.max(1))).collect();
-    if different.len() < THRESHOLDS.likeness.min_different {
+    if different.len() < thresholds::likeness::MIN_DIFFERENT {
         return (Limits::default(), 0.0);
     }
     different.sort_unstable();
-    let far = different[different.len() / 4];
+    let far = different[different.len() / thresholds::likeness::FAR_ONE_IN];
     // `None` where the titles differ: that is no matter of distance.
     let compared = |pair: &[&Entry; 2]| {
         let distance = distance(pair)?;
@@ -234,29 +234,31 @@ fn limits(
     }
     by_names.retain(|_, pairs| {
         let far = pairs.iter().flatten().filter(|distance| is_far(**distance)).count();
-        THRESHOLDS.likeness.far_pairs * far <= pairs.len()
+        thresholds::likeness::FAR_PAIRS * far <= pairs.len()
     });
     let mistaken =
         |most: u32| different.partition_point(|distance| *distance <= most) as f64 / different.len() as f64;
     // All shares are monotonous: beyond the first distance that does not pass none does.
     let largest = |passes: &dyn Fn(u32) -> bool| {
-        (1..=THRESHOLDS.likeness.max_distance)
+        (1..=thresholds::likeness::MAX_DISTANCE)
             .find(|distance| !passes(*distance))
-            .map_or(THRESHOLDS.likeness.max_distance, |first| first - 1)
+            .map_or(thresholds::likeness::MAX_DISTANCE, |first| first - 1)
     };
     let pairs: usize = by_names.values().map(Vec::len).sum();
     let differing: Vec<u32> = by_names.into_values().flatten().flatten().flatten().collect();
     let missed = |least: u32| {
         let far = differing.iter().filter(|distance| **distance >= least).count();
-        if differing.len() < THRESHOLDS.likeness.min_differing { 0.0 } else { far as f64 / pairs as f64 }
+        if differing.len() < thresholds::likeness::MIN_DIFFERING { 0.0 } else { far as f64 / pairs as f64 }
     };
     let is_likely =
         |ratio: f64, distance: u32| missed(distance) > 0.0 && missed(distance) >= ratio * mistaken(distance);
     let slight = largest(&|distance| {
-        mistaken(distance) <= THRESHOLDS.likeness.max_mistaken || is_likely(1.0, distance)
+        mistaken(distance) <= thresholds::likeness::MAX_MISTAKEN || is_likely(1.0, distance)
     });
-    let limits =
-        Limits { slight, equal: largest(&|distance| is_likely(THRESHOLDS.likeness.strong_ratio, distance)) };
+    let limits = Limits {
+        slight,
+        equal: largest(&|distance| is_likely(thresholds::likeness::STRONG_RATIO, distance)),
+    };
     let slightly = differing.iter().filter(|distance| **distance <= slight).count();
     let noise = if pairs == 0 { 1.0 } else { failure_bound(slightly as u64, pairs as u64) };
     (limits, noise)
@@ -347,7 +349,8 @@ mod tests {
         let likeness = measured(6, 3, "utm_source");
         assert_eq!(likeness.simhash.equal, 6);
         assert_eq!(
-            likeness.noise, THRESHOLDS.likeness.max_noise,
+            likeness.noise,
+            thresholds::likeness::MAX_NOISE,
             "three in ten, and no more is excused than this"
         );
         let page = PageText { text: 1, body: 0, title: 7, simhash: 1 };
@@ -361,7 +364,7 @@ mod tests {
         let likeness = measured(33, 6, "utm_source");
         assert_eq!(
             (likeness.simhash.equal, likeness.noise),
-            (0, THRESHOLDS.likeness.max_noise),
+            (0, thresholds::likeness::MAX_NOISE),
             "as if no pair had been seen"
         );
     }

@@ -13,14 +13,13 @@ After Broder, 1997; Li, Owen and Zhang, NIPS 2012.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::thresholds::likeness::BANDS;
+
 /// The number of values of a [`Sketch`].
 pub const SKETCH_VALUES: usize = 128;
 
 /// What is kept of the shingles of a text. The share of equal values is about the share of common shingles.
 pub type Sketch = [u16; SKETCH_VALUES];
-
-/// The number of bands.
-pub(crate) const BANDS: usize = 16;
 
 const BAND_VALUES: usize = SKETCH_VALUES / BANDS;
 

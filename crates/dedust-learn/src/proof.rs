@@ -4,6 +4,8 @@ How much proof is asked for before an edit is believed.
 
 use serde::{Deserialize, Serialize};
 
+use crate::thresholds;
+
 /// How much proof is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -48,6 +50,6 @@ pub struct Proof {
 
 impl Default for Proof {
     fn default() -> Self {
-        Self { mode: Mode::default(), max_loss: 0.005, trusts_hosts: false }
+        Self { mode: Mode::default(), max_loss: thresholds::proof::MAX_LOSS, trusts_hosts: false }
     }
 }

@@ -22,10 +22,7 @@ use crate::confidence::{failure_bound, failure_floor};
 use crate::corpus::Corpus;
 use crate::label::Relation;
 use crate::site_report::SiteReport;
-use crate::thresholds::THRESHOLDS;
-
-/// URLs of a key that are compared with each other.
-pub(crate) const MOST_OF_KEY: usize = 8;
+use crate::thresholds;
 
 /// Groups of URLs that something brings together, of those that say anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -148,7 +145,7 @@ impl Recount {
             Self { by_rule: vec![Groups::default(); rules.len()], groups: Groups::default(), lost: 0 };
         let mut verdicts: Vec<Option<bool>> = vec![None; rules.len()];
         for of_key in rows.chunk_by(|a, b| a.0 == b.0).filter(|rows| rows.len() > 1) {
-            let step = of_key.len().div_ceil(MOST_OF_KEY);
+            let step = of_key.len().div_ceil(thresholds::sample::MAX_OF_KEY);
             let members: Vec<u32> = of_key.iter().step_by(step).map(|&(_, row)| row).collect();
             let Some(leader) = leader(corpus, &members) else { continue };
             let made = |row: u32| normalizer.explain(corpus.url(row)).map(|explained| explained.edits);
@@ -200,7 +197,7 @@ impl Recount {
 fn worst(of_sample: &[Groups], of_site: &[Groups]) -> Option<usize> {
     let floor = |groups: Groups| failure_floor(groups.failing, groups.all);
     let is_refuted = |(sample, site): (&Groups, &Groups)| {
-        floor(*site) > failure_bound(sample.failing, sample.all).max(THRESHOLDS.proof.trusted_limit)
+        floor(*site) > failure_bound(sample.failing, sample.all).max(thresholds::proof::TRUSTED_LIMIT)
     };
     let refuted = (0..of_site.len()).filter(|&rule| is_refuted((&of_sample[rule], &of_site[rule])));
     refuted.max_by(|&a, &b| floor(of_site[a]).total_cmp(&floor(of_site[b])))

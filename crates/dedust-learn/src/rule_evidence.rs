@@ -8,16 +8,12 @@ use crate::confidence::failure_bound;
 use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::pair_counts::PairCounts;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds;
 
 /// Whether the form that a rule writes was seen often enough to be fetched: `seen` of so many groups have a URL of that form.
 pub fn is_fetchable(seen: u64, groups: u64) -> bool {
-    let proof = THRESHOLDS.proof;
-    seen >= proof.min_fetchable && proof.fetchable_one_in * seen >= groups
+    seen >= thresholds::proof::MIN_FETCHABLE && thresholds::proof::FETCHABLE_ONE_IN * seen >= groups
 }
-
-/// Examples kept with a rule.
-const EXAMPLES: usize = 3;
 
 /// The evidence of a rule that covers `urls` rows, merges as `counts` says, and brings together the rows of `examples`,
 /// of which the shortest are kept.
@@ -30,9 +26,10 @@ pub fn rule_evidence(
 ) -> Evidence {
     let rank =
         |&(row, duplicate): &(u32, u32)| (corpus.url(row).len(), corpus.url(row), corpus.url(duplicate));
-    if examples.len() > EXAMPLES {
-        examples.select_nth_unstable_by(EXAMPLES, |a, b| rank(a).cmp(&rank(b)));
-        examples.truncate(EXAMPLES);
+    let most = thresholds::proof::EXAMPLES;
+    if examples.len() > most {
+        examples.select_nth_unstable_by(most, |a, b| rank(a).cmp(&rank(b)));
+        examples.truncate(most);
     }
     examples.sort_unstable_by(|a, b| rank(a).cmp(&rank(b)));
     let text = |row| String::from_utf8_lossy(corpus.url(row)).into();

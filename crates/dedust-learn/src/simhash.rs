@@ -15,11 +15,7 @@ fingerprints and decides nothing about pages (see [`crate::label`]).
 After Manku, Jain and Das Sarma, WWW 2007.
 */
 
-/// Sets up to this size are compared pair by pair.
-const MAX_PAIRWISE: usize = 64;
-
-/// How often a long run is cut into blocks again; each time multiplies the number of tables by d + 1.
-const MAX_DEPTH: usize = 4;
+use crate::thresholds::near_pairs::{MAX_DEPTH, MAX_PAIRWISE};
 
 /// Reports the positions `(i, j)`, `i < j`, of every two `fingerprints` that differ in at most
 /// `max_hamming_bits` bits, each pair once.

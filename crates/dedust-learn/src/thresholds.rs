@@ -1,347 +1,446 @@
 /*!
-The numbers by which the learner decides what is tried, what is believed and how much work is done, with what they mean.
+The numbers by which the learner decides what it tries, what it believes and how much work it does. Each says what it decides, and why
+it has its value.
 
-They say how much is tried, which confidence is asked for, and on how little a statement may be based. What differs from site to
-site, such as how much two fetches of a page differ, is estimated on the site. Shares within one comparison, such as "more often
-than not", stand where they are used; what is known of families of edits is in `canonfd/families.rs`.
+What differs from site to site, such as how much two fetches of a page differ, is estimated on the site. "More often than not" stands
+where it is used.
 */
 
-/// All of them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Thresholds {
-    pub(crate) suggest: Suggest,
-    pub(crate) search: Search,
-    pub(crate) work: Work,
-    pub(crate) vote: Vote,
-    pub(crate) proof: Proof,
-    pub(crate) refine: Refine,
-    pub(crate) observed: Observed,
-    pub(crate) hosts: Hosts,
-    pub(crate) likeness: Likeness,
-    pub(crate) mirrors: Mirrors,
-}
-
-/// The numbers that are used.
-pub(crate) const THRESHOLDS: Thresholds = Thresholds {
-    suggest: Suggest {
-        min_support: 3,
-        min_values: 3,
-        max_defaults: 12,
-        members_per_cluster: 8,
-        max_clusters: 4_000,
-        parts_at_once: 4_096,
-        max_draft_size: 64,
-        min_counted: 0.6,
-        max_times: 1000,
-        max_params: 8,
-        max_segments: 6,
-        rare_one_in: 20,
-        max_frequent: 4,
-    },
-    search: Search {
-        max_rounds: 8,
-        max_suggestions: 300,
-        max_asked_for_noise: 100,
-        min_agreeing_for_noise: 30,
-        doubtful_one_in: 20,
-        min_votes_of_part: 10,
-        max_other_values: 30,
-        enough_votes: 300,
-        max_known_votes: 3_000,
-        max_refused: 20,
-        max_examples: 1000,
-        max_duplicates_of_example: 16,
-    },
-    work: Work { work_per_byte: 60, min_work: 100_000, work_at_once: 16 },
-    vote: Vote { max_votes_of_group: 4, max_contradictions: 3, max_rows_of_label: 64, likely_wrong: 0.6 },
-    proof: Proof {
-        limit: 0.05,
-        least_limit: 0.02,
-        least_loss: 2.0,
-        trusted_limit: 0.1,
-        cheap_limit: 0.15,
-        min_cheap_votes: 100,
-        cheap_share: 0.001,
-        max_noise: 0.15,
-        max_contested: 0.3,
-        min_contested_votes: 20,
-        max_doubt: 0.05,
-        min_pages: 5,
-        max_groups_per_page: 4,
-        min_chosen_votes: 10,
-        max_missing: 2_000,
-        min_fetchable: 3,
-        fetchable_one_in: 10,
-    },
-    refine: Refine {
-        max_contexts: 8,
-        max_suspect: 0.25,
-        min_volatile: 3,
-        min_far_failures: 5,
-        max_sections: 50,
-        min_section_urls: 3,
-        max_exceptions: 3,
-    },
-    observed: Observed { max_tables: 64, max_entries: 1000 },
-    hosts: Hosts { min_hosts: 3, max_hosts: 1000, min_links: 10, max_self_links: 0.1 },
-    likeness: Likeness {
-        max_entries: 1 << 16,
-        max_pairs_per_page: 8,
-        max_pairs_per_template: 64,
-        min_differing: 5,
-        min_different: 20,
-        far_pairs: 5,
-        strong_ratio: 10.0,
-        max_mistaken: 0.05,
-        max_noise: 0.15,
-        max_distance: 64,
-        sampled_pairs: 20,
-        max_far_share: 0.1,
-        min_resemblance: 0.7,
-        max_leaders: 16,
-        max_pairs: 1 << 20,
-    },
-    mirrors: Mirrors {
-        max_sightings: 1 << 20,
-        min_pages: 20,
-        min_declared: 20,
-        max_denied: 0.1,
-        max_failure: 0.15,
-        max_doubt: 0.3,
-        max_paths: 20,
-        min_exception_failures: 5,
-        max_exceptions: 16,
-        min_coverage: 0.5,
-    },
-};
-
 /// Which edits are tried.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Suggest {
-    /// Rows that must have a value, or clusters that must suggest an edit, before it is looked at.
-    pub(crate) min_support: usize,
-    /// Values that must be seen of a key before it is forgotten whatever its value is.
-    pub(crate) min_values: usize,
-    /// Values of one key that are tried as defaults, most frequent first.
-    pub(crate) max_defaults: usize,
-    /// URLs of a cluster that are compared.
-    pub(crate) members_per_cluster: usize,
-    /// Clusters that are compared at a time; once edits have brought those together, others are.
-    pub(crate) max_clusters: usize,
-    /// Parts of URLs that are compared at a time, about.
-    pub(crate) parts_at_once: usize,
-    /// Things that a suggested edit may ask for and change: nobody could read one with more.
-    pub(crate) max_draft_size: usize,
-    /// The share of numbers that a way of counting must explain: labels may be wrong, and the votes decide.
-    pub(crate) min_counted: f64,
-    /// The largest factor between two ways of counting.
-    pub(crate) max_times: i64,
-    /// Parameters in which two URLs may differ for their difference to suggest anything, and those that are the same of which that
-    /// may depend.
-    pub(crate) max_params: usize,
-    /// Segments in which two URLs may differ for their difference to suggest anything.
-    pub(crate) max_segments: usize,
-    /// A value is rare if more than so many times as many rows have the key.
-    pub(crate) rare_one_in: usize,
-    /// Of keys with so few values, none is.
-    pub(crate) max_frequent: usize,
+pub(crate) mod suggest {
+    /// Rows with a value, or clusters that suggest an edit, before that is tried. Two may agree by chance.
+    pub(crate) const MIN_SUPPORT: usize = 3;
+    /// Distinct values of a parameter of an unknown name, before it is dropped whatever its value is. With fewer, the values that were
+    /// not seen are most.
+    pub(crate) const MIN_VALUES: usize = 3;
+    /// Values of a key that are tried as its default, the most frequent first. A default is frequent, or it saves little.
+    pub(crate) const MAX_DEFAULTS: usize = 12;
+    /// URLs of a cluster that are compared. More of them repeat the same differences.
+    pub(crate) const MEMBERS_PER_CLUSTER: usize = 8;
+    /// Clusters that are compared in a round. Those that no edit has joined by then come in the next round.
+    pub(crate) const MAX_CLUSTERS: usize = 4_000;
+    /// Parts of URLs that are compared at once, about. Suggestions take memory for each part, so this bounds it.
+    pub(crate) const PARTS_AT_ONCE: usize = 4_096;
+    /// Tests and changes of a suggested edit. Nobody could read one with more.
+    pub(crate) const MAX_DRAFT_SIZE: usize = 64;
+    /// Parameters in which two URLs may differ to suggest an edit, and equal ones that it may depend on. URLs that differ in more have
+    /// little in common.
+    pub(crate) const MAX_PARAMS: usize = 8;
+    /// The same for path segments, which are fewer.
+    pub(crate) const MAX_SEGMENTS: usize = 6;
+    /// A value is rare if less than one row in so many of those with its key has it.
+    pub(crate) const RARE_ONE_IN: usize = 20;
+    /// No value is rare of a key with at most so many: all of them can be tried.
+    pub(crate) const MAX_FREQUENT: usize = 4;
+
+    /// Rows with a value before an edit may depend on it. With fewer, the groups that would be left could not prove the edit.
+    pub(crate) const MIN_CONTEXT_ROWS: usize = 10;
+    /// Rows with a segment before it may be replaced by another, as for [`MIN_SUPPORT`].
+    pub(crate) const MIN_SEGMENT_ROWS: usize = 3;
+    /// Rows with a segment before it counts as part of how the site is built. On a small site, a share alone would let any segment
+    /// through.
+    pub(crate) const MIN_CONSTANT_ROWS: usize = 5;
+    /// One row in so many must have such a segment: names of pages are rarer.
+    pub(crate) const CONSTANT_ONE_IN: usize = 20;
+    /// The same for a segment without digits, which is a page's identifier less often.
+    pub(crate) const CONSTANT_WORD_ONE_IN: usize = 200;
+    /// Segments at the end of a path that are kept while those before them are left out. Longer ends are described as the segments that
+    /// are left out.
+    pub(crate) const MAX_END_SEGMENTS: usize = 3;
+    /// Fixed segments around a value that moves into the path. With more, the value is rather a coincidence.
+    pub(crate) const MAX_FIXED_SEGMENTS: usize = 3;
+    /// Bytes of a parameter's value before it is looked for in the path. Shorter ones are found by chance.
+    pub(crate) const MIN_MOVED_BYTES: usize = 2;
+    /// Parameters that the parts of another URL are derived from: what would be derived from more is rather found by chance.
+    pub(crate) const MAX_DERIVED_PARAMS: usize = 2;
+    /// Bytes of the fixed text before a value, as `(S(` in `(S(9f3e))`. A longer text is a name.
+    pub(crate) const MAX_FRAME_BYTES: usize = 8;
+    /// Fixed bytes around a number that is read from another value. With more, the text is a name with a number in it.
+    pub(crate) const MAX_AROUND_NUMBER: usize = 24;
+    /// Digits of a number that is computed with. Times [`MAX_TIMES`], it fits into 64 bits.
+    pub(crate) const MAX_DIGITS: usize = 12;
+
+    /// Distinct numbers that a way of counting must explain. A line goes through any two, and through a third by chance.
+    pub(crate) const MIN_COUNTED_NUMBERS: usize = 4;
+    /// The share of numbers that it must explain. Labels may be wrong, and the votes decide later.
+    pub(crate) const MIN_COUNTED: f64 = 0.6;
+    /// The largest factor between two ways of counting: entries of a page are hundreds at most.
+    pub(crate) const MAX_TIMES: i64 = 1_000;
+    /// Clusters that say that a value stands for another. One may be labelled wrongly.
+    pub(crate) const MIN_TRANSLATING_CLUSTERS: usize = 2;
+    /// The share of the clusters with a value that must agree on what it stands for.
+    pub(crate) const MIN_TRANSLATED: f64 = 0.7;
+    /// Entries of a table of values that stand for others. Fewer are written as single edits.
+    pub(crate) const MIN_TRANSLATION_ENTRIES: usize = 3;
+    /// Entries of the largest such table, as for [`super::observed::MAX_ENTRIES`].
+    pub(crate) const MAX_TRANSLATION_ENTRIES: usize = 1_000;
+    /// The share of its entries that must have a name of their own. Many values with one name were forgotten, not translated.
+    pub(crate) const MIN_TRANSLATED_NAMES: f64 = 0.8;
+
+    /// The share of the values of a key that must look random before they can be sessions. Some identifiers look like words.
+    pub(crate) const MIN_RANDOM: f64 = 0.8;
+    /// Bytes of a value with digits and letters before it looks random: `page2` does not.
+    pub(crate) const MIN_RANDOM_BYTES: usize = 8;
 }
 
-/// In which order edits are tried, and when to stop.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Search {
-    /// Times that edits are looked for.
-    pub(crate) max_rounds: usize,
-    /// Suggestions that are tried in one round.
-    pub(crate) max_suggestions: usize,
-    /// Suggestions that are asked how many labels are wrong.
-    pub(crate) max_asked_for_noise: usize,
-    /// Groups that must agree for an edit to tell how many labels are wrong.
-    pub(crate) min_agreeing_for_noise: u64,
-    /// An edit is doubtful if more than one vote in so many is against it.
-    pub(crate) doubtful_one_in: u64,
-    /// Votes that tell whether a rare part of an edit fails.
-    pub(crate) min_votes_of_part: u64,
-    /// Other values of a key that are asked.
-    pub(crate) max_other_values: usize,
-    /// Votes that are enough to tell.
-    pub(crate) enough_votes: u64,
-    /// Edits whose votes are remembered until the next edit is made, so that they need not be counted again.
-    pub(crate) max_known_votes: usize,
-    /// Refused edits that are remembered: of those that have too few votes, and of the others.
-    pub(crate) max_refused: usize,
-    /// Groups of an edit that are looked at for examples.
-    pub(crate) max_examples: usize,
+/// In which order edits are tried, and when the search stops.
+pub(crate) mod search {
+    /// Rounds of suggestions, each of them on what the edits of the last made of the URLs. It bounds the time.
+    pub(crate) const MAX_ROUNDS: usize = 8;
+    /// Suggestions that are tried in a round, those of most clusters first. Others come in the next round.
+    pub(crate) const MAX_SUGGESTIONS: usize = 300;
+    /// Suggestions that are asked how many labels are wrong. The first tell as much as all.
+    pub(crate) const MAX_ASKED_FOR_NOISE: usize = 100;
+    /// Groups that must agree to an edit before it tells how many labels are wrong. Of fewer, the share of failures means little.
+    pub(crate) const MIN_AGREEING_FOR_NOISE: u64 = 30;
+    /// Edits that tell fail at most so many times as often as those that fail less, ...
+    pub(crate) const NOISE_FACTOR: f64 = 2.0;
+    /// ... and this share more: an edit that fails much more often is wrong itself.
+    pub(crate) const NOISE_MARGIN: f64 = 0.05;
+    /// How much more labels are wrong than the edits that fail least show: the least of several shares is less than their mean.
+    pub(crate) const NOISE_OF_LEAST: f64 = 1.5;
+    /// Where pages are known by what they show, at most so many times the labels that are provably wrong are taken to be.
+    pub(crate) const WRONG_PER_PROVEN: f64 = 2.0;
+    /// An edit is tried after others if more than one vote in so many is against it: the others may explain these votes.
+    pub(crate) const DOUBTFUL_ONE_IN: u64 = 20;
+    /// Votes that tell whether a part of an edit fails that is known to fail rarely.
+    pub(crate) const MIN_VOTES_OF_PART: u64 = 10;
+    /// Votes before an edit that most are against is not tried again.
+    pub(crate) const MIN_HOPELESS_VOTES: u64 = 10;
+    /// Other values of a key that are asked when one is taken for none. The most frequent tell as much as all.
+    pub(crate) const MAX_OTHER_VALUES: usize = 30;
+    /// Votes that are enough to know a share: its standard error is below 3 %.
+    pub(crate) const ENOUGH_VOTES: u64 = 300;
+    /// Edits whose votes are remembered until the next edit is made. It bounds memory.
+    pub(crate) const MAX_KNOWN_VOTES: usize = 3_000;
+    /// Refused edits that are written of each kind: those with too few votes, and the others. People read them.
+    pub(crate) const MAX_REFUSED: usize = 20;
+    /// Groups of an edit that are searched for examples. Three are written.
+    pub(crate) const MAX_EXAMPLES: usize = 1_000;
     /// Duplicates of a URL of which the one is taken that differs least from it.
-    pub(crate) max_duplicates_of_example: usize,
+    pub(crate) const MAX_DUPLICATES_OF_EXAMPLE: usize = 16;
+    /// Pairs of URLs beyond which nobody counts in how many two differ: such examples come last.
+    pub(crate) const MAX_COMPARED_PAIRS: usize = 64;
 }
 
-/// How much work is done for a site.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
-    /// Work that may be done to choose edits for each byte of the URLs of a site, in units of some ten nanoseconds. Most real
-    /// sites take less than 50.
-    pub(crate) work_per_byte: u64,
-    /// Work that may be done on any site.
-    pub(crate) min_work: u64,
-    /// Candidates are judged together as long as they take no more than one part in so many of the work that is left: what is
-    /// tried with exceptions and conditions takes more.
-    pub(crate) work_at_once: u64,
+/// How much work is done for a site, in units of some ten nanoseconds: about what each step takes. It is counted, not measured, so that every machine learns the same.
+pub(crate) mod work {
+    /// Work that may be done for each byte of the URLs of a site. Most real sites take less than 50.
+    pub(crate) const PER_BYTE: u64 = 60;
+    /// Work that may be done for any site: on a small one, a bound by its bytes would end the search early.
+    pub(crate) const MIN: u64 = 100_000;
+    /// Candidates are judged together while they take at most one part in so many of the work that is left: what is tried with
+    /// exceptions and conditions takes more than they do.
+    pub(crate) const AT_ONCE_ONE_IN: u64 = 16;
+    /// Tables of observed duplicates may take one part in so many on top, since the search may have used up all.
+    pub(crate) const OBSERVED_ONE_IN: u64 = 4;
+    /// The work of an edit, however few rows it concerns.
+    pub(crate) const PER_EDIT: usize = 300;
+    /// Pairs of a URL up to which they count as few: one among them is found sooner.
+    pub(crate) const FEW_PAIRS: usize = 16;
+    /// The work of taking apart a URL with few pairs, for each.
+    pub(crate) const PER_PAIR_OF_FEW: usize = 4;
+    /// The same for a URL with more pairs.
+    pub(crate) const PER_PAIR_OF_MANY: usize = 10;
+    /// Pairs that are one unit of work where an edit is tried by arithmetic.
+    pub(crate) const PAIRS_PER_UNIT: usize = 8;
+    /// The work of joining a row to others.
+    pub(crate) const PER_MOVE: u64 = 8;
+    /// The work of counting a pair of a URL in a group.
+    pub(crate) const PER_COMPANION: u64 = 3;
+    /// The work of looking at a pair of a form.
+    pub(crate) const PER_PAIR_OF_FORM: u64 = 4;
+    /// Rows of several pairs are put in order by marking them if they are more than one in so many: below, sorting them is faster.
+    pub(crate) const MARKED_ONE_IN: usize = 64;
 }
 
 /// What the groups that an edit joins say of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Vote {
-    /// The most votes that one group has for it.
-    pub(crate) max_votes_of_group: u64,
-    /// A label that contradicts its company so often, and more often than not, is not heard.
-    pub(crate) max_contradictions: u32,
-    /// Rows of a label that are looked at.
-    pub(crate) max_rows_of_label: usize,
-    /// For each label that is provably wrong, so many more are likely to be: pages with a label of their own that should
-    /// share one.
-    pub(crate) likely_wrong: f64,
+pub(crate) mod vote {
+    /// Votes of one group for an edit: a page with a thousand URLs must not outvote a site.
+    pub(crate) const MAX_OF_GROUP: u64 = 4;
+    /// Groups that a label must contradict, and more often than not, before it is not heard. A label of two pages contradicts by
+    /// chance.
+    pub(crate) const MIN_CONTRADICTIONS: u32 = 3;
+    /// Rows of a label that are looked at. It bounds the work for pages with very many URLs.
+    pub(crate) const MAX_ROWS_OF_LABEL: usize = 64;
+    /// For each label that is provably wrong, so many others are likely to be: pages with a label of their own that should share one.
+    pub(crate) const LIKELY_WRONG: f64 = 0.6;
+    /// Labels of a group from which on, if most of its votes differ, no label counts as wrong: it is the edit that is wrong.
+    pub(crate) const MIN_INCOHERENT_LABELS: usize = 4;
+    /// Labels against an edit in one group that may be wrong. More are not wrong together.
+    pub(crate) const MAX_LOOSE_LABELS: u64 = 2;
+    /// So many groups of [`HELD_OUT_OF`] have no part in choosing edits. The others must be enough to choose by.
+    pub(crate) const HELD_OUT: u64 = 2;
+    /// See [`HELD_OUT`].
+    pub(crate) const HELD_OUT_OF: u64 = 5;
 }
 
 /// When an edit is believed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Proof {
-    /// The share of failing votes that is put up with.
-    pub(crate) limit: f64,
-    /// The same for edits that forget values and join many URLs, at least: so often labels are wrong anywhere.
-    pub(crate) least_limit: f64,
-    /// Pages that such an edit may lose on any site: with less, nothing could be proven on a small one.
-    pub(crate) least_loss: f64,
-    /// The same for edits of a family, where wrong ones fail nearly always and right ones as often as labels are wrong, and
-    /// for edits that can do little harm.
-    pub(crate) trusted_limit: f64,
-    /// The same for edits with many votes that lose next to nothing where they fail: pages that changed between two fetches.
-    pub(crate) cheap_limit: f64,
+pub(crate) mod proof {
+    /// One minus the confidence of a stated failure bound, by convention.
+    pub(crate) const DOUBT_OF_BOUND: f64 = 0.05;
+    /// Standard deviations above its mean below which a normal variable is with 95 % confidence.
+    pub(crate) const NORMAL_95: f64 = 1.645;
+    /// The share of false pairs up to which learners with such a limit believe a rule, unless the user says otherwise.
+    pub(crate) const MAX_FALSE_PAIR_RATE: f64 = 0.05;
+    /// The share of the pages of a site that one edit may lose, unless the user says otherwise.
+    pub(crate) const MAX_LOSS: f64 = 0.005;
+    /// The share of votes that may be against an edit: about what wrong labels come to.
+    pub(crate) const LIMIT: f64 = 0.05;
+    /// The same for edits that forget values and join many URLs, at least: on any site some labels are wrong.
+    pub(crate) const LEAST_LIMIT: f64 = 0.02;
+    /// Pages that such an edit may lose on any site. With less, nothing could be proven on a small one.
+    pub(crate) const LEAST_LOSS: f64 = 2.0;
+    /// The limit for edits of a known family, where wrong ones fail nearly always and right ones as often as labels are wrong, and for
+    /// edits that can do little harm.
+    pub(crate) const TRUSTED_LIMIT: f64 = 0.1;
+    /// The limit for edits with many votes that lose next to nothing where they fail: pages that changed between two fetches.
+    pub(crate) const CHEAP_LIMIT: f64 = 0.15;
     /// Votes from which on that can be told.
-    pub(crate) min_cheap_votes: u64,
+    pub(crate) const MIN_CHEAP_VOTES: u64 = 100;
     /// Next to nothing, as a share of the URLs of a site.
-    pub(crate) cheap_share: f64,
-    /// The most that is put up with on top of that for wrong labels.
-    pub(crate) max_noise: f64,
-    /// More votes against an edit than this are not all mistaken, unless more labels than that are wrong everywhere.
-    pub(crate) max_contested: f64,
-    /// Votes from which on that can be told.
-    pub(crate) min_contested_votes: u64,
-    /// The chance that an edit fails more often than it may.
-    pub(crate) max_doubt: f64,
-    /// Pages that must agree, for an edit without a family.
-    pub(crate) min_pages: u64,
-    /// Agreeing groups for each page that they show. More than that is one empty page, shown for every value of a key that
-    /// would matter if there were anything to show.
-    pub(crate) max_groups_per_page: u64,
-    /// Votes of groups held out that an edit needs which was chosen for what was seen.
-    pub(crate) min_chosen_votes: u64,
-    /// Votes that are said to be missing, at most.
-    pub(crate) max_missing: u64,
-    /// Groups that must be seen in the form that an edit writes, before that is taken for a URL to fetch.
-    pub(crate) min_fetchable: u64,
+    pub(crate) const CHEAP_SHARE: f64 = 0.001;
+    /// The most that is added to the limit for wrong labels. With more, wrong edits could not be told from right ones.
+    pub(crate) const MAX_NOISE: f64 = 0.15;
+    /// For each label that is provably wrong, so many labels are taken to be: others are wrong that nobody can tell.
+    pub(crate) const WRONG_PER_PROVEN: f64 = 2.0;
+    /// If a larger share of votes is against an edit, believed or not, they are not all mistaken, ...
+    pub(crate) const MAX_CONTESTED: f64 = 0.3;
+    /// ... unless more labels are wrong everywhere: then this share, ...
+    pub(crate) const CONTESTED_MARGIN: f64 = 0.1;
+    /// ... and so many times the share of wrong labels.
+    pub(crate) const CONTESTED_PER_WRONG: f64 = 1.2;
+    /// Votes from which on an edit can be contested. Of fewer, a share says little.
+    pub(crate) const MIN_CONTESTED_VOTES: u64 = 20;
+    /// The chance that an edit which is believed fails more often than its limit, by convention.
+    pub(crate) const MAX_DOUBT: f64 = 0.05;
+    /// Agreeing groups for each page that they show. With more, it is one empty page that is shown for every value of a key.
+    pub(crate) const MAX_GROUPS_PER_PAGE: u64 = 4;
+    /// Votes of groups held out for an edit that was chosen for what was seen. One family's good name is no proof of them.
+    pub(crate) const MIN_CHOSEN_VOTES: u64 = 10;
+    /// Missing votes that are stated, at most: nobody fetches more pages for one edit.
+    pub(crate) const MAX_MISSING: u64 = 2_000;
+    /// Groups that must be seen in the form that an edit writes, before that is taken for a URL to fetch: one may be a stray link.
+    pub(crate) const MIN_FETCHABLE: u64 = 3;
     /// The same as a share: one group in so many.
-    pub(crate) fetchable_one_in: u64,
+    pub(crate) const FETCHABLE_ONE_IN: u64 = 10;
+    /// Examples that are written for an edit. People read them.
+    pub(crate) const EXAMPLES: usize = 3;
+}
+
+/// What is known of edits before a site has said anything: the parameters of a Beta distribution of how often they fail, as failing and
+/// holding groups that were seen elsewhere. With 12 holding groups, 26 on the site prove an edit; with 50, none is needed.
+pub(crate) mod families {
+    /// Of tracking and session parameters: right on nearly all sites.
+    pub(crate) const TRACKING: (f64, f64) = (0.5, 50.0);
+    /// Of return addresses, views, referrals, schemes and hosts: right on most sites.
+    pub(crate) const USUAL: (f64, f64) = (0.5, 30.0);
+    /// Of first pages and spellings, of which some sites make a difference.
+    pub(crate) const SPELLING: (f64, f64) = (0.5, 20.0);
+    /// Of pages that ask to log in, which show one page whatever their URL says.
+    pub(crate) const LOGIN: (f64, f64) = (0.5, 60.0);
+    /// Of all others.
+    pub(crate) const OTHER: (f64, f64) = (0.5, 12.0);
+    /// Of parameters that decide what is shown on most sites: twice as many are expected to fail.
+    pub(crate) const RELEVANT: (f64, f64) = (1.0, 12.0);
+    /// The largest correlation of failures within a value that counts: beyond, nothing would be known of the next value.
+    pub(crate) const MAX_CORRELATION: f64 = 0.5;
+    /// Pages that must agree, for an edit without a family: an empty page agrees with itself.
+    pub(crate) const MIN_PAGES: u64 = 5;
+    /// The same where something is known of the edit.
+    pub(crate) const MIN_PAGES_OF_KNOWN: u64 = 2;
+    /// The same for referrals, whose names other things have too.
+    pub(crate) const MIN_PAGES_OF_REFERRAL: u64 = 3;
+    /// The same for pages that ask to log in: a site has one.
+    pub(crate) const MIN_PAGES_OF_LOGIN: u64 = 1;
 }
 
 /// Of an edit that fails, what is tried with exceptions and conditions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Refine {
-    /// Conditions under which a failing edit is tried again.
-    pub(crate) max_contexts: usize,
-    /// An edit that fails more often is not easily believed anywhere.
-    pub(crate) max_suspect: f64,
+pub(crate) mod refine {
+    /// Agreeing groups of an edit that fails before conditions are looked for. What fewer have in common is chance.
+    pub(crate) const MIN_AGREEING: u64 = 3;
+    /// Votes against an edit for each agreeing group. With more, it is not refined.
+    pub(crate) const AGAINST_PER_AGREEING: u64 = 10;
+    /// Conditions under which a failing edit is tried again. It bounds the work.
+    pub(crate) const MAX_CONTEXTS: usize = 8;
+    /// Agreeing groups with a value before that may be a condition.
+    pub(crate) const MIN_CONTEXT_GROUPS: u64 = 3;
+    /// For each failing group with the value, so many must agree.
+    pub(crate) const AGREEING_PER_FAILING: u64 = 10;
+    /// If an edit fails more often, less is believed of it under any condition.
+    pub(crate) const MAX_SUSPECT: f64 = 0.25;
     /// Groups that must agree of pages that show something else from one visit to the next.
-    pub(crate) min_volatile: u64,
-    /// Groups that must fail for a segment deep in the path to be an exception.
-    pub(crate) min_far_failures: u64,
-    /// Sections of a site; where there are more, they are names of pages.
-    pub(crate) max_sections: usize,
+    pub(crate) const MIN_VOLATILE: u64 = 3;
+    /// For each contradicting group of such pages, so many more.
+    pub(crate) const VOLATILE_PER_CONTRADICTION: u64 = 10;
+    /// Groups that must fail for a value to be an exception: one label may be wrong.
+    pub(crate) const MIN_FAILURES: u64 = 2;
+    /// The same for a segment deep in the path, of which there are many.
+    pub(crate) const MIN_FAR_FAILURES: u64 = 5;
+    /// The same where a value fails more often than others, but not most of the time.
+    pub(crate) const MIN_SURPRISING_FAILURES: u64 = 3;
+    /// The chance of so many failures by chance, at most. Very many values are looked at.
+    pub(crate) const MAX_CHANCE: f64 = 0.001;
+    /// The share of failures that is expected of any value, at least: on any site some labels are wrong.
+    pub(crate) const LEAST_EXPECTED: f64 = 0.02;
+    /// Sections of a site. Where there are more first segments, they are names of pages.
+    pub(crate) const MAX_SECTIONS: usize = 50;
     /// URLs of a section that an edit would change, so that something could have been seen there.
-    pub(crate) min_section_urls: u64,
-    /// Exceptions that an edit may have.
-    pub(crate) max_exceptions: usize,
+    pub(crate) const MIN_SECTION_URLS: u64 = 3;
+    /// Exceptions of an edit. What needs more is no rule.
+    pub(crate) const MAX_EXCEPTIONS: usize = 3;
 }
 
 /// How much is written of duplicates that were observed and follow no rule.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Observed {
-    /// Tables of a site, the largest.
-    pub(crate) max_tables: usize,
-    /// Entries of one edit.
-    pub(crate) max_entries: usize,
+pub(crate) mod observed {
+    /// Tables of a site, the largest first. A rule file must not grow with the crawl.
+    pub(crate) const MAX_TABLES: usize = 64;
+    /// Entries of one edit. A larger table is written as several.
+    pub(crate) const MAX_ENTRIES: usize = 1_000;
 }
 
 /// On which hosts an edit holds, and when hosts are one.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Hosts {
-    /// Hosts that must speak for an edit before it is made on all.
-    pub(crate) min_hosts: usize,
-    /// Hosts of a site that are named, those with most URLs.
-    pub(crate) max_hosts: usize,
-    /// Pages of a host that must lead to the same path of another.
-    pub(crate) min_links: u64,
+pub(crate) mod hosts {
+    /// Hosts that must speak for an edit before it is made on all. Two may run the same software by chance.
+    pub(crate) const MIN: usize = 3;
+    /// Hosts of a site that are named, those with most URLs. A rule file must not grow with the crawl.
+    pub(crate) const MAX: usize = 1_000;
+    /// Pages of a host that must lead to the same path of another: single links are mistakes.
+    pub(crate) const MIN_LINKS: u64 = 10;
     /// For each of them, the links that may lead to the host itself.
-    pub(crate) max_self_links: f64,
+    pub(crate) const MAX_SELF_LINKS: f64 = 0.1;
+}
+
+/// What of the evidence for duplicates is followed.
+pub(crate) mod labels {
+    /// The most bits in which the fingerprints of near duplicates differ, as in Manku, Jain and Das Sarma, WWW 2007.
+    pub(crate) const MAX_HAMMING_BITS: u32 = 3;
+    /// Redirects that are followed from one URL. It bounds the work, and longer chains are mistakes.
+    pub(crate) const MAX_REDIRECTS: usize = 8;
+    /// Pages that are told apart among rows that claim to be one. It bounds the work.
+    pub(crate) const MAX_CLAIMED_PAGES: usize = 16;
+}
+
+/// How the search for near fingerprints is divided. The result is the same with any numbers.
+pub(crate) mod near_pairs {
+    /// Sets up to this size are compared pair by pair: sorting them into tables costs more.
+    pub(crate) const MAX_PAIRWISE: usize = 64;
+    /// How often a long run is cut into blocks again. Each time multiplies the tables by the number of blocks.
+    pub(crate) const MAX_DEPTH: usize = 4;
 }
 
 /// How alike two pages must look.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Likeness {
-    /// Observations that are remembered.
-    pub(crate) max_entries: usize,
-    /// Pairs of one page that are compared.
-    pub(crate) max_pairs_per_page: usize,
-    /// Pairs of one template that are compared.
-    pub(crate) max_pairs_per_template: usize,
-    /// *Same* pairs that must differ before S(d) is known.
-    pub(crate) min_differing: usize,
-    /// *Different* pairs that must be known.
-    pub(crate) min_different: usize,
-    /// A set of names is left out where more than one pair in so many is as far apart as different pages.
-    pub(crate) far_pairs: usize,
+pub(crate) mod likeness {
+    /// Observations that are remembered. It bounds memory.
+    pub(crate) const MAX_ENTRIES: usize = 1 << 16;
+    /// Pairs of one page that are compared: a page must not decide for a site.
+    pub(crate) const MAX_PAIRS_PER_PAGE: usize = 8;
+    /// Pairs of one template that are compared, for the same reason.
+    pub(crate) const MAX_PAIRS_PER_TEMPLATE: usize = 64;
+    /// Pairs of one page that must differ before it is known how much pages differ from themselves.
+    pub(crate) const MIN_DIFFERING: usize = 5;
+    /// Pairs of different pages that must be known: with 20, one is the 5 % of [`MAX_MISTAKEN`].
+    pub(crate) const MIN_DIFFERENT: usize = 20;
+    /// One pair of different pages in so many is less far apart than what is called far.
+    pub(crate) const FAR_ONE_IN: usize = 4;
+    /// A set of names is left out where more than one pair in so many is far apart.
+    pub(crate) const FAR_PAIRS: usize = 5;
     /// The likelihood ratio from which on a difference shows one page: "strong" on the scale of Jeffreys.
-    pub(crate) strong_ratio: f64,
+    pub(crate) const STRONG_RATIO: f64 = 10.0;
     /// The share of different pages that may differ slightly.
-    pub(crate) max_mistaken: f64,
-    /// The most that is excused, however little is known of the site.
-    pub(crate) max_noise: f64,
-    /// Distances are from 0 to this.
-    pub(crate) max_distance: u32,
-    /// Pairs of rows compared in a large component.
-    pub(crate) sampled_pairs: usize,
-    /// The share of pairs that may have little in common.
-    pub(crate) max_far_share: f64,
+    pub(crate) const MAX_MISTAKEN: f64 = 0.05;
+    /// The share of slight differences that is excused, at most, however little is known of the site. As for
+    /// [`crate::thresholds::proof::MAX_NOISE`].
+    pub(crate) const MAX_NOISE: f64 = 0.15;
+    /// Distances are from 0 to this: the bits of a fingerprint.
+    pub(crate) const MAX_DISTANCE: u32 = 64;
+    /// Pairs of rows that are compared in a large component.
+    pub(crate) const SAMPLED_PAIRS: usize = 20;
+    /// The share of these pairs that may have little in common.
+    pub(crate) const MAX_FAR_SHARE: f64 = 0.1;
     /// The least resemblance of two versions of a page.
-    pub(crate) min_resemblance: f64,
-    /// Kinds of texts that are told apart among rows with something in common.
-    pub(crate) max_leaders: usize,
-    /// Pairs that are gathered before they are tied.
-    pub(crate) max_pairs: usize,
+    pub(crate) const MIN_RESEMBLANCE: f64 = 0.7;
+    /// Kinds of texts that are told apart among rows with something in common. It bounds the work.
+    pub(crate) const MAX_LEADERS: usize = 16;
+    /// Pairs that are gathered before they are tied. It bounds memory.
+    pub(crate) const MAX_PAIRS: usize = 1 << 20;
+    /// Bands of a sketch. Texts agree in one with a probability of 0.9999 at a resemblance of 0.9, and of 0.06 at 0.5.
+    pub(crate) const BANDS: usize = 16;
 }
 
 /// When a site is a mirror of another.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Mirrors {
-    /// Sightings that are remembered, of all sites together.
-    pub(crate) max_sightings: usize,
-    /// Pages that two sites must have in common.
-    pub(crate) min_pages: u64,
+pub(crate) mod mirrors {
+    /// Sightings that are remembered, of all sites together. It bounds memory.
+    pub(crate) const MAX_SIGHTINGS: usize = 1 << 20;
+    /// Sightings that are put aside before they are sorted in.
+    pub(crate) const MAX_UNSORTED: usize = 1 << 19;
+    /// Pages that two sites must have in common. Smaller sites share a few by chance, such as a page of their software.
+    pub(crate) const MIN_PAGES: u64 = 20;
     /// Links by which a site must declare itself a mirror.
-    pub(crate) min_declared: u64,
+    pub(crate) const MIN_DECLARED: u64 = 20;
     /// For each of them, the links that may say something else.
-    pub(crate) max_denied: f64,
+    pub(crate) const MAX_DENIED: f64 = 0.1;
     /// The most, with 95 % confidence, of the paths in common under which two sites may show different pages: about what wrong
     /// labels come to.
-    pub(crate) max_failure: f64,
+    pub(crate) const MAX_FAILURE: f64 = 0.15;
     /// The share of the paths in common that may differ, those with labels that may belong elsewhere among them.
-    pub(crate) max_doubt: f64,
+    pub(crate) const MAX_DOUBT: f64 = 0.3;
     /// A page that one site shows under more paths is an error, or its path does not tell what it is.
-    pub(crate) max_paths: usize,
-    /// Failures that an exception needs.
-    pub(crate) min_exception_failures: u64,
+    pub(crate) const MAX_PATHS: usize = 20;
+    /// Failures of a section before it is an exception: labels may be wrong.
+    pub(crate) const MIN_EXCEPTION_FAILURES: u64 = 5;
     /// Exceptions that a mirror may have.
-    pub(crate) max_exceptions: usize,
+    pub(crate) const MAX_EXCEPTIONS: usize = 16;
     /// The share of a mirror's paths that must be seen at the original.
-    pub(crate) min_coverage: f64,
+    pub(crate) const MIN_COVERAGE: f64 = 0.5;
+}
+
+/// What is kept of a crawl.
+pub(crate) mod crawl {
+    /// The bytes of the longest URL that is learned from: common servers refuse longer ones.
+    pub(crate) const MAX_URL_BYTES: usize = 8_192;
+    /// Its most path segments and parameters. Some edits compare all parts of a URL with each other.
+    pub(crate) const MAX_URL_PARTS: usize = 256;
+    /// Parts that a crawl is dealt out to: each is a file that is open while the crawl is read, and one at a time is read back.
+    pub(crate) const PARTS: usize = 256;
+    /// Bytes of a part that are read at once.
+    pub(crate) const BLOCK_BYTES: usize = 1 << 20;
+}
+
+/// How large sites are sampled.
+pub(crate) mod sample {
+    /// The share of a site's observations to learn from, unless the user says otherwise. More take longer, and give few more rules.
+    pub(crate) const SHARE: f64 = 0.2;
+    /// The most of them, unless the user says otherwise.
+    pub(crate) const MAX_ROWS: u64 = 100_000;
+    /// A site of up to so many observations is learned from whole, since that takes little time.
+    pub(crate) const SMALL_SITE_ROWS: u64 = 50_000;
+    /// Bytes of the URLs of a site that are learned from: memory is bounded for long URLs, too.
+    pub(crate) const MAX_SITE_BYTES: u64 = 64 << 20;
+    /// Parts of the URLs of a site that are learned from: each is held in several tables.
+    pub(crate) const MAX_SITE_PARTS: u64 = 4 << 20;
+    /// Parts of each of them, on average. Of URLs that have more, which hardly any site has, fewer are learned from: so memory depends
+    /// on the number of URLs, and not on how many parts somebody puts into them.
+    pub(crate) const MAX_PARTS_OF_URL: u64 = 32;
+    /// As many parts are learned from in any case.
+    pub(crate) const MIN_SITE_PARTS: u64 = 1 << 16;
+
+    /// Observations of a large site that tell how its URLs are grouped, about.
+    pub(crate) const PILOT_ROWS: u64 = 20_000;
+    /// The most of them, since single pages may have very many.
+    pub(crate) const MAX_PILOT_ROWS: usize = 40_000;
+    /// URLs of a page that are compared with each other there.
+    pub(crate) const PILOT_MEMBERS: usize = 8;
+    /// A key varies within pages if its values differ there at least this often, compared with any two URLs.
+    pub(crate) const MIN_VARIATION: f64 = 0.05;
+    /// Pages in which a key must vary: single labels are wrong.
+    pub(crate) const MIN_VARYING_PAGES: u32 = 5;
+
+    /// How much more than is wanted each of several processes draws of a large site, about. Groups come in all sizes, so that twice as
+    /// much may not be enough; then the site is drawn again.
+    pub(crate) const DRAWN_FOR_WANTED: f64 = 2.0;
+    /// How much more is drawn if that was not enough.
+    pub(crate) const WIDER: u64 = 16;
+    /// URLs of a key that are compared when rules of a sample are held against the whole site.
+    pub(crate) const MAX_OF_KEY: usize = 8;
 }

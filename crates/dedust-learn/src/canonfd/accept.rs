@@ -12,7 +12,7 @@ use super::families::{Family, Prior};
 use super::search::Candidate;
 use super::vote::{Ballot, Tally, Votes};
 use crate::proof::{Mode, Proof};
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds::proof as limits;
 
 /// Why an edit is not made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,26 +120,25 @@ impl Standard {
         let Tally { all, against } = cast.tally(&self.noise);
         let merged = votes.merged as f64;
         let lost = against as f64 / all.max(1) as f64 * merged;
-        let is_cheap = all >= THRESHOLDS.proof.min_cheap_votes
-            && lost <= THRESHOLDS.proof.cheap_share * self.urls as f64;
-        let pages = (self.proof.max_loss * self.pages as f64).max(THRESHOLDS.proof.least_loss);
-        let of_loss = (pages / merged).clamp(THRESHOLDS.proof.least_limit, THRESHOLDS.proof.limit);
+        let is_cheap = all >= limits::MIN_CHEAP_VOTES && lost <= limits::CHEAP_SHARE * self.urls as f64;
+        let pages = (self.proof.max_loss * self.pages as f64).max(limits::LEAST_LOSS);
+        let of_loss = (pages / merged).clamp(limits::LEAST_LIMIT, limits::LIMIT);
         let limit = match is_harmless {
             _ if self.proof.mode == Mode::Strict => of_loss,
-            true if is_cheap => THRESHOLDS.proof.cheap_limit,
-            true if against == 0 => THRESHOLDS.proof.trusted_limit,
+            true if is_cheap => limits::CHEAP_LIMIT,
+            true if against == 0 => limits::TRUSTED_LIMIT,
             // One label may always be wrong.
-            true if against == 1 && self.noise.is_of_labels => THRESHOLDS.proof.cheap_limit,
-            _ if candidate.family.is_known() => THRESHOLDS.proof.trusted_limit,
+            true if against == 1 && self.noise.is_of_labels => limits::CHEAP_LIMIT,
+            _ if candidate.family.is_known() => limits::TRUSTED_LIMIT,
             false if !self.noise.is_of_labels => of_loss,
-            _ => THRESHOLDS.proof.limit,
+            _ => limits::LIMIT,
         };
         if !self.noise.is_of_labels {
             return limit;
         }
         // Where labels are provably wrong, others are that nobody can tell.
         let proven = cast.disbelieved_share().max(self.noise.proven);
-        limit + (2.0 * proven).min(self.noise.wrong).min(THRESHOLDS.proof.max_noise)
+        limit + (limits::WRONG_PER_PROVEN * proven).min(self.noise.wrong).min(limits::MAX_NOISE)
     }
 }
 
@@ -152,39 +151,34 @@ impl Case<'_> {
         if *mode == Mode::Paper {
             return if all > 0 && share <= *max_false_rate { Ok(()) } else { Err(Refusal::Fails) };
         }
-        let max_contested = THRESHOLDS.proof.max_contested.max(0.1 + 1.2 * noise.wrong);
-        let is_contested =
-            all >= THRESHOLDS.proof.min_contested_votes && self.cast.contested_share() > max_contested;
-        let is_proven =
-            !is_contested && self.prior.doubt(against, all, self.limit) <= THRESHOLDS.proof.max_doubt;
+        let max_contested =
+            limits::MAX_CONTESTED.max(limits::CONTESTED_MARGIN + limits::CONTESTED_PER_WRONG * noise.wrong);
+        let is_contested = all >= limits::MIN_CONTESTED_VOTES && self.cast.contested_share() > max_contested;
+        let is_proven = !is_contested && self.prior.doubt(against, all, self.limit) <= limits::MAX_DOUBT;
         if !is_proven || !self.holds_where_chosen() {
             return Err(if share <= self.limit { Refusal::TooFewVotes } else { Refusal::Fails });
         }
-        let min_pages = match self.candidate.family {
-            Family::Other | Family::Relevant => THRESHOLDS.proof.min_pages,
-            Family::Login => 1,
-            Family::Referral => 3,
-            _ => 2,
-        };
         let Votes { pages, agreeing, .. } = *self.votes;
-        let is_one_page =
-            !self.candidate.family.is_known() && agreeing > THRESHOLDS.proof.max_groups_per_page * pages;
-        if pages < min_pages || is_one_page { Err(Refusal::TooFewPages) } else { Ok(()) }
+        let is_one_page = !self.candidate.family.is_known() && agreeing > limits::MAX_GROUPS_PER_PAGE * pages;
+        if pages < self.candidate.family.min_pages() || is_one_page {
+            Err(Refusal::TooFewPages)
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether an edit that was chosen has votes of its own, however much is put up with for wrong labels, and does not fail
     /// in the groups by which it was chosen.
     fn holds_where_chosen(&self) -> bool {
         let overall = self.votes.cast.tally(&self.standard.noise);
-        let is_seen =
-            self.tally.all >= THRESHOLDS.proof.min_chosen_votes || self.candidate.family == Family::Login;
+        let is_seen = self.tally.all >= limits::MIN_CHOSEN_VOTES || self.candidate.family == Family::Login;
         !self.candidate.is_chosen() || (is_seen && overall.against as f64 <= self.limit * overall.all as f64)
     }
 
     /// How well an edit that is believed is known to be right.
     pub(super) fn trust(&self) -> Trust {
         let Tally { all, against } = self.tally;
-        let is_proven = Family::Other.prior().doubt(against, all, self.limit) <= THRESHOLDS.proof.max_doubt;
+        let is_proven = Family::Other.prior().doubt(against, all, self.limit) <= limits::MAX_DOUBT;
         if is_proven { Trust::Proven } else { Trust::Likely }
     }
 
@@ -198,12 +192,9 @@ impl Case<'_> {
     /// Votes that are missing before an edit with too few would be believed.
     pub(super) fn missing(&self) -> Option<u64> {
         let Tally { all, against } = self.tally;
-        let least = if self.candidate.is_chosen() {
-            THRESHOLDS.proof.min_chosen_votes.saturating_sub(all).max(1)
-        } else {
-            1
-        };
-        (least..=THRESHOLDS.proof.max_missing)
-            .find(|more| self.prior.doubt(against, all + more, self.limit) <= THRESHOLDS.proof.max_doubt)
+        let least =
+            if self.candidate.is_chosen() { limits::MIN_CHOSEN_VOTES.saturating_sub(all).max(1) } else { 1 };
+        (least..=limits::MAX_MISSING)
+            .find(|more| self.prior.doubt(against, all + more, self.limit) <= limits::MAX_DOUBT)
     }
 }

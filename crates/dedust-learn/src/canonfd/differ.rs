@@ -16,7 +16,7 @@ use dedust::rules::{Change, Count, Mapped, Source, Spot, Test, TokenKey, Value, 
 use self::read::number;
 use super::draft::{Draft, nothing_for};
 use super::table::Table;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds::suggest;
 
 /// A URL as the edits so far left it.
 #[derive(Debug)]
@@ -133,7 +133,7 @@ impl<'t> Differ<'t, '_> {
                 (None, Some(theirs)) => difference.theirs.push(*theirs),
                 _ => continue,
             }
-            if difference.len() > THRESHOLDS.suggest.max_params {
+            if difference.len() > suggest::MAX_PARAMS {
                 return None;
             }
         }
@@ -298,7 +298,7 @@ impl<'t> Differ<'t, '_> {
         let mut are_shared: Vec<u32> =
             a.params.iter().copied().filter(|&pair| b.has_param(self.table, pair)).collect();
         are_shared.sort_unstable_by_key(|&pair| (Reverse(self.table.count(pair)), pair));
-        are_shared.truncate(THRESHOLDS.suggest.max_params);
+        are_shared.truncate(suggest::MAX_PARAMS);
         let shared = are_shared.iter().filter(|pair| self.is_context(**pair));
         for &pair in shared.clone() {
             let spot = Spot::Key(self.table.key_of(pair).clone());
@@ -356,11 +356,11 @@ impl<'t> Differ<'t, '_> {
             self.table.key_of(pair),
             TokenKey::QueryParam(_) | TokenKey::PathSegment(_) | TokenKey::Subdomain(_)
         );
-        can_be && self.table.count(pair) >= 10
+        can_be && self.table.count(pair) >= suggest::MIN_CONTEXT_ROWS
     }
 
     fn is_frequent(&self, pair: u32) -> bool {
-        self.table.count(pair) >= 3
+        self.table.count(pair) >= suggest::MIN_SEGMENT_ROWS
     }
 
     /// Whether a segment is part of how the site is built, rather than the name of a page.
@@ -369,7 +369,8 @@ impl<'t> Differ<'t, '_> {
         let (count, all) = (self.table.count(pair), self.table.corpus().len());
         let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-        !is_number && count >= 5 && (20 * count >= all || (200 * count >= all && !has_digit))
+        let one_in = if has_digit { suggest::CONSTANT_ONE_IN } else { suggest::CONSTANT_WORD_ONE_IN };
+        !is_number && count >= suggest::MIN_CONSTANT_ROWS && one_in * count >= all
     }
 
     /// What is the same in all URLs built like this one.

@@ -9,6 +9,7 @@ use dedust::rules::TokenKey;
 use statrs::distribution::{Beta, ContinuousCDF};
 
 use crate::known_names::is_listed;
+use crate::thresholds::families;
 
 /// A kind of edit, by what it is done to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,15 +89,31 @@ impl Family {
         }
     }
 
+    /// Pages that must agree before such an edit is believed.
+    pub(super) fn min_pages(self) -> u64 {
+        match self {
+            Self::Other | Self::Relevant => families::MIN_PAGES,
+            Self::Login => families::MIN_PAGES_OF_LOGIN,
+            Self::Referral => families::MIN_PAGES_OF_REFERRAL,
+            Self::Tracking
+            | Self::Session
+            | Self::Return
+            | Self::View
+            | Self::FirstPage
+            | Self::Host
+            | Self::Spelling => families::MIN_PAGES_OF_KNOWN,
+        }
+    }
+
     /// What is known of such edits.
     pub(super) fn prior(self) -> Prior {
         let (failing, holding) = match self {
-            Self::Tracking | Self::Session => (0.5, 50.0),
-            Self::Return | Self::View | Self::Host | Self::Referral => (0.5, 30.0),
-            Self::FirstPage | Self::Spelling => (0.5, 20.0),
-            Self::Login => (0.5, 60.0),
-            Self::Other => (0.5, 12.0),
-            Self::Relevant => (1.0, 12.0),
+            Self::Tracking | Self::Session => families::TRACKING,
+            Self::Return | Self::View | Self::Host | Self::Referral => families::USUAL,
+            Self::FirstPage | Self::Spelling => families::SPELLING,
+            Self::Login => families::LOGIN,
+            Self::Other => families::OTHER,
+            Self::Relevant => families::RELEVANT,
         };
         Prior { failing, holding }
     }
@@ -114,7 +131,7 @@ impl Prior {
     /// if some always fail and some never, little is known of it.
     pub(super) fn like(others: &[(u64, u64)], share: f64) -> Self {
         let other = Family::Other.prior();
-        let correlation = correlation(others).clamp(0.0, 0.5);
+        let correlation = correlation(others).clamp(0.0, families::MAX_CORRELATION);
         let weight = (other.failing + other.holding).min(1.0 / correlation - 1.0);
         let failing = (share * weight).max(other.failing.min(weight / 2.0));
         Self { failing, holding: weight - failing }

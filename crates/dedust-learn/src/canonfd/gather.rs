@@ -15,7 +15,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::differ::{Suggestions, Translation, UNCOUNTED};
 use super::draft::Draft;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds::{search, suggest};
 
 /// How many clusters say that a value stands for another.
 type Entries = HashMap<(Box<str>, Box<str>), usize>;
@@ -44,7 +44,7 @@ impl Gathered {
             numbers: HashMap::default(),
             drafts: HashMap::default(),
             translated: HashMap::default(),
-            room: parts.max(THRESHOLDS.suggest.parts_at_once),
+            room: parts.max(suggest::PARTS_AT_ONCE),
         }
     }
 
@@ -53,25 +53,25 @@ impl Gathered {
         let mut met = Vec::new();
         for draft in suggestions.drafts.into_iter().map(Draft::without_loss) {
             let hash = self.state.hash_one(&draft);
-            if met.contains(&hash) || draft.size() > THRESHOLDS.suggest.max_draft_size {
+            if met.contains(&hash) || draft.size() > suggest::MAX_DRAFT_SIZE {
                 continue;
             }
             met.push(hash);
             let support = self.support.entry(hash).or_default();
             *support += 1;
-            if *support == THRESHOLDS.suggest.min_support {
+            if *support == suggest::MIN_SUPPORT {
                 self.keep(hash, draft);
             }
         }
         for (draft, x, y) in suggestions.counted {
             let draft = draft.without_loss();
-            if draft.size() > THRESHOLDS.suggest.max_draft_size {
+            if draft.size() > suggest::MAX_DRAFT_SIZE {
                 continue;
             }
             let hash = self.state.hash_one(&draft);
             let numbers = self.numbers.entry(hash).or_default();
             numbers.push((x, y));
-            if numbers.len() == THRESHOLDS.suggest.min_support {
+            if numbers.len() == suggest::MIN_SUPPORT {
                 self.keep(hash, draft);
             }
         }
@@ -95,7 +95,7 @@ impl Gathered {
             None => Some((draft, *support.get(&hash)?)),
         });
         let translated = translated.into_iter().filter_map(|(keys, pairs)| translation(keys, &pairs));
-        let is_enough = |(_, support): &(Draft, usize)| *support >= THRESHOLDS.suggest.min_support;
+        let is_enough = |(_, support): &(Draft, usize)| *support >= suggest::MIN_SUPPORT;
         suggested.chain(translated.filter(is_enough))
     }
 }
@@ -104,7 +104,7 @@ impl Gathered {
 pub(super) fn most_suggested(drafts: impl Iterator<Item = (Draft, usize)>) -> Vec<Draft> {
     let drafts: Vec<(Draft, usize)> = drafts.collect();
     let scored = drafts.iter().map(|(draft, support)| (*support as u64, draft));
-    let order = highest(scored, THRESHOLDS.search.max_suggestions);
+    let order = highest(scored, search::MAX_SUGGESTIONS);
     let mut drafts: Vec<Option<Draft>> = drafts.into_iter().map(|(draft, _)| Some(draft)).collect();
     order.into_iter().filter_map(|index| drafts[index].take()).collect()
 }
@@ -137,7 +137,7 @@ fn counting(draft: Draft, numbers: &[(i64, i64)]) -> Option<Draft> {
         let ((x1, y1), (x2, y2)) = (two[0], two[1]);
         if x1 != x2 && (y2 - y1) % (x2 - x1) == 0 {
             let times = (y2 - y1) / (x2 - x1);
-            if times == 0 || times.abs() > THRESHOLDS.suggest.max_times {
+            if times == 0 || times.abs() > suggest::MAX_TIMES {
                 continue;
             }
             *votes.entry((times, y1 - times * x1)).or_default() += 1;
@@ -148,7 +148,9 @@ fn counting(draft: Draft, numbers: &[(i64, i64)]) -> Option<Draft> {
     let ((times, plus), _) = *votes.first()?;
     let explained = numbers.iter().filter(|(x, y)| x * times + plus == *y).count();
     let distinct = unique.iter().filter(|(x, y)| x * times + plus == *y).count();
-    if distinct < 4 || (explained as f64) < THRESHOLDS.suggest.min_counted * numbers.len() as f64 {
+    if distinct < suggest::MIN_COUNTED_NUMBERS
+        || (explained as f64) < suggest::MIN_COUNTED * numbers.len() as f64
+    {
         return None;
     }
     let count = Count { times, plus };
@@ -187,14 +189,18 @@ fn translation((from, to): Translation, pairs: &Entries) -> Option<(Draft, usize
         choices.sort_unstable_by(|a, b| b.cmp(a));
         let total: usize = choices.iter().map(|(count, _)| count).sum();
         let (count, y) = choices[0];
-        if count >= 2 && 10 * count >= 7 * total {
+        if count >= suggest::MIN_TRANSLATING_CLUSTERS
+            && count as f64 >= suggest::MIN_TRANSLATED * total as f64
+        {
             table.push((x.into(), y.into()));
             support += count;
         }
     }
     // Values that mean the same have names of their own; many that become one were forgotten, not translated.
     let names: HashSet<&str> = table.iter().map(|(_, y)| &**y).collect();
-    if table.len() < 3 || table.len() > 1000 || 10 * names.len() < 8 * table.len() {
+    let entries = suggest::MIN_TRANSLATION_ENTRIES..=suggest::MAX_TRANSLATION_ENTRIES;
+    let are_names = names.len() as f64 >= suggest::MIN_TRANSLATED_NAMES * table.len() as f64;
+    if !entries.contains(&table.len()) || !are_names {
         return None;
     }
     let values = table.iter().map(|(x, _)| Value::from(&**x)).collect();

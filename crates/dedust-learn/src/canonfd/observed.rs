@@ -31,10 +31,7 @@ use super::vote::{Votes, joined};
 use super::write::write_edit;
 use crate::label::{Content, Relation};
 use crate::proof::Mode;
-use crate::thresholds::THRESHOLDS;
-
-/// The work of looking at a pair of a form.
-const WORK_PER_PAIR: u64 = 4;
+use crate::thresholds;
 
 /// A form that URLs have by now, known by one of them.
 struct CurrentForm {
@@ -99,11 +96,11 @@ impl Search<'_> {
             return;
         }
         // The search may have used up what it may; what is looked up costs little more than the rows that are.
-        let max_work = self.table.work() + self.max_work / 4;
+        let max_work = self.table.work() + self.max_work / thresholds::work::OBSERVED_ONE_IN;
         let forms = self.forms();
         let templates: Vec<Template> = forms.iter().map(|form| self.template(form.row)).collect();
         let pairs: u64 = templates.iter().map(|template| template.len() as u64).sum();
-        self.table.add_work(WORK_PER_PAIR * pairs);
+        self.table.add_work(thresholds::work::PER_PAIR_OF_FORM * pairs);
         let selectors = self.selectors(&forms, &templates);
         let mut tables: BTreeMap<(&Template, &Template), Entries> = BTreeMap::new();
         for (form, target) in self.duplicates(&forms, &templates) {
@@ -117,12 +114,12 @@ impl Search<'_> {
             }
         }
         let mut tables: Vec<((&Template, &Template), Entries)> = tables.into_iter().collect();
-        tables.retain(|(_, entries)| entries.len() >= THRESHOLDS.suggest.min_support);
+        tables.retain(|(_, entries)| entries.len() >= thresholds::suggest::MIN_SUPPORT);
         tables.sort_by_key(|(templates, entries)| (Reverse(entries.len()), *templates));
-        tables.truncate(THRESHOLDS.observed.max_tables);
+        tables.truncate(thresholds::observed::MAX_TABLES);
         for ((from, _), entries) in tables {
             let Some(selector) = selectors.get(from) else { continue };
-            for entries in entries.chunks(THRESHOLDS.observed.max_entries) {
+            for entries in entries.chunks(thresholds::observed::MAX_ENTRIES) {
                 if self.table.work() >= max_work {
                     return;
                 }
@@ -193,8 +190,8 @@ impl Search<'_> {
             by_keys.entry(keys).or_default().push(template);
         }
         let doubt =
-            |Naming { forms, failing }| Family::Other.prior().doubt(failing, forms, THRESHOLDS.proof.limit);
-        let is_known = |naming: Naming| doubt(naming) <= THRESHOLDS.proof.max_doubt;
+            |Naming { forms, failing }| Family::Other.prior().doubt(failing, forms, thresholds::proof::LIMIT);
+        let is_known = |naming: Naming| doubt(naming) <= thresholds::proof::MAX_DOUBT;
         let share = |naming: Naming| naming.failing as f64 / naming.forms.max(1) as f64;
         let free = |template: &'f Template| {
             template.iter().copied().filter(|(_, part)| !matches!(part, Part::Fixed(_)))
@@ -276,7 +273,7 @@ impl Search<'_> {
             let showing: Vec<&Template> =
                 same.iter().filter(|form| !forms[form.2].leads_on).map(|form| &templates[form.2]).collect();
             let kinds: HashSet<&Template> = showing.iter().copied().collect();
-            if showing.len() as u64 > THRESHOLDS.proof.max_groups_per_page && kinds.len() < showing.len() {
+            if showing.len() as u64 > thresholds::proof::MAX_GROUPS_PER_PAGE && kinds.len() < showing.len() {
                 continue;
             }
             let target = same[0].2;

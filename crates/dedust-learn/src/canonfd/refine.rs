@@ -14,10 +14,7 @@ use super::draft::Draft;
 use super::families::{Family, is_volatile};
 use super::search::{Candidate, Judged, Search};
 use super::vote::{Group, Sides, Tally, joined};
-use crate::thresholds::THRESHOLDS;
-
-/// The work of counting a pair of a URL in a group.
-const WORK_PER_COMPANION: u64 = 3;
+use crate::thresholds::{refine as limits, work};
 
 /// How many groups with a pair agree, and in how many it stands where they do not.
 type PairTally = HashMap<u32, (u64, u64)>;
@@ -39,7 +36,9 @@ impl Search<'_> {
         let is_settled = match judged.refusal {
             None => against < 1 && self.volatile.is_empty() && !self.reaches_far(&judged.candidate),
             Some(Refusal::Fails | Refusal::TooFewVotes) => {
-                against == 0 || judged.votes.agreeing < 3 || 10 * judged.votes.agreeing < against
+                against == 0
+                    || judged.votes.agreeing < limits::MIN_AGREEING
+                    || limits::AGAINST_PER_AGREEING * judged.votes.agreeing < against
             }
             Some(_) => true,
         };
@@ -101,7 +100,7 @@ impl Search<'_> {
                 company.iter().for_each(|&pair| tally.entry(pair).or_default().1 += 1);
             }
         }
-        self.table.add_work(WORK_PER_COMPANION * pairs);
+        self.table.add_work(work::PER_COMPANION * pairs);
         let differ = Differ { table: &self.table };
         tally.retain(|&pair, _| differ.is_context(pair));
         tally
@@ -114,7 +113,7 @@ impl Search<'_> {
             return None;
         }
         let mut best: Option<(Judged, Vec<Group>)> = None;
-        for _ in 0..THRESHOLDS.refine.max_exceptions {
+        for _ in 0..limits::MAX_EXCEPTIONS {
             let (now, groups) = best.as_ref().map_or((judged, groups), |(best, groups)| (best, groups));
             let Some((excepted, groups)) = self.with_one_exception(now, groups) else { break };
             let is_done = excepted.votes.cast.tally(&self.noise).against == 0;
@@ -144,7 +143,7 @@ impl Search<'_> {
         let tally = self.tally(candidate, groups, true);
         let mut failing: Vec<u64> = tally.values().map(|(_, against)| *against).collect();
         failing.sort_unstable_by_key(|count| Reverse(*count));
-        let explained: u64 = failing.iter().take(THRESHOLDS.refine.max_exceptions).sum();
+        let explained: u64 = failing.iter().take(limits::MAX_EXCEPTIONS).sum();
         let sides = groups.iter().map(|group| group.sides(self.table.corpus(), candidate.slight_votes()));
         2 * explained >= sides.filter(|sides| !sides.against.is_empty()).count() as u64
     }
@@ -165,10 +164,12 @@ impl Search<'_> {
             let is_near = !matches!(self.table.key_of(pair), TokenKey::PathSegment(2..));
             let value = self.table.value_of(pair).as_text().unwrap_or_default();
             let is_expected = against >= 1 && 2 * against >= with && is_volatile(value);
-            let fails =
-                against >= 2 && against > with && (is_near || against >= THRESHOLDS.refine.min_far_failures);
+            let fails = against >= limits::MIN_FAILURES
+                && against > with
+                && (is_near || against >= limits::MIN_FAR_FAILURES);
             let only_fails = against >= 1 && with == 0 && is_near;
-            let is_frequent = against >= 2 && is_near && is_surprising(against, with + against, share);
+            let is_frequent =
+                against >= limits::MIN_FAILURES && is_near && is_surprising(against, with + against, share);
             let is_likely = is_expected || fails || only_fails;
             // What explains most failures; of several, what is part of how the site is built.
             let explained = against as f64 - share * (with + against) as f64;
@@ -211,11 +212,13 @@ impl Search<'_> {
         let mut contexts: Vec<(u64, u32)> = self
             .tally(candidate, groups, false)
             .iter()
-            .filter(|(_, (with, against))| *with >= 3 && 10 * against <= *with)
+            .filter(|(_, (with, against))| {
+                *with >= limits::MIN_CONTEXT_GROUPS && limits::AGREEING_PER_FAILING * against <= *with
+            })
             .map(|(pair, (with, _))| (*with, *pair))
             .collect();
         contexts.sort_unstable_by_key(|&(with, pair)| (Reverse(with), pair));
-        let is_suspect = votes.cast.contested_share() > THRESHOLDS.refine.max_suspect + self.noise.wrong;
+        let is_suspect = votes.cast.contested_share() > limits::MAX_SUSPECT + self.noise.wrong;
         let in_context = |&(_, pair): &(u64, u32)| {
             let (spot, value) = self.test(pair);
             let draft = candidate.draft.and(spot, Test::Is(value))?;
@@ -223,7 +226,7 @@ impl Search<'_> {
             let family = if draft.forgets_path() { Family::Relevant } else { candidate.family.chosen() };
             Some(self.vote(Candidate { draft, family, is_suspect, is_narrowed: true }))
         };
-        contexts.iter().take(THRESHOLDS.refine.max_contexts).filter_map(in_context).collect()
+        contexts.iter().take(limits::MAX_CONTEXTS).filter_map(in_context).collect()
     }
 
     /// What must be true of a URL that has a pair.
@@ -249,15 +252,14 @@ impl Search<'_> {
         }
         pairs.retain(|pair| {
             let (agreeing, contradicting) = tally.get(pair).copied().unwrap_or_default();
-            agreeing < THRESHOLDS.refine.min_volatile + 10 * contradicting
+            agreeing < limits::MIN_VOLATILE + limits::VOLATILE_PER_CONTRADICTION * contradicting
         });
         pairs
     }
 
     /// Pages that show something else from one visit to the next, of which too few were seen to agree.
     fn unproven(&self, draft: &Draft, tally: &PairTally) -> Vec<u32> {
-        let is_seen =
-            |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with >= THRESHOLDS.refine.min_volatile);
+        let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with >= limits::MIN_VOLATILE);
         let unseen = self.volatile.iter().copied().filter(|pair| !is_seen(pair));
         // Seen or not, an edit will meet such pages unless it asks for others.
         let asks_for_others = |pair: u32| {
@@ -277,13 +279,13 @@ impl Search<'_> {
                 *moved.entry(section).or_default() += 1;
             }
         }
-        if moved.len() > THRESHOLDS.refine.max_sections {
+        if moved.len() > limits::MAX_SECTIONS {
             return Vec::new();
         }
         let is_seen = |pair: &u32| tally.get(pair).is_some_and(|&(with, _)| with > 0);
         let mut unproven: Vec<u32> = moved
             .into_iter()
-            .filter(|(section, urls)| *urls >= THRESHOLDS.refine.min_section_urls && !is_seen(section))
+            .filter(|(section, urls)| *urls >= limits::MIN_SECTION_URLS && !is_seen(section))
             .map(|(section, _)| section)
             .collect();
         unproven.sort_unstable();
@@ -293,6 +295,7 @@ impl Search<'_> {
 
 /// Whether so many failures would hardly be seen if they were no more frequent than elsewhere.
 fn is_surprising(failures: u64, trials: u64, share: f64) -> bool {
-    let expected = Binomial::new(share.clamp(0.02, 1.0), trials);
-    failures >= 3 && expected.is_ok_and(|expected| expected.sf(failures - 1) < 0.001)
+    let expected = Binomial::new(share.clamp(limits::LEAST_EXPECTED, 1.0), trials);
+    failures >= limits::MIN_SURPRISING_FAILURES
+        && expected.is_ok_and(|expected| expected.sf(failures - 1) < limits::MAX_CHANCE)
 }

@@ -14,7 +14,7 @@ use super::families::Family;
 use super::search::{Candidate, Judged, Search};
 use super::vote::{Sides, joined};
 use crate::corpus::Corpus;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds;
 
 /// What tells hosts apart: the label next to the site's name; none for the site itself, with and without `www`.
 type HostLabel = Option<Value>;
@@ -33,7 +33,7 @@ impl Search<'_> {
         }
         let Reach { agreeing, changed } = self.reach(&judged.candidate);
         let unproven: Vec<&HostLabel> = changed.difference(&agreeing).collect();
-        if unproven.is_empty() || agreeing.len() >= THRESHOLDS.hosts.min_hosts {
+        if unproven.is_empty() || agreeing.len() >= thresholds::hosts::MIN {
             return Some(judged);
         }
         let test = if unproven.contains(&&None) {
@@ -48,8 +48,8 @@ impl Search<'_> {
     /// Whether an edit that is believed holds on hosts that nobody has visited.
     pub(super) fn holds_on_all_hosts(&self, candidate: &Candidate) -> bool {
         let are_enough = || {
-            self.hosts.len() >= THRESHOLDS.hosts.min_hosts
-                && self.reach(candidate).agreeing.len() >= THRESHOLDS.hosts.min_hosts
+            self.hosts.len() >= thresholds::hosts::MIN
+                && self.reach(candidate).agreeing.len() >= thresholds::hosts::MIN
         };
         !is_of_software(candidate) || are_enough()
     }
@@ -100,7 +100,7 @@ pub(super) fn hosts_seen(corpus: &Corpus) -> Vec<Box<str>> {
     }
     let mut hosts: Vec<(Vec<u32>, usize)> = urls.into_iter().collect();
     hosts.sort_by_key(|(_, urls)| std::cmp::Reverse(*urls));
-    hosts.truncate(THRESHOLDS.hosts.max_hosts);
+    hosts.truncate(thresholds::hosts::MAX);
     let name = |(mut labels, _): (Vec<u32>, usize)| {
         // The label next to the site's name comes last.
         labels.sort_by_key(|&pair| match corpus.keys()[corpus.pair_key(pair) as usize] {

@@ -25,13 +25,7 @@ use super::write::write_edit;
 use crate::corpus::Corpus;
 use crate::preference::PreferredForms;
 use crate::proof::{Mode, Proof};
-use crate::thresholds::THRESHOLDS;
-
-/// Votes from which on most of them tell that an edit is hopeless.
-const MIN_HOPELESS_VOTES: u64 = 10;
-
-/// Of a normal distribution, 95 % is below so many standard deviations above the mean.
-const NORMAL_95: f64 = 1.645;
+use crate::thresholds;
 
 /// An edit that may be made.
 #[derive(Clone, Debug)]
@@ -153,8 +147,8 @@ impl<'c> Search<'c> {
     pub(super) fn run(&mut self) {
         let is_known = |candidate: &Candidate| candidate.family.is_known();
         self.volatile = self.still_volatile();
-        for _ in 0..THRESHOLDS.search.max_rounds {
-            if self.noise.votes < THRESHOLDS.search.enough_votes {
+        for _ in 0..thresholds::search::MAX_ROUNDS {
+            if self.noise.votes < thresholds::search::ENOUGH_VOTES {
                 self.noise = self.estimate_noise();
             }
             let before = self.accepted.len();
@@ -178,26 +172,32 @@ impl<'c> Search<'c> {
     /// often: so the edits that fail least tell, as many as it takes for enough votes.
     fn estimate_noise(&mut self) -> Noise {
         let mut candidates = self.offered();
-        candidates.extend(self.suggested().into_iter().take(THRESHOLDS.search.max_asked_for_noise));
+        candidates.extend(self.suggested().into_iter().take(thresholds::search::MAX_ASKED_FOR_NOISE));
         let votes = self.each_affordable(candidates, |candidate| self.votes_on(&candidate));
         let mut telling: Vec<Ballot> = votes
             .into_iter()
-            .filter(|votes| votes.agreeing >= THRESHOLDS.search.min_agreeing_for_noise)
+            .filter(|votes| votes.agreeing >= thresholds::search::MIN_AGREEING_FOR_NOISE)
             .map(|votes| votes.cast)
             .collect();
         telling.sort_by(|a, b| a.contested_share().total_cmp(&b.contested_share()));
         let mut least = Ballot::default();
         for cast in telling {
-            let is_worse = cast.contested_share() > 2.0 * least.contested_share() + 0.05;
-            if least.all() >= THRESHOLDS.search.enough_votes || (least.all() > 0 && is_worse) {
+            let most =
+                thresholds::search::NOISE_FACTOR * least.contested_share() + thresholds::search::NOISE_MARGIN;
+            let is_worse = cast.contested_share() > most;
+            if least.all() >= thresholds::search::ENOUGH_VOTES || (least.all() > 0 && is_worse) {
                 break;
             }
             least.add(&cast);
         }
         // The least of several is less than their mean.
-        let wrong = 1.5 * least.contested_share();
+        let wrong = thresholds::search::NOISE_OF_LEAST * least.contested_share();
         // Where few of the votes against them can be shown to be wrong, it is the edits that are wrong, not the labels.
-        let shown = if self.noise.is_of_labels { 1.0 } else { 2.0 * least.disbelieved_share() };
+        let shown = if self.noise.is_of_labels {
+            1.0
+        } else {
+            thresholds::search::WRONG_PER_PROVEN * least.disbelieved_share()
+        };
         Noise { wrong: wrong.min(shown), proven: least.disbelieved_share(), votes: least.all(), ..self.noise }
     }
 
@@ -229,7 +229,7 @@ impl<'c> Search<'c> {
             // Of two that join as much, the one that changes less for nothing, and in a simpler way.
             let is_counted = judged.candidate.draft.counts();
             let tests = when.values().filter(|test| **test != Test::Absent).count();
-            (against * THRESHOLDS.search.doubtful_one_in > all, Reverse(merged), idle, is_counted, tests)
+            (against * thresholds::search::DOUBTFUL_ONE_IN > all, Reverse(merged), idle, is_counted, tests)
         });
         let mut seen = HashSet::default();
         for judged in believed {
@@ -317,13 +317,15 @@ impl<'c> Search<'c> {
     fn is_hopeless(&self, draft: &Draft) -> bool {
         self.refused.get(draft).is_some_and(|judged| {
             let Tally { all, against, .. } = judged.votes.cast.tally(&self.noise);
-            judged.refusal == Some(Refusal::Fails) && all >= MIN_HOPELESS_VOTES && 2 * against > all
+            judged.refusal == Some(Refusal::Fails)
+                && all >= thresholds::search::MIN_HOPELESS_VOTES
+                && 2 * against > all
         })
     }
 
     /// Whether an edit that was not believed may be written, or be hopeless by now. Others are very many.
     fn is_worth_remembering(&self, judged: &Judged) -> bool {
-        judged.votes.agreeing > 0 || judged.votes.cast.all() >= MIN_HOPELESS_VOTES
+        judged.votes.agreeing > 0 || judged.votes.cast.all() >= thresholds::search::MIN_HOPELESS_VOTES
     }
 
     pub(super) fn vote(&self, candidate: Candidate) -> Judged {
@@ -353,7 +355,7 @@ impl<'c> Search<'c> {
         self.table.add_work(work);
         let votes = self.count(&moves, &joined(&self.table, &moves), candidate);
         let mut known = lock();
-        if known.len() < THRESHOLDS.search.max_known_votes {
+        if known.len() < thresholds::search::MAX_KNOWN_VOTES {
             known.insert(key, (votes, work));
         }
         votes
@@ -423,7 +425,7 @@ impl<'c> Search<'c> {
         }
         let frequent = |(key, value): (&TokenKey, &Value)| -> Vec<(u64, u64)> {
             let values = self.table.values_of(key).frequent.iter().map(|&pair| self.table.value_of(pair));
-            let others = values.filter(|other| *other != value).take(THRESHOLDS.search.max_other_values);
+            let others = values.filter(|other| *other != value).take(thresholds::search::MAX_OTHER_VALUES);
             others
                 .map(|other| tally(Draft::everywhere(vec![nothing_for(key.clone(), other.clone())])))
                 .collect()
@@ -437,7 +439,7 @@ impl<'c> Search<'c> {
     pub(super) fn promise(&self) -> Promise {
         let (mean, variance) = self.loss;
         let pages = self.table.corpus().page_count() as u64;
-        let lost = (mean + NORMAL_95 * variance.sqrt()).ceil() as u64;
+        let lost = (mean + thresholds::proof::NORMAL_95 * variance.sqrt()).ceil() as u64;
         Promise { lost: lost.min(pages), pages }
     }
 
@@ -462,7 +464,7 @@ impl<'c> Search<'c> {
         let is_rare = part.family == Family::Tracking;
         let judged = self.vote(part);
         judged.refusal == Some(Refusal::Fails)
-            && (!is_rare || judged.votes.cast.all() >= THRESHOLDS.search.min_votes_of_part)
+            && (!is_rare || judged.votes.cast.all() >= thresholds::search::MIN_VOTES_OF_PART)
     }
 
     /// The changes of an edit one by one, where each could be made without the others.

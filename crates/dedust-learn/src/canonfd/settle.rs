@@ -14,10 +14,10 @@ use dedust::support::has_subdomains;
 
 use super::scope::changes_host;
 use crate::confidence::failure_bound;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds;
 
 /// The most pairs of one group of URLs that count.
-pub const MAX_PAIRS_OF_GROUP: usize = THRESHOLDS.vote.max_votes_of_group as usize;
+pub const MAX_PAIRS_OF_GROUP: usize = thresholds::vote::MAX_OF_GROUP as usize;
 
 /// What was fetched of the groups of URLs that an edit would join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,17 +49,15 @@ impl FetchedGroups {
     pub fn lack(&self, refused: &RefusedEdit) -> Option<Lack> {
         let needed = refused.votes.saturating_add(refused.missing?);
         if !is_enough(self.same, self.different, needed) {
-            let most = THRESHOLDS
-                .proof
-                .max_missing
-                .max(needed.saturating_sub(self.same).min(2 * THRESHOLDS.proof.max_missing));
+            let most = thresholds::proof::MAX_MISSING
+                .max(needed.saturating_sub(self.same).min(2 * thresholds::proof::MAX_MISSING));
             let more =
                 (1..=most).find(|more| is_enough(self.same.saturating_add(*more), self.different, needed));
             return Some(Lack::Pairs(more));
         }
         let agreeing = self.groups.saturating_sub(self.failed_groups);
-        let are_few = self.pages < THRESHOLDS.proof.min_pages
-            || agreeing > THRESHOLDS.proof.max_groups_per_page.saturating_mul(self.pages);
+        let are_few = self.pages < thresholds::families::MIN_PAGES
+            || agreeing > thresholds::proof::MAX_GROUPS_PER_PAGE.saturating_mul(self.pages);
         are_few.then_some(Lack::Pages)
     }
 
@@ -77,7 +75,7 @@ fn is_enough(same: u64, different: u64, needed: u64) -> bool {
         0 => same >= needed,
         _ => {
             failure_bound(different, same.saturating_add(different))
-                <= THRESHOLDS.proof.limit.min(failure_bound(0, needed))
+                <= thresholds::proof::LIMIT.min(failure_bound(0, needed))
         }
     }
 }
@@ -94,7 +92,7 @@ pub fn on_agreeing_hosts(
     let reaches_no_others = !hosts.is_empty() && hosts.iter().all(|host| is_agreeing(host));
     if !has_subdomains(site.as_bytes())
         || changes_host(&edit.change)
-        || agreeing.len() >= THRESHOLDS.hosts.min_hosts
+        || agreeing.len() >= thresholds::hosts::MIN
         || reaches_no_others
     {
         return Some(vec![edit]);

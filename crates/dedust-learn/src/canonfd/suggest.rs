@@ -11,7 +11,7 @@ use super::families::{Family, is_index, speaks_of_login};
 use super::gather::{Gathered, most_suggested};
 use super::search::{Candidate, Search};
 use super::table::KeyValues;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds;
 
 impl Search<'_> {
     /// Edits that make sense on any site.
@@ -49,7 +49,7 @@ impl Search<'_> {
                     // Values that were never seen are forgotten only if the key is known for it, or enough were seen.
                     let family = self.family_of_drop(key);
                     let is_enough = !matches!(family, Family::Other | Family::Relevant | Family::Host)
-                        || *values >= THRESHOLDS.suggest.min_values;
+                        || *values >= thresholds::suggest::MIN_VALUES;
                     if is_enough || *key == TokenKey::TrailingSlash {
                         let whole = match key {
                             TokenKey::Subdomain(_) => Change::Forget(key.clone().into()),
@@ -61,8 +61,8 @@ impl Search<'_> {
                     }
                     let frequent = frequent
                         .iter()
-                        .filter(|&&pair| self.table.count(pair) >= THRESHOLDS.suggest.min_support);
-                    for &pair in frequent.take(THRESHOLDS.suggest.max_defaults) {
+                        .filter(|&&pair| self.table.count(pair) >= thresholds::suggest::MIN_SUPPORT);
+                    for &pair in frequent.take(thresholds::suggest::MAX_DEFAULTS) {
                         let family = self.family_of_default(key, value(pair).as_text());
                         offer(vec![nothing_for(key.clone(), value(pair))], family);
                     }
@@ -108,7 +108,7 @@ impl Search<'_> {
         let clusters: Vec<&[u32]> = (0..corpus.page_count() as u32)
             .map(|label| self.table.rows_with_label(label))
             .filter(|rows| rows.iter().any(|&row| self.table.form_id(row) != self.table.form_id(rows[0])))
-            .take(THRESHOLDS.suggest.max_clusters)
+            .take(thresholds::suggest::MAX_CLUSTERS)
             .collect();
         let members: Vec<Vec<u32>> = clusters.par_iter().map(|cluster| self.members_apart(cluster)).collect();
         let differ = Differ { table: &self.table };
@@ -143,7 +143,7 @@ impl Search<'_> {
         let mut sum = 0;
         let fitting = clusters.iter().take_while(|cluster| {
             sum += parts(cluster);
-            sum <= THRESHOLDS.suggest.parts_at_once
+            sum <= thresholds::suggest::PARTS_AT_ONCE
         });
         fitting.count().max(1)
     }
@@ -151,14 +151,14 @@ impl Search<'_> {
     /// URLs of a cluster that have different forms, the shortest first.
     fn members_apart(&self, cluster: &[u32]) -> Vec<u32> {
         let corpus = self.table.corpus();
-        let mut seen = Vec::with_capacity(THRESHOLDS.suggest.members_per_cluster);
-        let mut members = Vec::with_capacity(THRESHOLDS.suggest.members_per_cluster);
+        let mut seen = Vec::with_capacity(thresholds::suggest::MEMBERS_PER_CLUSTER);
+        let mut members = Vec::with_capacity(thresholds::suggest::MEMBERS_PER_CLUSTER);
         for &row in cluster {
             let form_id = self.table.form_id(row);
             if !seen.contains(&form_id) {
                 seen.push(form_id);
                 members.push(row);
-                if members.len() == THRESHOLDS.suggest.members_per_cluster {
+                if members.len() == thresholds::suggest::MEMBERS_PER_CLUSTER {
                     break;
                 }
             }
@@ -177,7 +177,7 @@ impl Search<'_> {
                 is_read
                     || is_fixed
                     || self.family_of_drop(key) != Family::Other
-                    || self.table.values_of(key).values >= THRESHOLDS.suggest.min_values
+                    || self.table.values_of(key).values >= thresholds::suggest::MIN_VALUES
             }
             Change::Set { key, .. } => !key.is_query_text(),
             _ => true,

@@ -28,7 +28,7 @@ use self::fold::Folds;
 use crate::corpus::Corpus;
 use crate::known_names::looks_random;
 use crate::pair_number::pair_number;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds;
 
 /// Marks the end of a list of rows.
 const END: u32 = u32::MAX;
@@ -273,12 +273,17 @@ impl<'c> Table<'c> {
             let random = pairs.clone().filter(|&pair| self.raw(pair).is_some_and(looks_random)).count();
             let mut frequent: Vec<u32> = pairs
                 .filter(|&pair| {
-                    THRESHOLDS.suggest.rare_one_in * self.count(pair) >= rows
-                        || values <= THRESHOLDS.suggest.max_frequent
+                    thresholds::suggest::RARE_ONE_IN * self.count(pair) >= rows
+                        || values <= thresholds::suggest::MAX_FREQUENT
                 })
                 .collect();
             frequent.sort_unstable_by_key(|&pair| (std::cmp::Reverse(self.count(pair)), pair));
-            KeyValues { rows, values, frequent, are_random: 10 * random >= 8 * values }
+            KeyValues {
+                rows,
+                values,
+                frequent,
+                are_random: random as f64 >= thresholds::suggest::MIN_RANDOM * values as f64,
+            }
         })
     }
 

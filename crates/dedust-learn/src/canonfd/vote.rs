@@ -17,7 +17,7 @@ use super::accept::Noise;
 use super::table::{RowSet, Table};
 use crate::corpus::{Corpus, NO_LABEL};
 use crate::label::Relation;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds::vote as limits;
 
 /// The label of all URLs that answer with an error which does not pass.
 const ERROR: u32 = NO_LABEL - 1;
@@ -90,7 +90,7 @@ impl Ballot {
         let quota = |share: f64| (share * self.all() as f64) as u64;
         let disbelieved =
             self.disbelieved.min(if noise.is_of_labels { u64::MAX } else { quota(noise.wrong) });
-        let loose = ((disbelieved as f64 * THRESHOLDS.vote.likely_wrong) as u64).min(self.loose);
+        let loose = ((disbelieved as f64 * limits::LIKELY_WRONG) as u64).min(self.loose);
         let slight = self.slight.min(quota(noise.slight));
         let against =
             self.slight + self.against + self.loose + self.disbelieved - disbelieved - loose - slight;
@@ -185,7 +185,7 @@ impl Group {
     /// Whether it holds so many pages that wrong labels are no excuse.
     fn is_incoherent(&self) -> bool {
         let labels = self.voices.chunk_by(|a, b| a.label == b.label).count();
-        labels >= 4 && 2 * labels > self.voices.len()
+        labels >= limits::MIN_INCOHERENT_LABELS && 2 * labels > self.voices.len()
     }
 
     fn believe_only(&mut self, is_believed: impl Fn(&Voice) -> bool) {
@@ -199,7 +199,8 @@ impl Group {
 
     /// Whether it has no part in choosing.
     pub(super) fn is_held_out(&self) -> bool {
-        self.form_id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 < (u64::from(u32::MAX) / 5) * 2
+        self.form_id.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
+            < u64::from(u32::MAX) / limits::HELD_OUT_OF * limits::HELD_OUT
     }
 }
 
@@ -294,7 +295,7 @@ fn silence(groups: &mut [Group]) {
         }
     }
     tally.retain(|_, (agreeing, contradicting)| {
-        *contradicting >= THRESHOLDS.vote.max_contradictions && contradicting > agreeing
+        *contradicting >= limits::MIN_CONTRADICTIONS && contradicting > agreeing
     });
     if !tally.is_empty() {
         for group in groups {
@@ -328,7 +329,7 @@ fn silence_displaced(table: &Table<'_>, moves: &[(u32, u64)], groups: &mut [Grou
             let mut form_ids: Vec<u64> = table
                 .rows_with_label(voice.label)
                 .iter()
-                .take(THRESHOLDS.vote.max_rows_of_label)
+                .take(limits::MAX_ROWS_OF_LABEL)
                 .map(|&row| form_id(row))
                 .collect();
             form_ids.sort_unstable();
@@ -350,7 +351,7 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group], slight: SlightVotes) ->
         if label(row) == NO_LABEL {
             return false;
         }
-        let rows = table.rows_with_label(label(row)).iter().take(THRESHOLDS.vote.max_rows_of_label);
+        let rows = table.rows_with_label(label(row)).iter().take(limits::MAX_ROWS_OF_LABEL);
         rows.filter(|&&other| table.form_id(other) == table.form_id(row)).count() == 1
     };
     let mut votes = Votes::default();
@@ -366,10 +367,10 @@ pub(super) fn count(table: &Table<'_>, groups: &[Group], slight: SlightVotes) ->
             labels.sort_unstable();
             labels.dedup();
             let count = labels.len() as u64;
-            cast.with = (with.len() as u64 - 1).min(THRESHOLDS.vote.max_votes_of_group);
-            cast.slight = (slight.len() as u64).min(THRESHOLDS.vote.max_votes_of_group);
+            cast.with = (with.len() as u64 - 1).min(limits::MAX_OF_GROUP);
+            cast.slight = (slight.len() as u64).min(limits::MAX_OF_GROUP);
             if count > 0
-                && count < 3
+                && count <= limits::MAX_LOOSE_LABELS
                 && (against.iter().all(|&row| is_alone(row)) || (with.len() == 1 && is_alone(with[0])))
             {
                 cast.loose = count;

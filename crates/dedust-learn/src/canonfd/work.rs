@@ -6,12 +6,12 @@ use rayon::prelude::*;
 
 use super::search::{Candidate, Search};
 use crate::corpus::Corpus;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds;
 
 /// The work that may be done to choose the edits of a site.
 pub(super) fn max_work(corpus: &Corpus) -> u64 {
     let bytes: usize = (0..corpus.len() as u32).map(|row| corpus.url(row).len()).sum();
-    (THRESHOLDS.work.work_per_byte * bytes as u64).max(THRESHOLDS.work.min_work)
+    (thresholds::work::PER_BYTE * bytes as u64).max(thresholds::work::MIN)
 }
 
 impl Search<'_> {
@@ -28,7 +28,7 @@ impl Search<'_> {
             let left = self.max_work.saturating_sub(self.table.work());
             let mut together = Vec::new();
             let mut work = 0;
-            while work < left / THRESHOLDS.work.work_at_once
+            while work < left / thresholds::work::AT_ONCE_ONE_IN
                 && let Some(candidate) = candidates.next()
             {
                 let more = self.table.work_for(&candidate.draft);
@@ -89,10 +89,7 @@ mod tests {
         ];
         for (what, url) in hostile {
             let (work, max_work, bytes) = work_of((0..900).map(|row| (url(row), row / 3)));
-            assert!(
-                max_work <= (THRESHOLDS.work.work_per_byte * bytes).max(THRESHOLDS.work.min_work),
-                "{what}"
-            );
+            assert!(max_work <= (thresholds::work::PER_BYTE * bytes).max(thresholds::work::MIN), "{what}");
             assert!(work <= 2 * max_work, "{what}: {work} of {max_work}");
         }
     }

@@ -16,7 +16,7 @@ use crate::corpus::Corpus;
 use crate::evidence::EvidenceKinds;
 use crate::pair_counts::PairCounts;
 use crate::rule_evidence::{is_fetchable, rule_evidence};
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds;
 
 /// The edits that were not believed and had most votes. Fetching can settle those that have too few.
 pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
@@ -31,7 +31,7 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
     for of_kind in [lacking, failing] {
         let scored = of_kind.iter().map(|(judged, _)| (score(judged), &judged.candidate.draft));
         refused
-            .extend(highest(scored, THRESHOLDS.search.max_refused).into_iter().map(|index| of_kind[index]));
+            .extend(highest(scored, thresholds::search::MAX_REFUSED).into_iter().map(|index| of_kind[index]));
     }
     refused
         .sort_by_cached_key(|(judged, _)| (Reverse(score(judged)), format!("{:?}", judged.candidate.draft)));
@@ -81,12 +81,12 @@ pub(super) fn write_edit(
         let duplicate = stands.or_else(|| group[1..].iter().map(|&(_, other)| other).find(is_duplicate));
         let Some(duplicate) = duplicate else { continue };
         kinds = kinds | corpus.kinds(row) | corpus.kinds(duplicate);
-        if examples.len() < THRESHOLDS.search.max_examples {
+        if examples.len() < thresholds::search::MAX_EXAMPLES {
             // What edits before this one have brought together shows nothing of it.
             let was_apart = |other: &u32| table.form_id(*other) != table.form_id(row);
             let others = table.at(group[0].0).chain(group[1..].iter().map(|&(_, other)| other));
             let others = others.filter(|other| is_duplicate(other) && was_apart(other));
-            let others = others.take(THRESHOLDS.search.max_duplicates_of_example);
+            let others = others.take(thresholds::search::MAX_DUPLICATES_OF_EXAMPLE);
             let nearest = others.min_by_key(|&other| difference(corpus, row, other));
             examples.extend(nearest.map(|other| (row, other)));
         }
@@ -113,7 +113,7 @@ pub(super) fn write_edit(
 /// How many parts one of two URLs has and the other has not. Of very many, nobody counts.
 fn difference(corpus: &Corpus, a: u32, b: u32) -> usize {
     let (ours, theirs) = (corpus.pairs(a), corpus.pairs(b));
-    if ours.len().max(theirs.len()) > 64 {
+    if ours.len().max(theirs.len()) > thresholds::search::MAX_COMPARED_PAIRS {
         return usize::MAX;
     }
     let missing = |pairs: &[u32], others: &[u32]| pairs.iter().filter(|pair| !others.contains(pair)).count();

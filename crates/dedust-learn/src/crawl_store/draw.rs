@@ -26,19 +26,10 @@ use crate::corpus::Corpus;
 use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
 use crate::hash::key_number;
-use crate::recount::MOST_OF_KEY;
+use crate::thresholds::sample::{
+    MAX_OF_KEY, MAX_PILOT_ROWS, MIN_VARIATION, MIN_VARYING_PAGES, PILOT_MEMBERS, PILOT_ROWS,
+};
 
-/// Observations of a large site from which [`Groups`] are found, about.
-const PILOT_ROWS: u64 = 20_000;
-/// Those that are looked at if single pages have very many.
-const MAX_PILOT_ROWS: usize = 40_000;
-
-/// Members of a page that are compared with each other.
-const MOST_MEMBERS: usize = 8;
-/// A key varies if values of one page differ at least this often, compared with values of any two URLs.
-const MIN_VARIATION: f64 = 0.05;
-/// Pages in which a key must vary to be believed.
-const MIN_PAGES: u32 = 5;
 /// The value of a key that is not there.
 const ABSENT: u64 = 0;
 
@@ -90,7 +81,7 @@ impl Groups {
             pairs_by_row.push(pairs);
             if let Some(page) = corpus.label(row) {
                 let members = &mut rows_by_page[page as usize];
-                if members.len() < MOST_MEMBERS {
+                if members.len() < PILOT_MEMBERS {
                     members.push(row);
                 }
             }
@@ -107,7 +98,8 @@ impl Groups {
             }
         }
         let varying = keys.into_iter().filter(|(_, behaviour)| {
-            behaviour.pages >= MIN_PAGES && behaviour.variation(pages, corpus.len() as f64) >= MIN_VARIATION
+            behaviour.pages >= MIN_VARYING_PAGES
+                && behaviour.variation(pages, corpus.len() as f64) >= MIN_VARIATION
         });
         Self { varying: varying.map(|(key, _)| key).collect() }
     }
@@ -311,7 +303,7 @@ impl Draw {
 
     /// A draw of keys whose hashes are at most `last_key`, a few observations of each.
     pub(super) fn of_keys(normalizer: Normalizer, size: SiteSize, wanted: usize, last_key: u64) -> Self {
-        let smallest = Smallest { most_of_first: MOST_OF_KEY, ..Smallest::new(wanted, (last_key, u64::MAX)) };
+        let smallest = Smallest { most_of_first: MAX_OF_KEY, ..Smallest::new(wanted, (last_key, u64::MAX)) };
         let by = GroupedBy::Keys { normalizer: Box::new(normalizer), scratch: Box::default() };
         Self { by, seed: size.seed(3), smallest }
     }
@@ -411,6 +403,6 @@ mod tests {
             draw.offer(&record, &mut ParsedUrl::default());
         }
         assert_eq!(draw.share(), 1.0);
-        assert_eq!(draw.finish().count(), MOST_OF_KEY + 500);
+        assert_eq!(draw.finish().count(), MAX_OF_KEY + 500);
     }
 }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sightings::{Seen, Sighting, SightingCollector, Sightings, declared_links};
 use crate::confidence::failure_bound;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds;
 
 /// A site that shows the pages of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -261,8 +261,8 @@ impl Votes {
 
     /// Whether the site itself says that its pages are those of the other.
     fn is_declared(&self) -> bool {
-        self.declared >= THRESHOLDS.mirrors.min_declared
-            && self.denied as f64 <= THRESHOLDS.mirrors.max_denied * self.declared as f64
+        self.declared >= thresholds::mirrors::MIN_DECLARED
+            && self.denied as f64 <= thresholds::mirrors::MAX_DENIED * self.declared as f64
     }
 
     /// What the votes say, if it is enough to believe it.
@@ -270,7 +270,8 @@ impl Votes {
         // The home page has a section to itself.
         let is_home = |section: u32| texts[section as usize].is_empty();
         let is_exception = |section: u32, [agreeing, failures]: [u64; 2]| {
-            failures > agreeing && (failures >= THRESHOLDS.mirrors.min_exception_failures || is_home(section))
+            failures > agreeing
+                && (failures >= thresholds::mirrors::MIN_EXCEPTION_FAILURES || is_home(section))
         };
         let (exceptions, others): (Vec<_>, Vec<_>) =
             self.sections.iter().partition(|(section, votes)| is_exception(**section, **votes));
@@ -284,18 +285,18 @@ impl Votes {
         let mirror_paths = mirror.chunk_by(|a, b| a.path == b.path).filter(is_general).count();
         let agreeing = others.iter().map(|(_, votes)| votes[0]).sum::<u64>();
         let failures: u64 = others.iter().map(|(_, votes)| votes[1]).sum();
-        let is_believed = agreeing >= THRESHOLDS.mirrors.min_pages
-            && failure_bound(failures, agreeing + failures) <= THRESHOLDS.mirrors.max_failure
+        let is_believed = agreeing >= thresholds::mirrors::MIN_PAGES
+            && failure_bound(failures, agreeing + failures) <= thresholds::mirrors::MAX_FAILURE
             && (failures + self.doubtful) as f64
-                <= THRESHOLDS.mirrors.max_doubt * (agreeing + failures + self.doubtful) as f64
-            && except.len() <= THRESHOLDS.mirrors.max_exceptions
-            && self.shared as f64 >= THRESHOLDS.mirrors.min_coverage * mirror_paths as f64;
+                <= thresholds::mirrors::MAX_DOUBT * (agreeing + failures + self.doubtful) as f64
+            && except.len() <= thresholds::mirrors::MAX_EXCEPTIONS
+            && self.shared as f64 >= thresholds::mirrors::MIN_COVERAGE * mirror_paths as f64;
         is_believed.then(|| MirrorSite {
             of,
             paths: agreeing + failures,
             failures,
             covered: self.shared,
-            is_covered: self.alike as f64 >= THRESHOLDS.mirrors.min_coverage * mirror_paths as f64,
+            is_covered: self.alike as f64 >= thresholds::mirrors::MIN_COVERAGE * mirror_paths as f64,
             except,
         })
     }
@@ -325,7 +326,7 @@ fn leave_out_errors(sightings: &mut Vec<Sighting>) {
     pages.dedup();
     let by_page = pages.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
     let errors: HashSet<(u32, Seen)> = by_page
-        .filter(|paths| paths.len() > THRESHOLDS.mirrors.max_paths)
+        .filter(|paths| paths.len() > thresholds::mirrors::MAX_PATHS)
         .map(|paths| (paths[0].0, paths[0].1))
         .collect();
     sightings.retain(|Sighting { site, seen, .. }| !errors.contains(&(*site, *seen)));

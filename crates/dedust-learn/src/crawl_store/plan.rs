@@ -20,12 +20,7 @@ use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
 use crate::label::Clues;
 use crate::recount::Unchecked;
-
-/// How much more than is wanted each process draws of a large site, about. Groups come in all sizes, so that twice as much may not
-/// be enough; then the site is drawn again.
-const DRAWN_FOR_WANTED: f64 = 2.0;
-/// How much more is drawn if that was not enough.
-const WIDER: u64 = 16;
+use crate::thresholds::sample::{DRAWN_FOR_WANTED, WIDER};
 
 /// How the large sites of a crawl are sampled, and which sites are left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -14,6 +14,7 @@ use std::path::Path;
 
 use crate::label::{Clues, MainClues};
 use crate::minhash::SKETCH_VALUES;
+use crate::thresholds::crawl::BLOCK_BYTES;
 
 use super::damaged;
 
@@ -32,7 +33,6 @@ pub(super) struct Record<'a> {
 const LENGTH_BYTES: usize = 4;
 /// Numbers of a record that are there in any case.
 const NUMBERS_BYTES: usize = 4 + 8 + 2;
-const BLOCK_BYTES: usize = 1 << 20;
 
 /// What may be missing from a record.
 const SIZE: u16 = 1 << 8;

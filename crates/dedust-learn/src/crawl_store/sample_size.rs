@@ -10,6 +10,9 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::hash::spread_seed;
 use crate::text_hash::TextHash;
+use crate::thresholds::sample::{
+    MAX_PARTS_OF_URL, MAX_ROWS, MAX_SITE_BYTES, MAX_SITE_PARTS, MIN_SITE_PARTS, SHARE, SMALL_SITE_ROWS,
+};
 
 /// How much was observed of a site. Adds up, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,25 +77,9 @@ pub struct SampleSize {
     pub(crate) most: u64,
 }
 
-/// Bytes of the URLs of a site that are learned from: memory is bounded for long URLs, too.
-const MAX_SITE_BYTES: u64 = 64 << 20;
-
-/// Parts of the URLs of a site that are learned from: each is held in several tables.
-const MAX_SITE_PARTS: u64 = 4 << 20;
-
-/// Parts of each of them, on average: of URLs that have more, which hardly any site has, fewer are learned from. So memory depends on the
-/// number of URLs, and not on how many parts somebody puts into them.
-const MAX_PARTS_OF_URL: u64 = 32;
-
-/// As many parts are learned from in any case.
-const MIN_SITE_PARTS: u64 = 1 << 16;
-
-/// A site of up to so many observations is learned from whole.
-const SMALL_SITE_ROWS: u64 = 50_000;
-
 impl Default for SampleSize {
     fn default() -> Self {
-        Self { share: 0.2, most: 100_000 }
+        Self { share: SHARE, most: MAX_ROWS }
     }
 }
 

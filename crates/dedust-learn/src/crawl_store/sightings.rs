@@ -22,7 +22,7 @@ use super::page_of;
 use crate::hash::spread_seed;
 use crate::label::Clues;
 use crate::link_targets::LinkTargets;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds;
 
 /// What was seen under the paths of sites.
 ///
@@ -50,9 +50,6 @@ pub(super) struct SightingCollector {
     /// In any order; some may be there twice.
     fresh: Vec<Sighting>,
 }
-
-/// Sightings that are put aside.
-const MOST_FRESH: usize = 1 << 19;
 
 /// What a site has under a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -167,7 +164,7 @@ impl SightingCollector {
 
     pub(super) fn push(&mut self, sighting: Sighting) {
         self.fresh.push(sighting);
-        if self.fresh.len() >= MOST_FRESH {
+        if self.fresh.len() >= thresholds::mirrors::MAX_UNSORTED {
             self.settle();
         }
     }
@@ -230,7 +227,7 @@ fn unite(seen: &mut Vec<Sighting>, others: &mut Vec<Sighting>, level: &mut u32) 
     // This sort finds the two that are in order, and merges them.
     seen.sort();
     seen.dedup();
-    while seen.len() > THRESHOLDS.mirrors.max_sightings {
+    while seen.len() > thresholds::mirrors::MAX_SIGHTINGS {
         *level += 1;
         seen.retain(|sighting| sighting.path.trailing_zeros() >= *level);
     }
@@ -351,7 +348,7 @@ pub(super) fn declared_links(seen: &[Sighting]) -> HashMap<(u32, u32), u64> {
             *links.entry((site, name)).or_default() += 1;
         }
     }
-    links.retain(|_, count| *count >= THRESHOLDS.mirrors.min_declared);
+    links.retain(|_, count| *count >= thresholds::mirrors::MIN_DECLARED);
     links
 }
 

@@ -400,7 +400,7 @@ fn urls_with_too_many_parts_are_counted_and_not_learned_from() {
 
 #[test]
 fn sightings_of_several_processes_are_those_of_one() {
-    let most = crate::thresholds::THRESHOLDS.mirrors.max_sightings as u64;
+    let most = thresholds::mirrors::MAX_SIGHTINGS as u64;
     let sighting = |number: u64| Sighting {
         site: (number % 7) as u32,
         path: xxh3_64(&number.to_le_bytes()),

@@ -19,6 +19,7 @@ use super::tie::Ties;
 use super::title;
 use crate::evidence::EvidenceKind;
 use crate::likeness::Likeness;
+use crate::thresholds;
 
 /// The links of one site. Values are hashes of target URLs.
 pub(super) struct SiteLinks<'a> {
@@ -30,9 +31,6 @@ pub(super) struct SiteLinks<'a> {
     pub(super) contents: &'a [Content],
     pub(super) likeness: &'a Likeness,
 }
-
-/// Pages that are told apart among rows that claim to be one.
-const MAX_CLAIMED_PAGES: usize = 16;
 
 impl SiteLinks<'_> {
     pub(super) fn tie(&self, ties: &mut Ties) {
@@ -100,7 +98,7 @@ impl SiteLinks<'_> {
                 |page: &Vec<u32>| content.may_be_one_with(&self.contents[page[0] as usize], self.likeness);
             match pages.iter().position(shows_it) {
                 Some(page) => pages[page].push(row),
-                None if pages.len() < MAX_CLAIMED_PAGES => pages.push(vec![row]),
+                None if pages.len() < thresholds::labels::MAX_CLAIMED_PAGES => pages.push(vec![row]),
                 None => {}
             }
         }

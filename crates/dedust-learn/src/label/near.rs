@@ -8,12 +8,12 @@ are right about three times out of four (Manku, Jain and Das Sarma, WWW 2007).
 
 use super::tie::Ties;
 use super::title::NO_TITLE;
-use super::{FingerprintSighting, MAX_HAMMING_BITS, Sighting};
+use super::{FingerprintSighting, Sighting};
 use crate::evidence::EvidenceKind;
 use crate::likeness::Likeness;
-use crate::minhash::{BANDS, Sketch, band_hash, resemblance};
+use crate::minhash::{Sketch, band_hash, resemblance};
 use crate::simhash::near_pairs;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds;
 
 const NO_SKETCH: u32 = u32::MAX;
 
@@ -62,13 +62,13 @@ impl Sketches {
 
     /// Calls `on_pair` with pairs of rows that may resemble each other, of which the first stands for all like it, and
     /// returns those that stand for others or for themselves. Linear in the rows: where there are more than
-    /// [`THRESHOLDS.likeness.max_leaders`] kinds, rows of the others are passed over.
+    /// [`thresholds::likeness::MAX_LEADERS`] kinds, rows of the others are passed over.
     pub(super) fn alike(&self, rows: &[u32], least: f64, mut on_pair: impl FnMut(u32, u32)) -> Vec<u32> {
         let mut leaders: Vec<u32> = Vec::new();
         for &row in rows {
             match leaders.iter().find(|leader| self.may_resemble(**leader, row, least)) {
                 Some(&leader) => on_pair(leader, row),
-                None if leaders.len() < THRESHOLDS.likeness.max_leaders => leaders.push(row),
+                None if leaders.len() < thresholds::likeness::MAX_LEADERS => leaders.push(row),
                 None => {}
             }
         }
@@ -92,7 +92,7 @@ pub(super) fn tie_similar(
     likeness: &Likeness,
 ) {
     let least = least_resemblance(likeness);
-    let max_bits = likeness.simhash.equal.min(MAX_HAMMING_BITS);
+    let max_bits = likeness.simhash.equal.min(thresholds::labels::MAX_HAMMING_BITS);
     sightings.sort_unstable();
     sightings.dedup();
     let mut members = Vec::new();
@@ -126,7 +126,7 @@ pub(super) fn tie_similar(
                 pairs.push((left.min(right), left.max(right)));
             }
             // Between explicit clusters it matters which pair comes first: not the one of lower rows.
-            if pairs.len() == THRESHOLDS.likeness.max_pairs || ties.has_clusters() {
+            if pairs.len() == thresholds::likeness::MAX_PAIRS || ties.has_clusters() {
                 tie_pairs(ties, &mut pairs);
             }
         });
@@ -161,7 +161,7 @@ pub(super) fn tie_resembling(
     rows.sort_unstable_by_key(|&row| (url_by_row[row as usize], row));
     let mut bands: Vec<Sighting> = Vec::with_capacity(rows.len());
     let mut members = Vec::new();
-    for band in 0..BANDS {
+    for band in 0..thresholds::likeness::BANDS {
         bands.clear();
         bands.extend((0..).zip(&rows).filter_map(|(rank, &row)| {
             let value = band_hash(sketches.of(row)?, band, titles[row as usize]);

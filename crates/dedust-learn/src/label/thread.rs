@@ -16,7 +16,7 @@ use foldhash::HashMap;
 use super::near::Sketches;
 use super::tie::{Tie, Ties};
 use crate::evidence::EvidenceKind;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds;
 
 /// Splits components of `ties` in which rows have little in common.
 pub(super) fn split(ties: &mut Ties, sketches: &Sketches, url_by_row: &[u64]) {
@@ -57,21 +57,21 @@ fn hangs_by_a_thread(rows: &[u32], sketches: &Sketches) -> bool {
     let is_far = |left: usize, right: usize| {
         sketches
             .resemblance(rows[left], rows[right])
-            .is_some_and(|resemblance| resemblance < THRESHOLDS.likeness.min_resemblance)
+            .is_some_and(|resemblance| resemblance < thresholds::likeness::MIN_RESEMBLANCE)
     };
     let all = count * count.saturating_sub(1) / 2;
-    let (far, pairs) = if all <= THRESHOLDS.likeness.sampled_pairs {
+    let (far, pairs) = if all <= thresholds::likeness::SAMPLED_PAIRS {
         let pairs = (0..count).flat_map(|left| (left + 1..count).map(move |right| (left, right)));
         (pairs.filter(|&(left, right)| is_far(left, right)).count(), all)
     } else {
-        let far = (0..THRESHOLDS.likeness.sampled_pairs as u64).filter(|&pair| {
+        let far = (0..thresholds::likeness::SAMPLED_PAIRS as u64).filter(|&pair| {
             let left = spread(2 * pair) as usize % count;
             let right = (left + 1 + spread(2 * pair + 1) as usize % (count - 1)) % count;
             is_far(left, right)
         });
-        (far.count(), THRESHOLDS.likeness.sampled_pairs)
+        (far.count(), thresholds::likeness::SAMPLED_PAIRS)
     };
-    far as f64 > THRESHOLDS.likeness.max_far_share * pairs as f64
+    far as f64 > thresholds::likeness::MAX_FAR_SHARE * pairs as f64
 }
 
 fn join_again(ties: &mut Ties, log: Vec<Tie>, sketches: &Sketches, url_by_row: &[u64]) {
@@ -95,7 +95,7 @@ fn join_again(ties: &mut Ties, log: Vec<Tie>, sketches: &Sketches, url_by_row: &
         let mut rows: Vec<u32> = of_value.iter().map(|tie| tie.right).collect();
         rows.push(of_value[0].left);
         rows.sort_unstable_by_key(|&row| (url_of(row), row));
-        sketches.alike(&rows, THRESHOLDS.likeness.min_resemblance, |left, right| {
+        sketches.alike(&rows, thresholds::likeness::MIN_RESEMBLANCE, |left, right| {
             others.push(Tie { left, right, kind })
         });
     }
@@ -120,7 +120,7 @@ fn join_again(ties: &mut Ties, log: Vec<Tie>, sketches: &Sketches, url_by_row: &
         let is_close = match pair {
             [Some(left), Some(right)] => sketches
                 .resemblance(left, right)
-                .is_none_or(|likeness| likeness >= THRESHOLDS.likeness.min_resemblance),
+                .is_none_or(|likeness| likeness >= thresholds::likeness::MIN_RESEMBLANCE),
             _ => true,
         };
         if is_close && ties.tie(tie.kind, &[tie.left, tie.right]) {

@@ -10,7 +10,7 @@ use dedust::support::extension;
 use super::read::{from_digits, from_value, joined, uncounted};
 use super::{Differ, ParamDifference, Suggestions, UNCOUNTED, View, any, is_at, is_last};
 use crate::canonfd::draft::Draft;
-use crate::thresholds::THRESHOLDS;
+use crate::thresholds::suggest;
 
 impl<'t> Differ<'t, '_> {
     /// What would turn `a` into `b`, whose path is another.
@@ -29,10 +29,7 @@ impl<'t> Differ<'t, '_> {
             .count();
         let (x, y) = (&ours[start..ours.len() - end], &theirs[start..theirs.len() - end]);
         let same_params = params.is_empty();
-        if same_params
-            && x.len() <= THRESHOLDS.suggest.max_segments
-            && y.len() <= THRESHOLDS.suggest.max_segments
-        {
+        if same_params && x.len() <= suggest::MAX_SEGMENTS && y.len() <= suggest::MAX_SEGMENTS {
             self.spliced(a, b, start, end, found);
         }
         if params.changed.is_empty() && a.path_params.is_empty() && b.path_params.is_empty() {
@@ -122,7 +119,7 @@ impl<'t> Differ<'t, '_> {
             }
         }
         // Only how the path starts and ends matters.
-        if end > 0 && end <= 3 && !x.is_empty() {
+        if end > 0 && end <= suggest::MAX_END_SEGMENTS && !x.is_empty() {
             let is_constant = |index: usize| self.is_constant(a.segments[index].0);
             let fixed = (0..start).rev().find(|&index| !is_constant(index)).map_or(0, |index| index + 1);
             if fixed == 0 || start - fixed == 0 {
@@ -174,7 +171,9 @@ impl<'t> Differ<'t, '_> {
         let theirs = b.texts();
         for &param in &params.ours {
             let Some(value) = self.table.value_of(param).as_text() else { continue };
-            if value.len() < 2 || !a.segments.iter().all(|segment| self.is_frequent(segment.0)) {
+            if value.len() < suggest::MIN_MOVED_BYTES
+                || !a.segments.iter().all(|segment| self.is_frequent(segment.0))
+            {
                 continue;
             }
             // The other parameters have their defaults, or are in the way.
@@ -187,7 +186,9 @@ impl<'t> Differ<'t, '_> {
                     continue;
                 };
                 let (before, after) = (&theirs[..at], &theirs[at + pieces.len()..]);
-                if !before.iter().chain(after).all(|text| is_plain(text)) || before.len() + after.len() > 3 {
+                if !before.iter().chain(after).all(|text| is_plain(text))
+                    || before.len() + after.len() > suggest::MAX_FIXED_SEGMENTS
+                {
                     continue;
                 }
                 // Letters between two parts of the value say where it is split; without any, both readings do.
@@ -236,7 +237,7 @@ impl<'t> Differ<'t, '_> {
         let pieces: Vec<&str> = last.1.split(':').collect();
         let theirs = b.texts();
         let Some(head) = theirs.strip_suffix(pieces.as_slice()) else { return };
-        if head.len() > 3 || !head.iter().all(|text| is_plain(text)) {
+        if head.len() > suggest::MAX_FIXED_SEGMENTS || !head.iter().all(|text| is_plain(text)) {
             return;
         }
         let spot = Spot::Key(TokenKey::PathSegment(before.len() as u16));
@@ -250,9 +251,9 @@ impl<'t> Differ<'t, '_> {
 
     /// Every part of `b` from parts of `a`: numbers inside names, parameters for segments.
     fn derived(&self, a: &View<'t>, b: &View<'t>, params: &ParamDifference, found: &mut Suggestions) {
-        if b.segments.len() > THRESHOLDS.suggest.max_segments
-            || a.segments.len() > THRESHOLDS.suggest.max_segments
-            || params.ours.len() > 2
+        if b.segments.len() > suggest::MAX_SEGMENTS
+            || a.segments.len() > suggest::MAX_SEGMENTS
+            || params.ours.len() > suggest::MAX_DERIVED_PARAMS
         {
             return;
         }
@@ -361,7 +362,7 @@ fn framed(text: &str) -> Option<ValueClass> {
     let first = text.find(is_frame)?;
     let prefix = first + text[first..].len()
         - text[first..].trim_start_matches(|c: char| is_frame(c) || c.is_ascii_uppercase()).len();
-    if suffix == 0 || prefix == 0 || prefix + suffix >= text.len() || prefix > 8 {
+    if suffix == 0 || prefix == 0 || prefix + suffix >= text.len() || prefix > suggest::MAX_FRAME_BYTES {
         return None;
     }
     Some(ValueClass::Framed {

@@ -4,9 +4,12 @@ Where in one URL a value of another may come from.
 
 use dedust::rules::{Atom, Source, Spot};
 
+use crate::thresholds::suggest::{MAX_AROUND_NUMBER, MAX_DIGITS};
+
 /// A number as URLs write it: in digits, without leading zeros.
 pub(super) fn number(text: &str) -> Option<i64> {
-    let is_number = !text.is_empty() && text.len() <= 12 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number =
+        !text.is_empty() && text.len() <= MAX_DIGITS && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| is_number && (text == "0" || !text.starts_with('0')))
 }
 
@@ -26,7 +29,7 @@ pub(super) fn from_digits(sources: &[(Spot, &str)], text: &str) -> Option<Source
     let [digits] = runs.as_slice() else { return None };
     let at = digits.as_ptr() as usize - text.as_ptr() as usize;
     let (prefix, suffix) = (&text[..at], &text[at + digits.len()..]);
-    if prefix.len() + suffix.len() > 24 {
+    if prefix.len() + suffix.len() > MAX_AROUND_NUMBER {
         return None;
     }
     for (spot, value) in sources {

@@ -9,18 +9,7 @@ use dedust::rules::{Change, Spot, Test, TokenKey, Value};
 use super::make::Steps;
 use super::{RowSet, SpotNumber, Table};
 use crate::canonfd::draft::Draft;
-
-/// Where rows of several pairs are more than one in so many, they are put in order by marking them.
-const DENSE_SHARE: usize = 64;
-
-/// The work of an edit, however few rows it concerns.
-const WORK_OF_EDIT: usize = 300;
-/// The work of a pair of a URL that is taken apart, where there are few and where there are many; and how many pairs are one
-/// unit of it in arithmetic.
-const FEW_PAIRS: usize = 16;
-const WORK_OF_FEW: usize = 4;
-const WORK_OF_MANY: usize = 10;
-const PAIRS_PER_WORK: usize = 8;
+use crate::thresholds::work;
 
 /// Something that an edit asks for, in numbers where values need not be looked at.
 pub(super) enum Check<'e> {
@@ -72,8 +61,9 @@ impl Table<'_> {
     /// How much work it is to look at so many rows, and to take so many of them apart.
     pub(super) fn work_on(&self, looked_at: usize, taken_apart: usize) -> u64 {
         let pairs = self.pair_count().div_ceil(self.corpus.len().max(1));
-        let per_pair = if pairs > FEW_PAIRS { WORK_OF_MANY } else { WORK_OF_FEW };
-        (WORK_OF_EDIT + looked_at * (1 + pairs / PAIRS_PER_WORK) + taken_apart * pairs * per_pair) as u64
+        let per_pair = if pairs > work::FEW_PAIRS { work::PER_PAIR_OF_MANY } else { work::PER_PAIR_OF_FEW };
+        (work::PER_EDIT + looked_at * (1 + pairs / work::PAIRS_PER_UNIT) + taken_apart * pairs * per_pair)
+            as u64
     }
 
     /// How much work was done, in units of some ten nanoseconds: counted, so that it is the same on any machine.
@@ -96,7 +86,7 @@ impl Table<'_> {
             let lists = pairs.iter().map(|&pair| self.rows_of(pair));
             lists.flat_map(|(first, later)| first.iter().chain(later)).copied()
         };
-        if size > self.corpus.len() / DENSE_SHARE {
+        if size > self.corpus.len() / work::MARKED_ONE_IN {
             return RowSet::of(rows(), self.corpus.len()).iter().collect();
         }
         let mut rows: Vec<u32> = rows().collect();

@@ -12,6 +12,7 @@ use super::fold::Folded;
 use super::{NO_LIST, SpotNumber, Table};
 use crate::canonfd::draft::Draft;
 use crate::pair_number::{form_id_of, pair_number, raw_pair_number};
+use crate::thresholds;
 
 /// What an edit does to the pairs of a URL without looking at its form. Pairs are known by their numbers.
 enum Step {
@@ -63,9 +64,6 @@ impl Steps {
     }
 }
 
-/// The work of joining a row to others.
-const WORK_PER_MOVE: u64 = 8;
-
 /// The only segment of a path that is forgotten.
 const FORGOTTEN: TokenKey = TokenKey::PathSegment(0);
 
@@ -82,7 +80,7 @@ impl Table<'_> {
         let steps = self.steps(edit);
         let (rows, looked_at) = self.concerned(edit, steps.as_ref());
         let (moves, taken_apart) = self.moves_of(edit, steps.as_ref(), rows);
-        let work = self.work_on(looked_at, taken_apart) + moves.len() as u64 * WORK_PER_MOVE;
+        let work = self.work_on(looked_at, taken_apart) + moves.len() as u64 * thresholds::work::PER_MOVE;
         (moves, work)
     }
 
