@@ -2,6 +2,7 @@
 An edit before anything is known of it, and what can be told of it without asking the site.
 */
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use dedust::rules::{Change, Closed, Edit, Mapped, PathPart, Source, Spelling, Spot, Test, TokenKey, Value};
@@ -15,7 +16,27 @@ pub(super) struct Draft {
     pub(super) change: Vec<Change>,
 }
 
+impl Ord for Draft {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+
+impl PartialOrd for Draft {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl Draft {
+    /// What decides between two edits that as much speaks for. Those that count segments from the right come first, since they hold at any
+    /// depth of a site; those that ask for nothing come last, since most of them are offered on every site.
+    fn rank(&self) -> impl Ord {
+        let Self { when, is_closed, change } = self;
+        let counts_from_right = when.keys().any(|spot| matches!(spot, Spot::FromRight(_)));
+        (!counts_from_right, when.is_empty(), when, is_closed, change)
+    }
+
     /// One that concerns all URLs.
     pub(super) fn everywhere(change: Vec<Change>) -> Self {
         Self { change, ..Self::default() }

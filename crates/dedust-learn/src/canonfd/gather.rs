@@ -6,7 +6,7 @@ have suggested it; those that are kept have no more parts in all than the URLs o
 */
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::hash::BuildHasher as _;
 
 use dedust::rules::{Change, Count, PathPart, Source, Test, Value};
@@ -100,31 +100,12 @@ impl Gathered {
     }
 }
 
-/// Those that most clusters suggest, in that order; of as many, the one comes first whose text does.
+/// Those that most clusters suggest, in that order; of those that as many suggest, the lesser comes first.
 pub(super) fn most_suggested(drafts: impl Iterator<Item = (Draft, usize)>) -> Vec<Draft> {
-    let drafts: Vec<(Draft, usize)> = drafts.collect();
-    let scored = drafts.iter().map(|(draft, support)| (*support as u64, draft));
-    let order = highest(scored, search::MAX_SUGGESTIONS);
-    let mut drafts: Vec<Option<Draft>> = drafts.into_iter().map(|(draft, _)| Some(draft)).collect();
-    order.into_iter().filter_map(|index| drafts[index].take()).collect()
-}
-
-/// The indexes of so many drafts with the highest scores, in that order; of equal scores, the one comes first whose text does. No more
-/// texts are made than are compared.
-pub(super) fn highest<'d>(scored: impl Iterator<Item = (u64, &'d Draft)>, count: usize) -> Vec<usize> {
-    // The last of those that are wanted is on top.
-    let mut wanted: BinaryHeap<(Reverse<u64>, String, usize)> = BinaryHeap::new();
-    for (index, (score, draft)) in scored.enumerate() {
-        let is_full = wanted.len() == count;
-        if is_full && wanted.peek().is_some_and(|(Reverse(least), ..)| score < *least) {
-            continue;
-        }
-        wanted.push((Reverse(score), format!("{draft:?}"), index));
-        if is_full {
-            wanted.pop();
-        }
-    }
-    wanted.into_sorted_vec().into_iter().map(|(.., index)| index).collect()
+    let mut drafts: Vec<(Reverse<usize>, Draft)> =
+        drafts.map(|(draft, support)| (Reverse(support), draft)).collect();
+    drafts.sort_unstable();
+    drafts.into_iter().take(search::MAX_SUGGESTIONS).map(|(_, draft)| draft).collect()
 }
 
 /// The edit with the way of counting that most numbers agree on.

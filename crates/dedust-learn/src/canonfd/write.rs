@@ -2,13 +2,12 @@
 Believed edits as they are written into a rule file: with their evidence, and whether what they write can be fetched.
 */
 
-use std::cmp::Reverse;
+use std::cmp::Ordering;
 
 use dedust::rules::{Change, Edit, Evidence, RefusedEdit, Trust};
 
 use super::accept::{Noise, Refusal};
 use super::draft::Draft;
-use super::gather::highest;
 use super::search::{Judged, Search};
 use super::table::Table;
 use super::vote::by_form;
@@ -26,15 +25,8 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
         .filter_map(|judged| Some((judged, judged.refusal?)))
         .filter(|(judged, _)| judged.votes.agreeing > 0)
         .partition(|(_, refusal)| *refusal == Refusal::TooFewVotes);
-    let score = |judged: &&Judged| judged.votes.agreeing;
-    let mut refused: Vec<(&Judged, Refusal)> = Vec::new();
-    for of_kind in [lacking, failing] {
-        let scored = of_kind.iter().map(|(judged, _)| (score(judged), &judged.candidate.draft));
-        refused
-            .extend(highest(scored, thresholds::search::MAX_REFUSED).into_iter().map(|index| of_kind[index]));
-    }
-    refused
-        .sort_by_cached_key(|(judged, _)| (Reverse(score(judged)), format!("{:?}", judged.candidate.draft)));
+    let mut refused: Vec<(&Judged, Refusal)> = [lacking, failing].into_iter().flat_map(most_voted).collect();
+    refused.sort_unstable_by(by_votes);
     let standard = search.standard();
     let missing = |judged: &Judged, refusal: Refusal| match refusal {
         Refusal::TooFewVotes => {
@@ -54,6 +46,18 @@ pub(super) fn write_refused(search: &Search<'_>) -> Vec<RefusedEdit> {
         fetched: None,
     };
     refused.into_iter().map(written).collect()
+}
+
+/// Those of one kind that are written.
+fn most_voted(mut refused: Vec<(&Judged, Refusal)>) -> impl Iterator<Item = (&Judged, Refusal)> {
+    refused.sort_unstable_by(by_votes);
+    refused.into_iter().take(thresholds::search::MAX_REFUSED)
+}
+
+/// Those with most votes first; of those with as many, the lesser.
+fn by_votes((one, _): &(&Judged, Refusal), (other, _): &(&Judged, Refusal)) -> Ordering {
+    let votes = other.votes.agreeing.cmp(&one.votes.agreeing);
+    votes.then_with(|| one.candidate.draft.cmp(&other.candidate.draft))
 }
 
 /// An edit that is believed and not made yet, and moves these rows.

@@ -165,7 +165,7 @@ pub enum Spot {
 }
 
 /// What must be true of a value.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Test {
@@ -175,14 +175,14 @@ pub enum Test {
     OneOf(Vec<Value>),
     /// It is none of these; it may be absent.
     Not(Vec<Value>),
-    /// It is of a class; it may be absent if that is said, and may not be one of some values.
-    Any(AnyValue),
     /// There is none.
     Absent,
+    /// It is of a class; it may be absent if that is said, and may not be one of some values.
+    Any(AnyValue),
 }
 
 /// One change.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Change {
@@ -237,7 +237,7 @@ pub enum Change {
 
 /// Which text is replaced by which. A token is a run of letters and digits, or a single other character; only whole tokens are
 /// replaced, so `page=1` is not found in `page=10`. The new text is shorter, or as long and smaller, so that there is an end.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Replace {
     /// The text to look for; the first is replaced.
@@ -285,7 +285,7 @@ pub enum Spelling {
 }
 
 /// A part of a new path.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum PathPart {
@@ -314,7 +314,7 @@ pub enum PathPart {
 }
 
 /// Where a value comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// Text before it.
@@ -338,7 +338,7 @@ pub struct Source {
 }
 
 /// `times` n `plus`: pages counted from one as results counted from zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Count {
     /// The factor.

@@ -36,7 +36,7 @@ pub enum ValuePattern {
 
 /// A wildcard: a class of values, less the exceptions, that may be allowed to be absent. Written as the class alone where that is
 /// all there is to say: `"digits"`, or `{"class": "digits", "except": ["0"], "optional": true}`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AnyValue {
     /// What the value is made of.
     pub class: ValueClass,

@@ -11,7 +11,7 @@ use crate::delimiters::{LANES, lanes_of};
 use crate::url::{Value, extension};
 
 /// What values are made of. Learned from the values seen, used only to recognize unseen ones.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum ValueClass {
