@@ -5,7 +5,7 @@ text however often it is asked for. The first byte chooses what the server says 
 
 #![no_main]
 
-use dedust_pages::{Furniture, Page, PageSource, SiteSample};
+use dedust_pages::{Furniture, Page, PageSample, PageSource};
 use libfuzzer_sys::fuzz_target;
 
 const TYPES: [Option<&[u8]>; 6] = [
@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
     let blocks =
         |furniture: &Furniture| furniture.main_text(&page).blocks().map(str::to_owned).collect::<Vec<_>>();
     let all = blocks(&Furniture::default());
-    let mut sample = SiteSample::default();
+    let mut sample = PageSample::default();
     (0..10).for_each(|_| sample.add(&page));
     let furniture = sample.furniture();
     assert!(blocks(&furniture).len() <= all.len());

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use dedust::errors::ParseUrlError;
-use dedust_crawl::{ReadCrawlError, ReadPosition, ReadReport, Seen, Watch};
+use dedust_crawl::{CrawlRow, ReadCrawlError, ReadPosition, ReadReport, Watch};
 pub(crate) use dedust_crawl::{RowError, SHOWN};
 use dedust_io::{Format, Input, Preset, ReadError, Reader, RowCounts};
 use dedust_learn::Clues;
@@ -36,7 +36,7 @@ pub(crate) fn read_all(
     inputs: &[PathBuf],
     args: &ReadArgs,
     printer: &mut Printer,
-    observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
+    observe: impl FnMut(&CrawlRow) -> Result<(), ParseUrlError>,
 ) -> anyhow::Result<()> {
     read_by(inputs, args, printer, |opened, reading| dedust_crawl::read_all(opened, reading, observe))
 }
@@ -54,7 +54,7 @@ pub(crate) fn read_on(
     from: ReadPosition,
     args: &ReadArgs,
     printer: &mut Printer,
-    observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
+    observe: impl FnMut(&CrawlRow) -> Result<(), ParseUrlError>,
 ) -> Result<(), Unread> {
     let files = files.get(from.inputs..).unwrap_or_default();
     let mut reading = Reading::new(printer, files);
@@ -71,7 +71,7 @@ pub(crate) fn read_rows(
     inputs: &[PathBuf],
     args: &ReadArgs,
     printer: &mut Printer,
-    observe: impl FnMut(&Seen) -> Result<(), RowError>,
+    observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
 ) -> anyhow::Result<()> {
     read_by(inputs, args, printer, |opened, reading| dedust_crawl::read_rows(opened, reading, observe))
 }
@@ -81,7 +81,7 @@ pub(crate) fn read_full_rows(
     inputs: &[PathBuf],
     args: &ReadArgs,
     printer: &mut Printer,
-    observe: impl FnMut(&Seen) -> Result<(), RowError>,
+    observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
 ) -> anyhow::Result<()> {
     read_by(inputs, args, printer, |opened, reading| dedust_crawl::read_full_rows(opened, reading, observe))
 }
@@ -172,6 +172,6 @@ fn print(report: &ReadReport, printer: &mut Printer) {
 }
 
 /// What a row tells of its page.
-pub(crate) fn clues_of(seen: &Seen) -> Clues<'_> {
-    seen.clues()
+pub(crate) fn clues_of(row: &CrawlRow) -> Clues<'_> {
+    row.clues()
 }

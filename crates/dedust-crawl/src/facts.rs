@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::pages::Seen;
+use crate::pages::CrawlRow;
 
 /// What is written of a row besides its URL, in this order; values that are not known are left out.
 #[derive(Serialize)]
@@ -35,7 +35,7 @@ struct Facts<'a> {
     simhash: Option<String>,
 }
 
-impl Seen {
+impl CrawlRow {
     /// Writes the URL as a JSON string.
     pub fn write_url(&self, out: impl Write) -> io::Result<()> {
         Ok(serde_json::to_writer(out, &printable(self.url()))?)
@@ -94,7 +94,7 @@ mod tests {
 
     fn line(observation: Observation) -> String {
         let mut line = Vec::new();
-        Seen::new(observation).write_line(&mut line).unwrap();
+        CrawlRow::new(observation).write_line(&mut line).unwrap();
         String::from_utf8(line).unwrap()
     }
 
@@ -115,8 +115,8 @@ mod tests {
             let mut observation = Observation::new();
             observation.set_text(Column::Url, "http://a.example/").unwrap();
             observation.set_text(Column::Digest, digest).unwrap();
-            let seen = Seen::new(observation);
-            (seen.clues().digest.is_some(), line(seen.observation.clone()).contains("digest"))
+            let row = CrawlRow::new(observation);
+            (row.clues().digest.is_some(), line(row.observation.clone()).contains("digest"))
         };
         assert_eq!(with_digest("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"), (false, false));
         assert_eq!(with_digest("sha1:3i42h3s6nnfq2msvx7xzkyayscx5qbyj"), (false, false));

@@ -4,7 +4,7 @@ Reads crawls of any format: inputs in, rows with all that is known of their page
 `dedust-io` reads rows, `dedust-pages` reads pages, and `dedust-learn` learns from clues; none knows the others. This crate is
 what all programs need between them:
 
-1. [`read_all`] reads inputs one after the other, keeps count of what cannot be used, and hands out [`Seen`] rows.
+1. [`read_all`] reads inputs one after the other, keeps count of what cannot be used, and hands out [`CrawlRow`]s.
 2. [`Pages`] adds what the pages of archives say, which takes a sample of their site to know.
 3. [`ReadReport`] says what was read as what, and what was left out.
 
@@ -40,7 +40,7 @@ mod read;
 
 pub use facts::printable;
 pub use layouts::{FoundLayout, Layouts};
-pub use pages::{Pages, Seen};
+pub use pages::{CrawlRow, Pages};
 pub use read::{
     ReadCrawlError, ReadPosition, ReadReport, RowError, SHOWN, Watch, open, prepare, read_all,
     read_full_rows, read_on, read_rows,

@@ -17,7 +17,7 @@ use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, site_of};
 use dedust_io::{Column, Document, Observation};
 use dedust_learn::{Clues, CrawlStore, MainClues, is_digest_of_nothing};
-use dedust_pages::{Furniture, Page, PageSource, SiteSample, Sketch};
+use dedust_pages::{Furniture, Page, PageSample, PageSource, Sketch};
 use foldhash::HashMap;
 use rayon::Yield;
 use rayon::prelude::*;
@@ -43,7 +43,7 @@ const MIN_BODY_BYTES: usize = 64;
 
 /// One row, with what its page says.
 #[derive(Default)]
-pub struct Seen {
+pub struct CrawlRow {
     pub(crate) observation: Observation,
     pub(crate) row_number: u64,
     main: Option<Box<Main>>,
@@ -56,7 +56,7 @@ struct Main {
     sketch: Sketch,
 }
 
-impl Deref for Seen {
+impl Deref for CrawlRow {
     type Target = Observation;
 
     fn deref(&self) -> &Observation {
@@ -64,7 +64,7 @@ impl Deref for Seen {
     }
 }
 
-impl Seen {
+impl CrawlRow {
     /// A row of which this is known, without its page.
     pub fn new(observation: Observation) -> Self {
         Self { observation, ..Self::default() }
@@ -188,14 +188,14 @@ enum Site {
 
 #[derive(Default)]
 struct Waiting {
-    sample: SiteSample,
-    pages: Vec<(Seen, Page)>,
+    sample: PageSample,
+    pages: Vec<(CrawlRow, Page)>,
     bytes: usize,
 }
 
 /// A document to be read.
 struct Job {
-    seen: Seen,
+    row: CrawlRow,
     document: Document,
     site: usize,
     furniture: Option<Arc<Furniture>>,
@@ -203,10 +203,10 @@ struct Job {
 
 /// A document that was read.
 enum Outcome {
-    Done(Seen),
+    Done(CrawlRow),
     /// The furniture of its site was not known.
     Half {
-        seen: Seen,
+        row: CrawlRow,
         page: Page,
         site: usize,
     },
@@ -221,17 +221,17 @@ impl Pages {
     /// Takes a row with its document, whose URL is one; gives rows that are complete to `ready`.
     pub fn push<E>(
         &mut self,
-        seen: Seen,
+        row: CrawlRow,
         document: Document,
-        ready: impl FnMut(&Seen) -> Result<(), E>,
+        ready: impl FnMut(&CrawlRow) -> Result<(), E>,
     ) -> Result<(), E> {
-        let site = self.site_of(&seen);
+        let site = self.site_of(&row);
         let furniture = match &self.sites[site] {
             Site::Known(furniture) => Some(furniture.clone()),
             Site::Open(_) => None,
         };
         self.batch_bytes += document.body().len();
-        self.batch.push(Job { seen, document, site, furniture });
+        self.batch.push(Job { row, document, site, furniture });
         if self.batch_bytes >= BATCH_BYTES || self.batch.len() >= BATCH_PAGES {
             return self.turn(ready);
         }
@@ -239,7 +239,7 @@ impl Pages {
     }
 
     /// Gives all rows that are left to `ready`.
-    pub fn finish<E>(&mut self, mut ready: impl FnMut(&Seen) -> Result<(), E>) -> Result<(), E> {
+    pub fn finish<E>(&mut self, mut ready: impl FnMut(&CrawlRow) -> Result<(), E>) -> Result<(), E> {
         self.turn(&mut ready)?;
         self.turn(&mut ready)?;
         for site in 0..self.sites.len() {
@@ -248,8 +248,8 @@ impl Pages {
         Ok(())
     }
 
-    fn site_of(&mut self, seen: &Seen) -> usize {
-        let host = if self.url.parse_from(seen.url()).is_ok() { self.url.host() } else { b"" };
+    fn site_of(&mut self, row: &CrawlRow) -> usize {
+        let host = if self.url.parse_from(row.url()).is_ok() { self.url.host() } else { b"" };
         let name = site_of(host);
         match self.site_ids.get(name) {
             Some(&site) => site,
@@ -263,7 +263,7 @@ impl Pages {
     }
 
     /// Starts to read the batch and deals with the one before.
-    fn turn<E>(&mut self, mut ready: impl FnMut(&Seen) -> Result<(), E>) -> Result<(), E> {
+    fn turn<E>(&mut self, mut ready: impl FnMut(&CrawlRow) -> Result<(), E>) -> Result<(), E> {
         self.batch_bytes = 0;
         let batch = mem::take(&mut self.batch);
         let before = self.reading.take();
@@ -277,18 +277,18 @@ impl Pages {
         }
         for outcome in before.map(wait_for).unwrap_or_default() {
             match outcome {
-                Outcome::Done(seen) => ready(&seen)?,
-                Outcome::Half { mut seen, page, site } => match &mut self.sites[site] {
+                Outcome::Done(row) => ready(&row)?,
+                Outcome::Half { mut row, page, site } => match &mut self.sites[site] {
                     Site::Known(furniture) => {
-                        seen.add_main_text(&page, furniture);
-                        ready(&seen)?;
+                        row.add_main_text(&page, furniture);
+                        ready(&row)?;
                     }
                     Site::Open(waiting) => {
                         waiting.sample.add(&page);
-                        let bytes = page.memory() + size_of::<Seen>();
+                        let bytes = page.memory() + size_of::<CrawlRow>();
                         waiting.bytes += bytes;
                         self.waiting_bytes += bytes;
-                        waiting.pages.push((seen, page));
+                        waiting.pages.push((row, page));
                         let is_enough = waiting.sample.page_count() >= SAMPLE_PAGES;
                         if is_enough || waiting.pages.len() >= MAX_WAITING_PAGES {
                             self.settle(site, &mut ready)?;
@@ -311,17 +311,17 @@ impl Pages {
     }
 
     /// Lets go of the rows of a site that wait, with the furniture that is known by now.
-    fn settle<E>(&mut self, site: usize, ready: impl FnMut(&Seen) -> Result<(), E>) -> Result<(), E> {
+    fn settle<E>(&mut self, site: usize, ready: impl FnMut(&CrawlRow) -> Result<(), E>) -> Result<(), E> {
         let Site::Open(waiting) = &mut self.sites[site] else { return Ok(()) };
         let Waiting { sample, pages, bytes } = mem::take(&mut **waiting);
         let furniture = Arc::new(sample.furniture());
         self.sites[site] = Site::Known(furniture.clone());
         self.waiting_bytes -= bytes;
-        let complete: Vec<Seen> = pages
+        let complete: Vec<CrawlRow> = pages
             .into_par_iter()
-            .map(|(mut seen, page)| {
-                seen.add_main_text(&page, &furniture);
-                seen
+            .map(|(mut row, page)| {
+                row.add_main_text(&page, &furniture);
+                row
             })
             .collect();
         complete.iter().try_for_each(ready)
@@ -350,30 +350,30 @@ fn wait_for(batch: Receiver<Vec<Outcome>>) -> Vec<Outcome> {
 
 impl Job {
     fn read(self) -> Outcome {
-        let Job { mut seen, document, site, furniture } = self;
+        let Job { mut row, document, site, furniture } = self;
         let links: Vec<&[u8]> = document.headers("link").collect();
         let page = Page::read(&PageSource {
-            url: seen.observation.url(),
+            url: row.observation.url(),
             content_type: document.content_type(),
             links: &links,
             refresh: document.header("refresh"),
             body: document.body(),
         });
         let body = document.body();
-        if seen.digest().is_none() && body.len() >= MIN_BODY_BYTES && !document.is_cut() {
-            let _ = seen.observation.set_text(Column::Digest, &format!("{:032x}", xxh3_128(body)));
+        if row.digest().is_none() && body.len() >= MIN_BODY_BYTES && !document.is_cut() {
+            let _ = row.observation.set_text(Column::Digest, &format!("{:032x}", xxh3_128(body)));
         }
-        let Some(page) = page else { return Outcome::Done(seen) };
-        seen.add_page(&page, &document);
+        let Some(page) = page else { return Outcome::Done(row) };
+        row.add_page(&page, &document);
         if document.is_cut() {
-            return Outcome::Done(seen);
+            return Outcome::Done(row);
         }
         match furniture {
             Some(furniture) => {
-                seen.add_main_text(&page, &furniture);
-                Outcome::Done(seen)
+                row.add_main_text(&page, &furniture);
+                Outcome::Done(row)
             }
-            None => Outcome::Half { seen, page, site },
+            None => Outcome::Half { row, page, site },
         }
     }
 }
@@ -385,9 +385,9 @@ mod tests {
     /// What is written of the pages of a site, in the order in which they are ready.
     fn lines() -> Vec<String> {
         let mut lines = Vec::new();
-        let mut ready = |seen: &Seen| {
+        let mut ready = |row: &CrawlRow| {
             let mut line = Vec::new();
-            seen.write_line(&mut line).map(|()| lines.push(String::from_utf8_lossy(&line).into_owned()))
+            row.write_line(&mut line).map(|()| lines.push(String::from_utf8_lossy(&line).into_owned()))
         };
         let mut pages = Pages::default();
         for number in 0..600 {
@@ -395,7 +395,7 @@ mod tests {
             observation.set_text(Column::Url, &format!("http://a.example/{number}")).unwrap();
             let text = format!("<nav>Menu</nav><p>{}", format!("Words of page {number} alone. ").repeat(9));
             let document = Document::new("Content-Type: text/html", text);
-            pages.push(Seen::new(observation), document, &mut ready).unwrap();
+            pages.push(CrawlRow::new(observation), document, &mut ready).unwrap();
         }
         pages.finish(&mut ready).unwrap();
         lines

@@ -15,7 +15,7 @@ use dedust_io::{Input, NamedColumn, ReadError, Reader, RecordCounts, RowCounts};
 use serde::{Deserialize, Serialize};
 
 use crate::layouts::Layouts;
-use crate::pages::{Pages, Seen};
+use crate::pages::{CrawlRow, Pages};
 
 /// Messages kept of each kind; the others are counted.
 pub const SHOWN: usize = 5;
@@ -156,9 +156,9 @@ pub fn prepare(mut input: Input, host: Option<&str>, columns: &[NamedColumn]) ->
 pub fn read_all(
     inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
     watch: &mut dyn Watch,
-    mut observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
+    mut observe: impl FnMut(&CrawlRow) -> Result<(), ParseUrlError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
-    read_into(Intake::default(), inputs, watch, |seen| observe(seen).map_err(RowError::Url))
+    read_into(Intake::default(), inputs, watch, |row| observe(row).map_err(RowError::Url))
 }
 
 /// Like [`read_all`], from where an earlier reading of the same inputs ended. `inputs` are those that it did not read to their ends.
@@ -168,13 +168,13 @@ pub fn read_on(
     from: ReadPosition,
     inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
     watch: &mut dyn Watch,
-    mut observe: impl FnMut(&Seen) -> Result<(), ParseUrlError>,
+    mut observe: impl FnMut(&CrawlRow) -> Result<(), ParseUrlError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
     let mut intake = Intake { position: from, rows_before: from.rows, ..Intake::default() };
     intake.report.rows.good = from.good;
     intake.report.rows.bad = from.bad;
     intake.report.redirects = from.redirects;
-    read_into(intake, inputs, watch, |seen| observe(seen).map_err(RowError::Url))
+    read_into(intake, inputs, watch, |row| observe(row).map_err(RowError::Url))
 }
 
 /// Like [`read_all`], in the order of the rows and without a look into the pages of archives: for those who need no more than
@@ -182,7 +182,7 @@ pub fn read_on(
 pub fn read_rows(
     inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
     watch: &mut dyn Watch,
-    observe: impl FnMut(&Seen) -> Result<(), RowError>,
+    observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
     read_into(Intake { skips_pages: true, ..Intake::default() }, inputs, watch, observe)
 }
@@ -191,7 +191,7 @@ pub fn read_rows(
 pub fn read_full_rows(
     inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
     watch: &mut dyn Watch,
-    observe: impl FnMut(&Seen) -> Result<(), RowError>,
+    observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
     read_into(Intake::default(), inputs, watch, observe)
 }
@@ -200,7 +200,7 @@ fn read_into(
     mut intake: Intake,
     inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
     watch: &mut dyn Watch,
-    mut observe: impl FnMut(&Seen) -> Result<(), RowError>,
+    mut observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
     let mut names = Vec::new();
     let read = inputs.into_iter().try_for_each(|input| -> Result<(), ReadCrawlError> {
@@ -239,58 +239,58 @@ impl Intake {
         &mut self,
         reader: &mut Reader,
         watch: &mut dyn Watch,
-        observe: &mut impl FnMut(&Seen) -> Result<(), RowError>,
+        observe: &mut impl FnMut(&CrawlRow) -> Result<(), RowError>,
     ) -> Result<(), ReadCrawlError> {
-        let mut seen = Seen::default();
-        while let Some(row) = reader.read(&mut seen.observation)? {
+        let mut row = CrawlRow::default();
+        while let Some(outcome) = reader.read(&mut row.observation)? {
             if watch.row().is_break() {
                 return Err(ReadCrawlError::Ended);
             }
             // Only now: a reading that was asked to end has not used this row.
             self.position.rows += u64::from(self.rows_before == 0);
-            seen.row_number = self.report.rows.good + self.report.rows.bad;
-            if let Err(bad) = row {
+            row.row_number = self.report.rows.good + self.report.rows.bad;
+            if let Err(bad) = outcome {
                 self.report.rows.bad += 1;
                 self.rows_before = self.rows_before.saturating_sub(1);
                 remember(&mut self.bad_rows, || bad);
                 continue;
             }
-            self.report.redirects += u64::from(seen.redirect().is_some());
-            for bad in seen.bad_columns() {
+            self.report.redirects += u64::from(row.redirect().is_some());
+            for bad in row.bad_columns() {
                 self.report.rows.bad_columns += 1;
                 remember(&mut self.bad_columns, || bad);
             }
-            if let Some(bad) = seen.bad_body() {
+            if let Some(bad) = row.bad_body() {
                 self.report.rows.bad_bodies += 1;
                 remember(&mut self.bad_bodies, || bad);
             }
-            let document = reader.take_document().filter(|_| !self.skips_pages && Pages::wants(&seen));
+            let document = reader.take_document().filter(|_| !self.skips_pages && Pages::wants(&row));
             let is_known = self.rows_before > 0;
             self.rows_before = self.rows_before.saturating_sub(1);
             self.is_tied |= document.is_some();
             let outcome = match document {
                 Some(document) => self
                     .url
-                    .parse_from(seen.url())
+                    .parse_from(row.url())
                     .map_err(RowError::Url)
-                    .and_then(|()| self.pages.push(std::mem::take(&mut seen), document, &mut *observe)),
-                None if is_known => self.url.parse_from(seen.url()).map_err(RowError::Url),
-                None => observe(&seen),
+                    .and_then(|()| self.pages.push(std::mem::take(&mut row), document, &mut *observe)),
+                None if is_known => self.url.parse_from(row.url()).map_err(RowError::Url),
+                None => observe(&row),
             };
             match outcome {
                 Ok(()) => {
                     self.report.rows.good += 1;
                     // Where only rows count, a URL that was met on the way is none.
                     if !self.skips_pages {
-                        self.read_hops(&seen, is_known, observe)?;
+                        self.read_hops(&row, is_known, observe)?;
                     }
                 }
                 Err(RowError::Stop) => return Err(ReadCrawlError::Ended),
                 Err(RowError::Url(error)) => {
                     self.report.rows.bad += 1;
                     remember(&mut self.bad_urls, || {
-                        let (file, location) = (reader.name(), seen.location());
-                        let url = dedust_io::shorten(seen.url());
+                        let (file, location) = (reader.name(), row.location());
+                        let url = dedust_io::shorten(row.url());
                         format!("{file}{location}: {error}, row skipped: {url}")
                     });
                 }
@@ -302,12 +302,12 @@ impl Intake {
     /// Passes on the redirects that led to a row, each as a row of its own. A URL among them that is none is left out.
     fn read_hops(
         &mut self,
-        seen: &Seen,
+        row: &CrawlRow,
         is_known: bool,
-        observe: &mut impl FnMut(&Seen) -> Result<(), RowError>,
+        observe: &mut impl FnMut(&CrawlRow) -> Result<(), RowError>,
     ) -> Result<(), ReadCrawlError> {
-        for hop in seen.hops() {
-            let mut hop = Seen::new(hop);
+        for hop in row.hops() {
+            let mut hop = CrawlRow::new(hop);
             hop.row_number = self.report.rows.good + self.report.rows.bad;
             let outcome = match is_known {
                 true => self.url.parse_from(hop.url()).map_err(RowError::Url),

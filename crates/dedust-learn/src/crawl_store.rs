@@ -33,6 +33,7 @@ pub use self::draw::Groups;
 pub use self::mirrors::{MirrorSite, NamedMirror, ParseMirrorError};
 pub use self::observed::Purpose;
 pub use self::plan::{SampleError, SamplePlan, SiteSample};
+pub use self::record::StoredRow;
 pub use self::sample_size::{SampleSize, SiteSize};
 pub use self::sampler::{ShardSampler, Stage};
 pub use self::sightings::Sightings;

@@ -10,6 +10,7 @@ use dedust::rules::Value;
 use crate::corpus::Corpus;
 
 pub use crate::corpus::{NO_LABEL, UrlList};
+pub use crate::crawl_store::StoredRow;
 pub use crate::edit_text::edit_text;
 pub use crate::fitting::fitting;
 pub use crate::pair_counts::{PairCounter, PairCounts, count_pairs};

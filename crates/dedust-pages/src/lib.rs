@@ -3,12 +3,12 @@ What a reader sees of web pages: documents in, text and fingerprints out.
 
 1. [`Page::read`] takes the bytes of a document and what came with it, and gives its title, its visible text, and where
    it says that it really lives.
-2. A [`SiteSample`] of a site's pages tells the [`Furniture`] that repeats on them; what remains of a page without it is
+2. A [`PageSample`] of a site's pages tells the [`Furniture`] that repeats on them; what remains of a page without it is
    its [`MainText`].
 3. A [`Fingerprint`] is all that is kept of a text to compare it with others.
 
 ```
-use dedust_pages::{Page, PageSource, SiteSample};
+use dedust_pages::{Page, PageSource, PageSample};
 
 let html = |number: u32| {
     let matter = format!("Item {number} is unlike any other, {number} times over. ").repeat(3);
@@ -18,7 +18,7 @@ let pages: Vec<Page> = (0..10)
     .map(|number| PageSource { body: html(number).into_bytes().leak(), ..PageSource::default() })
     .filter_map(|source| Page::read(&source))
     .collect();
-let mut sample = SiteSample::default();
+let mut sample = PageSample::default();
 pages.iter().for_each(|page| sample.add(page));
 let furniture = sample.furniture();
 let matter: Vec<&str> = furniture.main_text(&pages[3]).blocks().collect();
@@ -48,4 +48,4 @@ mod text;
 pub use fingerprint::{Fingerprint, MIN_TEXT_CHARS, SKETCH_VALUES, Sketch, signature};
 pub use page::Page;
 pub use read::PageSource;
-pub use site::{Furniture, MainText, SiteSample};
+pub use site::{Furniture, MainText, PageSample};

@@ -2,7 +2,7 @@
 Document bytes to [`Page`].
 
 Takes documents as they are: broken markup is read as browsers do, bytes without meaning become U+FFFD. Follows no
-links, runs no scripts, and knows no page but this one (see [`crate::SiteSample`]).
+links, runs no scripts, and knows no page but this one (see [`crate::PageSample`]).
 */
 
 use url::Url;

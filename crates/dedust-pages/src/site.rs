@@ -10,7 +10,7 @@ holds short texts, whatever they say. The headline is of this kind too; the titl
 On many sites one page is there under so many URLs that its matter would look like furniture: the page to log in. So of
 pages with one title and as many blocks only one is counted.
 
-Takes a [`SiteSample`] of pages, gives their [`Furniture`], which gives the [`MainText`] of any page of the site. Without
+Takes a [`PageSample`] of pages, gives their [`Furniture`], which gives the [`MainText`] of any page of the site. Without
 a sample that is large enough only the markup tells what is beside the matter: `<nav>`, `<aside>`, `<footer>` and the
 like, and where there is a `<main>`, all that is not in it.
 
@@ -49,7 +49,7 @@ const MIN_TELLING_CHARS: usize = 256;
 
 /// Counts of what stands where on some pages of a site.
 #[derive(Clone, Debug, Default)]
-pub struct SiteSample {
+pub struct PageSample {
     pages: u32,
     /// Hashes of title and number of blocks.
     counted: HashSet<u64>,
@@ -67,7 +67,7 @@ struct SlotCounts {
     bytes: u64,
 }
 
-impl SiteSample {
+impl PageSample {
     /// Counts a page, unless one like it was counted.
     pub fn add(&mut self, page: &Page) {
         let like = xxh3_64_with_seed(page.title.as_bytes(), page.blocks.len() as u64);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     fn furniture(pages: u32) -> Furniture {
-        let mut sample = SiteSample::default();
+        let mut sample = PageSample::default();
         (0..pages).for_each(|number| sample.add(&page(&article(number, &format!("matter {number}")))));
         sample.furniture()
     }
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_page_under_many_urls_is_not_furniture() {
         let login = |number| format!("<title>Log in</title>{}", article(number, "Type in your name"));
-        let mut sample = SiteSample::default();
+        let mut sample = PageSample::default();
         (0..20).for_each(|number| {
             sample.add(&page(&format!(
                 "<title>{number}</title>{}",
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_slot_with_long_texts_is_matter() {
-        let mut sample = SiteSample::default();
+        let mut sample = PageSample::default();
         let html = |number: u32| format!("<div class=text>{}</div>", format!("word{number} ").repeat(50));
         (0..20).for_each(|number| sample.add(&page(&html(number))));
         assert_eq!(main_text(&sample.furniture(), &html(99)), "word99 ".repeat(50).trim_end());

@@ -8,7 +8,7 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::UInt32Type;
 use arrow_array::{LargeStringArray, RecordBatch, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field};
-use dedust_crawl::Seen;
+use dedust_crawl::CrawlRow;
 use dedust_learn::Clusterer;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyMapping};
@@ -37,9 +37,9 @@ pub(crate) fn cluster(
     let (kinds, options) = (evidence_kinds(evidence)?, ReadOptions::new(host, columns.as_ref())?);
     let threads = thread_count(threads)?;
     let rows: Vec<(u64, u32, String)> = Vec::new();
-    let observe = |(clusterer, rows): &mut (Clusterer, Vec<(u64, u32, String)>), seen: &Seen| {
-        let url = clusterer.observe(seen.url(), &seen.clues())?;
-        rows.push((seen.row_number(), url, String::from_utf8_lossy(seen.url()).into_owned()));
+    let observe = |(clusterer, rows): &mut (Clusterer, Vec<(u64, u32, String)>), row: &CrawlRow| {
+        let url = clusterer.observe(row.url(), &row.clues())?;
+        rows.push((row.row_number(), url, String::from_utf8_lossy(row.url()).into_owned()));
         Ok(())
     };
     let state = (Clusterer::new(kinds), rows);

@@ -3,7 +3,7 @@
 */
 
 use dedust::ParsedUrl;
-use dedust_crawl::Seen;
+use dedust_crawl::CrawlRow;
 use dedust_eval::metrics::MacroAverage;
 use dedust_eval::{Evaluator, Scores};
 use pyo3::prelude::*;
@@ -38,9 +38,9 @@ pub(crate) fn evaluate(
     let threads = thread_count(threads)?;
     let normalizer = normalizer.get().inner();
     let state = (Evaluator::new(normalizer, kinds), ParsedUrl::default());
-    let observe = |(evaluator, url): &mut (Evaluator<'_>, ParsedUrl), seen: &Seen| {
-        url.parse_from(seen.url())?;
-        evaluator.observe(seen.url(), &seen.clues());
+    let observe = |(evaluator, url): &mut (Evaluator<'_>, ParsedUrl), row: &CrawlRow| {
+        url.parse_from(row.url())?;
+        evaluator.observe(row.url(), &row.clues());
         Ok(())
     };
     let finish = |(evaluator, _): (Evaluator<'_>, ParsedUrl)| Ok(evaluator.finish());

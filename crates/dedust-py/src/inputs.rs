@@ -13,7 +13,7 @@ use arrow_array::ffi_stream::ArrayStreamReader;
 use arrow_array::{ArrayReader as _, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
 use dedust::errors::{ParseUrlError, with_causes};
-use dedust_crawl::{ReadCrawlError, ReadReport, Seen, read_all};
+use dedust_crawl::{CrawlRow, ReadCrawlError, ReadReport, read_all};
 use dedust_io::{Column, NamedColumn, Preset, Reader, RowCounts};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -142,7 +142,7 @@ impl Crawl<'_, '_> {
     pub(crate) fn read_into<S: Send, T: Send>(
         self,
         mut state: S,
-        observe: impl Fn(&mut S, &Seen) -> Result<(), ParseUrlError> + Sync,
+        observe: impl Fn(&mut S, &CrawlRow) -> Result<(), ParseUrlError> + Sync,
         finish: impl FnOnce(S) -> PyResult<T> + Send,
     ) -> PyResult<T> {
         let Self { inputs, options, threads, progress } = self;
@@ -151,7 +151,7 @@ impl Crawl<'_, '_> {
         let outcome = work::run(py, threads, progress, |work| {
             let opened = open(sources, &options).map_err(|error| ReadError::new_err(with_causes(&error)))?;
             let opened = opened.into_iter().map(|open| open());
-            let (found, read) = read_all(opened, &mut work.reading(), |seen| observe(&mut state, seen));
+            let (found, read) = read_all(opened, &mut work.reading(), |row| observe(&mut state, row));
             if let Ok(mut report) = report.lock() {
                 *report = found;
             }

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 
 use dedust::ParsedUrl;
 use dedust::errors::with_causes;
-use dedust_crawl::{Pages, Seen};
+use dedust_crawl::{CrawlRow, Pages};
 use dedust_io::{Column, Document, Observation};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -72,8 +72,8 @@ enum Form {
 }
 
 impl Rows {
-    fn push(&mut self, seen: &Seen) -> io::Result<()> {
-        seen.write_line(&mut self.text)?;
+    fn push(&mut self, row: &CrawlRow) -> io::Result<()> {
+        row.write_line(&mut self.text)?;
         self.count += 1;
         if self.text.len() >= FRAME_BYTES { self.flush() } else { Ok(()) }
     }
@@ -121,24 +121,24 @@ impl State {
         if let Some(time) = &given.time {
             let _ = observation.set_text(Column::Time, time);
         }
-        let Some(body) = given.body else { return self.rows.push(&Seen::new(observation)) };
+        let Some(body) = given.body else { return self.rows.push(&CrawlRow::new(observation)) };
         let _ = observation.set_number(Column::Size, body.len() as u64);
         let document = Document::new(&given.headers, body);
         let mime = document.content_type().and_then(|mime| mime.split(|byte| *byte == b';').next());
         if let Some(mime) = mime.and_then(|mime| std::str::from_utf8(mime.trim_ascii()).ok()) {
             let _ = observation.set_text(Column::Mime, mime);
         }
-        let seen = Seen::new(observation);
-        if !Pages::wants(&seen) {
-            return self.rows.push(&seen);
+        let row = CrawlRow::new(observation);
+        if !Pages::wants(&row) {
+            return self.rows.push(&row);
         }
         let Self { pages, rows, pool } = self;
-        pool.install(|| pages.push(seen, document, |seen| rows.push(seen)))
+        pool.install(|| pages.push(row, document, |row| rows.push(row)))
     }
 
     fn finish(&mut self) -> io::Result<()> {
         let Self { pages, rows, pool } = self;
-        pool.install(|| pages.finish(|seen| rows.push(seen)))?;
+        pool.install(|| pages.finish(|row| rows.push(row)))?;
         rows.flush()
     }
 }

@@ -11,7 +11,7 @@ use arrow_array::ArrayRef;
 use arrow_array::builder::{BinaryBuilder, Int64Builder, StringBuilder};
 use arrow_schema::{DataType, Field};
 use dedust::errors::{ParseUrlError, with_causes};
-use dedust_crawl::{ReadCrawlError, ReadReport, Seen, read_all};
+use dedust_crawl::{CrawlRow, ReadCrawlError, ReadReport, read_all};
 use dedust_io::RowCounts;
 use dedust_learn::{
     Census, Groups, Purpose, SamplePlan, ShardSampler, Sightings, SiteSize, Stage, StoredSite, Training,
@@ -75,7 +75,7 @@ impl Drawn {
 fn read_table(
     table: &Bound<'_, PyAny>,
     options: &ReadOptions,
-    observe: impl FnMut(&Seen) -> Result<(), ParseUrlError> + Send,
+    observe: impl FnMut(&CrawlRow) -> Result<(), ParseUrlError> + Send,
 ) -> PyResult<RowCounts> {
     let (py, sources) = (table.py(), inputs::sources(table)?);
     py.detach(|| {
@@ -146,7 +146,7 @@ impl PyCensus {
     /// Counts the rows of a table.
     fn take(&mut self, table: &Bound<'_, PyAny>) -> PyResult<()> {
         let Self { options, census, counts } = self;
-        let more = read_table(table, options, |seen| census.observe(seen.url(), &seen.clues()))?;
+        let more = read_table(table, options, |row| census.observe(row.url(), &row.clues()))?;
         counts.good += more.good;
         counts.bad += more.bad;
         counts.bad_columns += more.bad_columns;
@@ -330,9 +330,9 @@ impl PySampler {
     fn take(&mut self, table: &Bound<'_, PyAny>) -> PyResult<Rows> {
         let sampler = self.sampler.as_mut().ok_or_else(is_finished)?;
         let mut drawn = Drawn::default();
-        read_table(table, &self.options, |seen| {
-            let time = seen.time().map(str::as_bytes);
-            sampler.observe(seen.url(), &seen.clues(), time, |site, record| drawn.push(site, record))
+        read_table(table, &self.options, |row| {
+            let time = row.time().map(str::as_bytes);
+            sampler.observe(row.url(), &row.clues(), time, |site, record| drawn.push(site, record))
         })?;
         drawn.finish()
     }

@@ -13,7 +13,7 @@ use std::path::Path;
 use cpu_time::ProcessTime;
 use dedust::rules::{SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet};
-use dedust_eval::compare::{Draw, Sample, Scope, SiteSample, Split};
+use dedust_eval::compare::{DividedSite, Draw, Sample, Scope, Split};
 use dedust_eval::metrics::Tally;
 use dedust_io::Observation;
 use dedust_learn::{Clues, EvidenceKinds, LearnSettings, Learner as _};
@@ -59,7 +59,7 @@ fn print(site: &str, variant: &str, tally: &Tally, rules: usize, seconds: f64) {
     println!("{site}\t{variant}\t{precision:.4}\t{recall:.4}\t{f1:.4}\t{rules}\t{seconds:.2}");
 }
 
-fn read(folder: &Path) -> Result<Vec<SiteSample>, Failure> {
+fn read(folder: &Path) -> Result<Vec<DividedSite>, Failure> {
     let mut sample = Sample::with_truth(Split::new(Draw::Order, 0.75, usize::MAX)?, EvidenceKinds::AUTO);
     let mut observation = Observation::new();
     let mut pages = dedust_io::open(folder.join("pages.jsonl.gz"))?.observations()?;
@@ -89,7 +89,7 @@ fn read(folder: &Path) -> Result<Vec<SiteSample>, Failure> {
     Ok(sample.into_sites())
 }
 
-fn copying_variant(site: &SiteSample) -> Result<(Tally, usize), Failure> {
+fn copying_variant(site: &DividedSite) -> Result<(Tally, usize), Failure> {
     let learner = Seq2Seq::new(Options::default());
     let learned =
         site.corpus().map(|corpus| learner.learn(corpus, &LearnSettings::default(), &())).unwrap_or_default();
@@ -102,7 +102,7 @@ fn copying_variant(site: &SiteSample) -> Result<(Tally, usize), Failure> {
 }
 
 /// The canonical forms are compared as they are: whether they are URLs does not matter to the paper.
-fn paper_variant(site: &SiteSample, units: usize) -> Tally {
+fn paper_variant(site: &DividedSite, units: usize) -> Tally {
     let device = dedust_seq2seq::model::cpu();
     let train = |corpus| PaperTranslator::train(corpus, units, &SCHEDULE, 0, &device, &|_| ());
     let (urls, labels): (Vec<&[u8]>, Vec<u32>) = site.scored().labelled(Scope::Unseen).unzip();

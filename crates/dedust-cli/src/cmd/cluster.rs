@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use dedust::ParsedUrl;
-use dedust_crawl::Seen;
+use dedust_crawl::CrawlRow;
 use dedust_io::{OutputFile, WriteError};
 use dedust_learn::{Clusterer, Clusters, EvidenceKinds};
 use xxhash_rust::xxh3::xxh3_64;
@@ -68,14 +68,14 @@ struct Row {
 }
 
 impl Rows {
-    fn push(&mut self, seen: &Seen, url: u32, path: u64) -> io::Result<()> {
+    fn push(&mut self, row: &CrawlRow, url: u32, path: u64) -> io::Result<()> {
         let start = self.text.len();
-        seen.write_url(&mut self.text)?;
+        row.write_url(&mut self.text)?;
         let facts = self.text.len();
-        seen.write_facts(&mut self.text)?;
-        let is_page = seen.status().is_none_or(|status| (200..300).contains(&status));
+        row.write_facts(&mut self.text)?;
+        let is_page = row.status().is_none_or(|status| (200..300).contains(&status));
         self.rows.push(Row {
-            number: seen.row_number(),
+            number: row.row_number(),
             url,
             start,
             facts,
@@ -149,10 +149,10 @@ fn gather(
     let mut rows = Rows::default();
     let mut parsed = ParsedUrl::default();
     let mut failed = None;
-    read_all(&args.inputs, &args.read, printer, |seen| {
-        let url = clusterer.observe(seen.url(), &clues_of(seen))?;
-        parsed.parse_from(seen.url())?;
-        if let Err(error) = rows.push(seen, url, xxh3_64(parsed.path())) {
+    read_all(&args.inputs, &args.read, printer, |row| {
+        let url = clusterer.observe(row.url(), &clues_of(row))?;
+        parsed.parse_from(row.url())?;
+        if let Err(error) = rows.push(row, url, xxh3_64(parsed.path())) {
             failed = Some(error);
         }
         Ok(())

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use dedust_eval::compare::{
-    Comparison, Draw, SWEPT_RATES, Sample, Scope, SiteSample, Split, SweepPoint, compare, sweep,
+    Comparison, DividedSite, Draw, SWEPT_RATES, Sample, Scope, Split, SweepPoint, compare, sweep,
 };
 use dedust_io::{OutputFile, WriteError};
 use dedust_learn::Learner;
@@ -42,7 +42,7 @@ struct Findings<'a> {
     /// Their names.
     methods: Vec<&'static str>,
     /// Those with labelled URLs.
-    sites: Vec<SiteSample>,
+    sites: Vec<DividedSite>,
     comparison: Comparison,
     /// Peak memory in bytes, by row of the comparison.
     peaks: Vec<Option<u64>>,
@@ -129,7 +129,7 @@ fn learners(args: &CompareArgs, methods: &[Method]) -> Result<Vec<Arc<dyn Learne
 }
 
 /// Reads the inputs and the truth; keeps the sites that can be scored.
-fn gather(args: &CompareArgs, split: Split, printer: &mut Printer) -> anyhow::Result<Vec<SiteSample>> {
+fn gather(args: &CompareArgs, split: Split, printer: &mut Printer) -> anyhow::Result<Vec<DividedSite>> {
     let has_truth = !args.truth.is_empty();
     let new = if has_truth { Sample::with_truth } else { Sample::new };
     let mut sample = new(split, args.evidence);
@@ -182,7 +182,7 @@ fn gather(args: &CompareArgs, split: Split, printer: &mut Printer) -> anyhow::Re
 }
 
 /// What of the training shares is not learned from.
-fn note_reading(sites: &[SiteSample], learners: &[Arc<dyn Learner>], printer: &mut Printer) {
+fn note_reading(sites: &[DividedSite], learners: &[Arc<dyn Learner>], printer: &mut Printer) {
     let sampled = sites.iter().filter(|site| site.is_sampled()).count() as u64;
     if sampled > 0 {
         let sites = counted(sampled, "large site", "large sites");
@@ -205,13 +205,13 @@ fn note_reading(sites: &[SiteSample], learners: &[Arc<dyn Learner>], printer: &m
 }
 
 /// What is compared on what, in one sentence.
-fn summary(args: &CompareArgs, sites: &[SiteSample]) -> String {
-    let sum = |of: fn(&SiteSample) -> usize| sites.iter().map(of).sum::<usize>() as u64;
+fn summary(args: &CompareArgs, sites: &[DividedSite]) -> String {
+    let sum = |of: fn(&DividedSite) -> usize| sites.iter().map(of).sum::<usize>() as u64;
     let learned_from = sum(|site| site.corpus().map_or(0, |corpus| corpus.len()));
     format!(
         "{}, {}; learned from {} ({}); scored on {}, {} of them unseen; pages known from {}",
         counted(sites.len() as u64, "site", "sites"),
-        counted(sum(SiteSample::urls), "URL", "URLs"),
+        counted(sum(DividedSite::urls), "URL", "URLs"),
         count(learned_from),
         share_in_words(args),
         count(sum(|site| site.scored().len())),

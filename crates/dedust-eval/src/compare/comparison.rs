@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::RefusedRules;
 use super::measure::{self, Row};
-use super::sample::SiteSample;
+use super::sample::DividedSite;
 use super::scored::Scope;
 use crate::metrics::{MacroAverage, Score, Tally};
 
@@ -70,12 +70,12 @@ pub struct Figures {
 /// Learns with every learner from every site's training share, several at a time, and scores the results. `done` is
 /// called after each learner on each site, from any thread.
 pub fn compare(
-    sites: &[SiteSample],
+    sites: &[DividedSite],
     learners: &[Arc<dyn Learner>],
     settings: &LearnSettings,
     done: &(dyn Fn() + Sync),
 ) -> Result<Comparison, RefusedRules> {
-    let tasks: Vec<(&SiteSample, &dyn Learner)> =
+    let tasks: Vec<(&DividedSite, &dyn Learner)> =
         sites.iter().flat_map(|site| learners.iter().map(move |learner| (site, &**learner))).collect();
     let timed = TIMED / u32::try_from(sites.len().max(1)).unwrap_or(u32::MAX);
     let rows = tasks

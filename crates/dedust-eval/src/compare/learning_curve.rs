@@ -8,13 +8,13 @@ larger share holds every smaller one.
 use dedust::ParsedUrl;
 use dedust::errors::ParseUrlError;
 use dedust::rules::Promise;
+use dedust_learn::support::StoredRow;
 use dedust_learn::{Clues, EvidenceKinds, LearnSettings, Learner};
 use rayon::prelude::*;
 
 use super::RefusedRules;
 use super::measure;
-use super::observation::SavedObservation;
-use super::sample::{Sample, SiteSample};
+use super::sample::{DividedSite, Sample};
 use super::split::{Draw, Split};
 use crate::metrics::Tally;
 
@@ -25,7 +25,7 @@ const SHARES: [f64; 4] = [0.1, 0.3, 0.6, 1.0];
 #[derive(Debug)]
 pub struct CurveSample {
     kinds: EvidenceKinds,
-    observations: Vec<SavedObservation>,
+    observations: Vec<StoredRow>,
     url: ParsedUrl,
 }
 
@@ -67,7 +67,7 @@ impl CurveSample {
         time: Option<&[u8]>,
     ) -> Result<(), ParseUrlError> {
         self.url.parse_from(url)?;
-        self.observations.push(SavedObservation::new(url, clues, time));
+        self.observations.push(StoredRow::new(url, clues, time));
         Ok(())
     }
 
@@ -124,7 +124,7 @@ impl CurveSample {
     }
 
     /// All sites, with this share of each to learn from.
-    fn divided(&self, share: f64) -> Vec<SiteSample> {
+    fn divided(&self, share: f64) -> Vec<DividedSite> {
         let split = Split::new(Draw::Random { seed: 0 }, share, usize::MAX).expect("shares are above 0");
         let mut sample = Sample::new(split, self.kinds);
         for observation in &self.observations {
@@ -137,7 +137,7 @@ impl CurveSample {
 }
 
 fn point(
-    site: &SiteSample,
+    site: &DividedSite,
     share: f64,
     learner: &dyn Learner,
     settings: &LearnSettings,

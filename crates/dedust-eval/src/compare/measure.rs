@@ -15,7 +15,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::RefusedRules;
 use super::comparison::RuleCounts;
-use super::sample::SiteSample;
+use super::sample::DividedSite;
 use super::scored::Scope;
 use crate::metrics::Tally;
 
@@ -70,7 +70,7 @@ pub(super) struct LearnedSite {
 /// Learns from the training share of a site; nothing, where it is a mirror that the learner leaves out. Mirrors are not
 /// applied to its URLs, as they are not by a [`Normalizer`] without mirrors, which is what `dedust normalize` uses by default.
 pub(super) fn learn(
-    site: &SiteSample,
+    site: &DividedSite,
     learner: &dyn Learner,
     settings: &LearnSettings,
 ) -> Result<LearnedSite, RefusedRules> {
@@ -91,7 +91,7 @@ pub(super) fn learn(
 
 /// The normalizer of one site's rules alone.
 pub(super) fn normalizer(
-    site: &SiteSample,
+    site: &DividedSite,
     learner: &dyn Learner,
     rules: SiteRules,
 ) -> Result<Normalizer, RefusedRules> {
@@ -105,7 +105,7 @@ pub(super) fn normalizer(
 }
 
 /// Scores a normalizer on the labelled URLs of a site: the unseen ones, and all.
-pub(super) fn score(site: &SiteSample, learner: &dyn Learner, normalizer: &Normalizer) -> [Measured; 2] {
+pub(super) fn score(site: &DividedSite, learner: &dyn Learner, normalizer: &Normalizer) -> [Measured; 2] {
     let scored = site.scored();
     let mut scratch = Scratch::default();
     let groups: Vec<(u128, u128)> = (0..scored.len())
@@ -127,7 +127,7 @@ pub(super) fn score(site: &SiteSample, learner: &dyn Learner, normalizer: &Norma
 /// CPU nanoseconds per key, and the number of URLs: the unseen ones again and again, for at least this long. All
 /// URLs where none is unseen.
 pub(super) fn time(
-    site: &SiteSample,
+    site: &DividedSite,
     learner: &dyn Learner,
     normalizer: &Normalizer,
     at_least: Duration,

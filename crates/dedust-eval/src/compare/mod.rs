@@ -2,7 +2,7 @@
 Puts methods side by side: all learn from the same share of every site, and are scored on the same URLs.
 
 1. A [`Sample`] takes observations, and labelled URLs if the truth is known from elsewhere, and becomes one
-   [`SiteSample`] per site: what may be learned from, read as `dedust learn` reads a crawl, and what is scored.
+   [`DividedSite`] per site: what may be learned from, read as `dedust learn` reads a crawl, and what is scored.
 2. [`compare`] learns with every [`Learner`](dedust_learn::Learner) from every site's share and gives a [`Comparison`]: one [`Row`] per site and
    method, with averages on demand.
 3. [`sweep`] does so for several limits on the false pairs of a rule, as in section 6 of Lei et al., WWW 2010.
@@ -15,7 +15,6 @@ the unseen rest does not. Prints and draws nothing.
 mod comparison;
 mod learning_curve;
 mod measure;
-mod observation;
 mod sample;
 mod scored;
 mod split;
@@ -27,8 +26,7 @@ mod tests;
 pub use comparison::{Comparison, Costs, Figures, RuleCounts, compare};
 pub use learning_curve::{CurvePoint, CurveSample, SiteCurve};
 pub use measure::{Measured, Row};
-pub use observation::SavedObservation;
-pub use sample::{Sample, SiteSample};
+pub use sample::{DividedSite, Sample};
 pub use scored::{Scope, ScoredUrls};
 pub use split::{Draw, InvalidSplit, Split};
 pub use sweep::{SWEPT_RATES, SweepPoint, sweep};

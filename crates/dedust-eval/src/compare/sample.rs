@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 
 use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, site_of};
+use dedust_learn::support::StoredRow;
 use dedust_learn::{
     Clues, Corpus, CrawlStore, EvidenceKind, EvidenceKinds, LinkTargets, PARTS, SampleSize, StoredCrawl,
 };
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::observation::SavedObservation;
 use super::scored::{Scope, ScoredUrls, ScoredUrlsBuilder};
 use super::split::{Ranking, Split};
 use crate::metrics::Tally;
@@ -52,16 +52,16 @@ pub struct Sample {
 #[derive(Debug)]
 struct SiteBuilder {
     ranking: Ranking,
-    saved: Vec<(u128, SavedObservation)>,
+    saved: Vec<(u128, StoredRow)>,
     scored: ScoredUrlsBuilder,
 }
 
 /// One site, divided.
 #[derive(Debug)]
-pub struct SiteSample {
+pub struct DividedSite {
     site: Box<str>,
     urls: usize,
-    training: Vec<SavedObservation>,
+    training: Vec<StoredRow>,
     corpus: Option<Corpus>,
     mirror_of: Option<Box<str>>,
     is_sampled: bool,
@@ -111,7 +111,7 @@ impl Sample {
         let safe = parsed.as_bytes();
         let hash = xxh3_128(safe);
         if site.ranking.add(safe, hash) {
-            site.saved.push((hash, SavedObservation::new(url, clues, time)));
+            site.saved.push((hash, StoredRow::new(url, clues, time)));
         }
         if !*has_truth {
             links.resolve(parsed, clues);
@@ -130,10 +130,10 @@ impl Sample {
     }
 
     /// All sites, in the order of their names, those without labelled URLs too.
-    pub fn into_sites(self) -> Vec<SiteSample> {
+    pub fn into_sites(self) -> Vec<DividedSite> {
         let Self { kinds, finds_mirrors, sites, .. } = self;
         let sites: Vec<_> = sites.into_iter().collect();
-        let mut sites: Vec<SiteSample> =
+        let mut sites: Vec<DividedSite> =
             sites.into_par_iter().map(|(name, site)| site.finish(&name)).collect();
         let sample = SampleSize::default();
         let mut crawl = stored(&sites, CrawlStore::new(kinds, sample), finds_mirrors);
@@ -168,7 +168,7 @@ impl Sample {
 }
 
 /// The training shares of all sites, as one crawl.
-fn stored(sites: &[SiteSample], store: CrawlStore, finds_mirrors: bool) -> StoredCrawl {
+fn stored(sites: &[DividedSite], store: CrawlStore, finds_mirrors: bool) -> StoredCrawl {
     let mut store = if finds_mirrors { store.with_mirrors() } else { store };
     for observation in sites.iter().flat_map(|site| &site.training) {
         store
@@ -184,16 +184,16 @@ impl SiteBuilder {
     }
 
     /// All but what the learners are given.
-    fn finish(self, name: &[u8]) -> SiteSample {
+    fn finish(self, name: &[u8]) -> DividedSite {
         let urls = self.ranking.len();
         let drawn = self.ranking.drawn();
-        let training: Vec<SavedObservation> = self
+        let training: Vec<StoredRow> = self
             .saved
             .into_iter()
             .filter(|(hash, _)| drawn.contains(hash))
             .map(|(_, observation)| observation)
             .collect();
-        SiteSample {
+        DividedSite {
             site: String::from_utf8_lossy(name).into(),
             urls,
             training,
@@ -205,7 +205,7 @@ impl SiteBuilder {
     }
 }
 
-impl SiteSample {
+impl DividedSite {
     /// The registrable domain.
     pub fn site(&self) -> &str {
         &self.site
@@ -217,7 +217,7 @@ impl SiteSample {
     }
 
     /// The training share, in the order in which it came.
-    pub fn training(&self) -> &[SavedObservation] {
+    pub fn training(&self) -> &[StoredRow] {
         &self.training
     }
 

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::comparison::{Comparison, RuleCounts};
 use super::measure::{self, Measured, Row};
-use super::sample::SiteSample;
+use super::sample::DividedSite;
 use super::scored::Scope;
 use super::{Figures, RefusedRules};
 
@@ -44,12 +44,12 @@ impl SweepPoint {
 ///
 /// Points come in the order of learners, then of limits.
 pub fn sweep(
-    sites: &[SiteSample],
+    sites: &[DividedSite],
     learners: &[Arc<dyn Learner>],
     rates: &[f64],
     done: &(dyn Fn() + Sync),
 ) -> Result<Vec<SweepPoint>, RefusedRules> {
-    let tasks: Vec<(&dyn Learner, &SiteSample)> =
+    let tasks: Vec<(&dyn Learner, &DividedSite)> =
         learners.iter().flat_map(|learner| sites.iter().map(move |site| (&**learner, site))).collect();
     let rows: Vec<Vec<Row>> = tasks
         .into_par_iter()
@@ -74,7 +74,7 @@ pub fn sweep(
     Ok(points)
 }
 
-fn sweep_site(site: &SiteSample, learner: &dyn Learner, rates: &[f64]) -> Result<Vec<Row>, RefusedRules> {
+fn sweep_site(site: &DividedSite, learner: &dyn Learner, rates: &[f64]) -> Result<Vec<Row>, RefusedRules> {
     let mut rows: Vec<Row> = Vec::new();
     let mut scored: Option<(_, [Measured; 2])> = None;
     for &rate in rates {

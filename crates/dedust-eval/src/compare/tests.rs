@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use dedust_baselines::Method;
+use dedust_learn::support::StoredRow;
 use dedust_learn::{
     CanonFd, Clues, Corpus, CrawlStore, EvidenceKinds, LearnSettings, Learner, PARTS, SampleSize, Trainer,
 };
@@ -23,7 +24,7 @@ fn visits() -> Vec<(String, String)> {
     visits
 }
 
-fn sample(split: Split) -> Vec<SiteSample> {
+fn sample(split: Split) -> Vec<DividedSite> {
     let mut sample = Sample::new(split, EvidenceKinds::AUTO);
     for (url, page) in visits() {
         let clues = Clues { digest: Some(page.as_bytes()), ..Clues::default() };
@@ -40,8 +41,8 @@ fn random(seed: u64, share: f64, max_urls: usize) -> Split {
     Split::new(Draw::Random { seed }, share, max_urls).unwrap()
 }
 
-fn trained(site: &SiteSample) -> Vec<&[u8]> {
-    site.training().iter().map(SavedObservation::url).collect()
+fn trained(site: &DividedSite) -> Vec<&[u8]> {
+    site.training().iter().map(StoredRow::url).collect()
 }
 
 #[test]

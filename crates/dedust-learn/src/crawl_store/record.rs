@@ -30,6 +30,38 @@ pub(super) struct Record<'a> {
     pub(super) time: Option<&'a [u8]>,
 }
 
+/// An observation that is kept until it is known whether it is learned from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRow(Box<[u8]>);
+
+impl StoredRow {
+    /// A URL as it was met, with what was known of its page, and when.
+    pub fn new(url: &[u8], clues: &Clues<'_>, time: Option<&[u8]>) -> Self {
+        let mut bytes = Vec::new();
+        Record { site: 0, page: 0, url, clues: *clues, time }.write(&mut bytes);
+        Self(bytes.into())
+    }
+
+    /// The URL as it was met.
+    pub fn url(&self) -> &[u8] {
+        self.record().url
+    }
+
+    /// When it was met.
+    pub fn time(&self) -> Option<&[u8]> {
+        self.record().time
+    }
+
+    /// What was known of its page.
+    pub fn clues(&self) -> Clues<'_> {
+        self.record().clues
+    }
+
+    fn record(&self) -> Record<'_> {
+        Records::only(&self.0).expect("it was written by `StoredRow::new`")
+    }
+}
+
 const LENGTH_BYTES: usize = 4;
 /// Numbers of a record that are there in any case.
 const NUMBERS_BYTES: usize = 4 + 8 + 2;

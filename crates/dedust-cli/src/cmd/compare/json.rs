@@ -4,7 +4,7 @@ The comparison for programs: JSON Lines with full precision.
 
 use std::io;
 
-use dedust_eval::compare::{Figures, Measured, RuleCounts, Scope, SiteSample, SweepPoint};
+use dedust_eval::compare::{DividedSite, Figures, Measured, RuleCounts, Scope, SweepPoint};
 use dedust_eval::metrics::{Score, Tally};
 use serde::Serialize;
 
@@ -226,11 +226,11 @@ impl From<&SweepPoint> for Record<'_> {
 }
 
 impl Counts {
-    fn of(sites: &[SiteSample]) -> Self {
-        let sum = |of: fn(&SiteSample) -> usize| sites.iter().map(of).sum();
+    fn of(sites: &[DividedSite]) -> Self {
+        let sum = |of: fn(&DividedSite) -> usize| sites.iter().map(of).sum();
         let keep_all = |scope| KeepAll::from(sites.iter().map(|site| site.keep_all(scope)).sum::<Tally>());
         Self {
-            urls: sum(SiteSample::urls),
+            urls: sum(DividedSite::urls),
             train_urls: sum(|site| site.corpus().map_or(0, |corpus| corpus.len())),
             train_labelled: sum(|site| site.corpus().map_or(0, |corpus| corpus.labelled_count())),
             unlabelled: sum(|site| site.scored().unlabelled()),

@@ -11,7 +11,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use clap::ValueEnum as _;
-use dedust_eval::compare::{SavedObservation, SiteSample};
+use dedust_eval::compare::DividedSite;
+use dedust_learn::support::StoredRow;
 use dedust_learn::{CrawlStore, Learner, PARTS, SampleSize};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -54,7 +55,7 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     /// `None` for URLs that JSON cannot hold.
-    fn of(observation: &'a SavedObservation) -> Option<Self> {
+    fn of(observation: &'a StoredRow) -> Option<Self> {
         let clues = observation.clues();
         let text = |bytes: Option<&'a [u8]>| bytes.and_then(|bytes| std::str::from_utf8(bytes).ok());
         Some(Self {
@@ -76,11 +77,11 @@ impl<'a> Line<'a> {
 /// be told.
 pub(super) fn peaks(
     args: &CompareArgs,
-    sites: &[SiteSample],
+    sites: &[DividedSite],
     learners: &[Arc<dyn Learner>],
     done: &(dyn Fn() + Sync),
 ) -> Vec<Option<u64>> {
-    let tasks: Vec<(&SiteSample, &dyn Learner)> =
+    let tasks: Vec<(&DividedSite, &dyn Learner)> =
         sites.iter().flat_map(|site| learners.iter().map(move |learner| (site, &**learner))).collect();
     tasks
         .into_par_iter()
@@ -93,7 +94,7 @@ pub(super) fn peaks(
         .collect()
 }
 
-fn peak(args: &CompareArgs, site: &SiteSample, method: &str) -> Option<u64> {
+fn peak(args: &CompareArgs, site: &DividedSite, method: &str) -> Option<u64> {
     let variant = args
         .variant
         .filter(|_| method == Method::Seq2Seq.name())

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use dedust::{Explanation, Normalizer};
-use dedust_crawl::{Seen, printable};
+use dedust_crawl::{CrawlRow, printable};
 use dedust_eval::EvaluatedUrl;
 use dedust_report::{EditRef, JoiningEdits};
 use foldhash::{HashMap, HashSet};
@@ -96,9 +96,9 @@ pub(super) struct KnownUrls(Vec<(Box<[u8]>, Facts)>);
 
 impl KnownUrls {
     /// Adds a URL, unless it was met before.
-    pub(super) fn push(&mut self, number: u32, seen: &Seen) {
+    pub(super) fn push(&mut self, number: u32, row: &CrawlRow) {
         if number as usize == self.0.len() {
-            self.0.push((seen.url().into(), Facts::of(seen)));
+            self.0.push((row.url().into(), Facts::of(row)));
         }
     }
 
@@ -347,17 +347,17 @@ fn differences(a: &Facts, b: &Facts) -> Vec<String> {
 }
 
 impl Facts {
-    fn of(seen: &Seen) -> Self {
+    fn of(row: &CrawlRow) -> Self {
         let text = |value: Option<&str>| value.map(Into::into);
         let link = |value: Option<&[u8]>| value.map(|url| printable(url).into());
         Self {
-            cluster: text(seen.cluster()),
-            status: seen.status(),
-            title: text(seen.title()),
-            digest: text(seen.digest()),
-            text_digest: text(seen.text_digest()),
-            canonical_link: link(seen.canonical()),
-            redirect: link(seen.redirect()),
+            cluster: text(row.cluster()),
+            status: row.status(),
+            title: text(row.title()),
+            digest: text(row.digest()),
+            text_digest: text(row.text_digest()),
+            canonical_link: link(row.canonical()),
+            redirect: link(row.redirect()),
         }
     }
 }
