@@ -149,8 +149,13 @@ impl Draft {
             }
             Change::Path(parts) => (is_shorter(parts) || is_fixed(parts)) && self.keeps_segments(),
             Change::Set { .. } | Change::Unrepeat | Change::UnrepeatParams => true,
-            // Forgets, or is not known to keep anything.
-            _ => false,
+            Change::Drop(Spot::FromRight(_)) | Change::Forget(_) | Change::ForgetPath => false,
+            // Not learned so.
+            Change::SplitParams
+            | Change::Order(_)
+            | Change::Write(_)
+            | Change::Replace(_)
+            | Change::Move(_) => false,
         })
     }
 
@@ -186,7 +191,14 @@ impl Draft {
                 Change::Drop(Spot::Key(key)) => {
                     is_fixed(key) || self.change.iter().any(|change| change.reads(key))
                 }
-                _ => false,
+                Change::Drop(Spot::FromRight(_)) | Change::Forget(_) | Change::ForgetPath => false,
+                Change::Map { .. } | Change::Unrepeat | Change::UnrepeatParams => false,
+                // Not learned so.
+                Change::SplitParams
+                | Change::Order(_)
+                | Change::Write(_)
+                | Change::Replace(_)
+                | Change::Move(_) => false,
             })
     }
 

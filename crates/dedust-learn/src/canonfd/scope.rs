@@ -85,7 +85,12 @@ pub(super) fn changes_host(changes: &[Change]) -> bool {
     changes.iter().any(|change| match change {
         Change::Drop(Spot::Key(key)) | Change::Forget(Spot::Key(key)) => is_label(key),
         Change::Map { of: key, .. } | Change::Set { key, .. } => is_label(key),
-        _ => false,
+        Change::Drop(Spot::FromRight(_)) | Change::Forget(Spot::FromRight(_)) | Change::ForgetPath => false,
+        Change::Fold { .. } | Change::Path(_) | Change::Unrepeat | Change::UnrepeatParams => false,
+        // Not learned so.
+        Change::SplitParams | Change::Order(_) | Change::Write(_) | Change::Replace(_) | Change::Move(_) => {
+            false
+        }
     })
 }
 

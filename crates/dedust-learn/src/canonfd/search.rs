@@ -303,7 +303,15 @@ impl<'c> Search<'c> {
                 | Change::Forget(Spot::Key(key @ TokenKey::Subdomain(_))) => {
                     self.table.values_seen(key).all(|label| is_declared(label, None))
                 }
-                _ => true,
+                Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => true,
+                Change::Map { .. } | Change::Fold { .. } | Change::Set { .. } | Change::Path(_) => true,
+                Change::Unrepeat | Change::UnrepeatParams => true,
+                // Not learned so.
+                Change::SplitParams
+                | Change::Order(_)
+                | Change::Write(_)
+                | Change::Replace(_)
+                | Change::Move(_) => false,
             })
     }
 

@@ -180,7 +180,15 @@ impl Search<'_> {
                     || self.table.values_of(key).values >= thresholds::suggest::MIN_VALUES
             }
             Change::Set { key, .. } => !key.is_query_text(),
-            _ => true,
+            Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => true,
+            Change::Map { .. } | Change::Fold { .. } | Change::Path(_) => true,
+            Change::Unrepeat | Change::UnrepeatParams => true,
+            // Not suggested so.
+            Change::SplitParams
+            | Change::Order(_)
+            | Change::Write(_)
+            | Change::Replace(_)
+            | Change::Move(_) => false,
         })
     }
 
@@ -223,7 +231,15 @@ impl Search<'_> {
                 .max()
                 .unwrap_or(Family::Other),
             Change::Path(parts) if is_without_index(parts, draft) => Family::Spelling,
-            _ => Family::Other,
+            Change::Drop(_) | Change::Forget(_) | Change::ForgetPath => Family::Other,
+            Change::Fold { .. } | Change::Set { .. } | Change::Path(_) => Family::Other,
+            Change::Unrepeat | Change::UnrepeatParams => Family::Other,
+            // Not suggested so.
+            Change::SplitParams
+            | Change::Order(_)
+            | Change::Write(_)
+            | Change::Replace(_)
+            | Change::Move(_) => Family::Other,
         };
         draft.change.iter().map(family).max().unwrap_or(Family::Other)
     }

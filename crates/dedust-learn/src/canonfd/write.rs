@@ -126,5 +126,13 @@ fn difference(corpus: &Corpus, a: u32, b: u32) -> usize {
 
 /// Whether every value of the new form is known.
 fn writes_all(draft: &Draft) -> bool {
-    !draft.change.iter().any(|change| matches!(change, Change::Forget(_) | Change::ForgetPath))
+    draft.change.iter().all(|change| match change {
+        Change::Forget(_) | Change::ForgetPath => false,
+        Change::Drop(_) | Change::Map { .. } | Change::Fold { .. } | Change::Set { .. } => true,
+        Change::Path(_) | Change::Unrepeat | Change::UnrepeatParams => true,
+        // Not learned so.
+        Change::SplitParams | Change::Order(_) | Change::Write(_) | Change::Replace(_) | Change::Move(_) => {
+            true
+        }
+    })
 }

@@ -184,7 +184,6 @@ pub enum Test {
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-#[non_exhaustive]
 pub enum Change {
     /// Leave it out, if it is there. Segments and labels behind it move up. All parameters of a name are left out together, unless
     /// the edit asks for the value of the first, or reads it.
