@@ -29,7 +29,7 @@ use crate::help;
 
 /// Learn how websites spell their URLs, and rewrite every URL of a page to one form
 #[derive(Debug, Parser)]
-#[command(name = "dedust", version, max_term_width = 100, after_long_help = help::ABOUT)]
+#[command(name = "dedust", version, max_term_width = 100, after_long_help = help::about())]
 pub(crate) struct Args {
     /// What to do.
     #[command(subcommand)]

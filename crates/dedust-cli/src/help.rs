@@ -4,8 +4,13 @@ What `--help` says beyond the list of options: examples, and the meaning of inpu
 Prose is one line per paragraph, which is wrapped to the terminal; examples are at most 80 columns wide.
 */
 
+use dedust_io::Format;
+
 /// After the help of the whole command.
-pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
+pub(crate) fn about() -> String {
+    let formats = Format::list();
+    format!(
+        r#"From a crawl to canonical URLs:
   dedust learn crawl.jsonl.gz -o rules.json     # how each site spells its URLs
   dedust normalize rules.json urls.txt          # URL in, canonical URL out
   dedust normalize rules.json urls.txt --key    # equal keys, equal pages
@@ -16,21 +21,33 @@ pub(crate) const ABOUT: &str = r#"From a crawl to canonical URLs:
   dedust evaluate rules.json labelled.jsonl.gz  # what is saved, what is lost
   dedust explain rules.json 'http://a.example/p?id=1&sid=9'
 
-Every command reads every format: WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, access logs, crawl logs and lists of URLs, plain or compressed with gzip or zstd, recognised by content; from files, folders, 'patterns/*.gz', @lists and `-`, which is standard input. Text may be UTF-8 or UTF-16. Data goes to standard output, everything else to standard error.
+Every command reads every format: {formats}, plain or compressed with gzip or zstd, recognised by content; from files, folders, 'patterns/*.gz', @lists and `-`, which is standard input. Text may be UTF-8 or UTF-16. Data goes to standard output, everything else to standard error.
 
-Exit codes: 0 done; 1 ran, and the answer is no; 2 could not run; 130 interrupted."#;
+Exit codes: 0 done; 1 ran, and the answer is no; 2 could not run; 130 interrupted."#
+    )
+}
 
 /// Observations, wherever they are read.
-pub(crate) const INPUT: &str = r#"Files or folders with observations: WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, an access log (with --host), a Heritrix crawl.log, a dump of a Nutch CrawlDb or a list of URLs; plain, gzip or zstd
-
-A folder stands for all files in it and below, except those that start with . or _; 'a/**/*.parquet' in quotes for all that match, @FILE for the paths that FILE names, one per line, and `-` for standard input.
-
-Only the column `url` is required. Duplicates are recognised by `cluster` (or `page`), `canonical`, `redirect`, `redirected_from`, `digest`, `text_digest`, and `simhash` with `title`; `status`, `time` and `truncated` are used too, all others are ignored. Names that Common Crawl, Screaming Frog, Nutch and Scrapy give to these columns are known; other names are said with --column."#;
+pub(crate) fn input() -> String {
+    format!("{}\n\n{EVIDENCE_COLUMNS}", files("observations"))
+}
 
 /// URLs, wherever they are read.
-pub(crate) const URLS: &str = r#"Files or folders with URLs, of any format that `learn` reads: a list, WARC, ARC, CDX, CDXJ, Parquet, JSON Lines, CSV, TSV, logs; plain, gzip or zstd
+pub(crate) fn urls() -> String {
+    files("URLs")
+}
 
-A folder stands for all files in it and below, except those that start with . or _; 'a/**/*.parquet' in quotes for all that match, @FILE for the paths that FILE names, one per line, and `-` for standard input."#;
+/// What files may be and hold.
+fn files(rows: &str) -> String {
+    let formats = Format::list();
+    format!(
+        r#"Files or folders with {rows}: {formats}; plain, gzip or zstd
+
+A folder stands for all files in it and below, except those that start with . or _; 'a/**/*.parquet' in quotes for all that match, @FILE for the paths that FILE names, one per line, and `-` for standard input."#
+    )
+}
+
+const EVIDENCE_COLUMNS: &str = r#"Only the column `url` is required. Duplicates are recognised by `cluster` (or `page`), `canonical`, `redirect`, `redirected_from`, `digest`, `text_digest`, and `simhash` with `title`; `status`, `time` and `truncated` are used too, all others are ignored. Names that Common Crawl, Screaming Frog, Nutch and Scrapy give to these columns are known; other names are said with --column."#;
 
 /// What `--column` means.
 pub(crate) const COLUMN: &str = r#"A column under another name, such as digest=content_digest; may be given again

@@ -5,7 +5,6 @@ Inputs that were read in the same way are named together. Nothing is said of inp
 */
 
 use dedust_crawl::{FoundLayout, Layouts};
-use dedust_io::Format;
 
 use crate::number::count;
 use crate::printer::Printer;
@@ -14,13 +13,8 @@ use crate::printer::Printer;
 pub(crate) fn report(layouts: &Layouts, printer: &mut Printer) {
     for FoundLayout { name, format, layout, more } in layouts.found() {
         let others = if *more > 0 { format!(" and {} more", count(*more)) } else { String::new() };
-        let mut shown = layout.clone();
-        if matches!(format, Format::CrawlLog | Format::NutchDump) {
-            // The name of the format says it.
-            shown.preset = None;
-        }
-        let text = format!("read {name}{others} as {format}{shown}");
-        if layout.is_plain() {
+        let text = format!("read {name}{others} as {format}{layout}");
+        if layout.is_plain() && !format.names_tool() {
             printer.detail(text);
         } else {
             printer.note(text);

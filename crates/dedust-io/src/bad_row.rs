@@ -154,18 +154,9 @@ pub enum BadRowReason {
         /// The first such byte.
         byte: u8,
     },
-    /// A line of an access log has another form.
-    #[error("not a line of an access log in the common or combined format")]
-    NotALogLine,
-    /// A line of a `crawl.log` has another form.
-    #[error("not a line of a Heritrix crawl.log")]
-    NotACrawlLogLine,
-    /// Something else stands where an entry of a dump should start.
-    #[error("no entry of a Nutch CrawlDb starts here, expected a URL, a tab and its version")]
-    NotANutchDump,
-    /// A request in an access log names no page.
-    #[error("the request is neither for a path nor for a URL")]
-    NoPath,
+    /// The line has not the form of its format, in words of that format.
+    #[error("{0}")]
+    OtherForm(&'static str),
     /// A line of an index does not have the fields that its header names.
     #[error("{found} fields where {expected} are expected")]
     IndexFields {
@@ -174,9 +165,6 @@ pub enum BadRowReason {
         /// Fields in the header.
         expected: usize,
     },
-    /// A line of a CDXJ index has another form.
-    #[error("not a line of a CDXJ index, expected a key, a time of 14 digits and a JSON object")]
-    NotACdxjLine,
     /// Something else stands where a record of an archive should start.
     #[error(
         "no record starts here, expected a line such as {expected} (the length of the record before may be wrong)"

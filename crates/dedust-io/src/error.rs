@@ -10,9 +10,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::{Column, Compression, Format};
+use crate::{Column, Compression};
 
-const SUPPORTED: &str = "WARC, ARC, CDX, Parquet, JSON Lines, CSV, TSV, an access log, a Heritrix crawl.log, a Nutch dump or a list of URLs, plain or compressed with gzip or zstd";
 /// What to do if the URLs have another name.
 const NAME_IT: &str = "if another column holds the URLs, name it: --column url=NAME";
 const OTHER_COLUMNS: &str = "cluster (or page), canonical, redirect, digest, text_digest, simhash, title, size, \
@@ -144,10 +143,14 @@ pub enum ReadError {
         source: io::Error,
     },
     /// Binary data of no known kind.
-    #[error("{file} does not look like any supported format, expected {SUPPORTED}")]
+    #[error(
+        "{file} does not look like any supported format, expected {expected}, plain or compressed with gzip or zstd"
+    )]
     UnknownFormat {
         /// The input, as named by the user.
         file: Arc<str>,
+        /// What [`Format::list`](crate::Format::list) names.
+        expected: String,
     },
     /// A known format that this version does not read.
     #[error("{file} is {}, {}", format.description(), format.remedy())]
@@ -214,22 +217,26 @@ pub enum ReadError {
         /// The column.
         column: Column,
     },
-    /// An access log was to be read, and nobody said of which host.
+    /// A log was to be read that does not say of which host it is, and nobody else did.
     #[error(
-        "{file} is an access log, which does not say of which host it is; name the host, as in \
+        "{file} is {format}, which does not say of which host it is; name the host, as in \
          --host http://www.example.com"
     )]
     NoHost {
         /// The input, as named by the user.
         file: Arc<str>,
+        /// What it is, in words.
+        format: &'static str,
     },
     /// More rows were bad than good, so the input is probably something else.
-    #[error("{bad} of {} rows of {file} could not be read as {format}, expected {}", good + bad, format.expected())]
+    #[error("{bad} of {} rows of {file} could not be read as {format}, expected {expected}", good + bad)]
     MostlyBad {
         /// The input, as named by the user.
         file: Arc<str>,
-        /// What the input was read as.
-        format: Format,
+        /// What the input was read as, in words.
+        format: &'static str,
+        /// What its rows must look like.
+        expected: &'static str,
         /// Rows that could be used.
         good: u64,
         /// Rows that could not.

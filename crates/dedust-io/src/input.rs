@@ -1,7 +1,7 @@
 /*!
 An opened text whose format is known: what a [`Reader`] starts from.
 
-Takes a [`Text`], reads its beginning, strips a byte order mark and asks [`crate::sniff`]. Does not parse rows.
+Takes a [`Text`], reads its beginning, strips a byte order mark and asks [`crate::format::sniff`]. Does not parse rows.
 */
 
 use std::fmt;
@@ -9,10 +9,11 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::format::entry::RowFormat;
+use crate::format::sniff::{SNIFFED_BYTES, UTF8_BOM, by_first_bytes, sniff};
 use crate::open::{Text, open_text, url_of_object};
 #[cfg(feature = "remote")]
 use crate::remote;
-use crate::sniff::{SNIFFED_BYTES, UTF8_BOM, archive_of, sniff};
 use crate::table_file::TableFile;
 use crate::utf16::utf16_of;
 use crate::{Compression, Format, NamedColumn, ReadError, Reader};
@@ -123,12 +124,17 @@ impl Input {
 
     /// Starts reading rows. Fails where a header lacks the `url` column, and for an access log without a host.
     pub fn observations(self) -> Result<Reader, ReadError> {
-        if matches!(self.format, Format::Parquet | Format::Arrow) {
-            let (origin, format) = (self.rest.origin().clone(), self.format);
-            let columns = self.columns.clone();
-            return Reader::of_table(origin, format, self.into_file()?, &columns);
+        let format = self.format;
+        match &format.entry().rows {
+            RowFormat::Lines(lines) => {
+                Reader::of_lines(format, lines, self.host.as_deref(), &self.columns, self.start, self.rest)
+            }
+            RowFormat::Archive(archive) => Ok(Reader::of_archive(format, *archive, self.start, self.rest)),
+            RowFormat::Table(open) => {
+                let (origin, columns) = (self.rest.origin().clone(), self.columns.clone());
+                Reader::of_table(origin, format, *open, self.into_file()?, &columns)
+            }
         }
-        Reader::new(self.format, self.host, &self.columns, self.start, self.rest)
     }
 
     /// A file with all of the text, for formats that are not read from start to end.
@@ -166,9 +172,9 @@ impl Input {
     }
 
     fn start(mut text: Text, patience: Patience) -> Result<Input, ReadError> {
-        // Of an archive no more than what is read at once, which is of its first gzip member.
+        // Where the first bytes tell, no more than what is read at once: of an archive that is of its first gzip member.
         let mut start = text.take_start(SNIFFED_BYTES, |start| {
-            archive_of(start).is_some() || (patience == Patience::FirstLine && has_whole_line(start))
+            by_first_bytes(start).is_some() || (patience == Patience::FirstLine && has_whole_line(start))
         })?;
         if let Some(encoding) = utf16_of(&start) {
             text = text.decoded(start, encoding);

@@ -44,16 +44,12 @@ Rust 1.90, and semantic versions. Both features are off by default, because what
 | `remote` | objects of stores: `s3://`, `gs://` and `https://` |
 */
 
-mod access_log;
 mod archive;
 #[cfg(feature = "arrow")]
 mod arrow;
 mod bad_row;
-mod cdx;
 mod column;
 mod compression;
-mod crawl_log;
-mod delimited;
 mod document;
 mod error;
 mod format;
@@ -61,10 +57,8 @@ mod gzip;
 mod head;
 mod input;
 mod inputs;
-mod jsonl;
 mod line_buffer;
 mod line_rows;
-mod lines;
 mod names;
 mod nutch;
 mod observation;
@@ -76,7 +70,6 @@ mod reader;
 #[cfg(feature = "remote")]
 mod remote;
 mod rewrite;
-mod sniff;
 mod stamp;
 mod table;
 mod table_file;
@@ -89,11 +82,10 @@ pub use column::Column;
 pub use compression::Compression;
 pub use document::{Document, MAX_BODY_BYTES};
 pub use error::{Excess, OversizedBatch, OversizedPage, ReadError, Unsupported, WriteError};
-pub use format::Format;
+pub use format::{DelimitedHeader, Format};
 pub use input::{Input, open};
 pub use inputs::{expand, expand_below};
 pub use line_buffer::MAX_ROW_BYTES;
-pub use line_rows::DelimitedHeader;
 pub use names::{Layout, NamedColumn, NamedColumnError};
 pub use observation::{Observation, WrongValue};
 pub use open::{Origin, Text, open_text, version_of};

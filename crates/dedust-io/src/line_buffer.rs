@@ -87,6 +87,16 @@ impl LineBuffer {
         }
     }
 
+    /// Moves on to the next line that is not blank.
+    pub(crate) fn next_row(&mut self) -> io::Result<Next> {
+        loop {
+            let next = self.next_line()?;
+            if next != Next::Line || self.row().iter().any(|byte| !byte.is_ascii_whitespace()) {
+                return Ok(next);
+            }
+        }
+    }
+
     /// Adds the next line to the row. `Ok(false)`: the row stays as it is, because there is no further line or the
     /// row would become too long.
     pub(crate) fn extend(&mut self) -> io::Result<bool> {

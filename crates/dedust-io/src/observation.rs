@@ -8,8 +8,7 @@ row costs no allocation. Values are checked here, once for all formats. Does not
 use std::fmt;
 
 use crate::column::Kind;
-use crate::preset::status_of_nutch_state;
-use crate::{BadBody, BadColumn, Column, Location};
+use crate::{BadBody, BadColumn, Column, Location, nutch};
 
 /// One URL seen once. Filled by [`crate::Reader::read`], best reused from row to row.
 ///
@@ -179,7 +178,7 @@ impl Observation {
             Kind::Simhash => self.simhash = Some(parse_simhash(value).ok_or(WrongValue)?),
             Kind::Flag => self.set_flag(column, !is_no(value)),
             Kind::Status => {
-                let status = parse_whole(value).or_else(|| status_of_nutch_state(value));
+                let status = parse_whole(value).or_else(|| nutch::status_of_state(value));
                 self.set_number(column, status.ok_or(WrongValue)?)?;
             }
             Kind::Size => self.set_number(column, parse_whole(value).ok_or(WrongValue)?)?,

@@ -1,14 +1,17 @@
 /*!
-The names that well-known tools give to their columns and states, and by which of them the tool is recognised.
+The names that well-known tools give to their columns, by which of them the tool is recognised, and what its values mean.
 
-Data only: [`crate::names`] decides what is used.
+[`crate::names`] decides what is used.
 */
 
 use std::fmt;
 
-use crate::Column;
+use crate::{Column, Observation, nutch};
 
-/// A tool whose tables, logs or indexes are recognised.
+/// The part of a Common Crawl index whose rows are no pages.
+const NO_PAGES: &str = "robotstxt";
+
+/// A tool whose tables or indexes are recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Preset {
@@ -16,10 +19,8 @@ pub enum Preset {
     CommonCrawl,
     /// An export of the Screaming Frog SEO Spider.
     ScreamingFrog,
-    /// A dump of the CrawlDb of Apache Nutch.
+    /// A dump of the CrawlDb of Apache Nutch, as CSV or JSON.
     NutchCrawldb,
-    /// `crawl.log` of Heritrix.
-    Heritrix,
     /// Items that a Scrapy spider put into a feed.
     Scrapy,
     /// An index that `wget --warc-cdx` wrote.
@@ -49,7 +50,7 @@ impl Preset {
                         || ["statusname", "signature"].iter().all(has))
             }
             Preset::Scrapy => SCRAPY_MARKS.iter().any(has) && ["url", "response_url"].iter().any(has),
-            Preset::Heritrix | Preset::Wget => false,
+            Preset::Wget => false,
         };
         Self::TABLES.into_iter().find(is_it)
     }
@@ -60,7 +61,6 @@ impl Preset {
             Preset::CommonCrawl => "common-crawl",
             Preset::ScreamingFrog => "screaming-frog",
             Preset::NutchCrawldb => "nutch-crawldb",
-            Preset::Heritrix => "heritrix",
             Preset::Scrapy => "scrapy",
             Preset::Wget => "wget",
         }
@@ -93,7 +93,7 @@ impl Preset {
                 (Column::Status, &["Status name", "statusName"]),
                 (Column::Digest, &["Signature"]),
                 (Column::Time, &["Fetch Time", "fetchTime"]),
-                // Among much else; see `crate::nutch`.
+                // Among much else: see `nested_column` and `complete`.
                 (Column::Redirect, &["Metadata"]),
             ],
             Preset::Scrapy => &[
@@ -111,8 +111,33 @@ impl Preset {
                 (Column::Size, &["size", "body_size", "content_length"]),
                 (Column::Time, &["time", "scraped_at", "crawled_at", "timestamp"]),
             ],
-            Preset::Heritrix | Preset::Wget => &[],
+            Preset::Wget => &[],
         }
+    }
+
+    /// What finds columns by the names within the objects that a column holds, if it holds any.
+    pub(crate) fn nested_column(self, column: Column) -> Option<fn(&str) -> Option<Column>> {
+        (self == Preset::NutchCrawldb && column == Column::Redirect).then_some(nutch::metadata_column)
+    }
+
+    /// Completes a row by what its tool means by it. `subset` is the part of an index that its path names. `false` if it shows no
+    /// page.
+    pub(crate) fn complete(self, observation: &mut Observation, subset: Option<&str>) -> bool {
+        match self {
+            Preset::CommonCrawl => return observation.subset().or(subset) != Some(NO_PAGES),
+            Preset::NutchCrawldb => {
+                if let Some(metadata) = observation.redirect() {
+                    let target = nutch::redirect_in(metadata).map(<[u8]>::to_vec);
+                    observation.forget(Column::Redirect);
+                    target.iter().for_each(|target| observation.set_address(Column::Redirect, target));
+                }
+                if observation.digest() == Some(nutch::NO_SIGNATURE) {
+                    observation.forget(Column::Digest);
+                }
+            }
+            Preset::ScreamingFrog | Preset::Scrapy | Preset::Wget => {}
+        }
+        true
     }
 }
 
@@ -147,18 +172,6 @@ pub(crate) fn simplified(name: &str) -> String {
     }
     simple.truncate(simple.trim_end_matches('_').len());
     simple
-}
-
-/// The HTTP status that a state of the CrawlDb of Apache Nutch stands for.
-pub(crate) fn status_of_nutch_state(state: &str) -> Option<u64> {
-    Some(match state.trim().strip_prefix("db_")? {
-        "fetched" | "notmodified" | "duplicate" => 200,
-        "redir_temp" => 302,
-        "redir_perm" => 301,
-        "gone" => 404,
-        "unfetched" | "orphan" => 0,
-        _ => return None,
-    })
 }
 
 /// Names, as [`simplified`] writes them, under which evidence is met that is not used without being asked for: a hash may

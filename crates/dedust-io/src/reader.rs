@@ -16,18 +16,15 @@ use crate::archive::{Archive, ArchiveFormat, NextRecord, RecordCounts};
 #[cfg(feature = "arrow")]
 use crate::arrow;
 use crate::bad_row::{NoRow, SourcePosition};
+use crate::format::entry::{FormatEntry, LineFormat, OpenTable};
 use crate::inputs::partition;
 use crate::line_rows::LineRows;
 use crate::names::{Layout, NamedColumn};
 use crate::table::{TableRows, guarded};
 use crate::table_file::TableFile;
 use crate::{
-    BadRow, Column, DelimitedHeader, Document, Format, Location, Observation, Origin, Preset, ReadError,
-    Text, nutch, parquet,
+    BadRow, Column, DelimitedHeader, Document, Format, Location, Observation, Origin, Preset, ReadError, Text,
 };
-
-/// The part of a Common Crawl index whose rows are no pages.
-const NO_PAGES: &str = "robotstxt";
 
 /// Rows of one input so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,7 +43,9 @@ impl RowCounts {
     /// An error if more than half of the rows are bad: the input is probably not what it was taken for.
     pub fn check(&self, file: &str, format: Format) -> Result<(), ReadError> {
         if self.bad > self.good {
-            return Err(ReadError::MostlyBad { file: file.into(), format, good: self.good, bad: self.bad });
+            let &FormatEntry { name: format, expected, .. } = format.entry();
+            let (file, RowCounts { good, bad, .. }) = (file.into(), *self);
+            return Err(ReadError::MostlyBad { file, format, expected, good, bad });
         }
         Ok(())
     }
@@ -83,41 +82,38 @@ pub enum RowKind {
 }
 
 impl Reader {
-    /// Reads `start`, then `rest`. An access log must have a host.
-    pub(crate) fn new(
+    /// Reads lines of text: `start`, then `rest`. Some formats must have a host.
+    pub(crate) fn of_lines(
         format: Format,
-        host: Option<Box<str>>,
+        lines: &LineFormat,
+        host: Option<&str>,
         named: &[NamedColumn],
         start: Vec<u8>,
         rest: Text,
     ) -> Result<Reader, ReadError> {
         let origin = rest.origin().clone();
-        if format == Format::AccessLog && host.is_none() {
-            return Err(ReadError::NoHost { file: origin.name().clone() });
+        if lines.needs_host && host.is_none() {
+            return Err(ReadError::NoHost { file: origin.name().clone(), format: format.entry().name });
         }
-        let rows = match format {
-            Format::Warc => Rows::Archive(Box::new(Archive::new(ArchiveFormat::Warc, start, rest))),
-            Format::Arc => Rows::Archive(Box::new(Archive::new(ArchiveFormat::Arc, start, rest))),
-            _ => Rows::Lines(Box::new(LineRows::new(format, host.unwrap_or_default(), named, start, rest)?)),
-        };
-        Ok(Reader::of_rows(origin, format, rows))
+        let rows = LineRows::new(lines, host.unwrap_or_default(), named, start, rest)?;
+        Ok(Reader::of_rows(origin, format, Rows::Lines(Box::new(rows))))
+    }
+
+    /// Reads an archive: `start`, then `rest`.
+    pub(crate) fn of_archive(format: Format, archive: ArchiveFormat, start: Vec<u8>, rest: Text) -> Reader {
+        let origin = rest.origin().clone();
+        Reader::of_rows(origin, format, Rows::Archive(Box::new(Archive::new(archive, start, rest))))
     }
 
     /// Reads a table, which is a file because it is not read from start to end.
     pub(crate) fn of_table(
         origin: Origin,
         format: Format,
+        open: OpenTable,
         file: TableFile,
         named: &[NamedColumn],
     ) -> Result<Reader, ReadError> {
-        let name = origin.name();
-        let rows = guarded(name, 0, || -> Result<Box<dyn TableRows>, ReadError> {
-            match format {
-                #[cfg(feature = "arrow")]
-                Format::Arrow => Ok(Box::new(arrow::Table::open(name, file, named)?)),
-                _ => Ok(Box::new(parquet::Table::open(name, file, named)?)),
-            }
-        })?;
+        let rows = guarded(origin.name(), 0, || open(origin.name(), file, named))?;
         Ok(Reader::of_rows(origin, format, Rows::Table(rows)))
     }
 
@@ -195,21 +191,8 @@ impl Reader {
 
     /// Completes a row by what its tool means by it. `false` if it is none of a page.
     fn is_page(&self, observation: &mut Observation) -> bool {
-        let is_page = match self.preset() {
-            Some(Preset::CommonCrawl) => observation.subset().or(self.subset.as_deref()) != Some(NO_PAGES),
-            Some(Preset::NutchCrawldb) => {
-                let target = observation.redirect().and_then(nutch::redirect_in).map(<[u8]>::to_vec);
-                if observation.redirect().is_some() && self.format != Format::NutchDump {
-                    observation.forget(Column::Redirect);
-                    target.iter().for_each(|target| observation.set_address(Column::Redirect, target));
-                }
-                if observation.digest() == Some(nutch::NO_SIGNATURE) {
-                    observation.forget(Column::Digest);
-                }
-                true
-            }
-            _ => true,
-        };
+        let subset = self.subset.as_deref();
+        let is_page = self.preset().is_none_or(|preset| preset.complete(observation, subset));
         observation.complete();
         is_page
     }
@@ -242,11 +225,11 @@ impl Reader {
         }
     }
 
-    /// Whether a text starts with the header of an index.
-    pub(crate) fn starts_with_header(&self) -> bool {
+    /// The beginning of what is not read yet of a text.
+    pub(crate) fn start(&self) -> &[u8] {
         match &self.rows {
-            Rows::Lines(rows) => rows.starts_with_header(),
-            Rows::Table(_) | Rows::Archive(_) => false,
+            Rows::Lines(rows) => rows.start(),
+            Rows::Table(_) | Rows::Archive(_) => &[],
         }
     }
 

@@ -111,6 +111,20 @@ fn access_logs_are_read() {
 }
 
 #[test]
+fn every_format_has_a_sample_with_rows() {
+    let samples: Vec<Input> =
+        fs::read_dir(path("")).unwrap().map(|entry| entry.unwrap().path()).flat_map(open).collect();
+    for &format in Format::ALL.iter().filter(|format| **format != Format::Arrow || cfg!(feature = "arrow")) {
+        let of_format = samples.iter().filter(|input| input.format() == format);
+        let good = of_format.filter(|input| {
+            let input = open(input.name()).unwrap().with_host("http://a.example");
+            input.observations().is_ok_and(|reader| !rows(reader).0.is_empty())
+        });
+        assert!(good.count() > 0, "testdata/readers has no file that is {format}");
+    }
+}
+
+#[test]
 fn bad_rows_do_not_stop_reading() {
     for (name, good_lines, bad_lines) in [
         ("bad_rows.jsonl", vec![1, 7, 8, 9, 10, 11], vec![2, 3, 4, 5, 6]),

@@ -26,7 +26,7 @@ use crate::printer::Printer;
 #[command(after_long_help = help::CLUSTER)]
 pub(crate) struct ClusterArgs {
     /// Files or folders with pages, or with URLs and what is known of their pages; `-` is standard input
-    #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
+    #[arg(required = true, value_name = "INPUT", long_help = help::input())]
     pub(crate) inputs: Vec<PathBuf>,
     /// Where the observations with their labels go, as JSON Lines; `-` is standard output
     #[arg(short, long, value_name = "OUT")]

@@ -24,7 +24,7 @@ pub(crate) struct ReportArgs {
     /// Rules from `dedust learn`
     pub(crate) rules: PathBuf,
     /// Files or folders with URLs and what is known of their pages; `-` is standard input
-    #[arg(value_name = "CRAWL", long_help = help::INPUT)]
+    #[arg(value_name = "CRAWL", long_help = help::input())]
     pub(crate) inputs: Vec<PathBuf>,
     /// Where the page goes.
     #[command(flatten)]

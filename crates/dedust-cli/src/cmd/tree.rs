@@ -30,7 +30,7 @@ const SHOWN_EXCEPTIONS: usize = 3;
 #[command(after_long_help = help::TREE)]
 pub(crate) struct TreeArgs {
     /// Files or folders with URLs and what is known of their pages; `-` is standard input
-    #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
+    #[arg(required = true, value_name = "INPUT", long_help = help::input())]
     pub(crate) inputs: Vec<PathBuf>,
     /// The site, by its registrable domain [default: the one with most URLs]
     #[arg(long)]

@@ -30,6 +30,14 @@ pub enum RewriteError {
         /// The column.
         name: Box<str>,
     },
+    /// Lists, logs and archives have no columns that others could be added to.
+    #[error("{file} is {format}, expected a table, as {} or {}", Format::Csv, Format::Parquet)]
+    NotATable {
+        /// The input, as named by the user.
+        file: Arc<str>,
+        /// Its format.
+        format: Format,
+    },
     /// Inputs of two formats cannot become one table.
     #[error("{file} is {found}, and the input before it {expected} (give each format an output of its own)")]
     OtherFormat {

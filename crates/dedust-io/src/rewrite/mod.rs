@@ -84,13 +84,13 @@ enum Kind<'o> {
 }
 
 impl<'o> Rewriter<'o> {
-    /// Copies tables of a format for which [`Format::is_table`] holds.
+    /// Copies tables of a format for which [`Format::is_table`] holds; inputs of another are refused.
     pub fn new(format: Format, names: AddedNames, output: &'o mut (dyn Write + Send)) -> Self {
         let kind = match format {
             Format::Parquet => Kind::Parquet(Box::new(ParquetRewriter::new(names, output))),
             #[cfg(feature = "arrow")]
             Format::Arrow => Kind::Arrow(Box::new(ArrowRewriter::new(names, output))),
-            _ => Kind::Lines(Box::new(LineRewriter::new(names, output))),
+            _ => Kind::Lines(Box::new(LineRewriter::new(format, names, output))),
         };
         Self { format, kind }
     }
@@ -196,6 +196,11 @@ impl AddedColumns {
 }
 
 impl AddedNames {
+    /// In the order of the columns.
+    pub(crate) fn both(&self) -> [&str; 2] {
+        [&self.key, &self.url]
+    }
+
     /// An error if an input has a column of one of these names.
     pub(crate) fn check<'a>(
         &self,

@@ -45,7 +45,7 @@ With --format json, one line for the split, one per site, per method and site, p
 #[command(after_long_help = HELP)]
 pub(crate) struct CompareArgs {
     /// Files or folders with URLs and what is known of their pages; `-` is standard input
-    #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
+    #[arg(required = true, value_name = "INPUT", long_help = help::input())]
     pub(crate) inputs: Vec<PathBuf>,
     /// Files that say for sure which page a URL shows, to score by [default: the evidence of INPUT]
     #[arg(long, value_name = "FILE", num_args = 1..)]

@@ -19,7 +19,7 @@ pub(crate) struct DedupArgs {
     /// Rules from `dedust learn`
     pub(crate) rules: PathBuf,
     /// Files or folders with URLs, of any format that `learn` reads [default: `-`, standard input]
-    #[arg(value_name = "INPUT", long_help = help::URLS)]
+    #[arg(value_name = "INPUT", long_help = help::urls())]
     pub(crate) inputs: Vec<PathBuf>,
     /// Remember what was seen, for the next time too: in a folder, or for many processes at redis://HOST:PORT/PREFIX
     #[arg(long, value_name = "DIR|URL", long_help = help::SEEN_PLACE)]

@@ -16,7 +16,7 @@ pub(crate) struct EvaluateArgs {
     /// Rules from `dedust learn`; not given with --labels
     pub(crate) rules: PathBuf,
     /// URLs whose pages are known, in the order a crawler met them; `-` is standard input
-    #[arg(required_unless_present = "labels", value_name = "LABELLED", long_help = help::INPUT)]
+    #[arg(required_unless_present = "labels", value_name = "LABELLED", long_help = help::input())]
     pub(crate) inputs: Vec<PathBuf>,
     /// Score the labels of LABELLED themselves, by a file that says for sure which page a URL shows
     #[arg(long, value_name = "TRUTH", conflicts_with = "max_fpr")]

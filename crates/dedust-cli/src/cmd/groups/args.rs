@@ -17,7 +17,7 @@ pub(crate) struct GroupsArgs {
     /// Rules from `dedust learn`
     pub(crate) rules: PathBuf,
     /// Files or folders with URLs, of any format that `learn` reads; `-` is standard input
-    #[arg(required = true, value_name = "CRAWL", long_help = help::URLS)]
+    #[arg(required = true, value_name = "CRAWL", long_help = help::urls())]
     pub(crate) inputs: Vec<PathBuf>,
     /// Where the groups go.
     #[command(flatten)]

@@ -18,7 +18,7 @@ use crate::method::{Method, Variant};
 #[command(after_long_help = help::LEARN)]
 pub(crate) struct LearnArgs {
     /// Files or folders with URLs and what is known of their pages; `-` is standard input
-    #[arg(required = true, value_name = "INPUT", long_help = help::INPUT)]
+    #[arg(required = true, value_name = "INPUT", long_help = help::input())]
     pub(crate) inputs: Vec<PathBuf>,
     /// Where the rules go; `-` is standard output
     #[arg(short, long, value_name = "RULES")]

@@ -17,7 +17,7 @@ pub(crate) struct NormalizeArgs {
     /// Rules from `dedust learn`
     pub(crate) rules: PathBuf,
     /// Files or folders with URLs, of any format that `learn` reads; `-` is standard input
-    #[arg(default_value = "-", value_name = "INPUT", long_help = help::URLS)]
+    #[arg(default_value = "-", value_name = "INPUT", long_help = help::urls())]
     pub(crate) inputs: Vec<PathBuf>,
     /// Where the result goes; `DIR/` for a file of its own for each input [default: standard output]
     #[arg(short, long, value_name = "OUT")]

@@ -153,7 +153,7 @@ pub(crate) struct DiffArgs {
     /// The rules after
     pub(crate) second: PathBuf,
     /// Files or folders with URLs whose keys are compared, of any format; `-` is standard input
-    #[arg(value_name = "URLS", long_help = help::URLS)]
+    #[arg(value_name = "URLS", long_help = help::urls())]
     pub(crate) urls: Vec<PathBuf>,
     /// How inputs are read.
     #[command(flatten)]

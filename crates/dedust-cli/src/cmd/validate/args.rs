@@ -46,7 +46,7 @@ pub(crate) struct ValidateArgs {
     /// Rules from `dedust learn`; verdicts are written into this file
     pub(crate) rules: PathBuf,
     /// Files or folders with URLs to draw samples from; `-` is standard input
-    #[arg(required = true, value_name = "INPUT", long_help = help::URLS)]
+    #[arg(required = true, value_name = "INPUT", long_help = help::urls())]
     pub(crate) urls: Vec<PathBuf>,
     /// How inputs are read.
     #[command(flatten)]

@@ -6,11 +6,21 @@ crawler starts with `#`, and hand-kept lists carry remarks. URLs may be any byte
 with one of those is a bad row, since it shows that the input is no list of URLs.
 */
 
-use crate::bad_row::BadRowReason;
-use crate::{Column, Observation};
+use super::entry::{FormatEntry, LineFormat, Parsed, RowFormat};
+use super::sniff::Sign;
+use crate::{BadRowReason, Column, Observation};
+
+pub(super) static FORMAT: FormatEntry = FormatEntry {
+    name: "a list of URLs",
+    expected: "one URL per line",
+    names_tool: false,
+    sign: Sign::Rest,
+    extensions: &[],
+    rows: RowFormat::Lines(LineFormat { needs_host: false, parser: |_| Ok(Box::new(parse)), copy: None }),
+};
 
 /// Reads one line. `None`: nothing to read on it.
-pub(crate) fn parse(row: &[u8], observation: &mut Observation) -> Option<Result<(), BadRowReason>> {
+fn parse(row: &[u8], observation: &mut Observation) -> Parsed {
     let url = row.trim_ascii_end();
     if url.is_empty() || url[0] == b'#' {
         return None;

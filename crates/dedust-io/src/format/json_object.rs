@@ -1,10 +1,9 @@
 /*!
-JSON Lines: one object per line, one key per column.
+A row that is an object of JSON, one key per column.
 
 Values go from the JSON parser straight into the [`Observation`], without a tree or a map in between. Unknown keys are
-skipped over, null is absent, a repeated key counts with its last value. Of nested values, lists of URLs are read and what Nutch
-says of its fetches. Arrays and documents that span lines are not
-read (see [`crate::Unsupported`]).
+skipped over, null is absent, a repeated key counts with its last value. Of nested values, lists of URLs are read and what some tools
+say of their fetches.
 */
 
 use std::borrow::Cow;
@@ -15,9 +14,9 @@ use serde_json::value::RawValue;
 
 use crate::bad_row::{BadRowReason, SourcePosition, shorten, shorten_quoted};
 use crate::column::Kind;
-use crate::names::Names;
+use crate::names::{Layout, Names};
 use crate::observation::WrongValue;
-use crate::{Column, Observation, Preset, nutch};
+use crate::{Column, Observation, Preset};
 
 /// Names that are remembered of those that are not used.
 const MAX_IGNORED_NAMES: usize = 64;
@@ -27,21 +26,26 @@ const ROWS_WITH_NAMES: u32 = 1000;
 
 /// The keys of the rows so far.
 #[derive(Debug, Default)]
-pub(crate) struct Keys {
-    pub(crate) names: Names,
+pub(super) struct Keys {
+    names: Names,
     /// In the order in which they were met, used or not.
     met: Vec<Box<str>>,
     rows: u32,
 }
 
 impl Keys {
-    pub(crate) fn new(names: Names) -> Self {
+    pub(super) fn new(names: Names) -> Self {
         Self { names, ..Self::default() }
     }
 
-    /// The keys of the first rows.
-    pub(crate) fn met(&self) -> impl Iterator<Item = &str> {
-        self.met.iter().map(|name| &**name)
+    /// The tool that is known to write such keys.
+    pub(super) fn preset(&self) -> Option<Preset> {
+        self.names.preset()
+    }
+
+    /// Which keys are used as which columns, of those that were met so far.
+    pub(super) fn layout(&self) -> Layout {
+        self.names.layout(self.met.iter().map(|name| &**name))
     }
 
     fn column_of(&mut self, name: &str) -> Option<Column> {
@@ -56,7 +60,7 @@ impl Keys {
 }
 
 /// The keys of the object on a line; none if it is no object.
-pub(crate) fn keys_of(row: &[u8]) -> Vec<String> {
+pub(super) fn keys_of(row: &[u8]) -> Vec<String> {
     let mut keys = Keys::default();
     let mut observation = Observation::new();
     let file = "".into();
@@ -67,7 +71,7 @@ pub(crate) fn keys_of(row: &[u8]) -> Vec<String> {
 }
 
 /// Reads one line that is not blank.
-pub(crate) fn parse(
+pub(super) fn parse(
     row: &[u8],
     position: SourcePosition<'_>,
     keys: &mut Keys,
@@ -271,17 +275,16 @@ impl<'de> Visitor<'de> for Value<'_, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Value { object, column } = self;
-        let is_metadata =
-            column == Column::Redirect && object.keys.names.preset() == Some(Preset::NutchCrawldb);
+        let nested = object.keys.names.preset().and_then(|preset| preset.nested_column(column));
         while let Some(name) = map.next_key::<Cow<'_, str>>()? {
-            match nutch::metadata_column(&name).filter(|_| is_metadata) {
+            match nested.and_then(|column_of| column_of(&name)) {
                 Some(column) => map.next_value_seed(Value { object: &mut *object, column })?,
                 None => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        if !is_metadata {
+        if nested.is_none() {
             object.wrong(column, "an object".to_owned());
         }
         Ok(())

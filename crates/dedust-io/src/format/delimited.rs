@@ -13,15 +13,50 @@ quote then swallows the following rows without a trace.
 use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
 
-use memchr::{memchr, memchr_iter};
+use memchr::{memchr, memchr_iter, memchr3, memmem};
 
+use super::entry::{
+    AddedValues, CopyRows, FormatEntry, LineFormat, LineParser, OpenError, Opening, Parsed, RowFormat,
+    split_end,
+};
+use super::sniff::Sign;
 use crate::bad_row::{BadRowReason, SourcePosition, shorten_quoted};
 use crate::line_buffer::LineBuffer;
 use crate::names::{Layout, NamedColumn, Names};
-use crate::sniff::{header_separator, heading};
-use crate::{Column, Format, Observation, Preset, ReadError};
+use crate::preset::{OTHER_NAMES, simplified};
+use crate::{Column, Observation, Preset, ReadError};
+
+pub(super) static CSV: FormatEntry = FormatEntry {
+    name: "CSV",
+    expected: "rows with as many fields as the header, and a URL in the column \"url\"",
+    names_tool: false,
+    sign: Sign::Header(|beginning| {
+        matches!(header_separator(beginning.line, beginning.named), Some(b',' | b';'))
+    }),
+    extensions: &["csv"],
+    rows: RowFormat::Lines(LineFormat {
+        needs_host: false,
+        parser: |opening| Ok(Box::new(Delimited::from_header(opening, true)?)),
+        copy: Some(&CopyDelimited),
+    }),
+};
+
+pub(super) static TSV: FormatEntry = FormatEntry {
+    name: "TSV",
+    expected: "rows with as many tabs as the header, and a URL in the column \"url\"",
+    names_tool: false,
+    sign: Sign::Header(|beginning| header_separator(beginning.line, beginning.named) == Some(b'\t')),
+    extensions: &["tsv", "tab"],
+    rows: RowFormat::Lines(LineFormat {
+        needs_host: false,
+        parser: |opening| Ok(Box::new(Delimited::from_header(opening, false)?)),
+        copy: Some(&CopyDelimited),
+    }),
+};
+
+/// Bytes of a name in a header; a longer field is none.
+const MAX_NAME_BYTES: usize = 128;
 
 /// Fields of a row that are kept. A row of more has too many for any header, or is garbage; they are only counted.
 const MAX_FIELDS: usize = 1 << 16;
@@ -30,7 +65,20 @@ const MAX_FIELDS: usize = 1 << 16;
 /// in proportion to the input even if it is made of nothing but such quotes.
 const REREAD_BYTES: u64 = 32 << 20;
 
-pub(crate) struct Delimited {
+/// The first line of a delimited table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DelimitedHeader {
+    /// As written, with its line end.
+    pub text: Vec<u8>,
+    /// What stands between fields.
+    pub separator: u8,
+    /// How many fields there are.
+    pub width: usize,
+}
+
+struct Delimited {
+    header: DelimitedHeader,
     splitter: Splitter,
     /// By position; unknown columns are `None`.
     columns: Vec<Option<Column>>,
@@ -40,64 +88,44 @@ pub(crate) struct Delimited {
 }
 
 impl Delimited {
-    /// Reads the header, which is the current line of `lines`.
-    pub(crate) fn from_header(
-        file: &Arc<str>,
-        format: Format,
-        named: &[NamedColumn],
-        lines: &mut LineBuffer,
-    ) -> io::Result<Result<Self, ReadError>> {
+    /// Reads the header. The format was told from it, so it is there.
+    fn from_header(opening: Opening<'_>, may_span_lines: bool) -> Result<Self, OpenError> {
+        let Opening { file, lines, named, .. } = opening;
+        lines.next_row()?;
         let no_url = ReadError::NoUrlColumn { file: file.clone(), header: shorten_quoted(lines.row()) };
         let Some(separator) = header_separator(lines.row(), named) else {
-            return Ok(Err(no_url));
+            return Err(no_url.into());
         };
-        let may_span_lines = format == Format::Csv;
         let mut splitter = Splitter { separator, may_span_lines, fields: Vec::new(), count: 0 };
         if !splitter.split(lines)? {
-            return Ok(Err(no_url));
+            return Err(no_url.into());
         }
         let headings: Vec<String> = splitter.fields(lines.row()).map(|field| heading(&field)).collect();
         let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
-        let names = match Names::resolve(&headings, named, Some(file)) {
-            Ok(names) => names,
-            Err(error) => return Ok(Err(error)),
-        };
+        let names = Names::resolve(&headings, named, Some(file))?;
         let columns: Vec<_> = headings.iter().map(|name| names.column_of_heading(name)).collect();
         for column in Column::ALL {
             match columns.iter().filter(|&&found| found == Some(column)).count() {
-                0 if column == Column::Url => return Ok(Err(no_url)),
+                0 if column == Column::Url => return Err(no_url.into()),
                 0 | 1 => {}
                 _ => {
-                    return Ok(Err(ReadError::DuplicateColumn { file: file.clone(), column }));
+                    return Err(ReadError::DuplicateColumn { file: file.clone(), column }.into());
                 }
             }
         }
         let layout = names.layout(headings.iter().copied());
-        Ok(Ok(Delimited { splitter, columns, names, layout, reread_bytes: 0 }))
+        let header = DelimitedHeader { text: lines.text().to_vec(), separator, width: columns.len() };
+        Ok(Delimited { header, splitter, columns, names, layout, reread_bytes: 0 })
     }
+}
 
-    /// Which columns are used.
-    pub(crate) fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    /// The tool that is known to write such names.
-    pub(crate) fn preset(&self) -> Option<Preset> {
-        self.names.preset()
-    }
-
-    /// What stands between fields, and how many there are.
-    pub(crate) fn separator_and_width(&self) -> (u8, usize) {
-        (self.splitter.separator, self.columns.len())
-    }
-
-    /// Reads the row that starts with the current line of `lines`.
-    pub(crate) fn read(
+impl LineParser for Delimited {
+    fn parse(
         &mut self,
         lines: &mut LineBuffer,
         position: SourcePosition<'_>,
         observation: &mut Observation,
-    ) -> io::Result<Result<(), BadRowReason>> {
+    ) -> io::Result<Parsed> {
         let result = match self.splitter.split(lines)? {
             true => self.fill(lines.row(), position, observation),
             false => Err(BadRowReason::StrayQuote),
@@ -107,9 +135,23 @@ impl Delimited {
         {
             self.give_back_lines(lines);
         }
-        Ok(result)
+        Ok(Some(result))
     }
 
+    fn preset(&self) -> Option<Preset> {
+        self.names.preset()
+    }
+
+    fn layout(&self) -> Option<Layout> {
+        Some(self.layout.clone())
+    }
+
+    fn header(&self) -> Option<&DelimitedHeader> {
+        Some(&self.header)
+    }
+}
+
+impl Delimited {
     fn fill(
         &self,
         row: &[u8],
@@ -240,6 +282,90 @@ fn unquote(field: &[u8]) -> Cow<'_, [u8]> {
     }
     text.extend_from_slice(&inner[copied..]);
     Cow::Owned(text)
+}
+
+/// The separator under which a line is a header: one of its fields is a known column, and none an address.
+/// A header of the single column `url` is separated by tabs, so that its URLs may hold commas.
+fn header_separator(line: &[u8], named: &[NamedColumn]) -> Option<u8> {
+    if memmem::find(line, b"://").is_some() {
+        return None;
+    }
+    let is_url = |name: &str| {
+        name.eq_ignore_ascii_case(Column::Url.name())
+            || named.iter().any(|named| {
+                named.column == Column::Url
+                    && named.name.as_deref().is_some_and(|url| url.eq_ignore_ascii_case(name))
+            })
+    };
+    let is_known = |field: &[u8]| {
+        // Longer than any name.
+        if field.len() > MAX_NAME_BYTES {
+            return false;
+        }
+        let name = heading(field);
+        is_url(&name) || Column::from_name(&name.to_ascii_lowercase()).is_some() || may_hold_urls(&name)
+    };
+    if line.len() <= MAX_NAME_BYTES && is_url(&heading(line)) {
+        return Some(b'\t');
+    }
+    let separates = |&separator: &u8| {
+        let mut fields = line.split(move |&byte| byte == separator);
+        memchr(separator, line).is_some() && fields.any(is_known)
+    };
+    [b'\t', b',', b';'].into_iter().find(separates)
+}
+
+/// Whether a column of this name may hold URLs, in tables of other tools.
+fn may_hold_urls(name: &str) -> bool {
+    let name = simplified(name);
+    let of_url = OTHER_NAMES.iter().filter(|(column, _)| *column == Column::Url);
+    of_url.flat_map(|(_, names)| *names).any(|other| *other == name)
+}
+
+/// The name in a field of a header, without quotes.
+fn heading(field: &[u8]) -> String {
+    let name = String::from_utf8_lossy(field);
+    name.trim_matches(|c: char| c.is_ascii_whitespace() || c == '"').to_owned()
+}
+
+/// Adds two fields to each row, and to the header.
+struct CopyDelimited;
+
+impl CopyRows for CopyDelimited {
+    fn extend(&self, text: &[u8], added: &AddedValues<'_>, out: &mut Vec<u8>) {
+        let (row, end) = split_end(text);
+        let Some(&DelimitedHeader { separator, width, .. }) = added.header else { return };
+        // A single column is read as if separated by tabs, since URLs hold commas: it comes out as CSV.
+        let separator = if width == 1 { b',' } else { separator };
+        if width == 1 {
+            push_field(row, separator, out);
+        } else {
+            out.extend_from_slice(row);
+        }
+        for value in added.values {
+            out.push(separator);
+            push_field(value.unwrap_or_default(), separator, out);
+        }
+        out.extend_from_slice(end);
+    }
+}
+
+/// Writes a field, in quotes if it must be. One that is in quotes stays so.
+fn push_field(value: &[u8], separator: u8, out: &mut Vec<u8>) {
+    let is_quoted = value.len() > 1 && value.starts_with(b"\"") && value.ends_with(b"\"");
+    let needs_quotes = memchr3(separator, b'"', b'\n', value).is_some();
+    if is_quoted || !needs_quotes || separator == b'\t' {
+        out.extend_from_slice(value);
+        return;
+    }
+    out.push(b'"');
+    for &byte in value {
+        if byte == b'"' {
+            out.push(b'"');
+        }
+        out.push(byte);
+    }
+    out.push(b'"');
 }
 
 #[cfg(test)]

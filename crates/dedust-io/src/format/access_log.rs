@@ -18,9 +18,32 @@ Referrer, agent and whatever else follows the size are not looked at.
 
 use memchr::{memchr, memchr2, memmem, memrchr};
 
+use super::entry::{FormatEntry, LineFormat, Parsed, RowFormat};
+use super::sniff::Sign;
 use crate::archive::is_web;
-use crate::bad_row::BadRowReason;
-use crate::{Column, Observation};
+use crate::{BadRowReason, Column, Observation};
+
+pub(super) static FORMAT: FormatEntry = FormatEntry {
+    name: "an access log",
+    expected: "lines such as 192.0.2.7 - - [06/May/2024:00:00:01 +0000] \"GET / HTTP/1.1\" 200 7115",
+    names_tool: false,
+    sign: Sign::Form(|beginning| beginning.has_log_line(is_log_line)),
+    extensions: &[],
+    rows: RowFormat::Lines(LineFormat {
+        needs_host: true,
+        parser: |opening| {
+            let base: Box<str> = opening.host.into();
+            Ok(Box::new(move |row: &[u8], observation: &mut Observation| {
+                parse(row, base.as_bytes(), observation)
+            }))
+        },
+        copy: None,
+    }),
+};
+
+const NOT_A_LOG_LINE: BadRowReason =
+    BadRowReason::OtherForm("not a line of an access log in the common or combined format");
+const NO_PATH: BadRowReason = BadRowReason::OtherForm("the request is neither for a path nor for a URL");
 
 const MONTHS: [&[u8]; 12] =
     [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
@@ -34,17 +57,13 @@ struct LogLine<'a> {
 }
 
 /// Reads one line; paths are put behind `base`. `None`: it shows no page.
-pub(crate) fn parse(
-    row: &[u8],
-    base: &[u8],
-    observation: &mut Observation,
-) -> Option<Result<(), BadRowReason>> {
-    let Some(line) = LogLine::split(row) else { return Some(Err(BadRowReason::NotALogLine)) };
+fn parse(row: &[u8], base: &[u8], observation: &mut Observation) -> Parsed {
+    let Some(line) = LogLine::split(row) else { return Some(Err(NOT_A_LOG_LINE)) };
     let (method, target) = split_request(line.request)?;
     let url = match unescape(target) {
         path if path.starts_with(b"/") => [base, &path].concat(),
         url if is_web(&url) => url,
-        _ => return Some(Err(BadRowReason::NoPath)),
+        _ => return Some(Err(NO_PATH)),
     };
     observation.set_address(Column::Url, &url);
     let status = number(line.status).unwrap_or_default();
@@ -54,11 +73,11 @@ pub(crate) fn parse(
         .set_number(Column::Status, status)
         .and_then(|()| size.map_or(Ok(()), |size| observation.set_number(Column::Size, size)))
         .and_then(|()| observation.set_text(Column::Time, &iso_time(line.time)));
-    Some(set.map_err(|_| BadRowReason::NotALogLine))
+    Some(set.map_err(|_| NOT_A_LOG_LINE))
 }
 
 /// Whether a line has the form of a log's.
-pub(crate) fn is_log_line(line: &[u8]) -> bool {
+fn is_log_line(line: &[u8]) -> bool {
     LogLine::split(line).is_some()
 }
 
@@ -243,7 +262,7 @@ mod tests {
         assert_eq!(request("GET HTTPS://b.example/x HTTP/1.1"), url("HTTPS://b.example/x"));
         assert_eq!(request("GET //b.example/x HTTP/1.1"), url("http://a.example//b.example/x"));
         assert_eq!(request("GET /old"), url("http://a.example/old"));
-        assert_eq!(request("GET index.html HTTP/1.1"), Some(Err(BadRowReason::NoPath)));
+        assert_eq!(request("GET index.html HTTP/1.1"), Some(Err(NO_PATH)));
     }
 
     #[test]
@@ -268,7 +287,7 @@ mod tests {
             "h - - [yesterday] \"GET / HTTP/1.1\" 200 5",
             "] \"GET / HTTP/1.1\" 200 5",
         ] {
-            assert_eq!(read(line), Some(Err(BadRowReason::NotALogLine)), "{line}");
+            assert_eq!(read(line), Some(Err(NOT_A_LOG_LINE)), "{line}");
         }
     }
 }

@@ -10,9 +10,27 @@ by a redirect (its path ends in `R`) shows where the URL before it leads, which 
 were looked up and files that were fetched before others (`P`) are no pages and are passed over.
 */
 
+use std::io;
+
+use super::entry::{FormatEntry, LineFormat, LineParser, Parsed, RowFormat};
+use super::sniff::Sign;
 use crate::archive::{is_web, set_digest};
-use crate::bad_row::BadRowReason;
+use crate::bad_row::{BadRowReason, SourcePosition};
+use crate::line_buffer::LineBuffer;
 use crate::{Column, Observation};
+
+pub(super) static FORMAT: FormatEntry = FormatEntry {
+    name: "a Heritrix crawl.log",
+    expected: "lines such as 2024-05-06T07:08:09.123Z 200 11385 http://a.example/ L http://b.example/ text/html ...",
+    names_tool: true,
+    sign: Sign::Form(|beginning| beginning.has_log_line(is_log_line)),
+    extensions: &[],
+    rows: RowFormat::Lines(LineFormat {
+        needs_host: false,
+        parser: |_| Ok(Box::new(Redirect::default())),
+        copy: None,
+    }),
+};
 
 /// Fields that are looked at.
 const FIELDS: usize = 10;
@@ -25,14 +43,22 @@ const TRUNCATED: [&[u8]; 3] = [b"lenTrunc", b"timeTrunc", b"headerTrunc"];
 
 /// A redirect that a line tells of, to be delivered after it.
 #[derive(Debug, Default)]
-pub(crate) struct Redirect {
+struct Redirect {
     from: Vec<u8>,
     to: Vec<u8>,
 }
 
-impl Redirect {
-    /// Makes an observation of the redirect, if there is one.
-    pub(crate) fn take(&mut self, observation: &mut Observation) -> bool {
+impl LineParser for Redirect {
+    fn parse(
+        &mut self,
+        lines: &mut LineBuffer,
+        _: SourcePosition<'_>,
+        observation: &mut Observation,
+    ) -> io::Result<Parsed> {
+        Ok(parse(lines.row(), self, observation))
+    }
+
+    fn parse_more(&mut self, observation: &mut Observation) -> bool {
         if self.from.is_empty() {
             return false;
         }
@@ -49,7 +75,7 @@ fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Whether a line has the form of one: a time, a number, a size and a URL.
-pub(crate) fn is_log_line(line: &[u8]) -> bool {
+fn is_log_line(line: &[u8]) -> bool {
     let mut fields = fields(line.trim_ascii());
     let (Some(time), Some(status), Some(size), Some(url)) =
         (fields.next(), fields.next(), fields.next(), fields.next())
@@ -69,13 +95,9 @@ pub(crate) fn is_log_line(line: &[u8]) -> bool {
 }
 
 /// Reads one line. `None`: it shows no page.
-pub(crate) fn parse(
-    row: &[u8],
-    redirect: &mut Redirect,
-    observation: &mut Observation,
-) -> Option<Result<(), BadRowReason>> {
+fn parse(row: &[u8], redirect: &mut Redirect, observation: &mut Observation) -> Parsed {
     if !is_log_line(row) {
-        return Some(Err(BadRowReason::NotACrawlLogLine));
+        return Some(Err(BadRowReason::OtherForm("not a line of a Heritrix crawl.log")));
     }
     let mut fields = fields(row.trim_ascii());
     let mut next = || fields.next().unwrap_or_default();

@@ -13,10 +13,48 @@ requests and notes of the crawler. A header
 may stand on any line, since indexes are merged; without one, 11, 10, 9 and 7 fields are read as the tools write them.
 */
 
+use std::io;
+
+use super::entry::{
+    AddedValues, CopyRows, FormatEntry, LineFormat, LineParser, Parsed, RowFormat, split_end,
+};
+use super::json_object::{self, Keys};
+use super::jsonl;
+use super::sniff::{Beginning, Sign};
 use crate::archive::{is_web, set_digest};
 use crate::bad_row::{BadRowReason, SourcePosition};
-use crate::jsonl::{self, Keys};
-use crate::{Column, Observation, timestamp};
+use crate::line_buffer::LineBuffer;
+use crate::{Column, Observation, Preset, timestamp};
+
+pub(super) static CDX: FormatEntry = FormatEntry {
+    name: "a CDX index",
+    expected: "a header such as \" CDX N b a m s k r M S V g\", and lines with as many fields",
+    names_tool: false,
+    sign: Sign::Form(|beginning| {
+        has_header(beginning) || capture_of(beginning.line) == Some(Capture::Fields)
+    }),
+    extensions: &[],
+    rows: RowFormat::Lines(LineFormat {
+        needs_host: false,
+        parser: |_| Ok(Box::new(Cdx::default())),
+        copy: Some(&CopyCdx),
+    }),
+};
+
+pub(super) static CDXJ: FormatEntry = FormatEntry {
+    name: "a CDXJ index",
+    expected: "lines such as example,a)/ 20080430204825 {\"url\": \"http://a.example/\", \"status\": \"200\"}",
+    names_tool: false,
+    sign: Sign::Form(|Beginning { line, .. }| {
+        line.starts_with(b"!OpenWayback-CDXJ") || capture_of(line) == Some(Capture::Json)
+    }),
+    extensions: &[],
+    rows: RowFormat::Lines(LineFormat {
+        needs_host: false,
+        parser: |_| Ok(Box::new(Cdxj::default())),
+        copy: Some(&CopyCdxj),
+    }),
+};
 
 /// Letters of the fields, by their number, where there is no header.
 const USUAL_FIELDS: [&[u8]; 4] = [b"NbamskrMSVg", b"NbamskrMVg", b"NbamskrVg", b"NbamskS"];
@@ -35,23 +73,29 @@ const WGET_FIELDS: &[u8] = b"abamskrMVgu";
 
 /// What separates the fields of the lines to come, and their letters.
 #[derive(Debug, Default)]
-pub(crate) struct Cdx {
+struct Cdx {
     separator: u8,
     letters: Vec<u8>,
 }
 
-impl Cdx {
-    /// Whether the header is the one that wget writes.
-    pub(crate) fn is_of_wget(&self) -> bool {
-        self.letters == WGET_FIELDS
+impl LineParser for Cdx {
+    fn parse(
+        &mut self,
+        lines: &mut LineBuffer,
+        _: SourcePosition<'_>,
+        observation: &mut Observation,
+    ) -> io::Result<Parsed> {
+        Ok(self.parse_line(lines.row(), observation))
     }
 
+    fn preset(&self) -> Option<Preset> {
+        (self.letters == WGET_FIELDS).then_some(Preset::Wget)
+    }
+}
+
+impl Cdx {
     /// Reads one line. `None`: it is a header, or no page.
-    pub(crate) fn parse(
-        &mut self,
-        row: &[u8],
-        observation: &mut Observation,
-    ) -> Option<Result<(), BadRowReason>> {
+    fn parse_line(&mut self, row: &[u8], observation: &mut Observation) -> Parsed {
         if let Some((separator, letters)) = header(row) {
             *self = Cdx { separator, letters };
             return None;
@@ -106,24 +150,63 @@ fn header(row: &[u8]) -> Option<(u8, Vec<u8>)> {
     words.iter().all(|word| word.len() == 1).then(|| (separator, words.concat()))
 }
 
+/// The form of a line without a header.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Capture {
+    Fields,
+    Json,
+}
+
+/// The form of a line such as `org,example)/path 20240102030405 ...`, if it is one of an index.
+fn capture_of(line: &[u8]) -> Option<Capture> {
+    let mut words = line.split(|&byte| byte == b' ');
+    let (key, time, next) = (words.next()?, words.next()?, words.next()?);
+    let is_capture =
+        memchr::memchr(b')', key).is_some() && time.len() == 14 && time.iter().all(u8::is_ascii_digit);
+    is_capture.then_some(if next.starts_with(b"{") { Capture::Json } else { Capture::Fields })
+}
+
+/// Whether an index begins with a header. The separator that begins it may be white space.
+fn has_header(Beginning { start, .. }: &Beginning<'_>) -> bool {
+    start.first().is_some_and(|byte| !byte.is_ascii_alphanumeric())
+        && start.get(1..5).is_some_and(|mark| mark.starts_with(b"CDX") && mark[3] == start[0])
+}
+
+/// Reads an index whose lines end in JSON.
+#[derive(Debug, Default)]
+struct Cdxj {
+    keys: Keys,
+}
+
+impl LineParser for Cdxj {
+    fn parse(
+        &mut self,
+        lines: &mut LineBuffer,
+        position: SourcePosition<'_>,
+        observation: &mut Observation,
+    ) -> io::Result<Parsed> {
+        Ok(parse_json(lines.row(), position, &mut self.keys, observation))
+    }
+}
+
 /// Reads one line of CDXJ. `None`: it is about the file, or no page.
-pub(crate) fn parse_json(
+fn parse_json(
     row: &[u8],
     position: SourcePosition<'_>,
     keys: &mut Keys,
     observation: &mut Observation,
-) -> Option<Result<(), BadRowReason>> {
+) -> Parsed {
     if matches!(row.first(), Some(b'!' | b'@')) {
         return None;
     }
     let mut parts = row.splitn(3, |&byte| byte == b' ');
     let (Some(_), Some(time), Some(object)) = (parts.next(), parts.next(), parts.next()) else {
-        return Some(Err(BadRowReason::NotACdxjLine));
+        return Some(Err(NOT_A_LINE));
     };
     if time.is_empty() || !time.iter().all(|byte| byte.is_ascii_digit() || b"-:TZ.".contains(byte)) {
-        return Some(Err(BadRowReason::NotACdxjLine));
+        return Some(Err(NOT_A_LINE));
     }
-    if let Err(reason) = jsonl::parse(object.trim_ascii(), position, keys, observation) {
+    if let Err(reason) = json_object::parse(object.trim_ascii(), position, keys, observation) {
         return Some(Err(reason));
     }
     if !is_web(observation.url()) {
@@ -135,6 +218,79 @@ pub(crate) fn parse_json(
     // The line above shows that it is text.
     let _ = observation.set_text(Column::Time, &timestamp::iso(time));
     Some(Ok(()))
+}
+
+const NOT_A_LINE: BadRowReason = BadRowReason::OtherForm(
+    "not a line of a CDXJ index, expected a key, a time of 14 digits and a JSON object",
+);
+
+/// Adds two fields under the letters `U` and `A` ("uniqueness" and "canonized URL") to each line, and names them in headers.
+struct CopyCdx;
+
+/// The letters of the fields that are added, as a header has them.
+const ADDED_LETTERS: [Option<&[u8]>; 2] = [Some(b"U"), Some(b"A")];
+
+/// The fields of an index without a header.
+const USUAL_HEADER: &[u8] = b" CDX N b a m s k r M S V g";
+
+fn is_header(text: &[u8]) -> bool {
+    text.get(1..4) == Some(b"CDX")
+}
+
+impl CopyRows for CopyCdx {
+    fn begin(&self, start: &[u8], out: &mut Vec<u8>) {
+        if !is_header(start) {
+            extend(USUAL_HEADER, b' ', ADDED_LETTERS, out);
+        }
+    }
+
+    fn extend(&self, text: &[u8], added: &AddedValues<'_>, out: &mut Vec<u8>) {
+        extend(text, separator_of(text), added.values, out);
+    }
+
+    fn copies_other_lines(&self) -> bool {
+        true
+    }
+
+    fn copy(&self, text: &[u8], out: &mut Vec<u8>) {
+        match is_header(text) {
+            true => extend(text, text[0], ADDED_LETTERS, out),
+            false => extend(text, separator_of(text), [None; 2], out),
+        }
+    }
+}
+
+fn separator_of(text: &[u8]) -> u8 {
+    text.iter().copied().find(|byte| matches!(byte, b' ' | b'\t' | b'|')).unwrap_or(b' ')
+}
+
+fn extend(text: &[u8], separator: u8, values: [Option<&[u8]>; 2], out: &mut Vec<u8>) {
+    let (row, end) = split_end(text);
+    out.extend_from_slice(row);
+    for value in values {
+        out.push(separator);
+        out.extend_from_slice(value.filter(|value| !value.is_empty()).unwrap_or(NOTHING));
+    }
+    out.extend_from_slice(end);
+}
+
+/// Adds two keys to the object of each line.
+struct CopyCdxj;
+
+impl CopyRows for CopyCdxj {
+    fn extend(&self, text: &[u8], added: &AddedValues<'_>, out: &mut Vec<u8>) {
+        jsonl::extend(text, added, out);
+    }
+
+    fn copies_other_lines(&self) -> bool {
+        true
+    }
+
+    fn copy(&self, text: &[u8], out: &mut Vec<u8>) {
+        let (row, end) = split_end(text);
+        out.extend_from_slice(row);
+        out.extend_from_slice(end);
+    }
 }
 
 #[cfg(test)]
@@ -149,7 +305,7 @@ mod tests {
         text.lines()
             .filter_map(|line| {
                 let mut observation = Observation::new();
-                let row = cdx.parse(line.as_bytes(), &mut observation)?;
+                let row = cdx.parse_line(line.as_bytes(), &mut observation)?;
                 Some(row.map_or_else(|bad| bad.to_string(), |()| format!("{observation:?}")))
             })
             .collect()
