@@ -5,11 +5,9 @@ The one way in for all commands: opens inputs of any format, and tells people wh
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use dedust::errors::ParseUrlError;
 use dedust_crawl::{CrawlRow, ReadCrawlError, ReadPosition, ReadReport, Watch};
 pub(crate) use dedust_crawl::{RowError, SHOWN};
 use dedust_io::{Format, Input, Preset, ReadError, Reader, RowCounts};
-use dedust_learn::Clues;
 
 use crate::args::ReadArgs;
 use crate::failure::Refusal;
@@ -30,13 +28,13 @@ pub(crate) fn open(path: &Path, args: &ReadArgs) -> Result<Input, ReadError> {
 
 /// Reads all inputs, in order, and reports what was left out. Inputs may be files, folders, patterns and lists.
 ///
-/// `observe` is given every usable row, and says whether its URL is one. Rows of archives come when what repeats on their site
-/// is known: after, not among, the others.
+/// `observe` is given every usable row, and says whether its URL is one, or ends the reading. Rows of archives come when what repeats on
+/// their site is known: after, not among, the others.
 pub(crate) fn read_all(
     inputs: &[PathBuf],
     args: &ReadArgs,
     printer: &mut Printer,
-    observe: impl FnMut(&CrawlRow) -> Result<(), ParseUrlError>,
+    observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
 ) -> anyhow::Result<()> {
     read_by(inputs, args, printer, |opened, reading| dedust_crawl::read_all(opened, reading, observe))
 }
@@ -54,7 +52,7 @@ pub(crate) fn read_on(
     from: ReadPosition,
     args: &ReadArgs,
     printer: &mut Printer,
-    observe: impl FnMut(&CrawlRow) -> Result<(), ParseUrlError>,
+    observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
 ) -> Result<(), Unread> {
     let files = files.get(from.inputs..).unwrap_or_default();
     let mut reading = Reading::new(printer, files);
@@ -66,7 +64,7 @@ pub(crate) fn read_on(
 }
 
 /// Like [`read_all`], in the order of the rows and without a look into the pages of archives: for commands that need no more
-/// than URLs and sizes. `observe` may end the reading.
+/// than URLs and sizes.
 pub(crate) fn read_rows(
     inputs: &[PathBuf],
     args: &ReadArgs,
@@ -74,16 +72,6 @@ pub(crate) fn read_rows(
     observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
 ) -> anyhow::Result<()> {
     read_by(inputs, args, printer, |opened, reading| dedust_crawl::read_rows(opened, reading, observe))
-}
-
-/// Like [`read_all`]; `observe` may end the reading.
-pub(crate) fn read_full_rows(
-    inputs: &[PathBuf],
-    args: &ReadArgs,
-    printer: &mut Printer,
-    observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
-) -> anyhow::Result<()> {
-    read_by(inputs, args, printer, |opened, reading| dedust_crawl::read_full_rows(opened, reading, observe))
 }
 
 /// Opens all inputs and has them read, by one of the ways of `dedust_crawl`.
@@ -169,9 +157,4 @@ fn print(report: &ReadReport, printer: &mut Printer) {
         printer.detail(format_args!("{} in archives", counted(report.records, "record", "records")));
     }
     printer.detail(format_args!("read {}", counted(good, "URL", "URLs")));
-}
-
-/// What a row tells of its page.
-pub(crate) fn clues_of(row: &CrawlRow) -> Clues<'_> {
-    row.clues()
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::pages::CrawlRow;
+use crate::row::CrawlRow;
 
 /// What is written of a row besides its URL, in this order; values that are not known are left out.
 #[derive(Serialize)]

@@ -4,7 +4,7 @@ Reads crawls of any format: inputs in, rows with all that is known of their page
 `dedust-io` reads rows, `dedust-pages` reads pages, and `dedust-learn` learns from clues; none knows the others. This crate is
 what all programs need between them:
 
-1. [`read_all`] reads inputs one after the other, keeps count of what cannot be used, and hands out [`CrawlRow`]s.
+1. [`read_all`] reads inputs one after the other, keeps count of what cannot be used, and hands out [`CrawlRow`] rows.
 2. [`Pages`] adds what the pages of archives say, which takes a sample of their site to know.
 3. [`ReadReport`] says what was read as what, and what was left out.
 
@@ -18,7 +18,7 @@ let rows: String = (0..80)
     .collect();
 let mut store = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::new(0.2, 100_000).ok_or("no share")?);
 let input = Input::from_read("crawl.jsonl", std::io::Cursor::new(rows)).and_then(Input::observations);
-let (report, read) = read_all([input], &mut (), |seen| seen.observe_in(&mut store));
+let (report, read) = read_all([input], &mut (), |row| row.observe_in(&mut store));
 read?;
 assert_eq!(report.rows.good, 80);
 let training = Trainer::builder().build()?.train_stored(&store.finish()?, &())?;
@@ -37,11 +37,12 @@ mod facts;
 mod layouts;
 mod pages;
 mod read;
+mod row;
 
 pub use facts::printable;
 pub use layouts::{FoundLayout, Layouts};
-pub use pages::{CrawlRow, Pages};
+pub use pages::Pages;
 pub use read::{
-    ReadCrawlError, ReadPosition, ReadReport, RowError, SHOWN, Watch, open, prepare, read_all,
-    read_full_rows, read_on, read_rows,
+    ReadCrawlError, ReadPosition, ReadReport, SHOWN, Watch, open, prepare, read_all, read_on, read_rows,
 };
+pub use row::{CrawlRow, RowError};

@@ -8,20 +8,19 @@ for how long depends on the input alone, not on threads.
 */
 
 use std::mem;
-use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::time::Duration;
 
-use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, site_of};
 use dedust_io::{Column, Document, Observation};
-use dedust_learn::{Clues, CrawlStore, MainClues, is_digest_of_nothing};
-use dedust_pages::{Furniture, Page, PageSample, PageSource, Sketch};
+use dedust_pages::{Furniture, Page, PageSample, PageSource};
 use foldhash::HashMap;
 use rayon::Yield;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
+
+use crate::row::CrawlRow;
 
 /// Pages of a site that tell what all of them have.
 const SAMPLE_PAGES: u32 = 512;
@@ -40,132 +39,6 @@ const BATCH_PAGES: usize = 256;
 
 /// Bytes below which a body says nothing by being equal to another.
 const MIN_BODY_BYTES: usize = 64;
-
-/// One row, with what its page says.
-#[derive(Default)]
-pub struct CrawlRow {
-    pub(crate) observation: Observation,
-    pub(crate) row_number: u64,
-    main: Option<Box<Main>>,
-}
-
-/// What is kept of the main text of a page.
-struct Main {
-    digest: [u8; 16],
-    layout: Option<u64>,
-    sketch: Sketch,
-}
-
-impl Deref for CrawlRow {
-    type Target = Observation;
-
-    fn deref(&self) -> &Observation {
-        &self.observation
-    }
-}
-
-impl CrawlRow {
-    /// A row of which this is known, without its page.
-    pub fn new(observation: Observation) -> Self {
-        Self { observation, ..Self::default() }
-    }
-
-    /// Hands the row to a store of observations.
-    pub fn observe_in(&self, store: &mut CrawlStore) -> Result<(), ParseUrlError> {
-        store.observe(self.url(), &self.clues(), self.time().map(str::as_bytes))
-    }
-
-    /// The redirects that led to this row, first first. The row of a spider that notes the URL it asked for is among those that
-    /// were redirected: it is then not known where the last one led.
-    pub(crate) fn hops(&self) -> impl Iterator<Item = Observation> {
-        let ends_here = self.redirected_from().all(|url| url != self.url()).then_some(self.url());
-        let next = self.redirected_from().skip(1).chain(ends_here);
-        self.redirected_from().zip(next).filter(|(from, to)| from != to).map(|(from, to)| {
-            let mut hop = Observation::new();
-            // Any bytes fit both columns.
-            let _ = hop.set_bytes(Column::Url, from).and_then(|()| hop.set_bytes(Column::Redirect, to));
-            if let Some(time) = self.time() {
-                let _ = hop.set_text(Column::Time, time);
-            }
-            hop
-        })
-    }
-
-    /// The number of rows read before it: rows of archives do not come in the order in which they were read.
-    pub fn row_number(&self) -> u64 {
-        self.row_number
-    }
-
-    /// Hash of the body, unless that has no bytes: then its hash says nothing of the page.
-    pub fn digest(&self) -> Option<&str> {
-        self.observation.digest().filter(|digest| !is_digest_of_nothing(digest.as_bytes()))
-    }
-
-    /// What the row tells of its page.
-    pub fn clues(&self) -> Clues<'_> {
-        let main = self.main.as_ref();
-        Clues {
-            cluster: self.cluster().map(str::as_bytes),
-            canonical: self.canonical(),
-            redirect: self.redirect(),
-            digest: self.digest().map(str::as_bytes),
-            text_digest: self.text_digest().map(str::as_bytes),
-            main: main.map(|main| MainClues {
-                digest: &main.digest,
-                layout: main.layout,
-                sketch: main.sketch,
-            }),
-            simhash: self.simhash(),
-            title: self.title().map(str::as_bytes),
-            status: self.status(),
-            size: self.size(),
-        }
-    }
-
-    /// The hash of the main text, as hexadecimal digits.
-    pub fn main_digest(&self) -> Option<String> {
-        self.main.as_ref().map(|main| hex(&main.digest))
-    }
-
-    /// Adds what a page says of itself.
-    fn add_page(&mut self, page: &Page, document: &Document) {
-        let observation = &mut self.observation;
-        let mut set = |column, value: &str| {
-            // Texts fit any column of text; a value that did not would be as good as none.
-            let _ = observation.set_text(column, value);
-        };
-        if !page.title().is_empty() {
-            set(Column::Title, page.title());
-        }
-        if let Some(canonical) = page.canonical() {
-            set(Column::Canonical, canonical);
-        }
-        let signature = dedust_pages::signature(page.text()).filter(|_| !document.is_cut());
-        if let Some(signature) = signature {
-            set(Column::TextDigest, &hex(&signature));
-        }
-        if let Some(refresh) = page.refresh().filter(|_| observation.redirect().is_none()) {
-            let _ = observation.set_text(Column::Redirect, refresh);
-        }
-    }
-
-    /// Adds what is left of a page without the furniture of its site.
-    fn add_main_text(&mut self, page: &Page, furniture: &Furniture) {
-        let text = furniture.main_text(page);
-        if let Some(fingerprint) = text.fingerprint() {
-            self.observation.set_simhash(fingerprint.simhash);
-            self.main = Some(Box::new(Main {
-                digest: fingerprint.signature,
-                layout: text.layout(),
-                sketch: fingerprint.sketch,
-            }));
-        }
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// Rows on their way from the archive to the learner.
 #[derive(Default)]

@@ -15,7 +15,8 @@ use dedust_io::{Input, NamedColumn, ReadError, Reader, RecordCounts, RowCounts};
 use serde::{Deserialize, Serialize};
 
 use crate::layouts::Layouts;
-use crate::pages::{CrawlRow, Pages};
+use crate::pages::Pages;
+use crate::row::{CrawlRow, RowError};
 
 /// Messages kept of each kind; the others are counted.
 pub const SHOWN: usize = 5;
@@ -92,22 +93,6 @@ pub enum ReadCrawlError {
     Ended,
 }
 
-/// Why a row is not used.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum RowError {
-    /// Its URL is none: it is counted, and reading goes on.
-    Url(ParseUrlError),
-    /// Nothing more can be taken: reading ends.
-    Stop,
-}
-
-impl From<ParseUrlError> for RowError {
-    fn from(error: ParseUrlError) -> Self {
-        Self::Url(error)
-    }
-}
-
 impl From<RowError> for ReadCrawlError {
     fn from(error: RowError) -> Self {
         match error {
@@ -151,14 +136,14 @@ pub fn prepare(mut input: Input, host: Option<&str>, columns: &[NamedColumn]) ->
 
 /// Reads all inputs, in order, and reports what was left out, also where reading fails.
 ///
-/// `observe` is given every usable row, and says whether its URL is one. Rows of archives come when what repeats on their site
-/// is known: after, not among, the others.
+/// `observe` is given every usable row. It says whether its URL is one ([`ParseUrlError`]), or may end the reading ([`RowError`]). Rows of
+/// archives come when what repeats on their site is known: after, not among, the others.
 pub fn read_all(
     inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
     watch: &mut dyn Watch,
-    mut observe: impl FnMut(&CrawlRow) -> Result<(), ParseUrlError>,
+    observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
-    read_into(Intake::default(), inputs, watch, |row| observe(row).map_err(RowError::Url))
+    read_on(ReadPosition::default(), inputs, watch, observe)
 }
 
 /// Like [`read_all`], from where an earlier reading of the same inputs ended. `inputs` are those that it did not read to their ends.
@@ -168,32 +153,23 @@ pub fn read_on(
     from: ReadPosition,
     inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
     watch: &mut dyn Watch,
-    mut observe: impl FnMut(&CrawlRow) -> Result<(), ParseUrlError>,
+    observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
     let mut intake = Intake { position: from, rows_before: from.rows, ..Intake::default() };
     intake.report.rows.good = from.good;
     intake.report.rows.bad = from.bad;
     intake.report.redirects = from.redirects;
-    read_into(intake, inputs, watch, |row| observe(row).map_err(RowError::Url))
+    read_into(intake, inputs, watch, observe)
 }
 
 /// Like [`read_all`], in the order of the rows and without a look into the pages of archives: for those who need no more than
-/// URLs and sizes. `observe` may end the reading.
+/// URLs and sizes.
 pub fn read_rows(
     inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
     watch: &mut dyn Watch,
     observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
 ) -> (ReadReport, Result<(), ReadCrawlError>) {
     read_into(Intake { skips_pages: true, ..Intake::default() }, inputs, watch, observe)
-}
-
-/// Like [`read_all`]; `observe` may end the reading.
-pub fn read_full_rows(
-    inputs: impl IntoIterator<Item = Result<Reader, ReadError>>,
-    watch: &mut dyn Watch,
-    observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
-) -> (ReadReport, Result<(), ReadCrawlError>) {
-    read_into(Intake::default(), inputs, watch, observe)
 }
 
 fn read_into(
@@ -242,14 +218,14 @@ impl Intake {
         observe: &mut impl FnMut(&CrawlRow) -> Result<(), RowError>,
     ) -> Result<(), ReadCrawlError> {
         let mut row = CrawlRow::default();
-        while let Some(outcome) = reader.read(&mut row.observation)? {
+        while let Some(read) = reader.read(&mut row.observation)? {
             if watch.row().is_break() {
                 return Err(ReadCrawlError::Ended);
             }
             // Only now: a reading that was asked to end has not used this row.
             self.position.rows += u64::from(self.rows_before == 0);
             row.row_number = self.report.rows.good + self.report.rows.bad;
-            if let Err(bad) = outcome {
+            if let Err(bad) = read {
                 self.report.rows.bad += 1;
                 self.rows_before = self.rows_before.saturating_sub(1);
                 remember(&mut self.bad_rows, || bad);

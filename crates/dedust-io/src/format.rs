@@ -24,7 +24,7 @@ use self::sniff::Sign;
 use crate::archive::ArchiveFormat;
 #[cfg(feature = "arrow")]
 use crate::arrow;
-use crate::{ReadError, parquet};
+use crate::parquet;
 
 /// Makes [`Format`] of a table. The order is that in which formats are listed, and in which signs of one kind are looked for.
 macro_rules! formats {
@@ -117,7 +117,7 @@ static ARROW: FormatEntry = FormatEntry {
     rows: RowFormat::Table(|file, table, named| Ok(Box::new(arrow::Table::open(file, table, named)?))),
     #[cfg(not(feature = "arrow"))]
     rows: RowFormat::Table(|file, _, _| {
-        Err(ReadError::UnsupportedFormat { file: file.clone(), format: crate::Unsupported::Arrow })
+        Err(crate::ReadError::UnsupportedFormat { file: file.clone(), format: crate::Unsupported::Arrow })
     }),
 };
 

@@ -12,8 +12,8 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::ffi_stream::ArrayStreamReader;
 use arrow_array::{ArrayReader as _, ArrayRef};
 use arrow_schema::{ArrowError, DataType};
-use dedust::errors::{ParseUrlError, with_causes};
-use dedust_crawl::{CrawlRow, ReadCrawlError, ReadReport, read_all};
+use dedust::errors::with_causes;
+use dedust_crawl::{CrawlRow, ReadCrawlError, ReadReport, RowError, read_all};
 use dedust_io::{Column, NamedColumn, Preset, Reader, RowCounts};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -142,7 +142,7 @@ impl Crawl<'_, '_> {
     pub(crate) fn read_into<S: Send, T: Send>(
         self,
         mut state: S,
-        observe: impl Fn(&mut S, &CrawlRow) -> Result<(), ParseUrlError> + Sync,
+        observe: impl Fn(&mut S, &CrawlRow) -> Result<(), RowError> + Sync,
         finish: impl FnOnce(S) -> PyResult<T> + Send,
     ) -> PyResult<T> {
         let Self { inputs, options, threads, progress } = self;

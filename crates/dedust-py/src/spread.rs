@@ -10,8 +10,8 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BinaryBuilder, Int64Builder, StringBuilder};
 use arrow_schema::{DataType, Field};
-use dedust::errors::{ParseUrlError, with_causes};
-use dedust_crawl::{CrawlRow, ReadCrawlError, ReadReport, read_all};
+use dedust::errors::with_causes;
+use dedust_crawl::{CrawlRow, ReadCrawlError, ReadReport, RowError, read_all};
 use dedust_io::RowCounts;
 use dedust_learn::{
     Census, Groups, Purpose, SamplePlan, ShardSampler, Sightings, SiteSize, Stage, StoredSite, Training,
@@ -75,7 +75,7 @@ impl Drawn {
 fn read_table(
     table: &Bound<'_, PyAny>,
     options: &ReadOptions,
-    observe: impl FnMut(&CrawlRow) -> Result<(), ParseUrlError> + Send,
+    observe: impl FnMut(&CrawlRow) -> Result<(), RowError> + Send,
 ) -> PyResult<RowCounts> {
     let (py, sources) = (table.py(), inputs::sources(table)?);
     py.detach(|| {
@@ -146,7 +146,7 @@ impl PyCensus {
     /// Counts the rows of a table.
     fn take(&mut self, table: &Bound<'_, PyAny>) -> PyResult<()> {
         let Self { options, census, counts } = self;
-        let more = read_table(table, options, |row| census.observe(row.url(), &row.clues()))?;
+        let more = read_table(table, options, |row| Ok(census.observe(row.url(), &row.clues())?))?;
         counts.good += more.good;
         counts.bad += more.bad;
         counts.bad_columns += more.bad_columns;
@@ -332,7 +332,7 @@ impl PySampler {
         let mut drawn = Drawn::default();
         read_table(table, &self.options, |row| {
             let time = row.time().map(str::as_bytes);
-            sampler.observe(row.url(), &row.clues(), time, |site, record| drawn.push(site, record))
+            Ok(sampler.observe(row.url(), &row.clues(), time, |site, record| drawn.push(site, record))?)
         })?;
         drawn.finish()
     }

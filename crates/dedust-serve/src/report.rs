@@ -89,9 +89,8 @@ fn make(rules: &LoadedRules, crawl: &[PathBuf], trusts_mirrors: bool) -> Result<
     if !crawl.is_empty() {
         let inputs = dedust_io::expand(crawl)?;
         let opened = inputs.iter().map(|path| dedust_crawl::open(path, None, &[]));
-        let (_, read) = dedust_crawl::read_full_rows(opened, &mut (), |seen| {
-            Ok(builder.observe(seen.url(), &seen.clues())?)
-        });
+        let (_, read) =
+            dedust_crawl::read_all(opened, &mut (), |row| Ok(builder.observe(row.url(), &row.clues())?));
         if builder.is_full() {
             return Err(ReportError::TooLarge);
         }

@@ -18,7 +18,7 @@ use crate::args::{ReadArgs, ReportFormat};
 use crate::failure::Refusal;
 use crate::help;
 use crate::interrupt;
-use crate::observe::{clues_of, read_all};
+use crate::observe::read_all;
 use crate::printer::Printer;
 
 /// Options of `cluster`.
@@ -150,7 +150,7 @@ fn gather(
     let mut parsed = ParsedUrl::default();
     let mut failed = None;
     read_all(&args.inputs, &args.read, printer, |row| {
-        let url = clusterer.observe(row.url(), &clues_of(row))?;
+        let url = clusterer.observe(row.url(), &row.clues())?;
         parsed.parse_from(row.url())?;
         if let Err(error) = rows.push(row, url, xxh3_64(parsed.path())) {
             failed = Some(error);

@@ -27,7 +27,7 @@ use crate::args::{ReadArgs, ReportFormat};
 use crate::failure::Refusal;
 use crate::method::{self, Method};
 use crate::number::{count, counted, percent};
-use crate::observe::{clues_of, read_all};
+use crate::observe::read_all;
 use crate::printer::Printer;
 use crate::progress;
 
@@ -138,7 +138,7 @@ fn gather(args: &CompareArgs, split: Split, printer: &mut Printer) -> anyhow::Re
     }
     read_all(&args.inputs, &args.read, printer, |observation| {
         let time = observation.time().map(str::as_bytes);
-        sample.observe(observation.url(), &clues_of(observation), time)
+        Ok(sample.observe(observation.url(), &observation.clues(), time)?)
     })?;
     let mut elsewhere = 0;
     if has_truth {

@@ -25,7 +25,7 @@ use crate::ExitStatus;
 use crate::args::ReportFormat;
 use crate::failure::Refusal;
 use crate::number::{count, counted, figure};
-use crate::observe::{clues_of, read_all};
+use crate::observe::read_all;
 use crate::printer::Printer;
 use crate::rule_file::{self, Watch};
 use crate::table::Table;
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &EvaluateArgs, printer: &mut Printer) -> anyhow::Result<
     let mut known = KnownUrls::default();
     read_all(&args.inputs, &args.read, printer, |observation| {
         url.parse_from(observation.url())?;
-        let number = evaluator.observe(observation.url(), &clues_of(observation));
+        let number = evaluator.observe(observation.url(), &observation.clues());
         if args.errors {
             known.push(number, observation);
         }

@@ -27,7 +27,7 @@ use crate::interrupt;
 use crate::method::Variant;
 use crate::method::{self, Method};
 use crate::number::{count, counted};
-use crate::observe::{Unread, clues_of, read_on};
+use crate::observe::{Unread, read_on};
 use crate::printer::Printer;
 use crate::progress::Learning;
 
@@ -199,10 +199,7 @@ fn read(
         }
         None => ReadPosition::default(),
     };
-    let read = read_on(&files, from, &args.read, printer, |observation| {
-        let time = observation.time().map(str::as_bytes);
-        store.observe(observation.url(), &clues_of(observation), time)
-    });
+    let read = read_on(&files, from, &args.read, printer, |row| row.observe_in(&mut store));
     if let Err(Unread { position, cause }) = read {
         let kept = position.filter(|(position, _)| Unfinished::is_worth_keeping(position, &store, &files));
         if let Some((position, versions)) = kept {

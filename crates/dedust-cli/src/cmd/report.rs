@@ -13,7 +13,7 @@ use crate::args::OutputArgs;
 use crate::failure::Refusal;
 use crate::help;
 use crate::number::{bytes, count, counted};
-use crate::observe::read_full_rows;
+use crate::observe::read_all;
 use crate::printer::Printer;
 use crate::trial::{TrialArgs, Tried};
 
@@ -60,8 +60,8 @@ pub(crate) fn run(args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Ex
     };
     let mut builder = ReportBuilder::new(rules.as_ref(), &normalizer, settings);
     if !args.inputs.is_empty() {
-        let read = read_full_rows(&args.inputs, &args.trial.read, printer, |seen| {
-            Ok(builder.observe(seen.url(), &seen.clues())?)
+        let read = read_all(&args.inputs, &args.trial.read, printer, |row| {
+            Ok(builder.observe(row.url(), &row.clues())?)
         });
         if builder.is_full() {
             return Err(args.trial.too_large().into());

@@ -18,7 +18,7 @@ use crate::args::{OutputArgs, ReadArgs};
 use crate::failure::Refusal;
 use crate::help;
 use crate::number::{count, counted};
-use crate::observe::{clues_of, read_all};
+use crate::observe::read_all;
 use crate::printer::Printer;
 
 const SHOWN_SITES: usize = 10;
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &TreeArgs, printer: &mut Printer) -> anyhow::Result<Exit
     printer.write_to(&args.output)?;
     let mut crawl = Crawl::new(args.evidence);
     read_all(&args.inputs, &args.read, printer, |observation| {
-        crawl.observe(observation.url(), &clues_of(observation))
+        Ok(crawl.observe(observation.url(), &observation.clues())?)
     })?;
     let corpora = crawl.into_corpora();
     let corpus = choose(&corpora, args.site.as_deref(), printer)?;

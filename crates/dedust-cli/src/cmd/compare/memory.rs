@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use super::{CompareArgs, learners, methods};
 use crate::ExitStatus;
 use crate::method::Method;
-use crate::observe::{clues_of, read_all};
+use crate::observe::read_all;
 use crate::printer::Printer;
 
 /// What a weighing process prints.
@@ -125,7 +125,7 @@ fn peak(args: &CompareArgs, site: &DividedSite, method: &str) -> Option<u64> {
 pub(super) fn weigh(args: &CompareArgs, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
     let mut store = CrawlStore::new(args.evidence, SampleSize::default());
     read_all(&args.inputs, &args.read, printer, |observation| {
-        store.observe(observation.url(), &clues_of(observation), None)
+        Ok(store.observe(observation.url(), &observation.clues(), None)?)
     })?;
     let crawl = store.finish()?;
     let settings = args.learn_options().settings();

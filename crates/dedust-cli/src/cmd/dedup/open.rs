@@ -7,7 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use dedust::errors::ParseUrlError;
 use dedust::{Normalizer, Scratch};
 use dedust_seen::{Durability, SeenKey, SeenLocation, SeenOptions, SeenSet, SeenStats};
 
@@ -217,7 +216,7 @@ impl Filling {
             if self.keys.len() == KEYS_AT_ONCE && failed.is_ok() {
                 failed = self.insert();
             }
-            Ok::<(), ParseUrlError>(())
+            Ok(())
         })?;
         failed?;
         self.insert()

@@ -19,7 +19,7 @@ use crate::args::{ReadArgs, ReportFormat};
 use crate::failure::Refusal;
 use crate::line_source::name_of;
 use crate::number::{count, counted, figure};
-use crate::observe::{clues_of, read_all};
+use crate::observe::read_all;
 use crate::printer::Printer;
 use crate::table::Table;
 
@@ -49,7 +49,7 @@ pub(super) fn run(truth: &Path, args: &EvaluateArgs, printer: &mut Printer) -> a
     let mut clusterer = Clusterer::new(args.evidence);
     let mut number_by_url: HashMap<u128, u32> = HashMap::default();
     read_all(&inputs, &args.read, printer, |seen| {
-        let number = clusterer.observe(seen.url(), &clues_of(seen))?;
+        let number = clusterer.observe(seen.url(), &seen.clues())?;
         number_by_url.insert(xxh3_128(seen.url()), number);
         Ok(())
     })?;

@@ -22,7 +22,7 @@ use crate::ExitStatus;
 use crate::failure::Refusal;
 use crate::line_source::name_of;
 use crate::number::counted;
-use crate::observe::{clues_of, read_all};
+use crate::observe::read_all;
 use crate::printer::Printer;
 
 const VERSION: u32 = 2;
@@ -87,10 +87,7 @@ pub(super) fn write(
         .spill_to(folder, args.memory as usize * 1_000_000);
     // There may be more parts than files.
     if !inputs.is_empty() {
-        read_all(&inputs, &args.read, printer, |observation| {
-            let time = observation.time().map(str::as_bytes);
-            store.observe(observation.url(), &clues_of(observation), time)
-        })?;
+        read_all(&inputs, &args.read, printer, |row| row.observe_in(&mut store))?;
     }
     let cannot_write = || format!("cannot write to the folder {}", folder.display());
     let CrawlShard { sites, sightings, too_long, .. } =
