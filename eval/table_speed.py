@@ -33,7 +33,7 @@ def processor_time(command):
 def rows_of(table):
     import duckdb
 
-    return duckdb.sql(f"SELECT count(*) FROM read_parquet('{table}')").fetchone()[0]
+    return duckdb.connect().execute(f"SELECT count(*) FROM read_parquet('{table}')").fetchall()[0][0]
 
 
 def main():
@@ -46,7 +46,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
 
         def duckdb_writes(columns, to):
-            query = f"COPY (SELECT {columns} FROM read_parquet('{given.table}')) TO '{folder}/{to}' (FORMAT parquet, COMPRESSION gzip)"
+            query = f"COPY (SELECT {columns} FROM read_parquet('{given.table}')) TO '{folder}/{to}' (FORMAT parquet)"
             return [sys.executable, "-c", DUCKDB, query]
 
         commands = {

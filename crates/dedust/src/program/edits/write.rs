@@ -150,7 +150,7 @@ impl EditedUrl {
     fn with_padding(&mut self, write: impl FnOnce(&Self)) {
         let length = self.written.len();
         if length > 1 {
-            self.written.resize(length + PADDING, 0);
+            self.written.extend_from_slice(&[0; PADDING]);
         }
         write(self);
         self.written.truncate(length);
