@@ -377,19 +377,15 @@ fn mirror_report(
 /// What the rules of a site do to its URLs.
 fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteReport {
     let mut scratch = Scratch::default();
-    let rows: Vec<(u128, Option<u32>)> = (0..corpus.len() as u32)
-        .map(|row| {
-            let url = corpus.url(row);
-            (xxh3_128(normalizer.key_with(url, &mut scratch).unwrap_or(url)), corpus.label(row))
-        })
-        .collect();
-    let no_rules = Normalizer::default();
-    let safe_keys = (0..corpus.len() as u32).map(|row| {
-        let url = corpus.url(row);
-        xxh3_128(no_rules.key_with(url, &mut scratch).unwrap_or(url))
-    });
-    let safe_keys: Vec<u128> = safe_keys.collect();
-    let labelled: Vec<(u128, u32)> = rows.iter().filter_map(|&(key, label)| Some((key, label?))).collect();
+    let mut keys_by = |normalizer: &Normalizer| -> Vec<u128> {
+        let urls = (0..corpus.len() as u32).map(|row| corpus.url(row));
+        urls.map(|url| xxh3_128(normalizer.key_with(url, &mut scratch).unwrap_or(url))).collect()
+    };
+    let keys = keys_by(normalizer);
+    let safe_keys = if rules.is_empty() { keys.clone() } else { keys_by(&Normalizer::default()) };
+    let labels = (0..corpus.len() as u32).map(|row| corpus.label(row));
+    let labelled: Vec<(u128, u32)> =
+        keys.iter().zip(labels).filter_map(|(&key, label)| Some((key, label?))).collect();
     let count_distinct = |mut values: Vec<u128>| {
         values.sort_unstable();
         values.dedup();
@@ -399,12 +395,12 @@ fn report(corpus: &Corpus, rules: &SiteRules, normalizer: &Normalizer) -> SiteRe
         site: corpus.site().into(),
         mirror_of: None,
         observations: corpus.len() as u64,
-        urls: rows.len(),
+        urls: corpus.len(),
         labelled: labelled.len(),
         pages: count_distinct(labelled.iter().map(|&(_, label)| label.into()).collect()),
         rules: rules.len(),
-        saved: rows.len() - count_distinct(rows.iter().map(|&(key, _)| key).collect()),
-        saved_without_rules: rows.len() - count_distinct(safe_keys),
+        saved: corpus.len() - count_distinct(keys),
+        saved_without_rules: corpus.len() - count_distinct(safe_keys),
         score: Tally::count(labelled).score(),
         unmet: Vec::new(),
     }

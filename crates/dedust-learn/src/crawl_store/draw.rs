@@ -26,6 +26,7 @@ use crate::corpus::Corpus;
 use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
 use crate::hash::key_number;
+use crate::pair_number::raw_key;
 use crate::thresholds::sample::{
     MAX_OF_KEY, MAX_PILOT_ROWS, MIN_VARIATION, MIN_VARYING_PAGES, PILOT_MEMBERS, PILOT_ROWS,
 };
@@ -65,16 +66,19 @@ impl Groups {
 
     /// Finds the keys that vary within the pages of a corpus.
     pub(super) fn find(corpus: &Corpus) -> Self {
-        let domain_len = corpus.site().len();
-        let mut url = ParsedUrl::default();
+        let hashes: Vec<(u64, u64)> = (0..corpus.pair_count() as u32)
+            .map(|pair| {
+                let (key, _) = raw_key(&corpus.keys()[corpus.pair_key(pair) as usize]);
+                let value = corpus.value(corpus.pair_value(pair)).as_text().map(str::as_bytes);
+                (key_number(key, 1), value_number(value, 0))
+            })
+            .collect();
         let mut keys: HashMap<u64, Behaviour> = HashMap::default();
         let mut rows_by_page: Vec<Vec<u32>> = vec![Vec::new(); corpus.page_count()];
         let mut pairs_by_row: Vec<Vec<(u64, u64)>> = Vec::with_capacity(corpus.len());
         for row in 0..corpus.len() as u32 {
-            let mut pairs = Vec::new();
-            if url.parse_from(corpus.url(row)).is_ok() {
-                visit_pairs(&url, domain_len, 0, |key, value| pairs.push((key, value)));
-            }
+            let pairs: Vec<(u64, u64)> =
+                corpus.pairs(row).iter().map(|&pair| hashes[pair as usize]).collect();
             for &(key, value) in &pairs {
                 *keys.entry(key).or_default().counts.entry(value).or_default() += 1;
             }
@@ -107,12 +111,15 @@ impl Groups {
     /// The hash of the group of a URL.
     fn of(&self, url: &ParsedUrl, domain_len: usize, seed: u64) -> u64 {
         let mut group = 0_u64;
-        visit_pairs(url, domain_len, seed, |key, value| {
+        let flow = visit_tokens(url, domain_len, Separators::Safe, |key, value| {
+            let key = key_number(key, 1);
             if !self.varying.contains(&key) {
                 // Parameters in another order are the same.
-                group = group.wrapping_add(xxh3_64_with_seed(&value.to_le_bytes(), key));
+                group = group.wrapping_add(xxh3_64_with_seed(&value_number(value, seed).to_le_bytes(), key));
             }
+            ControlFlow::<()>::Continue(())
         });
+        debug_assert!(flow.is_continue());
         xxh3_64_with_seed(&group.to_le_bytes(), seed)
     }
 }
@@ -147,13 +154,9 @@ fn differing_keys(members: &[&[(u64, u64)]]) -> Vec<(u64, f64)> {
     differing.collect()
 }
 
-/// Visits hashes of the keys, and of the values with a seed, of a URL.
-fn visit_pairs(url: &ParsedUrl, domain_len: usize, seed: u64, mut visit: impl FnMut(u64, u64)) {
-    let flow = visit_tokens(url, domain_len, Separators::Safe, |key, value| {
-        visit(key_number(key, 1), value.map_or(1, |text| xxh3_64_with_seed(text, seed).max(2)));
-        ControlFlow::<()>::Continue(())
-    });
-    debug_assert!(flow.is_continue());
+/// The hash of a value, which is not [`ABSENT`].
+fn value_number(value: Option<&[u8]>, seed: u64) -> u64 {
+    value.map_or(1, |text| xxh3_64_with_seed(text, seed).max(2))
 }
 
 /// Keeps the observations that come first in an order by chance, at most so many.
