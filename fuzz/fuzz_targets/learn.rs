@@ -16,7 +16,8 @@ use dedust_baselines::{Method};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, SampleSize, Trainer};
+use dedust_learn::support::SampleSize;
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, Trainer};
 
 const MAX_SERIES: usize = 6;
 const MAX_PAGES: u64 = 40;

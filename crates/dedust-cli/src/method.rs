@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use dedust_baselines::Method as BuiltIn;
-use dedust_learn::Learner;
+use dedust_learn::support::Learner;
 use serde::{Serialize, Serializer};
 
 use crate::failure::Refusal;

@@ -11,7 +11,8 @@ what all programs need between them:
 ```
 use dedust_crawl::read_all;
 use dedust_io::Input;
-use dedust_learn::{CrawlStore, EvidenceKinds, SampleSize, Trainer};
+use dedust_learn::support::SampleSize;
+use dedust_learn::{CrawlStore, EvidenceKinds, Trainer};
 
 let rows: String = (0..80)
     .map(|row| format!("{{\"url\":\"http://a.example/p?id={}&sid={row}\",\"digest\":\"{}\"}}\n", row / 2, row / 2))

@@ -6,7 +6,8 @@ use std::ops::Deref;
 
 use dedust::errors::ParseUrlError;
 use dedust_io::{Column, Document, Observation};
-use dedust_learn::{Clues, CrawlStore, MainClues, is_digest_of_nothing};
+use dedust_learn::support::is_digest_of_nothing;
+use dedust_learn::{Clues, CrawlStore, MainClues};
 use dedust_pages::{Furniture, Page, Sketch};
 
 /// One row, with what its page says.

@@ -8,7 +8,8 @@ known, in the order in which they came.
 use std::collections::BTreeMap;
 
 use dedust::{Normalizer, ParsedUrl, Scratch, site_of};
-use dedust_learn::{Clues, EvidenceKinds, LabelBuilder, Labels, LinkTargets};
+use dedust_learn::support::{LabelBuilder, Labels, LinkTargets};
+use dedust_learn::{Clues, EvidenceKinds};
 use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 

@@ -3,7 +3,7 @@ Tells how good rules are, and the methods that learn them.
 
 - [`metrics`]: the figures, as pure functions of groups and labels.
 - [`Evaluator`]: the figures of a [`Normalizer`](dedust::Normalizer) on URLs whose pages are known.
-- [`compare`]: any number of [`Learner`](dedust_learn::Learner)s side by side, on one split into what is learned from and
+- [`compare`]: any number of [`Learner`](dedust_learn::support::Learner)s side by side, on one split into what is learned from and
   what is scored.
 
 Learns nothing itself, and knows no method by name.

@@ -8,7 +8,8 @@ in `dedust-learn`.
 
 mod labels;
 
-pub use dedust_learn::{Score, Tally, score};
+pub use dedust_learn::Score;
+pub use dedust_learn::support::{Tally, score};
 
 pub use self::labels::{LabelScore, score_labels};
 

@@ -11,7 +11,8 @@ about as many clusters as there are originals. The exponent is the slope between
 #![expect(clippy::print_stdout, reason = "a benchmark reports on standard output")]
 
 use cpu_time::ProcessTime;
-use dedust_learn::{Clues, EvidenceKind, EvidenceKinds, LabelBuilder, Labels};
+use dedust_learn::support::{LabelBuilder, Labels};
+use dedust_learn::{Clues, EvidenceKind, EvidenceKinds};
 
 const SIZES: [u32; 2] = [200_000, 2_000_000];
 const CHECKED: u32 = 20_000;

@@ -15,7 +15,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use cpu_time::ProcessTime;
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, SampleSize, Trainer};
+use dedust_learn::support::SampleSize;
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, Trainer};
 use peak_alloc::PeakAlloc;
 use xxhash_rust::xxh3::xxh3_64;
 

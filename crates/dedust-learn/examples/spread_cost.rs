@@ -18,10 +18,10 @@ use std::time::Duration;
 
 use cpu_time::ProcessTime;
 use dedust_learn::errors::{SampleError, TrainSampleError};
-use dedust_learn::{
-    Census, Clues, CrawlStore, EvidenceKinds, Purpose, SamplePlan, SampleSize, ShardSampler, Sightings,
-    Stage, StoredSite, Trainer, Training, find_mirrors,
+use dedust_learn::support::{
+    Census, Purpose, SamplePlan, SampleSize, ShardSampler, Sightings, Stage, StoredSite, find_mirrors,
 };
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, Trainer, Training};
 
 const KINDS: EvidenceKinds = EvidenceKinds::AUTO;
 

@@ -22,7 +22,8 @@ const NO_CLUSTER: u32 = u32::MAX;
 /// Gathers observations, then clusters them.
 ///
 /// ```
-/// use dedust_learn::{Clues, Clusterer, EvidenceKinds};
+/// use dedust_learn::{Clues, EvidenceKinds};
+/// use dedust_learn::support::Clusterer;
 ///
 /// let mut clusterer = Clusterer::new(EvidenceKinds::AUTO);
 /// let page = |digest: &'static str| Clues { digest: Some(digest.as_bytes()), ..Clues::default() };

@@ -63,7 +63,8 @@ pub const PARTS: usize = thresholds::crawl::PARTS;
 /// Observations of any number of sites, being gathered.
 ///
 /// ```
-/// use dedust_learn::{Clues, CrawlStore, EvidenceKinds, SampleSize, Trainer};
+/// use dedust_learn::{Clues, CrawlStore, EvidenceKinds, Trainer};
+/// use dedust_learn::support::SampleSize;
 ///
 /// let mut store = CrawlStore::new(EvidenceKinds::AUTO, SampleSize::default());
 /// for page in 0..40 {

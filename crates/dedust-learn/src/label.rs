@@ -91,7 +91,8 @@ struct FingerprintSighting {
 /// Collects observations of one site.
 ///
 /// ```
-/// # use dedust_learn::{Clues, EvidenceKinds, LabelBuilder};
+/// # use dedust_learn::{Clues, EvidenceKinds};
+/// # use dedust_learn::support::LabelBuilder;
 /// let mut builder = LabelBuilder::new(EvidenceKinds::AUTO);
 /// let same_body = Clues { digest: Some(b"f674d8b9"), ..Clues::default() };
 /// builder.observe(0, b"http://a.example/p?id=1", &same_body);

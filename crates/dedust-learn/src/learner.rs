@@ -1,7 +1,7 @@
 /*!
 What a method of learning is: a [`Corpus`] in, edits out.
 
-Our own is [`CanonFd`](crate::CanonFd). Other crates have more of them; all take the same corpus and settings and give rules of one
+Our own is [`CanonFd`](crate::canonfd::CanonFd). Other crates have more of them; all take the same corpus and settings and give rules of one
 form, so that differences between them come from the algorithm alone.
 */
 
@@ -63,9 +63,9 @@ impl<L: Learner + ?Sized> Learner for Arc<L> {
 pub struct LearnSettings {
     /// Candidates with a larger share of false pairs are dropped, by learners that have such a limit.
     pub max_false_pair_rate: f64,
-    /// How much proof [`CanonFd`](crate::CanonFd) asks for.
+    /// How much proof [`CanonFd`](crate::canonfd::CanonFd) asks for.
     pub proof: Proof,
-    /// The forms that [`CanonFd`](crate::CanonFd) writes where it may choose. A [`Trainer`](crate::Trainer) sets them for each site.
+    /// The forms that [`CanonFd`](crate::canonfd::CanonFd) writes where it may choose. A [`Trainer`](crate::Trainer) sets them for each site.
     pub preferred: PreferredForms,
 }
 

@@ -1,11 +1,25 @@
 /*!
 Learns how websites spell their URLs: a crawl with duplicate evidence in, normalization rules out.
 
+```
+use dedust_learn::{Clues, Crawl, EvidenceKinds, Trainer};
+
+let mut crawl = Crawl::new(EvidenceKinds::AUTO);
+for page in 0..80 {
+    let digest = format!("{}", page / 2);
+    let url = format!("http://a.example/view?id={digest}&sid={}", 7919 * page);
+    crawl.observe(url.as_bytes(), &Clues { digest: Some(digest.as_bytes()), ..Clues::default() })?;
+}
+let training = Trainer::builder().build()?.train(&crawl.into_corpora(), &())?;
+assert_eq!(training.sites[0].saved, 40);
+# Ok::<(), Box<dyn std::error::Error>>(())
+```
+
 1. A [`Crawl`] takes URLs with [`Clues`] about their pages and becomes one [`Corpus`] per site: interned rows, each
    with a duplicate label. A [`CrawlStore`] does so for crawls larger than memory, and samples large sites.
-2. A [`Learner`] makes rules of a corpus. [`CanonFd`] is ours: it suggests small changes of URLs, and has the URLs that they
-   would join vote on them.
-3. A [`Trainer`] does all this for many sites at a time, and reports what the rules save.
+2. A learner makes rules of a corpus. CanonFD is ours: it suggests small changes of URLs, and has the URLs that they would join
+   vote on them.
+3. A [`Trainer`] does all this for many sites at a time, by [`LearnOptions`], and reports what the rules save.
 
 The same observations give the same rules, in any order and on any number of threads.
 
@@ -53,30 +67,18 @@ mod thresholds;
 mod trainer;
 mod union_find;
 
-pub use canonfd::{CanonFd, FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, Refusal, on_agreeing_hosts};
-pub use cluster::{Clusterer, Clusters};
-pub use confidence::failure_bound;
 pub use corpus::Corpus;
 pub use crawl::Crawl;
-pub use crawl_store::{
-    Census, CrawlShard, CrawlStore, Groups, MirrorSite, NamedMirror, PARTS, Purpose, SamplePlan, SampleSize,
-    ShardSampler, Sightings, SiteSample, SiteSize, Stage, StoredCrawl, StoredSite, SuspendedStore,
-    find_mirrors,
-};
+pub use crawl_store::{CrawlStore, NamedMirror, StoredCrawl};
 pub use evidence::{EvidenceKind, EvidenceKinds};
-pub use label::{Clues, LabelBuilder, Labels, MainClues};
-pub use learner::{LearnSettings, Learned, Learner};
-pub use link_targets::LinkTargets;
-pub use minhash::{SKETCH_VALUES, Sketch};
-pub use options::{ChangedOption, LearnOptions};
-pub use preference::{Form, Preference, Preferences, PreferredForms, UnmetPreference, UnmetReason};
+pub use label::{Clues, MainClues};
+pub use options::LearnOptions;
+pub use preference::Preference;
 pub use progress::Progress;
-pub use proof::{Mode, Proof};
-pub use recount::Unchecked;
-pub use score::{Score, Tally, score};
+pub use proof::Mode;
+pub use score::Score;
 pub use site_report::SiteReport;
-pub use text_hash::is_digest_of_nothing;
-pub use trainer::{Trainer, TrainerBuilder, Training};
+pub use trainer::{Trainer, Training};
 
 /// Every error of this crate.
 pub mod errors {

@@ -22,7 +22,8 @@ const NO_TARGETS: [&str; 7] = ["-", "null", "none", "nil", "nan", "n/a", "undefi
 ///
 /// ```
 /// use dedust::ParsedUrl;
-/// use dedust_learn::{Clues, LinkTargets};
+/// use dedust_learn::Clues;
+/// use dedust_learn::support::LinkTargets;
 ///
 /// let page = ParsedUrl::parse("http://a.example/docs/one?print=1")?;
 /// let clues = Clues { canonical: Some(b"../docs/one"), ..Clues::default() };

@@ -46,7 +46,7 @@ pub struct LearnOptions {
     /// How much proof [`CanonFd`] asks for.
     pub mode: Mode,
     /// Whether no sites are looked for that show the pages of another. Default: they are, where the learner
-    /// [can do without](crate::Learner::leaves_out_mirrors).
+    /// [can do without](crate::support::Learner::leaves_out_mirrors).
     pub no_mirrors: bool,
     /// The forms of URLs that [`CanonFd`] writes where a site has several. Default: https, and `www` as the site itself writes it.
     pub prefer: Vec<Preference>,

@@ -45,7 +45,7 @@ impl Default for PreferredForms {
 /// The forms that are wanted, in general and on some sites.
 ///
 /// ```
-/// use dedust_learn::{Form, Preferences};
+/// use dedust_learn::support::{Form, Preferences};
 ///
 /// let preferences = Preferences::new(["bare".parse()?, "example.org=www".parse()?])?;
 /// assert_eq!(preferences.of("example.com").host, Some(Form::Bare));

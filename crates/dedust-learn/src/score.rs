@@ -214,7 +214,7 @@ impl Score {
 /// Scores a grouping: for each URL in crawl order its group and the label of its page.
 ///
 /// ```
-/// # use dedust_learn::score;
+/// # use dedust_learn::support::score;
 /// // Five URLs of three pages, each URL its own group.
 /// let score = score([(1, 0), (2, 0), (3, 1), (4, 1), (5, 2)]);
 /// assert_eq!((score.precision, score.recall), (0.6, 1.0));

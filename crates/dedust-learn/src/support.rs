@@ -1,6 +1,6 @@
 /*!
-What the crates with other learners and with the evaluation share with this one: rows of interned pairs, counts of pairs,
-evidence of rules, edits in words.
+What other crates of this project need beside the public interface: those with other learners, those that measure learners, those that
+spread learning over processes, and those that check rules by fetching.
 
 Not part of the stable interface: anything here may change in any release.
 */
@@ -9,13 +9,41 @@ use dedust::rules::Value;
 
 use crate::corpus::Corpus;
 
+// For other learners: rows of interned pairs, counts of pairs, evidence of rules, edits in words.
 pub use crate::corpus::{NO_LABEL, UrlList};
-pub use crate::crawl_store::StoredRow;
 pub use crate::edit_text::edit_text;
 pub use crate::fitting::fitting;
+pub use crate::learner::{LearnSettings, Learned, Learner};
 pub use crate::pair_counts::{PairCounter, PairCounts, count_pairs};
 pub use crate::pair_number::pair_number;
 pub use crate::rule_evidence::{is_fetchable, rule_evidence};
+
+// For those that measure, compare and report.
+pub use crate::canonfd::CanonFd;
+pub use crate::cluster::{Clusterer, Clusters};
+pub use crate::crawl_store::StoredRow;
+pub use crate::label::{LabelBuilder, Labels};
+pub use crate::link_targets::LinkTargets;
+pub use crate::minhash::{SKETCH_VALUES, Sketch};
+pub use crate::score::{Tally, score};
+pub use crate::text_hash::is_digest_of_nothing;
+
+// For those that hand over options and show what came of them.
+pub use crate::options::ChangedOption;
+pub use crate::preference::{Form, Preferences, PreferredForms, UnmetPreference, UnmetReason};
+pub use crate::proof::Proof;
+pub use crate::trainer::TrainerBuilder;
+
+// For those that spread a crawl over processes.
+pub use crate::crawl_store::{
+    Census, CrawlShard, Groups, MirrorSite, PARTS, Purpose, SamplePlan, SampleSize, ShardSampler, Sightings,
+    SiteSample, SiteSize, Stage, StoredSite, SuspendedStore, find_mirrors,
+};
+pub use crate::recount::Unchecked;
+
+// For those that settle by fetching what the evidence left open.
+pub use crate::canonfd::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, Refusal, on_agreeing_hosts};
+pub use crate::confidence::failure_bound;
 
 /// The URLs of a [`Corpus`] as rows of numbers. A pair is a key with a value; a row is the list of its pairs.
 pub trait InternedRows {

@@ -2,7 +2,7 @@
 Texts to the numbers that stand for them in labels: URLs, titles and digests of one site in, hashes out.
 
 Two texts with one hash count as equal. So the hashes of a site depend on a seed: with that of all that was observed of it
-([`SiteSize`](crate::SiteSize)), nobody can make a text that is taken for another.
+([`SiteSize`](crate::crawl_store::SiteSize)), nobody can make a text that is taken for another.
 */
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;

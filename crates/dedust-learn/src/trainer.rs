@@ -245,7 +245,7 @@ impl Trainer {
     }
 
     /// Holds the rules of a large site against all of its observations, of which several processes have drawn those that tell
-    /// ([`Stage::Check`](crate::Stage::Check)).
+    /// ([`Stage::Check`](crate::support::Stage::Check)).
     pub fn check_sample(
         &self,
         sample: SiteSample,

@@ -2,7 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, SampleSize, Trainer};
+use dedust_learn::support::SampleSize;
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, Trainer};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]

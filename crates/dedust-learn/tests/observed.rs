@@ -3,7 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
 
 use dedust::Normalizer;
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, SampleSize, Trainer};
+use dedust_learn::support::SampleSize;
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, Trainer};
 
 /// A URL, the text that it shows, where it redirects to instead, if it does, and what it names as canonical.
 struct Seen {

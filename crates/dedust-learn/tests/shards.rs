@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 
 use dedust_learn::errors::{SampleError, TrainSampleError};
-use dedust_learn::{
-    Census, Clues, CrawlStore, EvidenceKinds, Purpose, SamplePlan, SampleSize, ShardSampler, Sightings,
-    SiteSize, Stage, StoredCrawl, StoredSite, Trainer, Training, Unchecked, find_mirrors,
+use dedust_learn::support::{
+    Census, Purpose, SamplePlan, SampleSize, ShardSampler, Sightings, SiteSize, Stage, StoredSite, Unchecked,
+    find_mirrors,
 };
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, StoredCrawl, Trainer, Training};
 
 /// One observation.
 #[derive(Clone, Debug)]

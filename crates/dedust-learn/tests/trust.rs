@@ -3,7 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, also in what its cases share")]
 
 use dedust::Normalizer;
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, SampleSize, Trainer};
+use dedust_learn::support::SampleSize;
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, Trainer};
 
 struct Page {
     url: String,

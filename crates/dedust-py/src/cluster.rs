@@ -9,7 +9,7 @@ use arrow_array::types::UInt32Type;
 use arrow_array::{LargeStringArray, RecordBatch, StringArray, UInt32Array};
 use arrow_schema::{DataType, Field};
 use dedust_crawl::CrawlRow;
-use dedust_learn::Clusterer;
+use dedust_learn::support::Clusterer;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyMapping};
 

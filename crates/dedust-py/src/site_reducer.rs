@@ -10,7 +10,7 @@ use arrow_array::cast::AsArray as _;
 use dedust::errors::with_causes;
 use dedust_eval::Evaluator;
 use dedust_learn::errors::{SampleError, TrainSampleError};
-use dedust_learn::{SamplePlan, SiteSample, Stage};
+use dedust_learn::support::{SamplePlan, SiteSample, Stage};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

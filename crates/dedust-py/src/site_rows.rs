@@ -10,7 +10,8 @@ use arrow_array::ArrayRef;
 use arrow_array::builder::{BinaryBuilder, Float64Builder, Int64Builder, StringBuilder};
 use arrow_schema::{DataType, Field};
 use dedust::errors::with_causes;
-use dedust_learn::{Training, Unchecked};
+use dedust_learn::Training;
+use dedust_learn::support::Unchecked;
 use pyo3::prelude::*;
 
 use crate::errors::{DedustError, TrainError};

@@ -13,9 +13,10 @@ use arrow_schema::{DataType, Field};
 use dedust::errors::with_causes;
 use dedust_crawl::{CrawlRow, ReadCrawlError, ReadReport, RowError, read_all};
 use dedust_io::RowCounts;
-use dedust_learn::{
-    Census, Groups, Purpose, SamplePlan, ShardSampler, Sightings, SiteSize, Stage, StoredSite, Training,
-    Unchecked, find_mirrors,
+use dedust_learn::Training;
+use dedust_learn::support::{
+    Census, Groups, Purpose, SamplePlan, ShardSampler, Sightings, SiteSize, Stage, StoredSite, Unchecked,
+    find_mirrors,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -6,7 +6,8 @@ curve: learning from all of them again would take longer than the rest of the re
 */
 
 use dedust_eval::compare::{CurvePoint, CurveSample};
-use dedust_learn::{CanonFd, Clues, EvidenceKinds, LearnSettings};
+use dedust_learn::support::{CanonFd, LearnSettings};
+use dedust_learn::{Clues, EvidenceKinds};
 
 use crate::data::{LearningPoint, SiteDetail};
 

@@ -2,7 +2,8 @@
 The URLs of one site of a crawl with what rules make of them, and the figures that follow from their keys.
 */
 
-use dedust_learn::{Corpus, Tally};
+use dedust_learn::Corpus;
+use dedust_learn::support::Tally;
 use foldhash::HashMap;
 
 use crate::data::CrawlFigures;

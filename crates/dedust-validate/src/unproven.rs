@@ -15,8 +15,9 @@ use dedust::rules::{
 };
 use dedust::{Normalizer, ParsedUrl, RuleSet};
 use dedust_fetch::Fingerprint;
-use dedust_learn::support::is_fetchable;
-use dedust_learn::{FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, failure_bound, on_agreeing_hosts};
+use dedust_learn::support::{
+    FetchedGroups, Lack, MAX_PAIRS_OF_GROUP, failure_bound, is_fetchable, on_agreeing_hosts,
+};
 
 use crate::finding::{Finding, Obstacle, Settled};
 use crate::joined::{Drawn, Joined};

@@ -1,7 +1,7 @@
 /*!
-The methods of the literature that learn rules for URLs, behind the trait [`Learner`](dedust_learn::Learner).
+The methods of the literature that learn rules for URLs, behind the trait [`Learner`](dedust_learn::support::Learner).
 
-They are here to be compared with [`CanonFd`](dedust_learn::CanonFd), the learner of `dedust-learn`. [`Method`] lists all by
+They are here to be compared with [`CanonFd`](dedust_learn::support::CanonFd), the learner of `dedust-learn`. [`Method`] lists all by
 name, CanonFD among them.
 
 - [`PatternTree`], [`propose()`] and [`select()`]: a pattern tree whose nodes are rewritten to each other (Lei et al., WWW 2010).

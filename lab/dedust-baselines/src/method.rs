@@ -5,7 +5,8 @@ The methods by name: our own, those of the literature, and doing nothing.
 use std::fmt;
 use std::str::FromStr;
 
-use dedust_learn::{CanonFd, Corpus, LearnSettings, Learned, Learner, Progress};
+use dedust_learn::support::{CanonFd, LearnSettings, Learned, Learner};
+use dedust_learn::{Corpus, Progress};
 
 use crate::decision_tree::{DecisionTreeOptions, learn_decision_tree};
 use crate::dustbuster;

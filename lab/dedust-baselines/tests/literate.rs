@@ -7,8 +7,8 @@ use std::path::Path;
 
 use dedust::{Normalizer, RuleSet};
 use dedust_baselines::Method;
-use dedust_learn::support::edit_text;
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, SampleSize, Trainer};
+use dedust_learn::support::{SampleSize, edit_text};
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, Trainer};
 
 #[test]
 fn every_lesson_is_learned() {

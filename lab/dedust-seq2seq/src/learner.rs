@@ -5,7 +5,8 @@ The method `seq2seq`: one copying model per site, compiled to rules.
 use std::sync::{Mutex, PoisonError};
 
 use burn::tensor::Device;
-use dedust_learn::{Corpus, LearnSettings, Learned, Learner, Progress};
+use dedust_learn::support::{LearnSettings, Learned, Learner};
+use dedust_learn::{Corpus, Progress};
 
 use crate::chance::Chance;
 use crate::copying;

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use dedust::rules::{SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet};
-use dedust_learn::{Clues, Corpus, Crawl, EvidenceKinds, Learned, score};
+use dedust_learn::support::{Learned, score};
+use dedust_learn::{Clues, Corpus, Crawl, EvidenceKinds};
 use dedust_seq2seq::copying::{self, Site};
 use dedust_seq2seq::pair::{Pairs, Symbol};
 

@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use dedust::rules::{Closed, SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet};
-use dedust_learn::{
-    Clues, Corpus, Crawl, EvidenceKinds, LearnSettings, Learned, Learner as _, Progress, Trainer,
-};
+use dedust_learn::support::{LearnSettings, Learned, Learner as _};
+use dedust_learn::{Clues, Corpus, Crawl, EvidenceKinds, Progress, Trainer};
 use dedust_seq2seq::model::{LoadWeightsError, Weights, cpu};
 use dedust_seq2seq::{Options, Seq2Seq, Translator, Variant};
 

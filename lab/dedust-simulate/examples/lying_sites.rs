@@ -17,7 +17,8 @@ use std::process::ExitCode;
 
 use dedust::{Normalizer, Scratch};
 use dedust_eval::metrics::score;
-use dedust_learn::{CrawlStore, EvidenceKinds, SampleSize, Trainer};
+use dedust_learn::support::SampleSize;
+use dedust_learn::{CrawlStore, EvidenceKinds, Trainer};
 use dedust_simulate::{Lie, Lies, LyingRow, LyingSite, LyingSpec};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};

@@ -8,7 +8,8 @@
 use dedust::Normalizer;
 use dedust_baselines::Method;
 use dedust_eval::metrics::{Score, score};
-use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, SampleSize, Trainer};
+use dedust_learn::support::SampleSize;
+use dedust_learn::{Clues, CrawlStore, EvidenceKinds, LearnOptions, Trainer};
 use dedust_simulate::{Noise, Phenomenon, Site, SiteSpec};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use dedust::ParsedUrl;
 use dedust_crawl::CrawlRow;
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::{Clusterer, Clusters, EvidenceKinds};
+use dedust_learn::EvidenceKinds;
+use dedust_learn::support::{Clusterer, Clusters};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::ExitStatus;

@@ -20,7 +20,7 @@ use dedust_eval::compare::{
     Comparison, DividedSite, Draw, SWEPT_RATES, Sample, Scope, Split, SweepPoint, compare, sweep,
 };
 use dedust_io::{OutputFile, WriteError};
-use dedust_learn::Learner;
+use dedust_learn::support::Learner;
 
 use crate::ExitStatus;
 use crate::args::{ReadArgs, ReportFormat};

@@ -5,7 +5,7 @@ All methods on all sites, and the averages over sites.
 use std::sync::Arc;
 use std::time::Duration;
 
-use dedust_learn::{LearnSettings, Learner};
+use dedust_learn::support::{LearnSettings, Learner};
 use rayon::prelude::*;
 
 use super::RefusedRules;

@@ -8,8 +8,8 @@ larger share holds every smaller one.
 use dedust::ParsedUrl;
 use dedust::errors::ParseUrlError;
 use dedust::rules::Promise;
-use dedust_learn::support::StoredRow;
-use dedust_learn::{Clues, EvidenceKinds, LearnSettings, Learner};
+use dedust_learn::support::{LearnSettings, Learner, StoredRow};
+use dedust_learn::{Clues, EvidenceKinds};
 use rayon::prelude::*;
 
 use super::RefusedRules;
@@ -85,7 +85,8 @@ impl CurveSample {
     ///
     /// ```
     /// use dedust_eval::compare::CurveSample;
-    /// use dedust_learn::{CanonFd, Clues, EvidenceKinds, LearnSettings};
+    /// use dedust_learn::{Clues, EvidenceKinds};
+    /// use dedust_learn::support::{CanonFd, LearnSettings};
     ///
     /// let mut sample = CurveSample::new(EvidenceKinds::AUTO);
     /// for at in 0..600 {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use dedust::rules::{Promise, SiteRules, SiteSummary};
 use dedust::{Normalizer, RuleSet, Scratch};
-use dedust_learn::{LearnSettings, Learned, Learner};
+use dedust_learn::support::{LearnSettings, Learned, Learner};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::RefusedRules;

@@ -3,7 +3,7 @@ Puts methods side by side: all learn from the same share of every site, and are 
 
 1. A [`Sample`] takes observations, and labelled URLs if the truth is known from elsewhere, and becomes one
    [`DividedSite`] per site: what may be learned from, read as `dedust learn` reads a crawl, and what is scored.
-2. [`compare`] learns with every [`Learner`](dedust_learn::Learner) from every site's share and gives a [`Comparison`]: one [`Row`] per site and
+2. [`compare`] learns with every [`Learner`](dedust_learn::support::Learner) from every site's share and gives a [`Comparison`]: one [`Row`] per site and
    method, with averages on demand.
 3. [`sweep`] does so for several limits on the false pairs of a rule, as in section 6 of Lei et al., WWW 2010.
 4. A [`CurveSample`] learns from growing shares of each site.

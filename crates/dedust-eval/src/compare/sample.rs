@@ -9,10 +9,8 @@ use std::collections::BTreeMap;
 
 use dedust::errors::ParseUrlError;
 use dedust::{ParsedUrl, site_of};
-use dedust_learn::support::StoredRow;
-use dedust_learn::{
-    Clues, Corpus, CrawlStore, EvidenceKind, EvidenceKinds, LinkTargets, PARTS, SampleSize, StoredCrawl,
-};
+use dedust_learn::support::{LinkTargets, PARTS, SampleSize, StoredRow};
+use dedust_learn::{Clues, Corpus, CrawlStore, EvidenceKind, EvidenceKinds, StoredCrawl};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -232,7 +230,7 @@ impl DividedSite {
     }
 
     /// The site whose pages this one shows and says so, if there is one. Some learners leave such a site out
-    /// ([`Learner::leaves_out_mirrors`](dedust_learn::Learner::leaves_out_mirrors)).
+    /// ([`Learner::leaves_out_mirrors`](dedust_learn::support::Learner::leaves_out_mirrors)).
     pub fn mirror_of(&self) -> Option<&str> {
         self.mirror_of.as_deref()
     }

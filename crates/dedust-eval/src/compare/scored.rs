@@ -2,8 +2,8 @@
 The labelled URLs of one site that methods are scored on.
 */
 
-use dedust_learn::support::UrlList;
-use dedust_learn::{Clues, EvidenceKinds, LabelBuilder, Labels};
+use dedust_learn::support::{LabelBuilder, Labels, UrlList};
+use dedust_learn::{Clues, EvidenceKinds};
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_128;
 

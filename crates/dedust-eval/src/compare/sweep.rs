@@ -4,7 +4,7 @@ The same comparison for several limits on the share of false pairs of a rule: fi
 
 use std::sync::Arc;
 
-use dedust_learn::{LearnSettings, Learner};
+use dedust_learn::support::{LearnSettings, Learner};
 use rayon::prelude::*;
 
 use super::comparison::{Comparison, RuleCounts};

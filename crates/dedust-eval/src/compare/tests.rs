@@ -1,10 +1,8 @@
 use std::sync::Arc;
 
 use dedust_baselines::Method;
-use dedust_learn::support::StoredRow;
-use dedust_learn::{
-    CanonFd, Clues, Corpus, CrawlStore, EvidenceKinds, LearnSettings, Learner, PARTS, SampleSize, Trainer,
-};
+use dedust_learn::support::{CanonFd, LearnSettings, Learner, PARTS, SampleSize, StoredRow};
+use dedust_learn::{Clues, Corpus, CrawlStore, EvidenceKinds, Trainer};
 
 use super::*;
 use crate::evaluate::Evaluator;

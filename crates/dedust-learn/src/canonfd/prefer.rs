@@ -175,7 +175,7 @@ mod tests {
         let training = learn(&[("https://a.example", 5)], &[]);
         assert_eq!(canonical(&training, "https://a.example/page/70"), "http://a.example/page/70");
         let reasons: Vec<_> = training.sites[0].unmet.iter().map(|unmet| unmet.reason).collect();
-        assert_eq!(reasons, [crate::UnmetReason::SeenTooRarely]);
+        assert_eq!(reasons, [crate::preference::UnmetReason::SeenTooRarely]);
     }
 
     #[test]

@@ -49,7 +49,8 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Clues, Crawl, EvidenceKinds, Proof};
+    use crate::proof::Proof;
+    use crate::{Clues, Crawl, EvidenceKinds};
 
     /// Learns from URLs of `p.example`, each with the number of its page; the work, what may be done, and the bytes of the URLs.
     fn work_of(urls: impl Iterator<Item = (String, u32)>) -> (u64, u64, u64) {

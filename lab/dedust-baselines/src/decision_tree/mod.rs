@@ -38,8 +38,8 @@ mod tests;
 mod transformation;
 mod tree;
 
-use dedust_learn::support::PairCounter;
-use dedust_learn::{Corpus, Learned};
+use dedust_learn::Corpus;
+use dedust_learn::support::{Learned, PairCounter};
 
 use site::Site;
 

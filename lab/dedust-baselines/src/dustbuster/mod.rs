@@ -37,7 +37,8 @@ mod validate;
 mod tests;
 
 use dedust::rules::{Change, Edit, Evidence, Example, Replace};
-use dedust_learn::{Corpus, EvidenceKinds, Learned, failure_bound};
+use dedust_learn::support::{Learned, failure_bound};
+use dedust_learn::{Corpus, EvidenceKinds};
 
 use self::detect::detect;
 use self::eliminate::eliminate;

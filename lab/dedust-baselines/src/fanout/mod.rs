@@ -39,7 +39,8 @@ mod tests;
 mod widen;
 mod write;
 
-use dedust_learn::{Corpus, Learned};
+use dedust_learn::Corpus;
+use dedust_learn::support::Learned;
 
 use prove::Prover;
 use select::Candidate;

@@ -2,7 +2,8 @@
 From pairs to edits, with any translator: what it makes of each template once, and what is believed of that.
 */
 
-use dedust_learn::{Corpus, Learned};
+use dedust_learn::Corpus;
+use dedust_learn::support::Learned;
 
 use super::accept::accept;
 use super::pairs::pairs;

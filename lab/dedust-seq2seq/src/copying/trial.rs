@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 
 use dedust::rules::{Edit, Evidence, Spot, TokenKey, Value};
 use dedust::support::{EditList, RawValue, UrlParts};
-use dedust_learn::support::{PairCounts, is_fetchable, pair_number, rule_evidence};
-use dedust_learn::{EvidenceKinds, failure_bound};
+use dedust_learn::EvidenceKinds;
+use dedust_learn::support::{PairCounts, failure_bound, is_fetchable, pair_number, rule_evidence};
 use foldhash::{HashMap, HashSet};
 
 use super::site::{Parts, Site};

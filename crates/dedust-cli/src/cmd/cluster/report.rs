@@ -6,7 +6,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::io;
 
-use dedust_learn::{Clusters, EvidenceKind, EvidenceKinds};
+use dedust_learn::support::Clusters;
+use dedust_learn::{EvidenceKind, EvidenceKinds};
 use foldhash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 

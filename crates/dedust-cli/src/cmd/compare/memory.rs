@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use clap::ValueEnum as _;
 use dedust_eval::compare::DividedSite;
-use dedust_learn::support::StoredRow;
-use dedust_learn::{CrawlStore, Learner, PARTS, SampleSize};
+use dedust_learn::CrawlStore;
+use dedust_learn::support::{Learner, PARTS, SampleSize, StoredRow};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::slice;
 
 use dedust_eval::metrics::{LabelScore, score_labels};
-use dedust_learn::{Clusterer, EvidenceKind};
+use dedust_learn::EvidenceKind;
+use dedust_learn::support::Clusterer;
 use foldhash::HashMap;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_128;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use dedust::RuleSet;
 use dedust::rules::{Displaced, Kept};
-use dedust_learn::{ChangedOption, LearnOptions};
+use dedust_learn::LearnOptions;
+use dedust_learn::support::ChangedOption;
 
 use super::LearnArgs;
 use crate::failure::{Refusal, option_name};

@@ -13,7 +13,8 @@ use std::str::FromStr;
 
 use anyhow::Context as _;
 use dedust_io::OutputFile;
-use dedust_learn::{CrawlShard, CrawlStore, LearnOptions, Sightings, StoredCrawl, StoredSite, Trainer};
+use dedust_learn::support::{CrawlShard, Sightings, StoredSite};
+use dedust_learn::{CrawlStore, LearnOptions, StoredCrawl, Trainer};
 use serde::{Deserialize, Serialize};
 
 use super::LearnArgs;

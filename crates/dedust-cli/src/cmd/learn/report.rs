@@ -6,10 +6,8 @@ use std::cmp::Reverse;
 use std::io;
 
 use dedust::rules::{Edit, Evidence, Promise, SiteRules};
-use dedust_learn::{
-    EvidenceKinds, Form, LearnOptions, Preference, SiteReport, Training, UnmetPreference, UnmetReason,
-    failure_bound,
-};
+use dedust_learn::support::{Form, UnmetPreference, UnmetReason, failure_bound};
+use dedust_learn::{EvidenceKinds, LearnOptions, Preference, SiteReport, Training};
 use serde::Serialize;
 
 use super::LearnArgs;

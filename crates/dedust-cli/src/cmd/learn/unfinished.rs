@@ -15,10 +15,8 @@ use anyhow::Context as _;
 use dedust::RuleSet;
 use dedust_crawl::ReadPosition;
 use dedust_io::OutputFile;
-use dedust_learn::{
-    CrawlStore, LearnOptions, PARTS, Progress, SiteReport, StoredCrawl, StoredSite, SuspendedStore, Trainer,
-    Training,
-};
+use dedust_learn::support::{PARTS, StoredSite, SuspendedStore};
+use dedust_learn::{CrawlStore, LearnOptions, Progress, SiteReport, StoredCrawl, Trainer, Training};
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
