@@ -12,10 +12,10 @@ use dedust::{ParsedUrl, site_of};
 use foldhash::HashMap;
 use rayon::prelude::*;
 
-use crate::crawl::is_of_the_web;
 use crate::evidence::EvidenceKinds;
 use crate::label::{Clues, LabelBuilder, Labels};
 use crate::link_targets::LinkTargets;
+use crate::observed::is_of_the_web;
 
 const NO_CLUSTER: u32 = u32::MAX;
 

@@ -5,9 +5,9 @@ The rows of a site are sorted by a hash of their URL before anything is numbered
 give the same corpus, number by number.
 */
 
+use dedust::ParsedUrl;
 use dedust::errors::ParseUrlError;
 use dedust::support::{Interner, Separators};
-use dedust::{ParsedUrl, site_of};
 use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -15,10 +15,9 @@ use crate::corpus::{Corpus, NO_LABEL, UrlList};
 use crate::evidence::EvidenceKinds;
 use crate::host_links::HostLinks;
 use crate::label::{Clues, LabelBuilder};
-use crate::link_targets::LinkTargets;
+use crate::observed::Observed;
 use crate::rows::RowBuilder;
 use crate::text_hash::TextHash;
-use crate::thresholds::crawl::{MAX_URL_BYTES, MAX_URL_PARTS};
 
 /// Observations of any number of sites.
 ///
@@ -39,8 +38,7 @@ pub struct Crawl {
     kinds: EvidenceKinds,
     hashes: HashMap<Box<[u8]>, TextHash>,
     sites: HashMap<Box<[u8]>, SiteCrawl>,
-    url: ParsedUrl,
-    links: LinkTargets,
+    observed: Observed,
 }
 
 #[derive(Debug)]
@@ -57,13 +55,7 @@ struct SiteCrawl {
 impl Crawl {
     /// A crawl whose duplicate labels come from these kinds of evidence.
     pub fn new(kinds: EvidenceKinds) -> Self {
-        Self {
-            kinds,
-            hashes: HashMap::default(),
-            sites: HashMap::default(),
-            url: ParsedUrl::default(),
-            links: LinkTargets::default(),
-        }
+        Self { kinds, hashes: HashMap::default(), sites: HashMap::default(), observed: Observed::default() }
     }
 
     /// The same, where texts of a site are hashed in a way of its own.
@@ -86,21 +78,20 @@ impl Crawl {
         clues: &Clues<'_>,
         time: Option<&[u8]>,
     ) -> Result<(), ParseUrlError> {
-        let Self { kinds, hashes, sites, url: parsed, links } = self;
-        parsed.parse_from(url)?;
-        if !is_of_the_web(parsed) || is_too_long(parsed) {
+        let Self { kinds, hashes, sites, observed } = self;
+        if !observed.read(url, clues)? {
             return Ok(());
         }
-        links.resolve(parsed, clues);
-        let name = site_of(parsed.host());
+        let name = observed.site();
         if !sites.contains_key(name) {
             let hash = hashes.get(name).copied().unwrap_or_default();
             sites.insert(name.into(), SiteCrawl::new(*kinds, hash));
         }
         if let Some(site) = sites.get_mut(name) {
-            site.observe(parsed.as_bytes(), &links.within(clues), time);
+            let Observed { url, links, .. } = observed;
+            site.observe(url.as_bytes(), &links.within(clues), time);
             for target in [links.canonical(), links.redirect()].into_iter().flatten() {
-                site.host_links.observe(parsed, target);
+                site.host_links.observe(url, target);
             }
         }
         Ok(())
@@ -127,20 +118,6 @@ impl Crawl {
         sites.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         sites
     }
-}
-
-/// Whether there is anything to learn from a URL: not from others, such as `mailto:`.
-pub(crate) fn is_of_the_web(url: &ParsedUrl) -> bool {
-    matches!(url.scheme(), b"http" | b"https" | b"ftp" | b"ws" | b"wss")
-}
-
-/// Whether a URL has more bytes or parts than a page is named by.
-pub(crate) fn is_too_long(url: &ParsedUrl) -> bool {
-    let url = url.as_bytes();
-    // Most URLs have fewer bytes than that.
-    url.len() > MAX_URL_PARTS
-        && (url.len() > MAX_URL_BYTES
-            || url.iter().filter(|byte| matches!(byte, b'/' | b'?' | b'&' | b';')).count() > MAX_URL_PARTS)
 }
 
 impl SiteCrawl {

@@ -19,7 +19,6 @@ The same observations in any order give the same corpora, however they were deal
 mod census;
 mod draw;
 mod mirrors;
-mod observed;
 mod plan;
 mod record;
 mod sample_size;
@@ -31,7 +30,6 @@ mod suspended;
 pub use self::census::Census;
 pub use self::draw::Groups;
 pub use self::mirrors::{MirrorSite, NamedMirror, ParseMirrorError};
-pub use self::observed::Purpose;
 pub use self::plan::{SampleError, SamplePlan, SiteSample};
 pub use self::record::StoredRow;
 pub use self::sample_size::{SampleSize, SiteSize};
@@ -49,12 +47,12 @@ use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use self::mirrors::Mirrors;
-use self::observed::Observed;
 use self::record::Record;
 use self::stored::{Part, PartFile};
 use crate::crawl::Crawl;
 use crate::evidence::EvidenceKinds;
 use crate::label::Clues;
+use crate::observed::Observed;
 use crate::thresholds;
 
 /// Parts that a crawl is dealt out to.

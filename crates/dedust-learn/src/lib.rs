@@ -48,6 +48,7 @@ mod learner;
 mod likeness;
 mod link_targets;
 mod minhash;
+mod observed;
 mod options;
 mod pair_counts;
 mod pair_number;

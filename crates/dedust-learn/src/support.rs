@@ -36,9 +36,10 @@ pub use crate::trainer::TrainerBuilder;
 
 // For those that spread a crawl over processes.
 pub use crate::crawl_store::{
-    Census, CrawlShard, Groups, MirrorSite, PARTS, Purpose, SamplePlan, SampleSize, ShardSampler, Sightings,
+    Census, CrawlShard, Groups, MirrorSite, PARTS, SamplePlan, SampleSize, ShardSampler, Sightings,
     SiteSample, SiteSize, Stage, StoredSite, SuspendedStore, find_mirrors,
 };
+pub use crate::observed::Purpose;
 pub use crate::recount::Unchecked;
 
 // For those that settle by fetching what the evidence left open.

@@ -8,10 +8,10 @@ Keeps no observation. What several processes counted is put together by adding i
 use dedust::errors::ParseUrlError;
 use foldhash::HashMap;
 
-use super::observed::{Observed, Purpose};
 use super::sightings::SightingCollector;
 use super::{Sightings, SiteSize, StoredSite};
 use crate::label::Clues;
+use crate::observed::{Observed, Purpose};
 
 /// How many observations there are of each site.
 #[derive(Debug, Default)]

@@ -12,11 +12,14 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::label::{Clues, MainClues};
 use crate::minhash::SKETCH_VALUES;
+use crate::observed::Observed;
 use crate::thresholds::crawl::BLOCK_BYTES;
 
-use super::damaged;
+use super::{SiteSize, damaged, page_of};
 
 /// One observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +31,31 @@ pub(super) struct Record<'a> {
     pub(super) url: &'a [u8],
     pub(super) clues: Clues<'a>,
     pub(super) time: Option<&'a [u8]>,
+}
+
+impl Observed {
+    /// What the observation adds to the size of its site.
+    pub(super) fn size(&self, url: &[u8], clues: &Clues<'_>) -> SiteSize {
+        SiteSize::of_row(url, &self.url, self.page(&self.links.within(clues)))
+    }
+
+    /// The observation as it is stored, of a site with this number.
+    pub(super) fn record<'a>(
+        &'a self,
+        site: u32,
+        url: &'a [u8],
+        clues: &Clues<'a>,
+        time: Option<&'a [u8]>,
+    ) -> Record<'a> {
+        let clues = self.links.within(clues);
+        Record { site, page: self.page(&clues), url, clues, time }
+    }
+
+    /// The same for URLs that the evidence, taken at its word, says are one page.
+    fn page(&self, clues: &Clues<'_>) -> u64 {
+        let page = page_of(clues).or(clues.redirect).or(clues.canonical);
+        xxh3_64(page.unwrap_or(self.url.as_bytes()))
+    }
 }
 
 /// An observation that is kept until it is known whether it is learned from.

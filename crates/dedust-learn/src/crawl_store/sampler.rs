@@ -11,9 +11,9 @@ use dedust::errors::ParseUrlError;
 use foldhash::{HashMap, HashSet};
 
 use super::SamplePlan;
-use super::observed::{Observed, Purpose};
 use super::plan::Drawn;
 use crate::label::Clues;
+use crate::observed::{Observed, Purpose};
 
 /// What observations are drawn for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
