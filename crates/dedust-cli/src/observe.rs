@@ -5,7 +5,7 @@ The one way in for all commands: opens inputs of any format, and tells people wh
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use dedust_crawl::{CrawlRow, ReadCrawlError, ReadPosition, ReadReport, Watch};
+use dedust_crawl::{CrawlRow, LearnError, ReadCrawlError, ReadReport, Watch};
 pub(crate) use dedust_crawl::{RowError, SHOWN};
 use dedust_io::{Format, Input, Preset, ReadError, Reader, RowCounts};
 
@@ -36,31 +36,10 @@ pub(crate) fn read_all(
     printer: &mut Printer,
     observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
 ) -> anyhow::Result<()> {
-    read_by(inputs, args, printer, |opened, reading| dedust_crawl::read_all(opened, reading, observe))
-}
-
-/// Where a reading ended early, and why.
-pub(crate) struct Unread {
-    /// Where it can go on, with the versions of the objects that were opened; `None` if it has to start over.
-    pub(crate) position: Option<(ReadPosition, Vec<(String, String)>)>,
-    pub(crate) cause: anyhow::Error,
-}
-
-/// Like [`read_all`], of files, from where an earlier reading of the same ended.
-pub(crate) fn read_on(
-    files: &[PathBuf],
-    from: ReadPosition,
-    args: &ReadArgs,
-    printer: &mut Printer,
-    observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
-) -> Result<(), Unread> {
-    let files = files.get(from.inputs..).unwrap_or_default();
-    let mut reading = Reading::new(printer, files);
-    let opened = files.iter().map(|input| open(input, args)?.observations());
-    let (mut report, read) = dedust_crawl::read_on(from, opened, &mut reading, observe);
-    drop(reading);
-    let position = report.position.take().map(|position| (position, std::mem::take(&mut report.versions)));
-    finish(&report, read, printer).map_err(|cause| Unread { position, cause })
+    let files = dedust_io::expand(inputs)?;
+    let (_, read) =
+        read_files(&files, args, printer, |opened, reading| dedust_crawl::read_all(opened, reading, observe));
+    finish(read.map_err(LearnError::Read))
 }
 
 /// Like [`read_all`], in the order of the rows and without a look into the pages of archives: for commands that need no more
@@ -71,40 +50,35 @@ pub(crate) fn read_rows(
     printer: &mut Printer,
     observe: impl FnMut(&CrawlRow) -> Result<(), RowError>,
 ) -> anyhow::Result<()> {
-    read_by(inputs, args, printer, |opened, reading| dedust_crawl::read_rows(opened, reading, observe))
+    let files = dedust_io::expand(inputs)?;
+    let (_, read) = read_files(&files, args, printer, |opened, reading| {
+        dedust_crawl::read_rows(opened, reading, observe)
+    });
+    finish(read.map_err(LearnError::Read))
 }
 
-/// Opens all inputs and has them read, by one of the ways of `dedust_crawl`.
-fn read_by(
-    inputs: &[PathBuf],
+/// Opens files and has them read, by one of the ways of `dedust_crawl`. Tells what was read, and what was left out.
+pub(crate) fn read_files<T>(
+    files: &[PathBuf],
     args: &ReadArgs,
     printer: &mut Printer,
-    read: impl FnOnce(
-        &mut dyn Iterator<Item = Result<Reader, ReadError>>,
-        &mut Reading,
-    ) -> (ReadReport, Result<(), ReadCrawlError>),
-) -> anyhow::Result<()> {
-    let inputs = dedust_io::expand(inputs)?;
-    let mut reading = Reading::new(printer, &inputs);
-    let (report, read) =
-        read(&mut inputs.iter().map(|input| open(input, args)?.observations()), &mut reading);
+    read: impl FnOnce(&mut dyn Iterator<Item = Result<Reader, ReadError>>, &mut Reading) -> (ReadReport, T),
+) -> (ReadReport, T) {
+    let mut reading = Reading::new(printer, files);
+    let (report, outcome) =
+        read(&mut files.iter().map(|input| open(input, args)?.observations()), &mut reading);
     drop(reading);
-    finish(&report, read, printer)
+    print(&report, printer);
+    (report, outcome)
 }
 
-/// Tells what was read, and why no more.
-fn finish(
-    report: &ReadReport,
-    read: Result<(), ReadCrawlError>,
-    printer: &mut Printer,
-) -> anyhow::Result<()> {
-    print(report, printer);
+/// What was read, or why it was not.
+pub(crate) fn finish<T>(read: Result<T, LearnError>) -> anyhow::Result<T> {
     // Also where a read failed because it was interrupted.
     interrupt::check()?;
     read.map_err(|error| match error {
-        ReadCrawlError::Read(error) => error.into(),
-        ReadCrawlError::Url(error) => error.into(),
-        error @ ReadCrawlError::NoUrls { .. } => Refusal::new(
+        LearnError::Read(ReadCrawlError::Read(error)) => error.into(),
+        LearnError::Read(error @ ReadCrawlError::NoUrls { .. }) => Refusal::new(
             error.to_string(),
             format!(
                 "it is empty, or nothing follows its header; expected {}, or {}",
@@ -113,6 +87,7 @@ fn finish(
             ),
         )
         .into(),
+        LearnError::Read(error) => error.into(),
         error => error.into(),
     })
 }

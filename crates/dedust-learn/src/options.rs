@@ -210,6 +210,14 @@ impl LearnOptions {
             .collect()
     }
 
+    /// The options among these that are neither the defaults nor `given`: what rules that are learned again repeat.
+    pub fn repeated(&self, given: &impl Serialize) -> Vec<ChangedOption> {
+        let given = fields(given);
+        let mut repeated = self.changes(&Self::default());
+        repeated.retain(|change| !given.contains_key(&change.name));
+        repeated
+    }
+
     /// For the head of a rule file.
     pub(crate) fn to_json(&self) -> Map<String, Value> {
         fields(self)

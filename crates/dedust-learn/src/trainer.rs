@@ -179,8 +179,19 @@ impl Trainer {
         crawl: &StoredCrawl,
         progress: &dyn Progress,
     ) -> Result<Training, TrainStoredError> {
+        self.train_parts(crawl, progress, |part| self.train_part(crawl, part, progress))
+    }
+
+    /// Like [`Trainer::train_stored`], where the caller says what is learned of each of the [`PARTS`]: by [`Trainer::train_part`], or
+    /// before.
+    pub fn train_parts<E: Send>(
+        &self,
+        crawl: &StoredCrawl,
+        progress: &dyn Progress,
+        train_part: impl Fn(usize) -> Result<Training, E> + Send + Sync,
+    ) -> Result<Training, E> {
         progress.start(crawl.sites().len(), crawl.rows());
-        let learned = (0..PARTS).into_par_iter().map(|part| self.train_part(crawl, part, progress));
+        let learned = (0..PARTS).into_par_iter().map(train_part);
         Ok(self.unite(learned.collect::<Result<_, _>>()?))
     }
 

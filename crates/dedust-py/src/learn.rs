@@ -2,28 +2,25 @@
 `Trainer` and `Training`: crawls in, rules and what they save out.
 */
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use dedust::RuleSet;
 use dedust::errors::with_causes;
 use dedust_baselines::{Method, UnknownMethod};
-use dedust_crawl::{ReadReport, read_all};
+use dedust_crawl::{LearnError, Pipeline, ReadReport};
 use dedust_learn::errors::InvalidOption;
-use dedust_learn::support::PARTS;
-use dedust_learn::{EvidenceKinds, LearnOptions, Progress as _, StoredCrawl, Trainer, Training};
+use dedust_learn::{EvidenceKinds, LearnOptions, Trainer, Training};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyMapping;
-use rayon::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::batch::thread_count;
 use crate::errors::{DedustError, ReadError, TrainError, note, warn};
 use crate::html;
-use crate::inputs::{self, ReadOptions, Source};
+use crate::inputs::{self, ReadOptions};
 use crate::rule_set::PyRuleSet;
-use crate::work::{self, Work};
+use crate::work;
 
 /// Sites that a notebook shows.
 const SHOWN_SITES: usize = 50;
@@ -32,10 +29,9 @@ const SHOWN_SITES: usize = 50;
 /// or has the default of the command.
 #[pyclass(frozen, name = "Trainer", module = "dedust")]
 pub(crate) struct PyTrainer {
-    trainer: Trainer,
+    pipeline: Pipeline,
     /// Rules whose decisions and verdicts stay.
     keep: Option<Arc<RuleSet>>,
-    memory_bytes: usize,
     read: ReadOptions,
     threads: usize,
 }
@@ -92,14 +88,11 @@ impl PyTrainer {
         let learner: Method = options.method.parse().map_err(|error: UnknownMethod| {
             PyValueError::new_err(format!("method is {}: {error}", options.method))
         })?;
+        let trainer = Trainer::builder().learner(learner).options(options).build();
+        let trainer = trainer.map_err(|error| invalid(&error))?;
         Ok(Self {
-            trainer: Trainer::builder()
-                .learner(learner)
-                .options(options)
-                .build()
-                .map_err(|error| invalid(&error))?,
+            pipeline: Pipeline::new(trainer).held_bytes(memory.saturating_mul(1_000_000)),
             keep,
-            memory_bytes: memory.saturating_mul(1_000_000),
             read: ReadOptions::new(host, columns.as_ref())?,
             threads: thread_count(threads)?,
         })
@@ -117,11 +110,14 @@ impl PyTrainer {
         let sources = inputs::sources(inputs)?;
         let report = Mutex::new(ReadReport::default());
         let outcome = work::run(py, self.threads, progress, |work| {
-            let (read, crawl) = self.read(sources, work);
+            let opened = inputs::open(sources, &self.read);
+            let opened = opened.map_err(|error| ReadError::new_err(with_causes(&error)))?;
+            let opened = opened.into_iter().map(|open| open());
+            let (read, training) = self.pipeline.learn(opened, &mut work.reading(), work);
             if let Ok(mut report) = report.lock() {
                 *report = read;
             }
-            self.learn(&crawl?, work)
+            training.map_err(|error| not_learned(&error))
         });
         if let Ok(report) = report.into_inner() {
             inputs::log(py, &report)?;
@@ -156,8 +152,7 @@ fn options(py: Python<'_>, earlier: Option<&RuleSet>, given: &Map<String, Value>
         .map_err(|error| PyValueError::new_err(format!("keep: in the options of these rules, {error}")))?;
     let asked = asked.unwrap_or_default();
     let options = asked.with(given).map_err(|error| invalid(&error))?;
-    let mut repeated = asked.changes(&LearnOptions::default());
-    repeated.retain(|change| !given.contains_key(&change.name));
+    let repeated = asked.repeated(given);
     if !repeated.is_empty() {
         let shown: Vec<String> =
             repeated.iter().map(|change| format!("{} {}", change.name, change.is)).collect();
@@ -174,63 +169,27 @@ fn invalid(error: &InvalidOption) -> PyErr {
 
 impl PyTrainer {
     pub(crate) fn inner(&self) -> &Trainer {
-        &self.trainer
+        self.pipeline.trainer()
     }
 
     pub(crate) fn options(&self) -> &LearnOptions {
-        self.trainer.options()
+        self.inner().options()
     }
 
     pub(crate) fn read_options(&self) -> &ReadOptions {
         &self.read
     }
-
-    fn read(&self, sources: Vec<Source>, work: &Work) -> (ReadReport, PyResult<Stored>) {
-        let opened = inputs::open(sources, &self.read);
-        let opened = match opened {
-            Ok(opened) => opened,
-            Err(error) => return (ReadReport::default(), Err(ReadError::new_err(with_causes(&error)))),
-        };
-        let folder = match tempfile::tempdir() {
-            Ok(folder) => folder,
-            Err(error) => return (ReadReport::default(), Err(no_folder(&error))),
-        };
-        let mut store = self.trainer.store().spill_to(folder.path().join("crawl"), self.memory_bytes);
-        let opened = opened.into_iter().map(|open| open());
-        let (report, read) = read_all(opened, &mut work.reading(), |seen| seen.observe_in(&mut store));
-        let crawl = read
-            .map_err(|error| inputs::unreadable(&error))
-            .and_then(|()| store.finish().map_err(|error| no_folder(&error)))
-            .map(|crawl| Stored { crawl, _folder: folder });
-        (report, crawl)
-    }
-
-    fn learn(&self, stored: &Stored, work: &Work) -> PyResult<Training> {
-        let Stored { crawl, .. } = stored;
-        work.start(crawl.sites().len(), crawl.rows());
-        let learned = (0..PARTS).into_par_iter().map(|part| {
-            if work.is_ended() {
-                return Err(DedustError::new_err("learning was ended"));
-            }
-            let training = self.trainer.train_part(crawl, part, work);
-            training.map_err(|error| TrainError::new_err(with_causes(&error)))
-        });
-        Ok(self.trainer.unite(learned.collect::<PyResult<_>>()?))
-    }
 }
 
-/// A crawl, and the folder for what memory had no room for.
-struct Stored {
-    crawl: StoredCrawl,
-    _folder: tempfile::TempDir,
-}
-
-fn no_folder(error: &std::io::Error) -> PyErr {
-    let folder: PathBuf = std::env::temp_dir();
-    DedustError::new_err(format!(
-        "cannot put what was read into the folder {}: {error}; name another by the variable TMPDIR",
-        folder.display()
-    ))
+/// An exception for a crawl of which nothing was learned.
+fn not_learned(error: &LearnError) -> PyErr {
+    match error {
+        LearnError::Read(error) => inputs::unreadable(error),
+        LearnError::Store { .. } => {
+            DedustError::new_err(format!("{}; name another by the variable TMPDIR", with_causes(error)))
+        }
+        error => TrainError::new_err(with_causes(error)),
+    }
 }
 
 /// Kinds of evidence by their names.

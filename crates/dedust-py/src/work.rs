@@ -82,6 +82,10 @@ impl Progress for Work {
         self.is_learning.store(true, Ordering::Relaxed);
     }
 
+    fn is_cancelled(&self) -> bool {
+        self.is_ended()
+    }
+
     fn site_done(&self, report: &SiteReport) {
         self.urls.fetch_add(report.observations, Ordering::Relaxed);
     }

@@ -7,7 +7,7 @@ not say. What people decided stays. The rules are written in place of the file, 
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -15,7 +15,7 @@ use std::time::Instant;
 use dedust::RuleSet;
 use dedust::errors::with_causes;
 use dedust_baselines::{Method, UnknownMethod};
-use dedust_crawl::Watch;
+use dedust_crawl::{Pipeline, Watch};
 use dedust_learn::errors::InvalidOption;
 use dedust_learn::{LearnOptions, Progress, SiteReport, Trainer};
 use serde::Serialize;
@@ -23,9 +23,6 @@ use serde::Serialize;
 use crate::error::RulesError;
 use crate::event::Log;
 use crate::live_rules::LiveRules;
-
-/// Memory for URLs that are being read; with more, they are put on disk.
-const HELD_BYTES: usize = 256_000_000;
 
 /// How far learning has come.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -103,11 +100,7 @@ enum LearnError {
     #[error(transparent)]
     Expand(#[from] dedust_io::ReadError),
     #[error(transparent)]
-    Read(#[from] dedust_crawl::ReadCrawlError),
-    #[error("cannot put what was read on disk")]
-    Store(#[from] std::io::Error),
-    #[error(transparent)]
-    Train(#[from] dedust_learn::errors::TrainStoredError),
+    Learn(#[from] dedust_crawl::LearnError),
     #[error(
         "the options that the rule file was learned with cannot be used; correct `options` in the file, or remove them"
     )]
@@ -223,23 +216,19 @@ impl Run {
             .learner(options.method.parse::<Method>().map_err(named)?)
             .options(options.clone())
             .build()?;
-        let changes = options.changes(&LearnOptions::default());
-        let shown = changes.iter().map(|change| format!("{} {}", change.name, change.is)).collect::<Vec<_>>();
+        let repeated = options.repeated(&());
+        let shown =
+            repeated.iter().map(|change| format!("{} {}", change.name, change.is)).collect::<Vec<_>>();
         if !shown.is_empty() {
             log.note("learning_options", format!("with the options of the rule file: {}", shown.join(", ")));
         }
-        let folder = tempfile::Builder::new().prefix(".dedust-learn-").tempdir_in(rules.folder())?;
-        let mut store = trainer.store().spill_to(folder.path().join("crawl"), HELD_BYTES);
+        let pipeline = Pipeline::new(trainer).temporary_in(rules.folder());
         let inputs = dedust_io::expand(crawl)?;
-        let opened = inputs.iter().map(|path: &PathBuf| dedust_crawl::open(Path::new(path), None, &[]));
-        let (_, read) =
-            dedust_crawl::read_all(opened, &mut RunWatch(self), |seen| seen.observe_in(&mut store));
-        read?;
-        let stored = store.finish()?;
+        let opened = inputs.iter().map(|path| dedust_crawl::open(path, None, &[]));
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(cores.saturating_sub(1).max(1)).build()?;
-        let learned = pool.install(|| trainer.train_stored(&stored, self))?;
-        Ok((learned.rules, options))
+        let (_, learned) = pool.install(|| pipeline.learn(opened, &mut RunWatch(self), self));
+        Ok((learned?.rules, options))
     }
 }
 

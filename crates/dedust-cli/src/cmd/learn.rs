@@ -12,8 +12,7 @@ mod unfinished;
 
 use std::time::Instant;
 
-use anyhow::Context as _;
-use dedust_crawl::ReadPosition;
+use dedust_crawl::{Pipeline, Unread};
 use dedust_io::{OutputFile, WriteError};
 use dedust_learn::{StoredCrawl, Trainer, Training};
 
@@ -27,7 +26,7 @@ use crate::interrupt;
 use crate::method::Variant;
 use crate::method::{self, Method};
 use crate::number::{count, counted};
-use crate::observe::{Unread, read_on};
+use crate::observe;
 use crate::printer::Printer;
 use crate::progress::Learning;
 
@@ -188,31 +187,29 @@ fn read(
     unfinished: &Unfinished,
     printer: &mut Printer,
 ) -> anyhow::Result<StoredCrawl> {
-    let held_bytes = args.memory as usize * 1_000_000;
-    let mut store = trainer.store().spill_to(unfinished.folder(), held_bytes);
+    let pipeline = Pipeline::new(trainer.clone()).held_bytes(args.memory as usize * 1_000_000);
     let files = dedust_io::expand(&args.inputs)?;
-    let from = match unfinished.resume_reading(&files)? {
-        Some((from, suspended)) => {
-            printer.note("going on with reading where it ended");
-            store = store.resume(suspended).with_context(|| unfinished.cannot_read())?;
-            from
-        }
-        None => ReadPosition::default(),
-    };
-    let read = read_on(&files, from, &args.read, printer, |row| row.observe_in(&mut store));
-    if let Err(Unread { position, cause }) = read {
-        let kept = position.filter(|(position, _)| Unfinished::is_worth_keeping(position, &store, &files));
-        if let Some((position, versions)) = kept {
-            let noted = unfinished.note_position(position, versions, store);
-            noted.unwrap_or_else(|error| printer.warning(format_args!("{error:#}")));
-        }
-        return Err(cause);
+    let from = unfinished.resume_reading(&files)?;
+    if from.is_some() {
+        printer.note("going on with reading where it ended");
     }
-    let has_spilled = store.has_spilled();
-    let crawl = store.finish().with_context(|| {
-        format!("cannot put what was read into the folder {}", unfinished.folder().display())
-    })?;
-    if has_spilled {
+    let is_read = from.as_ref().map_or(0, |(position, _)| position.inputs);
+    let unread = files.get(is_read..).unwrap_or_default();
+    let (report, read) = observe::read_files(unread, &args.read, printer, |opened, reading| {
+        pipeline.read(unfinished.folder(), from, opened, reading)
+    });
+    let (read, store) = match read {
+        Ok(crawl) => (Ok(crawl), None),
+        Err(Unread { error, store }) => (Err(error), store),
+    };
+    if let Some((position, store)) = report.position.zip(store)
+        && Unfinished::is_worth_keeping(&position, &store, &files)
+    {
+        let noted = unfinished.note_position(position, report.versions, store);
+        noted.unwrap_or_else(|error| printer.warning(format_args!("{error:#}")));
+    }
+    let crawl = observe::finish(read)?;
+    if crawl.is_on_disk() {
         unfinished.note_read(&crawl)?;
     }
     Ok(crawl)

@@ -176,6 +176,11 @@ impl StoredCrawl {
         self.too_long
     }
 
+    /// Whether some observations are on disk, and then all.
+    pub fn is_on_disk(&self) -> bool {
+        self.parts.iter().any(|part| !part.files.is_empty())
+    }
+
     /// The observations of all sites.
     pub fn rows(&self) -> u64 {
         self.sites.iter().map(|site| site.size.rows).sum()

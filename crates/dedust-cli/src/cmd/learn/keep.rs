@@ -36,9 +36,7 @@ pub(super) fn options(
     let asked = asked.unwrap_or_default();
     let options = asked.with(&args.options);
     let options = options.map_err(|error| Refusal::of_option(&error, args.keep.as_deref()))?;
-    let given = options.changes(&asked);
-    let mut repeated = asked.changes(&LearnOptions::default());
-    repeated.retain(|change| given.iter().all(|given| given.name != change.name));
+    let repeated = asked.repeated(&args.options);
     if !repeated.is_empty() {
         let shown = |change: &ChangedOption| format!("{} {}", option_name(&change.name), change.is);
         let shown: Vec<String> = repeated.iter().map(shown).collect();

@@ -15,9 +15,8 @@ use anyhow::Context as _;
 use dedust::RuleSet;
 use dedust_crawl::ReadPosition;
 use dedust_io::OutputFile;
-use dedust_learn::support::{PARTS, StoredSite, SuspendedStore};
+use dedust_learn::support::{StoredSite, SuspendedStore};
 use dedust_learn::{CrawlStore, LearnOptions, Progress, SiteReport, StoredCrawl, Trainer, Training};
-use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -140,11 +139,6 @@ impl Unfinished {
         self.position_path().exists()
     }
 
-    /// What is said of a folder that is not as it was left.
-    pub(super) fn cannot_read(&self) -> String {
-        format!("cannot read {}", self.folder.display())
-    }
-
     fn learned_path(&self, part: usize) -> PathBuf {
         self.folder.join(format!("learned-{part:03}.json"))
     }
@@ -157,7 +151,7 @@ impl Unfinished {
         }
         let Read { sites, .. } = self.load(&path)?;
         let crawl = StoredCrawl::open(options.evidence, options.sample_size(), &self.folder, sites)
-            .with_context(|| self.cannot_read())?;
+            .with_context(|| format!("cannot read {}", self.folder.display()))?;
         Ok(Some(crawl))
     }
 
@@ -245,10 +239,10 @@ impl Unfinished {
         crawl: &StoredCrawl,
         progress: &dyn Progress,
     ) -> anyhow::Result<Training> {
-        progress.start(crawl.sites().len(), crawl.rows());
-        let parts = (0..PARTS).into_par_iter().filter(|part| self.part.is_none_or(|of| of.has(*part)));
-        let learned = parts.map(|part| self.train_part(trainer, crawl, part, progress));
-        Ok(trainer.unite(learned.collect::<anyhow::Result<_>>()?))
+        trainer.train_parts(crawl, progress, |part| match self.part {
+            Some(of) if !of.has(part) => Ok(Training::default()),
+            _ => self.train_part(trainer, crawl, part, progress),
+        })
     }
 
     fn train_part(
