@@ -1,18 +1,14 @@
 /*!
 Numbers as people read them: thousands separated, shares in percent, figures with a fixed precision.
+
+Bytes are by hand: `indicatif` writes two digits of gigabytes, where megabytes can be compared with `--memory`.
 */
+
+use indicatif::HumanCount;
 
 /// `1,204,567`.
 pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(number).to_string()
 }
 
 /// `1,204 rows` or `1 row`.

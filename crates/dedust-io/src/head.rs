@@ -4,6 +4,10 @@ Named fields, one per line, as WARC and HTTP headers have them.
 Takes the lines between the first line of a head and the blank one that ends it. Lenient, as what crawlers met is: line
 ends may be LF alone, a line that starts with white space continues the one before, names are compared in any case, and
 lines without a colon are passed over. Values are bytes.
+
+By hand, since `httparse` refuses a head for one line without a colon, or one that continues another, and wants a whole head in
+one piece. It would save 0.2 microseconds of 0.4 for a head (2,880 heads of WARC files of six tools), where reading a
+page takes a hundred times as long.
 */
 
 use memchr::memchr;

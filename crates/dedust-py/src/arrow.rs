@@ -2,6 +2,9 @@
 Arrow arrays from Python and to Python, by the C data interface and its capsules.
 
 The only unsafe code of the package: capsules hold pointers, and what they point to has to be taken at the word of their name.
+
+By hand, since the crate `pyo3-arrow` (0.20) is made for Arrow 59, where the crate `parquet` here needs Arrow 60: arrays would be
+of two types, which are not the same to the compiler. It brings `numpy` and `chrono-tz`, too.
 */
 #![expect(unsafe_code, reason = "the C data interface hands over pointers")]
 
