@@ -7,7 +7,7 @@ Takes the lines of a text and hands each to the parser of its format. Knows no f
 use std::io;
 
 use crate::bad_row::{NoRow, SourcePosition};
-use crate::format::entry::{LineFormat, LineParser, OpenError, Opening, Parsed};
+use crate::format::entry::{CurrentRow, LineFormat, LineParser, OpenError, Opening, Parsed};
 use crate::line_buffer::{LineBuffer, Next};
 use crate::names::{Layout, NamedColumn};
 use crate::{BadRowReason, DelimitedHeader, Location, Observation, Origin, Preset, ReadError, Text};
@@ -68,7 +68,7 @@ impl LineRows {
         let location = Location::Line(self.lines.line());
         observation.start(location);
         let position = SourcePosition { file: origin.name(), location };
-        self.parser.parse(&mut self.lines, position, observation)
+        self.parser.parse(CurrentRow { lines: &mut self.lines, position, observation })
     }
 
     /// The tool that is known to write such inputs.

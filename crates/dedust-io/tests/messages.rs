@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fs;
 use std::io::{Cursor, Read, Write as _};
 
-use dedust_io::{Input, Observation, OutputFile, WriteError, open};
+use dedust_io::{Format, Input, Observation, OutputFile, WriteError, open};
 
 /// All messages of an input, in order: bad rows, bad columns, and what ended reading.
 fn messages(name: &str, source: impl Read + Send + 'static) -> Vec<String> {
@@ -226,11 +226,12 @@ fn access_logs() {
 
 #[test]
 fn formats_that_are_not_read() {
+    let formats = Format::list();
+    assert!(formats.starts_with("a WARC file, an ARC file, a CDX index,"), "{formats}");
+    assert!(formats.contains(" CSV, TSV, ") && formats.ends_with(" or a list of URLs"), "{formats}");
+    assert_eq!(formats.contains("an Arrow file"), cfg!(feature = "arrow"), "{formats}");
     let binary = format!(
-        "a.jpg does not look like any supported format, expected a WARC file, an ARC file, a CDX index, a CDXJ \
-     index, a Parquet file, {}JSON Lines, a JSON array, CSV, TSV, an access log, a Heritrix crawl.log, a dump \
-     of a Nutch CrawlDb or a list of URLs, plain or compressed with gzip or zstd",
-        if cfg!(feature = "arrow") { "an Arrow file, " } else { "" }
+        "a.jpg does not look like any supported format, expected {formats}, plain or compressed with gzip or zstd"
     );
     for (name, start, message) in [
         ("a.jpg", &b"\xff\xd8\xff\xe0\0\x10JFIF"[..], binary.as_str()),

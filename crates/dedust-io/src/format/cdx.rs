@@ -16,14 +16,13 @@ may stand on any line, since indexes are merged; without one, 11, 10, 9 and 7 fi
 use std::io;
 
 use super::entry::{
-    AddedValues, CopyRows, FormatEntry, LineFormat, LineParser, Parsed, RowFormat, split_end,
+    AddedValues, CopyRows, CurrentRow, FormatEntry, LineFormat, LineParser, Parsed, RowFormat, split_end,
 };
 use super::json_object::{self, Keys};
 use super::jsonl;
 use super::sniff::{Beginning, Sign};
 use crate::archive::{is_web, set_digest};
 use crate::bad_row::{BadRowReason, SourcePosition};
-use crate::line_buffer::LineBuffer;
 use crate::{Column, Observation, Preset, timestamp};
 
 pub(super) static CDX: FormatEntry = FormatEntry {
@@ -79,13 +78,8 @@ struct Cdx {
 }
 
 impl LineParser for Cdx {
-    fn parse(
-        &mut self,
-        lines: &mut LineBuffer,
-        _: SourcePosition<'_>,
-        observation: &mut Observation,
-    ) -> io::Result<Parsed> {
-        Ok(self.parse_line(lines.row(), observation))
+    fn parse(&mut self, row: CurrentRow<'_>) -> io::Result<Parsed> {
+        Ok(self.parse_line(row.lines.row(), row.observation))
     }
 
     fn preset(&self) -> Option<Preset> {
@@ -179,13 +173,8 @@ struct Cdxj {
 }
 
 impl LineParser for Cdxj {
-    fn parse(
-        &mut self,
-        lines: &mut LineBuffer,
-        position: SourcePosition<'_>,
-        observation: &mut Observation,
-    ) -> io::Result<Parsed> {
-        Ok(parse_json(lines.row(), position, &mut self.keys, observation))
+    fn parse(&mut self, row: CurrentRow<'_>) -> io::Result<Parsed> {
+        Ok(parse_json(row.lines.row(), row.position, &mut self.keys, row.observation))
     }
 }
 

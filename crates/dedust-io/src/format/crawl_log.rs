@@ -12,12 +12,10 @@ were looked up and files that were fetched before others (`P`) are no pages and 
 
 use std::io;
 
-use super::entry::{FormatEntry, LineFormat, LineParser, Parsed, RowFormat};
+use super::entry::{CurrentRow, FormatEntry, LineFormat, LineParser, Parsed, RowFormat};
 use super::sniff::Sign;
 use crate::archive::{is_web, set_digest};
-use crate::bad_row::{BadRowReason, SourcePosition};
-use crate::line_buffer::LineBuffer;
-use crate::{Column, Observation};
+use crate::{BadRowReason, Column, Observation};
 
 pub(super) static FORMAT: FormatEntry = FormatEntry {
     name: "a Heritrix crawl.log",
@@ -49,13 +47,8 @@ struct Redirect {
 }
 
 impl LineParser for Redirect {
-    fn parse(
-        &mut self,
-        lines: &mut LineBuffer,
-        _: SourcePosition<'_>,
-        observation: &mut Observation,
-    ) -> io::Result<Parsed> {
-        Ok(parse(lines.row(), self, observation))
+    fn parse(&mut self, row: CurrentRow<'_>) -> io::Result<Parsed> {
+        Ok(parse(row.lines.row(), self, row.observation))
     }
 
     fn parse_more(&mut self, observation: &mut Observation) -> bool {

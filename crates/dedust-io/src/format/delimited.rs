@@ -17,8 +17,8 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter, memchr3, memmem};
 
 use super::entry::{
-    AddedValues, CopyRows, FormatEntry, LineFormat, LineParser, OpenError, Opening, Parsed, RowFormat,
-    split_end,
+    AddedValues, CopyRows, CurrentRow, FormatEntry, LineFormat, LineParser, OpenError, Opening, Parsed,
+    RowFormat, split_end,
 };
 use super::sniff::Sign;
 use crate::bad_row::{BadRowReason, SourcePosition, shorten_quoted};
@@ -120,12 +120,7 @@ impl Delimited {
 }
 
 impl LineParser for Delimited {
-    fn parse(
-        &mut self,
-        lines: &mut LineBuffer,
-        position: SourcePosition<'_>,
-        observation: &mut Observation,
-    ) -> io::Result<Parsed> {
+    fn parse(&mut self, CurrentRow { lines, position, observation }: CurrentRow<'_>) -> io::Result<Parsed> {
         let result = match self.splitter.split(lines)? {
             true => self.fill(lines.row(), position, observation),
             false => Err(BadRowReason::StrayQuote),

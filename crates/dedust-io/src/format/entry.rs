@@ -92,15 +92,20 @@ impl From<io::Error> for OpenError {
 /// What was made of a row. `None`: it shows no page, as a header or a remark.
 pub(crate) type Parsed = Option<Result<(), BadRowReason>>;
 
+/// A row to be read.
+pub(crate) struct CurrentRow<'a> {
+    /// It starts with the current line, which is not blank.
+    pub(crate) lines: &'a mut LineBuffer,
+    /// Where that is, for messages.
+    pub(crate) position: SourcePosition<'a>,
+    /// What is to be filled.
+    pub(crate) observation: &'a mut Observation,
+}
+
 /// Makes observations of lines.
 pub(crate) trait LineParser: Send {
-    /// Reads the row that starts with the current line of `lines`, which is not blank.
-    fn parse(
-        &mut self,
-        lines: &mut LineBuffer,
-        position: SourcePosition<'_>,
-        observation: &mut Observation,
-    ) -> io::Result<Parsed>;
+    /// Reads a row.
+    fn parse(&mut self, row: CurrentRow<'_>) -> io::Result<Parsed>;
 
     /// Makes an observation of what the line before told besides its own. `false`: it told nothing.
     fn parse_more(&mut self, _observation: &mut Observation) -> bool {
@@ -130,13 +135,8 @@ pub(crate) trait LineParser: Send {
 
 /// A format of which each line is a row by itself.
 impl<P: FnMut(&[u8], &mut Observation) -> Parsed + Send> LineParser for P {
-    fn parse(
-        &mut self,
-        lines: &mut LineBuffer,
-        _: SourcePosition<'_>,
-        observation: &mut Observation,
-    ) -> io::Result<Parsed> {
-        Ok(self(lines.row(), observation))
+    fn parse(&mut self, row: CurrentRow<'_>) -> io::Result<Parsed> {
+        Ok(self(row.lines.row(), row.observation))
     }
 }
 

@@ -9,14 +9,13 @@ use std::io;
 use serde::de::IgnoredAny;
 
 use super::entry::{
-    AddedValues, CopyRows, FormatEntry, LineFormat, LineParser, Opening, Parsed, RowFormat, split_end,
+    AddedValues, CopyRows, CurrentRow, FormatEntry, LineFormat, LineParser, Opening, Parsed, RowFormat,
+    split_end,
 };
 use super::json_object::{Keys, keys_of, parse};
 use super::sniff::Sign;
-use crate::bad_row::SourcePosition;
-use crate::line_buffer::LineBuffer;
 use crate::names::{Layout, NamedColumn, Names};
-use crate::{Observation, Preset, ReadError};
+use crate::{Preset, ReadError};
 
 pub(super) static LINES: FormatEntry = FormatEntry {
     name: "JSON Lines",
@@ -64,14 +63,9 @@ impl JsonRows {
 }
 
 impl LineParser for JsonRows {
-    fn parse(
-        &mut self,
-        lines: &mut LineBuffer,
-        position: SourcePosition<'_>,
-        observation: &mut Observation,
-    ) -> io::Result<Parsed> {
-        let row = (self.object_on)(lines.row());
-        Ok((!row.is_empty()).then(|| parse(row, position, &mut self.keys, observation)))
+    fn parse(&mut self, row: CurrentRow<'_>) -> io::Result<Parsed> {
+        let object = (self.object_on)(row.lines.row());
+        Ok((!object.is_empty()).then(|| parse(object, row.position, &mut self.keys, row.observation)))
     }
 
     fn preset(&self) -> Option<Preset> {

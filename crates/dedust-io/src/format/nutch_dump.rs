@@ -20,12 +20,10 @@ use std::io;
 
 use memchr::memmem;
 
-use super::entry::{FormatEntry, LineFormat, LineParser, Parsed, RowFormat};
+use super::entry::{CurrentRow, FormatEntry, LineFormat, LineParser, Parsed, RowFormat};
 use super::sniff::Sign;
-use crate::bad_row::{BadRowReason, SourcePosition};
-use crate::line_buffer::LineBuffer;
 use crate::nutch::{NO_SIGNATURE, metadata_column, redirect_in, status_of_state};
-use crate::{Column, Observation};
+use crate::{BadRowReason, Column, Observation};
 
 pub(super) static FORMAT: FormatEntry = FormatEntry {
     name: "a dump of a Nutch CrawlDb",
@@ -46,12 +44,7 @@ struct NutchDump;
 
 impl LineParser for NutchDump {
     /// Reads the lines of one URL.
-    fn parse(
-        &mut self,
-        lines: &mut LineBuffer,
-        _: SourcePosition<'_>,
-        observation: &mut Observation,
-    ) -> io::Result<Parsed> {
+    fn parse(&mut self, CurrentRow { lines, observation, .. }: CurrentRow<'_>) -> io::Result<Parsed> {
         let mut last_len = 0;
         for _ in 0..MAX_LINES {
             let row = lines.row();
