@@ -1,7 +1,7 @@
 /*!
 How fast synthetic sites are written as JSON Lines, on one thread.
 
-`cargo bench -p dedust-eval --bench simulate [-- URLS]`. The sites of the `www10` profile, scaled to about a million URLs
+`cargo bench -p dedust-simulate --bench simulate [-- URLS]`. The sites of the `www10` profile, scaled to about a million URLs
 or `URLS`, go to a sink: observations alone, then with the truth beside them; then one site per phenomenon. What is
 written is counted and checked before it is timed. MB/s are those of the observations, whatever else is written.
 */

@@ -1,7 +1,7 @@
 /*!
 Does the learner lose pages where the evidence lies? Learns from many simulated sites whose pages are known, and counts.
 
-`cargo run --release -p dedust-eval --example lying_sites [-- SITES [FIRST]]`. Of the 1,000 sites, or `SITES`, half
+`cargo run --release -p dedust-simulate --example lying_sites [-- SITES [FIRST]]`. Of the 1,000 sites, or `SITES`, half
 have one lie and half a mix of two to five, all beside honest duplicates, and 1,500 to 4,000 URLs. `FIRST` is the number
 of the first site, for looking at one again. Each is learned from 1, 10, 30, 60 and 100 % of its URLs, chosen by a hash,
 and all of its URLs are normalized. Exits with 1 when any site loses more than 1 % of its pages.

@@ -1,7 +1,7 @@
 /*!
 Is CanonFD right as often as it says? Learns from many simulated sites, whose pages are known, and counts.
 
-`cargo run --release -p dedust-eval --example simulated_sites [-- SITES [FIRST]]`. Of the 1,000 sites, or `SITES`,
+`cargo run --release -p dedust-simulate --example simulated_sites [-- SITES [FIRST]]`. Of the 1,000 sites, or `SITES`,
 half have one phenomenon and half a mix of one to five; a quarter each has labels that are right, or of which 5 % are
 fake and 2 % fragmented, 15 % and 5 %, 30 % and 10 %. `FIRST` is the number of the first site, for looking at one again.
 Exits with 1 when pages were merged wrongly (a share of false pairs above 1 %) on any site, or when more than 5 % of the
