@@ -32,8 +32,8 @@ struct Written {
 
 static WRITTEN: LazyLock<Vec<Written>> = LazyLock::new(|| {
     let files = [
-        include_bytes!("../../crates/dedust/testdata/rules-v1/every-operation.json").as_slice(),
-        include_bytes!("../../crates/dedust/testdata/rules-v1/every-edit.json"),
+        include_bytes!("../../crates/dedust/testdata/rules/every-operation.json").as_slice(),
+        include_bytes!("../../crates/dedust/testdata/rules/every-edit.json"),
         MIRROR,
     ];
     files.map(write).into()

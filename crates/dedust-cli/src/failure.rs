@@ -8,7 +8,7 @@ is an error of the command line itself, with its remedy.
 use std::io;
 use std::path::Path;
 
-use dedust::errors::{InvalidSite, LoadRulesError, OpenRulesError};
+use dedust::errors::{LoadRulesError, OpenRulesError};
 use dedust_io::{ReadError, WriteError};
 use dedust_learn::errors::{InvalidOption, TrainError};
 use dedust_seen::SeenError;
@@ -109,9 +109,6 @@ fn rules_remedy(error: &LoadRulesError) -> Option<&'static str> {
         }
         LoadRulesError::UnsupportedVersion { .. } => {
             "upgrade dedust, or learn the rules again with this version"
-        }
-        LoadRulesError::InvalidSite { source: InvalidSite::Cycle { .. }, .. } => {
-            "remove one of these edits from the file; they are counted from 0"
         }
         LoadRulesError::UnknownField { .. } => {
             "remove it, or correct its name; a newer version of dedust may know it"

@@ -207,7 +207,6 @@ pub(crate) fn refused_with(site: &str, edits: &[Edit], error: InvalidSite) -> Re
     let indexes = match &error {
         InvalidSite::Edit { index, source: InvalidEdit::NeverMade { by, .. } } => vec![*by, *index],
         InvalidSite::Edit { index, .. } => vec![*index],
-        InvalidSite::Cycle { indexes } => indexes.clone(),
         _ => Vec::new(),
     };
     let named = indexes.into_iter().filter_map(|index| Some((index, edits.get(index)?)));

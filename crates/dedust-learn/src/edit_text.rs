@@ -5,19 +5,27 @@ What must be true of a URL comes first, then a colon, then what is changed, in o
 `{path_1.digits[-1] * 20 - 20}` what is made of it, `{path_2..}` the path from a segment on.
 */
 
-use dedust::rules::{Area, Change, Count, Edit, Mapped, PathPart, Replace, Source, Spelling, Test, Value};
-use dedust::support::{Mirror, Rule};
+use dedust::rules::{
+    Area, Change, Closed, Count, Edit, Mapped, PathPart, Replace, Source, Spelling, Test, Value,
+};
+use dedust::support::Mirror;
 
 /// The edit on one line.
 pub fn edit_text(edit: &Edit) -> String {
-    if let Some(rule) = Rule::of(edit) {
-        return format!("{} -> {}", rule.pattern, rule.rewrite);
-    }
     if Mirror::of(edit).is_some() {
         return edit.to_string();
     }
-    let when: Vec<String> = edit.when.iter().map(|(spot, test)| test_text(&spot.to_string(), test)).collect();
-    let change: Vec<String> = edit.change.iter().map(change_text).collect();
+    let mut when: Vec<String> =
+        edit.when.iter().map(|(spot, test)| test_text(&spot.to_string(), test)).collect();
+    match edit.closed {
+        Closed::No => {}
+        Closed::ExceptParams => when.push("nothing else but parameters".into()),
+        _ => when.push("nothing else".into()),
+    }
+    let mut change: Vec<String> = edit.change.iter().map(change_text).collect();
+    if edit.last {
+        change.push("end".into());
+    }
     match when.is_empty() {
         true => change.join(", "),
         false => format!("{}: {}", when.join(", "), change.join(", ")),
@@ -75,6 +83,7 @@ fn change_text(change: &Change) -> String {
             };
             format!("{of} {to}")
         }
+        Change::Set { key, to } if to.is_empty() => format!("{key} without value"),
         Change::Set { key, to } => format!("{key} = {}", to.iter().map(source_text).collect::<String>()),
         Change::Path(parts) => {
             let parts: Vec<String> = parts.iter().map(part_text).collect();
@@ -87,12 +96,14 @@ fn change_text(change: &Change) -> String {
             let keys: Vec<String> = keys.iter().map(ToString::to_string).collect();
             format!("order {}", keys.join(" "))
         }
-        Change::Replace(Replace { from, to, at_start, at_end }) => {
-            let (start, end) = (if *at_start { "^" } else { "" }, if *at_end { "$" } else { "" });
-            format!("{start}{from}{end} -> {start}{to}{end}")
-        }
+        Change::Replace(list) => list.iter().map(replace_text).collect::<Vec<_>>().join(", "),
         other => format!("{other:?}"),
     }
+}
+
+fn replace_text(Replace { from, to, at_start, at_end }: &Replace) -> String {
+    let (start, end) = (if *at_start { "^" } else { "" }, if *at_end { "$" } else { "" });
+    format!("{start}{from}{end} -> {start}{to}{end}")
 }
 
 fn part_text(part: &PathPart) -> String {

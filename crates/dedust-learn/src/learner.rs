@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use dedust::errors::InvalidSite;
 use dedust::rules::{Edit, Promise, RefusedEdit, SiteRules, SiteSummary};
-use dedust::support::{Rule, without_never_made};
+use dedust::support::without_never_made;
 
 use crate::corpus::Corpus;
 use crate::preference::{PreferredForms, UnmetPreference};
@@ -107,13 +107,6 @@ pub struct Learned {
 }
 
 impl Learned {
-    /// Closed rules, in the order in which they are to be tried.
-    pub fn of_rules(rules: Vec<Rule>) -> Self {
-        let count = rules.len();
-        let edits = rules.into_iter().map(Rule::into_edit).collect();
-        Self { edits, raw_rules: count, qualified_rules: count, ..Self::default() }
-    }
-
     /// The rules of a site, without edits that can never be made because earlier ones take away what they ask for.
     pub fn into_rules(self, summary: SiteSummary) -> Result<SiteRules, InvalidSite> {
         Ok(SiteRules::new(summary, without_never_made(self.edits))?

@@ -39,7 +39,6 @@ mod crawl;
 mod crawl_store;
 mod edit_text;
 mod evidence;
-mod fitting;
 mod hash;
 mod host_links;
 mod known_names;

@@ -12,7 +12,6 @@ use crate::corpus::Corpus;
 // For other learners: rows of interned pairs, counts of pairs, evidence of rules, edits in words.
 pub use crate::corpus::{NO_LABEL, UrlList};
 pub use crate::edit_text::edit_text;
-pub use crate::fitting::fitting;
 pub use crate::learner::{LearnSettings, Learned, Learner};
 pub use crate::pair_counts::{PairCounter, PairCounts, count_pairs};
 pub use crate::pair_number::pair_number;

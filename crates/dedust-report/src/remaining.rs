@@ -9,7 +9,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use dedust::rules::{Edit, Evidence, TokenKey, tokenize};
-use dedust::support::place_edit;
 use dedust::{Normalizer, ParsedUrl, Scratch};
 use dedust_crawl::printable;
 use foldhash::HashMap;
@@ -98,7 +97,7 @@ fn trials(facts: &SiteFacts<'_>) -> Vec<Trial> {
     });
     let tried = not_applied.chain(refused).take(TRIED_EDITS).filter_map(|(reason, sentence, edit)| {
         let mut edits: Vec<Edit> = rules.applied().map(|(_, edit)| edit.clone()).collect();
-        place_edit(&mut edits, Edit { off: None, evidence: Evidence::default(), ..edit });
+        edits.push(Edit { off: None, evidence: Evidence::default(), ..edit });
         Some(Trial { reason, sentence, normalizer: compiled(facts, rules, edits)? })
     });
     let mut trials: Vec<Trial> = tried.collect();

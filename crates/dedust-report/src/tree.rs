@@ -2,9 +2,8 @@
 The pattern tree of a site as a list of nodes: the largest of them, each with the share of its duplicates.
 */
 
-use dedust::support::ValuePattern;
 use dedust::{Normalizer, Scratch};
-use dedust_baselines::{BuildOptions, NodeId, PatternTree};
+use dedust_baselines::{BuildOptions, NodeId, PatternTree, ValuePattern};
 use dedust_crawl::printable;
 use dedust_learn::Corpus;
 use foldhash::{HashMap, HashSet};

@@ -92,10 +92,8 @@ impl Sampler {
         index: usize,
     ) -> Result<Sample, InvalidSite> {
         let edit = &rules.edits()[index];
-        let is_written = edit.replaced().is_some() || writes(edit);
-        let before = rules.edits()[..index].iter().filter(|_| edit.replaced().is_none());
-        let before: Vec<Edit> =
-            before.filter(|before| before.replaced().is_none() || !is_written).cloned().collect();
+        let is_written = writes(edit);
+        let before: Vec<Edit> = rules.edits()[..index].to_vec();
         let joined = Joined::new(site, rules.hosts(), &before, edit.clone())?;
         let mut pairs = if is_written { joined.written(urls, self.max_pairs) } else { Vec::new() };
         if pairs.is_empty() {
@@ -120,9 +118,9 @@ impl Sampler {
     }
 }
 
-/// Whether an edit writes URLs anew.
+/// Whether the URLs that an edit writes are looked at, not those that it brings together: it ends the list, or replaces text.
 fn writes(edit: &Edit) -> bool {
-    edit.change.iter().any(|change| matches!(change, Change::Write(_)))
+    edit.last || edit.change.iter().any(|change| matches!(change, Change::Replace(_)))
 }
 
 /// A copy of `rules` that nothing was said about before. Of a site whose edits can stand together only because some of them were refuted,

@@ -106,7 +106,7 @@ fn rules(apps: &[App]) -> RuleSet {
         (site(number), json!({"edits": edits, "hosts": [format!("{label}.{}", site(number))]}))
     });
     let sites: serde_json::Map<String, Value> = sites.collect();
-    let file = json!({"version": 1, "method": "canonfd", "sites": sites});
+    let file = json!({"version": 2, "method": "canonfd", "sites": sites});
     RuleSet::load(file.to_string().as_bytes()).expect("the edits are valid")
 }
 

@@ -190,7 +190,7 @@ pub fn rules() -> RuleSet {
         format!(r#""{}": {{"edits": [{edits}]}}"#, host(index))
     };
     let sites: Vec<String> = (0..SITES).map(site).collect();
-    let file = format!(r#"{{"version": 1, "method": "canonfd", "sites": {{{}}}}}"#, sites.join(", "));
+    let file = format!(r#"{{"version": 2, "method": "canonfd", "sites": {{{}}}}}"#, sites.join(", "));
     RuleSet::load(file.as_bytes()).expect("the edits are valid")
 }
 

@@ -191,7 +191,7 @@ impl Read for RuleFile<'_> {
             self.text.clear();
             self.at = 0;
             match self.rank {
-                0 => self.text.extend_from_slice(br#"{"version": 1, "method": "by hand", "sites": {"#),
+                0 => self.text.extend_from_slice(br#"{"version": 2, "method": "by hand", "sites": {"#),
                 rank if rank <= self.sites => self.write_site(rank),
                 rank if rank == self.sites + 1 => self.text.extend_from_slice(b"}}"),
                 _ => return Ok(0),
@@ -212,16 +212,16 @@ impl RuleFile<'_> {
             let name = format!(r#""{}""#, FIRST_SEGMENTS[kind]);
             self.rules[kind].replace(&name, &own).replace("SITE", &rank.to_string())
         };
-        let (list, rules): (&str, Vec<String>) = match self.what {
-            What::Rules => ("rules", kinds(rank).map(rule).collect()),
-            What::Edits => ("edits", edits(rank)),
+        let rules: Vec<String> = match self.what {
+            What::Rules => kinds(rank).map(rule).collect(),
+            What::Edits => edits(rank),
         };
         let urls = 1 + self.sites / rank;
         let comma = if rank == 1 { "" } else { "," };
         let summary = format!(
             r#""summary": {{"urls": {urls}, "labelled": {urls}, "pages": 1, "raw_rules": 3, "qualified_rules": 3}}"#
         );
-        let text = format!(r#"{comma}"{}": {{{summary}, "{list}": [{}]}}"#, site(rank), rules.join(","));
+        let text = format!(r#"{comma}"{}": {{{summary}, "edits": [{}]}}"#, site(rank), rules.join(","));
         self.text.extend_from_slice(text.as_bytes());
     }
 }

@@ -29,9 +29,6 @@ pub(crate) trait Encode {
     /// A text of less than 65,535 bytes, or its absence.
     fn put_text(&mut self, text: RawValue<'_>) -> Result<(), TooLarge>;
 
-    /// Bytes of any number, to be read as a whole or stepped over.
-    fn put_block(&mut self, block: &[u8]) -> Result<(), TooLarge>;
-
     /// Overwrites the number at `at`, for what is known only later.
     fn set_u32(&mut self, at: usize, number: usize) -> Result<(), TooLarge>;
 }
@@ -66,12 +63,6 @@ impl Encode for Vec<u8> {
         let length = u16::try_from(text.len()).ok().filter(|&length| length < NOTHING);
         self.put_u16(length.ok_or(TooLarge)?);
         self.extend_from_slice(text);
-        Ok(())
-    }
-
-    fn put_block(&mut self, block: &[u8]) -> Result<(), TooLarge> {
-        self.put_u32(u32::try_from(block.len()).map_err(|_| TooLarge)?);
-        self.extend_from_slice(block);
         Ok(())
     }
 
@@ -127,12 +118,6 @@ impl<'a> Cursor<'a> {
         Self { bytes, at }
     }
 
-    /// All bytes, and the offset from which on it reads.
-    #[inline(always)]
-    pub(crate) fn position(&self) -> (&'a [u8], usize) {
-        (self.bytes, self.at as usize)
-    }
-
     #[inline(always)]
     pub(crate) fn array<const N: usize>(&mut self) -> Option<&'a [u8; N]> {
         let array = array_at(self.bytes, self.at as usize)?;
@@ -166,12 +151,6 @@ impl<'a> Cursor<'a> {
         let bytes = self.bytes.get(self.at as usize..)?.get(..length)?;
         self.at = self.at.wrapping_add(length as u32);
         Some(bytes)
-    }
-
-    #[inline(always)]
-    pub(crate) fn block(&mut self) -> Option<&'a [u8]> {
-        let length = self.u32()? as usize;
-        self.take(length)
     }
 
     #[inline(always)]

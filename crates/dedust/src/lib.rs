@@ -48,7 +48,6 @@ mod program;
 mod rule;
 mod text_buffer;
 mod url;
-mod url_shape;
 mod with_causes;
 
 pub use compiled::{LeftOut, LeftOutReason, holds_compiled, is_compiled};
@@ -82,8 +81,8 @@ pub mod rules {
     pub use crate::rule::{
         AnyValue, Area, Atom, Change, Closed, Count, DEFAULT_RULES_MEMORY, Decided, DecidedEdits,
         DecidedTwice, Decision, DecisionVerb, Displaced, Edit, EditId, Evidence, Example, FORMAT_VERSION,
-        Fetched, Kept, MAX_OPTIONS_BYTES, Mapped, MergeConflict, Merged, Op, Outcome, PathPart, Prefer,
-        Problem, Promise, RefusedEdit, Replace, SiteRules, SiteSummary, Source, Spelling, Spot, Test, Trust,
+        Fetched, Kept, MAX_OPTIONS_BYTES, Mapped, MergeConflict, Merged, Outcome, PathPart, Prefer, Problem,
+        Promise, RefusedEdit, Replace, SiteRules, SiteSummary, Source, Spelling, Spot, Test, Trust,
         ValueClass, Verdict, lint,
     };
     pub use crate::url::{ParamName, TokenKey, Value, tokenize};
@@ -96,10 +95,7 @@ pub mod rules {
 pub mod support {
     pub use crate::interner::Interner;
     pub use crate::program::edits::{EditList, UrlParts};
-    pub use crate::rule::{
-        EditIndex, Mirror, OtherParams, Pattern, Rewrite, Rule, ValuePattern, find_cycle, place_edit,
-        without_never_made,
-    };
+    pub use crate::rule::{EditIndex, Mirror, without_never_made};
     pub use crate::url::{
         RawKey, RawValue, Separators, extension, first_segment, has_subdomains, visit_tokens, write_moved,
     };

@@ -29,10 +29,9 @@ use std::sync::Arc;
 use self::many::Batch;
 use crate::compiled::{Hosts, Image, ImageBuilder, LeftOut, OpenRulesError, add_site, compile};
 use crate::identity_key::{ParamOrder, write_identity_key};
-use crate::program::closed::{CoveringRule, Slots, template};
+use crate::program::Program;
 use crate::program::edits::EditedUrl;
-use crate::program::{MIN_RESULT, Program, Replacement, replace_all};
-use crate::rule::{DEFAULT_RULES_MEMORY, LoadRulesError, RuleSet, each_site, is_slug};
+use crate::rule::{DEFAULT_RULES_MEMORY, LoadRulesError, RuleSet, each_site};
 use crate::text_buffer::TextBuffer;
 use crate::url::{ParseUrlError, ParsedUrl, first_segment, write_moved};
 
@@ -90,10 +89,9 @@ struct OutputBuffers {
 
 #[derive(Clone, Debug, Default)]
 struct Work {
-    slots: Slots,
     params: ParamOrder,
     text: Vec<u8>,
-    replaced: ParsedUrl,
+    moved: ParsedUrl,
     edited: EditedUrl,
 }
 
@@ -243,34 +241,26 @@ impl Normalizer {
         buffers: &'s mut OutputBuffers,
     ) -> &'s [u8] {
         match program {
-            Some(site) if site.has_preparation() => {
-                let program = self.prepare(site, Wanted::Key, url, &mut buffers.work);
-                Self::prepared_key(url, program.as_ref(), buffers)
+            Some(site) if site.is_mirror() => {
+                let program = self.move_url(site, Wanted::Key, url, &mut buffers.work);
+                Self::key_on_site(url, program.as_ref(), buffers)
             }
-            _ => Self::prepared_key(url, program, buffers),
+            _ => Self::key_on_site(url, program, buffers),
         }
     }
 
     #[inline(always)]
-    fn prepared_key<'s>(
+    fn key_on_site<'s>(
         url: &'s ParsedUrl,
         program: Option<&Program<'_>>,
         buffers: &'s mut OutputBuffers,
     ) -> &'s [u8] {
-        if let Some(program) = program
-            && program.has_edits()
-        {
-            let OutputBuffers { work, out, .. } = buffers;
+        let OutputBuffers { work, out, .. } = buffers;
+        if let Some(program) = program {
             return Self::edited_key(program, url, work, out);
         }
-        if let Some(program) = program
-            && url.userinfo().is_some()
-        {
-            return key_without_user(program, url, buffers);
-        }
-        let OutputBuffers { work, out, .. } = buffers;
-        let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
-        write_key(rule.as_ref(), url, work, out)
+        out.clear();
+        write_identity_key(url, &mut work.params, out)
     }
 
     /// The canonical URL of a URL of a site with a program, if it has any.
@@ -282,66 +272,28 @@ impl Normalizer {
         buffers: &'s mut OutputBuffers,
     ) -> &'s [u8] {
         match program {
-            Some(site) if site.has_preparation() => {
-                let program = self.prepare(site, Wanted::Url, url, &mut buffers.work);
-                self.prepared_canonical(url, program.as_ref(), buffers)
+            Some(site) if site.is_mirror() => {
+                let program = self.move_url(site, Wanted::Url, url, &mut buffers.work);
+                self.canonical_on_site(url, program.as_ref(), buffers)
             }
-            _ => self.prepared_canonical(url, program, buffers),
+            _ => self.canonical_on_site(url, program, buffers),
         }
     }
 
     #[inline(always)]
-    fn prepared_canonical<'s>(
+    fn canonical_on_site<'s>(
         &self,
         url: &'s ParsedUrl,
         program: Option<&Program<'_>>,
         buffers: &'s mut OutputBuffers,
     ) -> &'s [u8] {
-        if let Some(program) = program
-            && program.has_edits()
-        {
-            return self.edited_url(program, url, buffers);
+        match program {
+            Some(program) => self.edited_url(program, url, buffers),
+            None => url.as_bytes(),
         }
-        let OutputBuffers { work, out, .. } = buffers;
-        let rule = program.and_then(|program| program.covering_rule(url, &mut work.slots));
-        let Some(rule) = rule.as_ref().filter(|rule| rule.writes() && url.userinfo().is_none()) else {
-            return url.as_bytes();
-        };
-        let is_proven = is_proven(rule, url, &work.slots);
-        out.clear();
-        if template::write(rule, rule.url(), url, &mut work.slots, out).is_err() {
-            return url.as_bytes();
-        }
-        // A key that is twice as long must not be too long for the one of the two URLs.
-        let is_proven = is_proven && out.as_bytes().len() <= MIN_RESULT / 2;
-        // Of rules in a file this is as true as whoever compiled them wanted.
-        if !is_proven && !self.stays(rule, url, buffers) {
-            return url.as_bytes();
-        }
-        buffers.out.as_bytes()
     }
 
-    /// Whether the URL in `out`, which `rule` made of `url`, stands for the same page by the rules themselves and stays
-    /// as it is.
-    fn stays(&self, rule: &CoveringRule<'_>, url: &ParsedUrl, buffers: &mut OutputBuffers) -> bool {
-        let OutputBuffers { work, out, again, again_out, key, .. } = buffers;
-        let key = write_key(Some(rule), url, work, key);
-        let Ok(program) = self.parse(out.as_bytes(), Wanted::Url, again, work) else { return false };
-        if again.as_bytes() != out.as_bytes() {
-            return false;
-        }
-        let rule = program.and_then(|program| program.covering_rule(again, &mut work.slots));
-        if write_key(rule.as_ref(), again, work, again_out) != key {
-            return false;
-        }
-        rule.as_ref().filter(|rule| rule.writes()).is_none_or(|rule| {
-            again_out.clear();
-            template::write(rule, rule.url(), again, &mut work.slots, again_out).is_err()
-                || again_out.as_bytes() == again.as_bytes()
-        })
-    }
-
-    /// Reads `url` and does what comes before the rules of its site, which are returned.
+    /// Reads `url`, as one of another site if its own is a mirror of that, and finds the rules of its site.
     #[inline]
     fn parse(
         &self,
@@ -353,7 +305,7 @@ impl Normalizer {
         parsed.parse_from(url)?;
         let program = self.program_of(parsed);
         Ok(match &program {
-            Some(site) if site.has_preparation() => self.prepare(site, wanted, parsed, work),
+            Some(site) if site.is_mirror() => self.move_url(site, wanted, parsed, work),
             _ => program,
         })
     }
@@ -373,61 +325,26 @@ impl Normalizer {
         Ok(())
     }
 
-    /// Does what comes before rules: a URL of a mirror becomes one of the original, then text of it is
-    /// replaced. The rules to go on with.
+    /// Takes a URL of a mirror for one of the original. The rules to go on with.
     #[inline(never)]
-    fn prepare<'p>(
+    fn move_url<'p>(
         &'p self,
-        program: &Program<'p>,
+        mirror: &Program<'p>,
         wanted: Wanted,
         url: &mut ParsedUrl,
         work: &mut Work,
     ) -> Option<Program<'p>> {
-        let mut program = *program;
-        if let Some(original) = program.original() {
-            let has_url = original.is_fetchable && url.userinfo().is_none();
-            if self.ignores_mirrors
-                || original.excepts(first_segment(url))
-                || wanted == Wanted::Url && !has_url
-            {
-                return None;
-            }
-            let Work { text, replaced, .. } = work;
-            text.clear();
-            write_moved(url, program.domain_len, original.site, text);
-            replaced.parse_from(text).ok()?;
-            std::mem::swap(url, replaced);
-            program = self.program_of(url)?;
+        let original = mirror.original()?;
+        let has_url = original.is_fetchable && url.userinfo().is_none();
+        if self.ignores_mirrors || original.excepts(first_segment(url)) || wanted == Wanted::Url && !has_url {
+            return None;
         }
-        if program.replacements() != 0 && url.userinfo().is_none() {
-            self.replace(&program, url, work);
-        }
-        Some(program)
-    }
-
-    /// Replaces text. What becomes of a URL counts only if it is one in safe form, and comes to an end.
-    fn replace(&self, program: &Program<'_>, parsed: &mut ParsedUrl, work: &mut Work) {
-        let Work { text, replaced, .. } = work;
+        let Work { text, moved, .. } = work;
         text.clear();
-        text.extend_from_slice(parsed.as_bytes());
-        if replace_all(Replacement::list(program.bytes, program.replacements()), text)
-            && *text != parsed.as_bytes()
-            && replaced.parse_from(text).is_ok()
-            && replaced.as_bytes() == *text
-            && self.has_same_site(parsed, replaced)
-        {
-            std::mem::swap(parsed, replaced);
-        }
-    }
-
-    fn has_same_site(&self, one: &ParsedUrl, other: &ParsedUrl) -> bool {
-        let domain = |url: &'_ ParsedUrl| self.program_of(url).map(|program| program.domain_len);
-        match (domain(one), domain(other)) {
-            (Some(one_len), Some(other_len)) => {
-                one.host()[one.host().len() - one_len..] == other.host()[other.host().len() - other_len..]
-            }
-            _ => false,
-        }
+        write_moved(url, mirror.domain_len, original.site, text);
+        moved.parse_from(text).ok()?;
+        std::mem::swap(url, moved);
+        self.program_of(url)
     }
 
     /// The rules of the longest domain that the host of `url` is or ends with.
@@ -435,57 +352,4 @@ impl Normalizer {
     fn program_of(&self, url: &ParsedUrl) -> Option<Program<'_>> {
         self.image.index().site(url.padded(), url.parts().host_start as usize, url.parts().host_end as usize)
     }
-}
-
-/// The key of a URL with a user, which rules know nothing of: that of the URL without.
-#[cold]
-fn key_without_user<'s>(program: &Program<'_>, url: &ParsedUrl, buffers: &'s mut OutputBuffers) -> &'s [u8] {
-    let OutputBuffers { work, out, again, .. } = buffers;
-    let (bytes, parts) = (url.as_bytes(), url.parts());
-    work.text.clear();
-    work.text.extend_from_slice(&bytes[..parts.scheme_end as usize + 3]);
-    work.text.extend_from_slice(&bytes[parts.host_start as usize..]);
-    if again.parse_from(&work.text).is_err() {
-        // A URL is still one without its user.
-        out.clear();
-        return out.as_bytes();
-    }
-    let rule = program.covering_rule(again, &mut work.slots);
-    write_key(rule.as_ref(), again, work, out)
-}
-
-/// The key of a URL that `rule` covers, if any does. Its slots are those in `work`; `out` may be needed.
-#[inline]
-fn write_key<'s>(
-    rule: Option<&CoveringRule<'_>>,
-    url: &'s ParsedUrl,
-    work: &mut Work,
-    out: &'s mut TextBuffer,
-) -> &'s [u8] {
-    out.clear();
-    if rule.is_some_and(|rule| template::write(rule, rule.key, url, &mut work.slots, out).is_ok()) {
-        return out.as_bytes();
-    }
-    out.clear();
-    write_identity_key(url, &mut work.params, out)
-}
-
-/// URLs longer than this are never taken for proven: what is written may be too long to be a URL.
-const MAX_PROVEN_BYTES: usize = 1 << 20;
-
-/// Whether what `rule` makes of this URL needs no check.
-#[inline]
-fn is_proven(rule: &CoveringRule<'_>, url: &ParsedUrl, slots: &Slots) -> bool {
-    // A value that is absent is not written.
-    let is_plain = |slot: u16| !slots.has(slot) || slots.get(url, slot).is_some_and(is_plain);
-    rule.is_proven()
-        && slots.is_plain()
-        && url.as_bytes().len() <= MAX_PROVEN_BYTES
-        && matches!(url.scheme(), b"http" | b"https")
-        && rule.guards().all(is_plain)
-}
-
-/// Whether a value can stand anywhere in a URL and be read as it is.
-fn is_plain(value: &[u8]) -> bool {
-    !matches!(value, b"" | b"." | b"..") && is_slug(value)
 }

@@ -54,28 +54,24 @@ fn allocations_of(work: impl FnOnce()) -> u64 {
     ALLOCATIONS.get() - before
 }
 
-const RULES: &str = r#"{"version": 1, "method": "by hand", "sites": {"example.org": {"rules": [
-    {"pattern": {"scheme": {"is": "http"}, "path_0": {"is": "ignored"}, "q.id": {"any": {"class": "digits"}},
-                 "q.s": {"any": {"class": "text"}}},
-     "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "ignored"},
-                            "q.id": {"copy": "q.id"}, "q.s": "ignore"}},
-     "evidence": EVIDENCE},
-    {"pattern": {"scheme": {"is": "http"}, "path_0": {"is": "dropped"}, "q.id": {"any": {"class": "digits"}},
-                 "q.sid": {"any": {"class": "text", "optional": true}},
-                 "mp.jsessionid": {"any": {"class": "word", "optional": true}}},
-     "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "dropped"},
-                            "q.id": {"copy": "q.id"}}},
-     "evidence": EVIDENCE},
-    {"pattern": {"scheme": {"any": {"class": "word"}}, "sub_0": {"is": "www"}, "path_0": {"is": "index.php"},
-                 "q.title": {"any": {"class": "text"}}},
-     "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "wiki"},
-                            "path_1": {"copy": "q.title"}}},
-     "evidence": EVIDENCE},
-    {"pattern": {"scheme": {"is": "http"}, "path_0": {"any": {"class": {"file": "html"}}}},
-     "rewrite": {"target": {"scheme": {"keep": "http"}, "path_0": {"keep": "thread"}, "path_1": {"join": [
-         {"text": "t-"}, {"atom": {"of": "path_0", "which": {"digits": 0}}}]}}},
-     "evidence": EVIDENCE}
-], "substitutions": [{"from": "&print=1", "to": "", "evidence": EVIDENCE}]},
+const RULES: &str = r#"{"version": 2, "method": "by hand", "sites": {"example.org": {"edits": [
+    {"change": [{"replace": [{"from": "&print=1", "to": ""}]}], "fetchable": true, "evidence": EVIDENCE},
+    {"when": {"scheme": {"is": "http"}, "path_0": {"is": "ignored"}, "q.id": {"any": "digits"}, "q.s": {"any": "text"}},
+     "closed": true, "change": [{"forget": "q.s"}], "last": true, "evidence": EVIDENCE},
+    {"when": {"scheme": {"is": "http"}, "path_0": {"is": "dropped"}, "q.id": {"any": "digits"},
+              "q.sid": {"any": {"class": "text", "optional": true}},
+              "mp.jsessionid": {"any": {"class": "word", "optional": true}}},
+     "closed": true, "change": [{"drop": "q.sid"}, {"drop": "mp.jsessionid"}], "last": true, "fetchable": true, "evidence": EVIDENCE},
+    {"when": {"scheme": {"any": "word"}, "sub_0": {"is": "www"}, "path_0": {"is": "index.php"}, "q.title": {"any": "text"}},
+     "closed": true,
+     "change": [{"path": [{"text": "wiki"}, {"value": {"from": {"of": "q.title"}}}]}, {"drop": "q.title"}, {"drop": "sub_0"},
+                {"set": {"key": "scheme", "to": [{"prefix": "http"}]}}],
+     "last": true, "fetchable": true, "evidence": EVIDENCE},
+    {"when": {"scheme": {"is": "http"}, "path_0": {"any": {"file": "html"}}}, "closed": true,
+     "change": [{"path": [{"text": "thread"}, {"value": {"from": {"prefix": "t-", "of": "path_0", "part": {"digits": 0}}}}]},
+                {"set": {"key": "q.new", "to": []}}],
+     "last": true, "fetchable": true, "evidence": EVIDENCE}
+]},
 "edited.example": {"edits": [
     {"change": [{"drop": "q.sid"}], "fetchable": true, "evidence": EVIDENCE},
     {"change": [{"forget": "q.s"}], "evidence": EVIDENCE},
@@ -153,7 +149,7 @@ fn one_scratch_is_enough_for_any_number_of_urls() {
     );
     assert_eq!(
         normalizer.normalize_with(b"http://example.org/thread_7_a.html", &mut scratch),
-        Ok(&b"http://example.org/thread/t-7"[..]),
+        Ok(&b"http://example.org/thread/t-7?new"[..]),
     );
     assert_eq!(
         normalizer.normalize_with(b"http://example.org/?a=2&print=1", &mut scratch),

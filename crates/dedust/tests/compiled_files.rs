@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use dedust::errors::{DamagedRules, OpenRulesError};
 use dedust::{Normalizer, RuleSet, Scratch, is_compiled};
 
-const EVERY_OPERATION: &[u8] = include_bytes!("../testdata/rules-v1/every-operation.json");
+const EVERY_OPERATION: &[u8] = include_bytes!("../testdata/rules/every-operation.json");
 
 /// Hosts and paths that the rules speak of, and some that they do not.
 fn urls() -> Vec<String> {

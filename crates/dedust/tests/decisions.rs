@@ -62,7 +62,7 @@ fn what_is_not_applied_takes_nothing_away_from_later_edits() {
 fn an_edit_that_is_off_stands_beside_edits_of_any_kind() {
     let rules = load(
         r#"{"change": [{"drop": "q.s"}], "fetchable": true},
-           {"change": [{"replace": {"from": "/index.html", "to": "/"}}], "off": {}},
+           {"change": [{"replace": [{"from": "/index.html", "to": "/"}]}], "off": {}},
            {"change": [{"move": "b.example"}], "off": {}}"#,
     );
     assert_eq!(normalized(&rules, "http://a.example/index.html?s=1"), "http://a.example/index.html");

@@ -160,16 +160,19 @@ fn keys_stay_where_edits_of_keys_run_out_of_room() {
 fn closed_rules_that_write_a_value_many_times_are_not_applied_to_long_ones() {
     let _alone = alone();
     let is_fetchable = [true, false];
-    let join = format!(r#""q.b": {{"join": [{}]}}"#, vec![r#"{"of": "q.a"}"#; 210].join(","));
-    let copies: Vec<String> = (1..250).map(|at| format!(r#""path_{at}": {{"copy": "q.a"}}"#)).collect();
-    let params: Vec<String> = (0..250).map(|at| format!(r#""q.p{at}": {{"copy": "q.a"}}"#)).collect();
-    for (target, is_fetchable) in [join, copies.join(","), params.join(",")]
+    let set = |key: &str, times: usize| {
+        format!(r#"{{"set": {{"key": "{key}", "to": [{}]}}}}"#, vec![r#"{"of": "q.a"}"#; times].join(","))
+    };
+    let value = r#"{"value": {"from": {"of": "q.a"}}}"#;
+    let path = format!(r#"{{"path": [{{"text": "y"}},{}]}}"#, vec![value; 249].join(","));
+    let params: Vec<String> = (0..250).map(|at| set(&format!("q.p{at}"), 1)).collect();
+    for (change, is_fetchable) in [set("q.b", 210), path, params.join(",")]
         .iter()
-        .flat_map(|target| is_fetchable.map(|is| (target, is)))
+        .flat_map(|change| is_fetchable.map(|is| (change, is)))
     {
         let rule = format!(
-            r#"{{"when": {{"scheme": {{"is": "http"}}, "path_0": {{"is": "x"}}, "q.a": {{"any": {{"class": "text", "optional": false}}}}}}, "closed": true,
-                "change": [{{"write": {{"scheme": {{"keep": "http"}}, "path_0": {{"keep": "y"}}, {target}}}}}], "last": true, "fetchable": {is_fetchable}}}"#
+            r#"{{"when": {{"scheme": {{"is": "http"}}, "path_0": {{"is": "x"}}, "q.a": {{"any": "text"}}}}, "closed": true,
+                "change": [{change}], "last": true, "fetchable": {is_fetchable}}}"#
         );
         let normalizer = normalizer(&[rule]);
         assert!(check(&normalizer, "http://a.example/x?a=xy") > 400);

@@ -9,16 +9,15 @@ fn normalizer(sites: &[&str]) -> Normalizer {
         .enumerate()
         .map(|(number, site)| {
             format!(
-                r#""{site}": {{"rules": [{{
-                    "pattern": {{"scheme": {{"is": "http"}}, "path_0": {{"is": "a"}},
-                                 "q.x{number}": {{"any": {{"class": "digits"}}}}}},
-                    "rewrite": {{"target": {{"scheme": {{"keep": "http"}}, "path_0": {{"keep": "a"}}}}}},
+                r#""{site}": {{"edits": [{{
+                    "when": {{"scheme": {{"is": "http"}}, "path_0": {{"is": "a"}}, "q.x{number}": {{"any": "digits"}}}},
+                    "closed": true, "last": true, "fetchable": true, "change": [{{"drop": "q.x{number}"}}],
                     "evidence": {{"urls": 400, "support_pairs": 200, "false_pairs": 0, "groups": 100,
                                   "failed_groups": 0, "failure_bound": 0.0295, "kinds": ["digest"]}}}}]}}"#
             )
         })
         .collect();
-    let file = format!(r#"{{"version": 1, "method": "by hand", "sites": {{{}}}}}"#, sites.join(", "));
+    let file = format!(r#"{{"version": 2, "method": "by hand", "sites": {{{}}}}}"#, sites.join(", "));
     Normalizer::compile(&RuleSet::load(file.as_bytes()).expect("the rules are valid"))
 }
 

@@ -33,7 +33,7 @@ const PIECES: [&str; 18] = [
 ];
 
 fn file() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/rules-v2/every-edit.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/rules/every-edit.json");
     fs::read_to_string(path).unwrap()
 }
 

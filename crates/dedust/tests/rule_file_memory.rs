@@ -27,7 +27,7 @@ struct Made<'p> {
 
 impl<'p> Made<'p> {
     fn sites(parts: u64, part: &'p dyn Fn(u64) -> String) -> Self {
-        let rest = br#"{"version":1,"sites":{"first.example":{}"#.to_vec();
+        let rest = br#"{"version":2,"sites":{"first.example":{}"#.to_vec();
         Self { part, parts, next: 0, end: "}}", rest, read: 0 }
     }
 }
@@ -82,9 +82,9 @@ fn memory_for_a_rule_file_is_limited() {
     is_refused("empty sites", &|number| format!(r#","{number:x}.a":{{}}"#));
     is_refused("edits", &|number| format!(r#","{number}.a":{{"edits":[{}]}}"#, drop(&format!("p{number}"))));
     is_refused("the same edits", &|number| format!(r#","{number}.a":{{"edits":[{}]}}"#, drop("s")));
-    is_refused("rules", &|number| {
+    is_refused("closed edits", &|number| {
         format!(
-            r#","{number}.a":{{"rules":[{{"pattern":{{"scheme":{{"is":"http"}}}},"rewrite":{{"target":{{"scheme":{{"keep":"http"}}}}}},{EVIDENCE}}}]}}"#
+            r#","{number}.a":{{"edits":[{{"when":{{"scheme":{{"is":"http"}}}},"closed":true,"last":true,"change":[],{EVIDENCE}}}]}}"#
         )
     });
     is_refused("many labels", &|number| {
@@ -95,7 +95,9 @@ fn memory_for_a_rule_file_is_limited() {
         format!(r#","{number}.a":{{"hosts":[{hosts}],"edits":[{}]}}"#, drop("s"))
     });
     is_refused("mirrors", &|number| {
-        format!(r#","m{number}.com":{{"mirror":{{"of":"o{number}.com","fetchable":true,{EVIDENCE}}}}}"#)
+        format!(
+            r#","m{number}.com":{{"edits":[{{"change":[{{"move":"o{number}.com"}}],"fetchable":true,{EVIDENCE}}}]}}"#
+        )
     });
     is_refused("refused edits", &|number| {
         let refused = r#"{"change":[],"reason":"","votes":0,"against":0}"#;
@@ -107,7 +109,7 @@ fn memory_for_a_rule_file_is_limited() {
         (0..16).map(|number| format!("\"{number}{}\"", "x".repeat(230))).collect::<Vec<_>>().join(",");
     let mirror = |number: u64, of: &str, except: &str| {
         format!(
-            r#","m{number}.com":{{"mirror":{{"of":"{of}","except":[{except}],"fetchable":true,{EVIDENCE}}}}}"#
+            r#","m{number}.com":{{"edits":[{{"when":{{"path_0":{{"not":[{except}]}}}},"change":[{{"move":"{of}"}}],"fetchable":true,{EVIDENCE}}}]}}"#
         )
     };
     is_refused("exceptions", &|number| match number {
@@ -122,11 +124,11 @@ fn memory_for_a_rule_file_is_limited() {
 
     // One site with entries of one byte, and one without end.
     let entries = "0,".repeat(500_000);
-    let one = format!(r#"{{"version":1,"sites":{{"a.example":{{"rules":[{entries}0]}}}}}}"#);
+    let one = format!(r#"{{"version":2,"sites":{{"a.example":{{"edits":[{entries}0]}}}}}}"#);
     let (refused, peak) = peak_of(|| RuleSet::load_within(one.as_bytes(), 20 * MB));
     assert!(matches!(refused, Err(LoadRulesError::TooMuchMemory { .. })), "{refused:?}");
     assert!(peak < 5 * MB, "{peak} bytes");
-    let part = |number| if number == 0 { r#","long.example":{"rules":["#.into() } else { " ".repeat(999) };
+    let part = |number| if number == 0 { r#","long.example":{"edits":["#.into() } else { " ".repeat(999) };
     let mut file = Made::sites(u64::MAX, &part);
     let (refused, peak) = peak_of(|| Normalizer::compile_from(&mut file).unwrap_err());
     assert_eq!(refused.to_string(), "site `long.example` has more than 32 MiB of JSON");

@@ -1,4 +1,4 @@
-//! Rule files of every released format still load, and do what they did; files that make no sense are refused by name.
+//! Rule files are saved as they were loaded, and do what they did; files that make no sense are refused by name.
 
 #![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
 
@@ -9,13 +9,8 @@ use dedust::errors::{LoadRulesError, with_causes};
 use dedust::rules::Prefer;
 use dedust::{LeftOut, LeftOutReason, Normalizer, RuleSet};
 
-fn version_1(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/rules-v1");
-    fs::read_to_string(folder.join(name)).unwrap()
-}
-
-fn version_2(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/rules-v2");
+fn test_file(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/rules");
     fs::read_to_string(folder.join(name)).unwrap()
 }
 
@@ -26,23 +21,14 @@ fn saved(rules: &RuleSet) -> String {
 }
 
 fn every_operation() -> String {
-    version_1("every-operation.json")
+    test_file("every-operation.json")
 }
 
 #[test]
-fn version_1_is_saved_as_version_2() {
+fn a_file_is_saved_as_it_was_loaded() {
     for name in ["every-operation.json", "every-edit.json"] {
-        let rules = RuleSet::load(version_1(name).as_bytes()).unwrap();
-        assert_eq!(saved(&rules), version_2(name));
-    }
-}
-
-#[test]
-fn version_2_is_saved_as_it_was_loaded() {
-    for name in ["every-operation.json", "every-edit.json"] {
-        let file = version_2(name);
+        let file = test_file(name);
         let rules = RuleSet::load(file.as_bytes()).unwrap();
-        assert_eq!(rules, RuleSet::load(version_1(name).as_bytes()).unwrap());
         assert_eq!(saved(&rules), file);
     }
 }
@@ -67,20 +53,16 @@ fn edits_that_make_no_sense_are_refused_with_the_reason() {
         ),
         (r#"{"change": []}"#, "edit 0 is invalid: there is no change"),
         (
-            r#"{"change": [{"write": {"scheme": {"keep": "http"}}}]}"#,
-            "edit 0 is invalid: an edit that writes URLs anew must be closed",
-        ),
-        (
-            r#"{"change": [{"drop": "q.s"}]}, {"change": [{"replace": {"from": "/index.html", "to": "/"}}]}"#,
-            "edit 1 is invalid: edits that replace text must stand before all others",
-        ),
-        (
-            r#"{"change": [{"replace": {"from": "a", "to": "aa"}}]}"#,
+            r#"{"change": [{"replace": [{"from": "a", "to": "aa"}]}]}"#,
             "edit 0 is invalid: replacing `a` by `aa` makes URLs no shorter",
         ),
         (
-            r#"{"change": [{"replace": {"from": "aa", "to": "a"}}, "unrepeat"]}"#,
-            "edit 0 is invalid: an edit that replaces text, or moves",
+            r#"{"change": [{"set": {"key": "scheme", "to": [{"of": "q.s"}]}}]}"#,
+            "edit 0 is invalid: `` cannot stand in `scheme`",
+        ),
+        (
+            r#"{"change": [{"set": {"key": "path_0", "to": []}}]}"#,
+            "edit 0 is invalid: `(no value)` cannot stand in `path_0`",
         ),
         (
             r#"{"change": [{"move": "b.example"}]}, {"change": [{"drop": "q.s"}]}"#,
@@ -93,11 +75,6 @@ fn edits_that_make_no_sense_are_refused_with_the_reason() {
         (r#"{"change": [{"order": ["path_0"]}]}"#, "edit 0 is invalid: the order names `path_0`"),
         (
             r#"{"change": [{"set": {"key": "q.=", "to": [{"of": "q.id"}]}}]}"#,
-            "edit 0 is invalid: `q.=` is a text in place of a parameter: it can be asked for, read",
-        ),
-        (
-            r#"{"when": {"q.=": {"is": "/a,1"}}, "closed": true, "last": true,
-                "change": [{"write": {"scheme": {"keep": "http"}}}]}"#,
             "edit 0 is invalid: `q.=` is a text in place of a parameter: it can be asked for, read",
         ),
         (
@@ -135,8 +112,8 @@ fn misspelt_edits_are_refused_with_their_place() {
 }
 
 #[test]
-fn edits_of_version_1_do_what_they_did() {
-    let rules = RuleSet::load(version_1("every-edit.json").as_bytes()).unwrap();
+fn edits_do_what_they_did() {
+    let rules = RuleSet::load(test_file("every-edit.json").as_bytes()).unwrap();
     let normalizer = Normalizer::compile(&rules);
     for (url, key, canonical) in [
         ("https://www.E/a/?sid=1&b=1", "http://E/a?b=one", "http://E/a/?b=one"),
@@ -158,12 +135,14 @@ fn edits_of_version_1_do_what_they_did() {
 }
 
 #[test]
-fn version_1_does_what_it_did() {
+fn closed_edits_do_what_they_did() {
     let normalizer = Normalizer::compile(&RuleSet::load(every_operation().as_bytes()).unwrap());
     for (url, canonical) in [
         ("http://a.example/thread_7.html", "http://a.example/showthread.php?t=7"),
         ("https://www.a.example/view?x=1&sid=0123abcd&id=5", "http://a.example/view?x=1&id=5"),
         ("http://a.example/view?id=5&new", "http://a.example/view?id=5"),
+        ("http://a.example/a", "http://a.example/a/?all;b=1"),
+        ("http://a.example/stays?x=1", "http://a.example/stays?x=1"),
         ("http://a.example/p/index.html", "http://a.example/p/"),
         ("http://a.example/view?id=0", "http://a.example/view?id=0"),
         ("http://a.example/thread_x.html", "http://a.example/thread_x.html"),
@@ -182,55 +161,24 @@ fn refusal(file: &str) -> String {
     with_causes(&RuleSet::load(file.as_bytes()).unwrap_err())
 }
 
-/// The file with a rule whose target lacks its first segment.
-fn with_a_gap(file: &str) -> String {
-    let mut file: serde_json::Value = serde_json::from_str(file).unwrap();
-    let target = file.pointer_mut("/sites/a.example/rules/2/rewrite/target").unwrap();
-    target.as_object_mut().unwrap().remove("path_0").unwrap();
-    file.to_string()
-}
-
 #[test]
 fn files_that_make_no_sense_are_refused_by_name() {
     let file = every_operation();
-    assert_eq!(
-        refusal(&file.replacen("\"version\": 1", "\"version\": 3", 1)),
-        "rule file has format version 3, this build reads up to 2"
-    );
-    assert_eq!(
-        refusal(&with_a_gap(&file)),
-        "the rules of site `a.example` are refused: edit 3 is invalid: what is written has `path_1` but not the one before it"
-    );
+    for version in [1, 3] {
+        assert_eq!(
+            refusal(&file.replacen("\"version\": 2", &format!("\"version\": {version}"), 1)),
+            format!("rule file has format version {version}, this build reads version 2")
+        );
+    }
     assert_eq!(
         refusal(&file.replace("\"to\": \"\"", "\"to\": \"index.html/\"")),
         "the rules of site `a.example` are refused: edit 0 is invalid: replacing `index.html` by `index.html/` makes URLs no shorter"
     );
     assert!(
         refusal(&file.replace("\"q.id\"", "\"colour\""))
-            .starts_with("rule 1 of site `a.example` is malformed: ")
+            .starts_with("edit 2 of site `a.example` is malformed: ")
     );
     assert!(refusal("[]").starts_with("not a rule file; expected JSON that starts with {\"version\": 2"));
-}
-
-#[test]
-fn rules_that_undo_each_other_are_refused() {
-    let rule = |from: &str, to: &str| {
-        format!(
-            r#"{{"pattern": {{"scheme": {{"is": "http"}}, "path_0": {{"is": "{from}"}}}},
-                "rewrite": {{"target": {{"scheme": {{"keep": "http"}}, "path_0": {{"keep": "{to}"}}}}}},
-                "evidence": {{"urls": 1, "support_pairs": 1, "false_pairs": 0, "groups": 1, "failed_groups": 0,
-                              "failure_bound": 0.95, "kinds": []}}}}"#
-        )
-    };
-    let file = |rules: &[String]| {
-        format!(r#"{{"version": 1, "sites": {{"a.example": {{"rules": [{}]}}}}}}"#, rules.join(","))
-    };
-    let circle = file(&[rule("x", "y"), rule("z", "x"), rule("y", "x")]);
-    assert_eq!(
-        refusal(&circle),
-        "the rules of site `a.example` are refused: edits 0, 2 rewrite into each other without end"
-    );
-    assert!(RuleSet::load(file(&[rule("x", "y"), rule("z", "x")]).as_bytes()).is_ok());
 }
 
 #[test]
@@ -276,38 +224,29 @@ fn what_would_not_be_applied_is_refused_with_its_place() {
     let colour = "\"colour\":\"red\",";
     let rules = [
         (
-            "\"version\":1,",
+            "\"version\":2,",
             colour,
             "unknown field `colour`, expected `version`, `method`, `options` or `sites`",
         ),
         ("\"a.example\":{", colour, "site `a.example` is malformed: unknown field `colour`"),
         ("\"summary\":{", colour, "site `a.example` is malformed: unknown field `colour`"),
-        ("\"rules\":[{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
-        ("\"any\":{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
-        ("\"framed\":{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
-        ("\"rewrite\":{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
-        ("\"atom\":{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
-        ("\"map\":{", colour, "rule 1 of site `a.example` is malformed: unknown field `colour`"),
-        ("\"evidence\":{", colour, "rule 0 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"edits\":[{", colour, "edit 0 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"any\":{", colour, "edit 1 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"framed\":{", colour, "edit 1 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"set\":{", colour, "edit 1 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"to\":[{", colour, "edit 1 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"map\":{", colour, "edit 2 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"evidence\":{", colour, "edit 0 of site `a.example` is malformed: unknown field `colour`"),
+        ("\"replace\":[{", colour, "edit 0 of site `a.example` is malformed: unknown field `colour`"),
         (
-            "\"substitutions\":[{",
-            colour,
-            "substitution 0 of site `a.example` is malformed: unknown field `colour`",
-        ),
-        (
-            "\"pattern\":{",
+            "\"when\":{",
             "\"scheme\":{\"is\":\"ftp\"},",
-            "rule 0 of site `a.example` is malformed: key `scheme` is there twice",
-        ),
-        (
-            "\"target\":{",
-            "\"scheme\":{\"keep\":\"ftp\"},",
-            "rule 0 of site `a.example` is malformed: key `scheme` is there twice",
+            "edit 1 of site `a.example` is malformed: key `scheme` is there twice",
         ),
         ("\"sites\":{", "\"a.example\":{},", "site `a.example` is there twice"),
-        ("\"version\":1,", "\"sites\":{},", "not a rule file"),
-        ("\"version\":1,", "\"options\":{},\"options\":{},", "not a rule file"),
-        ("\"version\":1,", "\"options\":[],", "`options` is no object of at most 1024 KiB of JSON"),
+        ("\"version\":2,", "\"sites\":{},", "not a rule file"),
+        ("\"version\":2,", "\"options\":{},\"options\":{},", "not a rule file"),
+        ("\"version\":2,", "\"options\":[],", "`options` is no object of at most 1024 KiB of JSON"),
     ];
     let edits = [
         ("\"edits\":[{", colour, "edit 0 of site `edited.example` is malformed: unknown field `colour`"),
@@ -322,7 +261,7 @@ fn what_would_not_be_applied_is_refused_with_its_place() {
             "refused edit 0 of site `edited.example` is malformed: unknown field `colour`",
         ),
     ];
-    let on_one_line = |name: &str| version_1(name).split_whitespace().collect::<String>();
+    let on_one_line = |name: &str| test_file(name).split_whitespace().collect::<String>();
     for (name, cases) in [("every-operation.json", &rules[..]), ("every-edit.json", &edits)] {
         let file = on_one_line(name);
         assert!(RuleSet::load(file.as_bytes()).is_ok(), "{name}");
@@ -337,25 +276,17 @@ fn what_would_not_be_applied_is_refused_with_its_place() {
     }
 }
 
-/// Rules have room for 255 checks of a kind.
 #[test]
 fn sites_that_are_too_large_are_named() {
-    let keys = |count: usize, text: &str| {
-        (0..count).map(|number| format!(r#""q.p{number}": {{"{text}": "x"}}"#)).collect::<Vec<_>>().join(", ")
-    };
-    let site = |count: usize| {
+    let site = |length: usize| {
         format!(
-            r#"{{"rules": [{{"pattern": {{"scheme": {{"is": "http"}}, {}}},
-                "rewrite": {{"target": {{"scheme": {{"keep": "http"}}, {}}}}},
-                "evidence": {{"urls": 9, "support_pairs": 4, "false_pairs": 0, "groups": 4, "failed_groups": 0,
-                              "failure_bound": 0.53, "kinds": ["digest"]}}}}]}}"#,
-            keys(count, "is"),
-            keys(count, "keep")
+            r#"{{"edits": [{{"when": {{"path_0": {{"is": "{}"}}}}, "change": [{{"drop": "q.s"}}]}}]}}"#,
+            "x".repeat(length)
         )
     };
     let file = format!(
-        r#"{{"version": 1, "method": "by hand", "sites": {{"large.example": {}, "small.example": {}}}}}"#,
-        site(300),
+        r#"{{"version": 2, "method": "by hand", "sites": {{"large.example": {}, "small.example": {}}}}}"#,
+        site(1 << 16),
         site(3)
     );
     for normalizer in [
@@ -372,7 +303,7 @@ fn sites_that_are_too_large_are_named() {
 fn rules_hold_on_the_hosts_that_are_named() {
     let file = |hosts: &str| {
         format!(
-            r#"{{"version": 1, "method": "by hand", "sites": {{"corp.example": {{"hosts": [{hosts}], "edits": [
+            r#"{{"version": 2, "method": "by hand", "sites": {{"corp.example": {{"hosts": [{hosts}], "edits": [
                 {{"change": [{{"map": {{"of": "sub_1", "values": [{{"is": "www"}}]}}}}], "fetchable": true,
                   "evidence": {{"urls": 9, "support_pairs": 9, "false_pairs": 0, "groups": 9, "failed_groups": 0, "failure_bound": 0.1, "kinds": []}}}},
                 {{"change": [{{"drop": "q.x"}}], "fetchable": true,
@@ -452,30 +383,5 @@ fn an_edit_that_is_never_made_is_found_in_a_long_list() {
     assert_eq!(
         with_causes(&error),
         "the rules of site `a.example` are refused: edit 9002 is invalid: it is never made: edit 0 takes `q.sid` away first"
-    );
-}
-
-/// Closed edits are compared with those that ask for what they write; where that is nearly all of them, with none.
-#[test]
-fn closed_edits_that_may_all_cover_what_others_write_are_refused() {
-    let rule = |number: usize, path: &str| {
-        format!(
-            r#"{{"when": {{"scheme": {{"is": "http"}}, "path_0": {path}, "q.a": {{"any": "text"}}}}, "closed": true, "last": true,
-                "fetchable": true, "change": [{{"write": {{"scheme": {{"keep": "http"}}, "path_0": {{"keep": "s{number}"}}}}}}]}}"#
-        )
-    };
-    let apart: Vec<String> =
-        (0..9000).map(|number| rule(number, &format!(r#"{{"is": "s{number}"}}"#))).collect();
-    let rules = RuleSet::load(site_of_edits(&apart).as_bytes()).unwrap();
-    let normalizer = Normalizer::compile(&rules);
-    assert_eq!(normalizer.normalize("http://a.example/s8999?a=1").unwrap(), "http://a.example/s8999");
-    let text = r#"{"any": "text"}"#;
-    let all: Vec<String> =
-        (0..3000).map(|number| rule(number, text).replace(r#", "q.a": {"any": "text"}"#, "")).collect();
-    let error = RuleSet::load(site_of_edits(&all).as_bytes()).unwrap_err();
-    assert_eq!(
-        with_causes(&error),
-        "the rules of site `a.example` are refused: of 3000 closed edits too many may cover what others write to be \
-         compared: leave some out, or ask for values that tell them apart"
     );
 }

@@ -25,7 +25,7 @@ fn what_is_saved_fits() {
     let mut schemas = Schemas::new();
     let schema = schema(&mut schemas);
     for name in ["every-operation.json", "every-edit.json"] {
-        let file = in_crate(&format!("testdata/rules-v2/{name}"));
+        let file = in_crate(&format!("testdata/rules/{name}"));
         assert!(
             schemas.validate(&file, schema).is_ok(),
             "{name}: {}",
@@ -61,6 +61,10 @@ fn both_take_and_refuse_the_same_edits() {
         (r#"{"change": [{"dorp": "q.sid"}]}"#, false),
         (r#"{"change": [{"drop": "query.sid"}]}"#, false),
         (r#"{"change": []}"#, false),
+        (r#"{"change": [], "last": true}"#, true),
+        (r#"{"change": [{"replace": [{"from": "/index.html", "to": "/"}]}]}"#, true),
+        (r#"{"change": [{"replace": {"from": "/index.html", "to": "/"}}]}"#, false),
+        (r#"{"change": [{"write": {"scheme": {"keep": "http"}}}]}"#, false),
         (r#"{"when": {"q.a": {"si": "1"}}, "change": [{"drop": "q.sid"}]}"#, false),
         (r#"{"when": {"q.a": {"any": "digit"}}, "change": [{"drop": "q.sid"}]}"#, false),
         (r#"{"closed": "yes", "change": [{"drop": "q.sid"}]}"#, false),

@@ -32,6 +32,7 @@ assert_eq!(training.sites[0].saved, 40);
 Rust 1.90, the [promise of `dedust`](dedust#versions-and-features), and no features.
 */
 
+mod closed_rule;
 mod decision_tree;
 pub mod dustbuster;
 mod fanout;
@@ -40,6 +41,7 @@ mod pattern_tree;
 mod propose;
 mod select;
 
+pub use closed_rule::{ClosedRule, Op, OtherParams, Pattern, Rewrite, ValuePattern, fitting, learned};
 pub use decision_tree::{DecisionTreeOptions, learn_decision_tree};
 pub use fanout::{FanoutOptions, learn_fanout};
 pub use method::{Method, UnknownMethod};

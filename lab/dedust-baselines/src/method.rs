@@ -8,6 +8,7 @@ use std::str::FromStr;
 use dedust_learn::support::{CanonFd, LearnSettings, Learned, Learner};
 use dedust_learn::{Corpus, Progress};
 
+use crate::closed_rule::learned;
 use crate::decision_tree::{DecisionTreeOptions, learn_decision_tree};
 use crate::dustbuster;
 use crate::fanout::{FanoutOptions, learn_fanout};
@@ -124,7 +125,7 @@ fn learn_tree(corpus: &Corpus, selection: Selection, max_false_pair_rate: f64) -
     Learned {
         raw_rules: proposal.raw,
         qualified_rules: proposal.qualified.len(),
-        ..Learned::of_rules(select(&tree, &proposal, &options))
+        ..learned(&select(&tree, &proposal, &options))
     }
 }
 

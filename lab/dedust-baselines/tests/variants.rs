@@ -3,11 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a failure is what a test is for")]
 
 use dedust::rules::{SiteRules, SiteSummary};
-use dedust::support::{OtherParams, Rule};
 use dedust::{Normalizer, RuleSet};
 use dedust_baselines::{
-    BuildOptions, CommonValues, FakeTest, Nested, PatternTree, ProposeOptions, Salience, SelectOptions,
-    Selection, propose, select,
+    BuildOptions, ClosedRule, CommonValues, FakeTest, Nested, OtherParams, PatternTree, ProposeOptions,
+    Salience, SelectOptions, Selection, learned, propose, select,
 };
 use dedust_learn::{Clues, Corpus, Crawl, EvidenceKinds};
 
@@ -24,14 +23,14 @@ fn random(n: u64) -> u64 {
     n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
 }
 
-fn rules_of(corpus: &Corpus, propose_with: &ProposeOptions, select_with: &SelectOptions) -> Vec<Rule> {
+fn rules_of(corpus: &Corpus, propose_with: &ProposeOptions, select_with: &SelectOptions) -> Vec<ClosedRule> {
     let tree = PatternTree::build(corpus, &BuildOptions::default());
     select(&tree, &propose(&tree, propose_with), select_with)
 }
 
-fn normalizer(corpus: &Corpus, rules: Vec<Rule>) -> Normalizer {
+fn normalizer(corpus: &Corpus, rules: Vec<ClosedRule>) -> Normalizer {
     let mut set = RuleSet::new("test");
-    let edits = rules.into_iter().map(Rule::into_edit).collect();
+    let edits = learned(&rules).edits;
     set.insert(corpus.site(), SiteRules::new(SiteSummary::default(), edits).unwrap()).unwrap();
     Normalizer::compile(&set)
 }

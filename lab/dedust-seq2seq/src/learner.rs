@@ -5,6 +5,7 @@ The method `seq2seq`: one copying model per site, compiled to rules.
 use std::sync::{Mutex, PoisonError};
 
 use burn::tensor::Device;
+use dedust_baselines::learned;
 use dedust_learn::support::{LearnSettings, Learned, Learner};
 use dedust_learn::{Corpus, Progress};
 
@@ -91,7 +92,7 @@ impl Seq2Seq {
         let seed = self.options.seed;
         let translator = PaperTranslator::train(corpus, PAPER_UNITS, &SCHEDULE, seed, &self.device, &told);
         let rules = translator.map(|mut translator| translator.rules(corpus)).unwrap_or_default();
-        Learned::of_rules(rules)
+        learned(&rules)
     }
 
     fn learn_copying(&self, corpus: &Corpus, progress: &dyn Progress) -> Learned {

@@ -5,7 +5,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dedust::rules::{Change, Edit, Op};
+use dedust::rules::{Change, Edit};
 use dedust::{ExplainedUrl, Explanation};
 use serde::Serialize;
 
@@ -227,7 +227,6 @@ const NOT_SEEN: &str = "in the key only: such URLs were not seen often enough to
 fn forgets(edit: &Edit) -> bool {
     edit.change.iter().any(|change| match change {
         Change::Forget(_) | Change::ForgetPath => true,
-        Change::Write(target) => target.values().any(|op| *op == Op::Ignore),
         _ => false,
     })
 }

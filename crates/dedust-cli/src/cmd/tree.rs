@@ -8,8 +8,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use dedust::support::{Pattern, ValuePattern};
-use dedust_baselines::{BuildOptions, NodeId, PatternTree};
+use dedust_baselines::{BuildOptions, NodeId, Pattern, PatternTree, ValuePattern};
 use dedust_learn::{Corpus, Crawl, EvidenceKinds};
 
 use self::draw::{draw_dot, draw_json, draw_text};

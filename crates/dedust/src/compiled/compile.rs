@@ -1,15 +1,14 @@
 /*!
 Which program do the rules of a site become?
 
-Edits on the text of a URL come first. If all others are closed [rules](Rule), of whose URLs everything is known, they become templates;
-otherwise all of them are run as edits. Edits that are off or refuted are left out, and so are rules that can cover no URL. A site with
-more than compiled rules have room for is left out as a whole, and named in the end: leaving URLs alone is always safe.
+Edits that are off or refuted are left out. A site with more than compiled rules have room for is left out as a whole, and named in the
+end: leaving URLs alone is always safe.
 */
 
 use super::{ImageBuilder, LeftOutReason, SiteFacts};
 use crate::encoding::TooLarge;
-use crate::program::{closed, edits};
-use crate::rule::{Replace, Rule, RuleSet, SiteRules};
+use crate::program::edits;
+use crate::rule::{Edit, RuleSet, SiteRules};
 use crate::url::has_subdomains;
 
 pub(crate) fn compile(rules: &RuleSet) -> ImageBuilder {
@@ -27,30 +26,16 @@ pub(crate) fn add_site(builder: &mut ImageBuilder, domain: &str, site: &SiteRule
         builder.insert_mirror(domain.as_bytes(), facts, &mirror);
         return;
     }
-    let (replaced, edits): (Vec<_>, Vec<_>) = site.applied().partition(|(_, edit)| edit.replaced().is_some());
-    let replaced: Vec<(usize, &Replace)> =
-        replaced.into_iter().filter_map(|(list_index, edit)| Some((list_index, edit.replaced()?))).collect();
-    let rules: Option<Vec<(usize, Rule)>> =
-        edits.iter().map(|&(list_index, edit)| Some((list_index, Rule::of(edit)?))).collect();
-    let edits = if rules.is_some() { Vec::new() } else { edits };
-    let rules: Vec<(usize, Rule)> =
-        rules.into_iter().flatten().filter(|(_, rule)| closed::can_cover(rule)).collect();
-    let count = rules.len() + replaced.len() + edits.len();
-    if count == 0 {
+    let edits: Vec<(usize, &Edit)> = site.applied().collect();
+    if edits.is_empty() {
         return;
     }
-    let rules = rules.iter().map(|(list_index, rule)| (*list_index, rule)).collect();
-    let compiled = match &edits[..] {
-        [] => closed::encode(rules, &replaced),
-        // They stand beside no others.
-        edits => edits::encode(edits),
-    };
-    match compiled {
+    match edits::encode(&edits) {
         Ok(program) => {
             let facts = SiteFacts {
                 with_subdomains: has_subdomains(domain.as_bytes()),
                 weight: site.summary().urls,
-                rules: count as u64,
+                rules: edits.len() as u64,
             };
             match site.hosts() {
                 [] => builder.insert(domain.as_bytes(), facts, &program),
@@ -72,7 +57,7 @@ mod tests {
                 "scheme": {"is": "http"}, "path_0": {"is": path}, "q.sid": {"any": {"class": "text", "optional": true}}
             },
             "closed": true,
-            "change": [{"write": {"scheme": {"keep": "http"}, "path_0": {"keep": path}}}],
+            "change": [{"drop": "q.sid"}],
             "last": true,
             "fetchable": true,
         }))
@@ -80,12 +65,8 @@ mod tests {
     }
 
     fn replace(from: &str) -> Edit {
-        Edit::new(Change::Replace(Replace {
-            from: from.into(),
-            to: "".into(),
-            at_start: false,
-            at_end: true,
-        }))
+        let replace = Replace { from: from.into(), to: "".into(), at_start: false, at_end: true };
+        Edit { fetchable: true, ..Edit::new(Change::Replace(vec![replace])) }
     }
 
     fn compiled(edits: &[Edit]) -> Normalizer {

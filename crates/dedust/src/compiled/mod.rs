@@ -138,8 +138,8 @@ mod tests {
     use super::*;
     use crate::{Normalizer, RuleSet, Scratch};
 
-    const EVERY_OPERATION: &[u8] = include_bytes!("../../testdata/rules-v1/every-operation.json");
-    const EVERY_EDIT: &[u8] = include_bytes!("../../testdata/rules-v1/every-edit.json");
+    const EVERY_OPERATION: &[u8] = include_bytes!("../../testdata/rules/every-operation.json");
+    const EVERY_EDIT: &[u8] = include_bytes!("../../testdata/rules/every-edit.json");
 
     /// A file may have been made on purpose, with checksums that fit: nothing in it may lead to a panic.
     #[test]

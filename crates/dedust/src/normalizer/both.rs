@@ -61,16 +61,14 @@ impl Normalizer {
         match program {
             None => {
                 let canonical = url.as_bytes();
-                Both { key: Self::prepared_key(url, None, buffers), canonical }
+                Both { key: Self::key_on_site(url, None, buffers), canonical }
             }
-            Some(program) if program.has_edits() && !program.has_preparation() => {
-                self.edited_both(program, url, buffers)
-            }
-            Some(program) => self.both_apart(program, url, buffers),
+            Some(program) if program.is_mirror() => self.both_apart(program, url, buffers),
+            Some(program) => self.edited_both(program, url, buffers),
         }
     }
 
-    /// Both of a URL that may be prepared otherwise for its key than for its canonical URL.
+    /// Both of a URL of a mirror, which may be moved for its key alone.
     #[inline(never)]
     fn both_apart<'s>(
         &self,

@@ -129,7 +129,7 @@ pub(super) fn read<'p>(
     url: &ParsedUrl,
     edited: &mut EditedUrl,
 ) -> Option<EditProgram<'p>> {
-    if !program.has_edits() || !url.is_hierarchical() {
+    if !url.is_hierarchical() {
         return None;
     }
     let edits = EditProgram::new(program)?;

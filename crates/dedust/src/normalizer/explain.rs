@@ -2,10 +2,7 @@
 What is done to one URL, for people to look at.
 */
 
-use super::{CanonicalUrl, Normalizer, UrlKey, Wanted, Work, edited};
-use crate::program::closed::template;
-use crate::program::{MAX_PASSES, Program, Replacement};
-use crate::text_buffer::TextBuffer;
+use super::{CanonicalUrl, Normalizer, UrlKey, edited};
 use crate::url::{ParseUrlError, ParsedUrl, first_segment, site_of, write_moved};
 
 /// What was done to a URL, and by which rule.
@@ -44,23 +41,9 @@ impl Normalizer {
     /// What is done to `url`, and by which rule.
     pub fn explain(&self, url: impl AsRef<[u8]>) -> Result<Explanation, ParseUrlError> {
         let safe = ParsedUrl::parse(url.as_ref())?;
-        let (mut parsed, mut work) = (ParsedUrl::default(), Work::default());
-        self.parse(url.as_ref(), Wanted::Key, &mut parsed, &mut work)?;
         let (moved, mirror) = self.moved(&safe);
         let site = self.program_of(&moved);
-        let rule = self.program_of(&parsed).and_then(|program| {
-            let rule = program.covering_rule(&parsed, &mut work.slots)?;
-            let key = template::write(&rule, rule.key, &parsed, &mut work.slots, &mut TextBuffer::default());
-            key.ok().map(|()| rule.list_index())
-        });
-        let mut edits = match &site {
-            Some(program) if parsed != moved => replacing(program, moved.as_bytes()),
-            _ => Vec::new(),
-        };
-        edits.extend(rule);
-        if let Some(program) = self.program_of(&parsed) {
-            edits.extend(edited::firing(&program, &parsed));
-        }
+        let edits = site.map_or_else(Vec::new, |site| edited::firing(&site, &moved));
         let domain = site.map(|site| &moved.host()[moved.host().len() - site.domain_len..]);
         let domain = domain.or(mirror.is_some().then(|| site_of(moved.host())));
         Ok(Explanation {
@@ -84,22 +67,4 @@ impl Normalizer {
         });
         moved.unwrap_or_else(|| (url.clone(), None))
     }
-}
-
-/// The indexes of the edits that replace text of `url`, in the order in which they do.
-fn replacing(program: &Program<'_>, url: &[u8]) -> Vec<usize> {
-    let mut url = url.to_vec();
-    let mut fired = Vec::new();
-    for _ in 0..MAX_PASSES {
-        let before = fired.len();
-        for replacement in Replacement::list(program.bytes, program.replacements()) {
-            if replacement.apply(&mut url) {
-                fired.push(replacement.list_index as usize);
-            }
-        }
-        if fired.len() == before {
-            break;
-        }
-    }
-    fired
 }

@@ -128,8 +128,8 @@ impl Normalizer {
                 }
                 applied = program.as_ref();
             }
-            // What comes before the rules may change the host.
-            is_last_known = parsed.is_ok() && !applied.is_some_and(|program| program.has_preparation());
+            // A URL of a mirror becomes one of another host.
+            is_last_known = parsed.is_ok() && !applied.is_some_and(|program| program.is_mirror());
             finish(input, parsed.map(|()| &mut *url), applied, buffers);
             std::mem::swap(&mut url, &mut last);
         }

@@ -6,9 +6,6 @@ use foldhash::HashMap;
 
 use crate::encoding::TooLarge;
 
-/// The number of a text that is none, where numbers are small.
-pub(super) const NO_TEXT: u16 = u16::MAX;
-
 /// Texts that were given numbers.
 #[derive(Default)]
 pub(crate) struct TextBuilder {
@@ -25,12 +22,6 @@ impl TextBuilder {
         self.ends.push(u32::try_from(self.text.len()).map_err(|_| TooLarge)?);
         self.number_by_text.insert(text.into(), number);
         Ok(number)
-    }
-
-    /// The number of a text, as templates and checks name it.
-    pub(crate) fn small_number(&mut self, text: &[u8]) -> Result<u16, TooLarge> {
-        let number = u16::try_from(self.number(text)?).ok().filter(|&number| number < NO_TEXT - 1);
-        number.ok_or(TooLarge)
     }
 
     /// The number of a text.

@@ -3,7 +3,7 @@ The texts of a site, by number: rules speak of texts by their numbers, so that s
 texts.
 */
 
-use crate::encoding::{Text, array_at};
+use crate::encoding::array_at;
 
 /// The texts of a site, by number.
 #[derive(Clone, Copy, Debug)]
@@ -48,13 +48,6 @@ impl<'a> Texts<'a> {
     pub(crate) fn get(&self, number: u32) -> Option<&'a [u8]> {
         let (start, length) = self.extent(number);
         self.site.get(start..)?.get(..length)
-    }
-
-    /// Whether a text is the one with a number.
-    #[inline(always)]
-    pub(super) fn is_text(&self, number: u32, text: &Text<'_>) -> bool {
-        let (at, length) = self.extent(number);
-        length == text.length && text.is_at(self.site, at)
     }
 }
 

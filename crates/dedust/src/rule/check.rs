@@ -2,29 +2,16 @@
 Whether an edit makes sense by itself: no gaps, no text that would be read as something else.
 */
 
-use std::collections::BTreeMap;
-
-use super::{Change, Closed, Edit, Op, PathPart, Replace, Rule, Source, Spot, Test};
-use crate::url::{ParamName, TokenKey, Value, is_query_text};
+use super::{Change, Closed, Edit, PathPart, Replace, Source, Spot};
+use crate::url::{TokenKey, Value, is_query_text};
 
 /// Why an edit is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidEdit {
-    /// A value is copied from a key that the tests do not name.
-    #[error("`{to}` is copied from `{from}`, which `when` does not name")]
-    UnknownSource {
-        /// The key that is written.
-        to: TokenKey,
-        /// The key that is missing among the tests.
-        from: TokenKey,
-    },
-    /// The URL that is written has no scheme, or may lack it.
+    /// A URL would be left without scheme.
     #[error("what is written has no `scheme`, or may lack it")]
     NoScheme,
-    /// The URL that is written lacks a path segment or host label.
-    #[error("what is written has `{0}` but not the one before it")]
-    Gap(TokenKey),
     /// A value or name would be read as something else in a URL.
     #[error("`{value}` cannot stand in `{key}` of a safely normalized URL")]
     UnsafeText {
@@ -39,23 +26,12 @@ pub enum InvalidEdit {
     /// A bound that is no share.
     #[error("the failure bound must be from 0 to 1")]
     FailureBound,
-    /// A parameter that is written and would also be passed through.
-    #[error("`{0}` is written, and also passed through")]
-    PassedThrough(TokenKey),
-    /// The order names something else than a query parameter, or one that is not written.
-    #[error("the order names `{0}`, which is no query parameter that is written")]
+    /// The order names something else than a query parameter.
+    #[error("the order names `{0}`, which is no query parameter")]
     UnknownInOrder(TokenKey),
-    /// A URL is written anew of which not all is known.
-    #[error(
-        "an edit that writes URLs anew must be closed and last, ask for nothing but `is` and `any` of keys, and make no other change than their order; `count` and `table` cannot be used in it"
-    )]
-    WritesOpen,
     /// A change that must be the only one.
-    #[error("an edit that replaces text, or moves URLs to another site, makes no other change")]
+    #[error("an edit that moves URLs to another site makes no other change")]
     NotAlone,
-    /// A replacement that asks for something.
-    #[error("an edit that replaces text has no tests, is not closed and not last")]
-    ReplaceWithTests,
     /// A replacement could go on for ever, or looks for nothing.
     #[error("replacing `{from}` by `{to}` makes URLs no shorter")]
     ReplaceGrows {
@@ -64,22 +40,16 @@ pub enum InvalidEdit {
         /// What it writes instead.
         to: Box<str>,
     },
-    /// A replacement stands behind an edit of another kind.
-    #[error("edits that replace text must stand before all others")]
-    ReplaceAfterOthers,
-    /// An edit that writes URLs anew, or replaces text, stands beside one that changes parts of URLs.
-    #[error("edits that write URLs anew or replace text cannot stand beside edits that change parts of URLs")]
-    WritesAmongOthers,
     /// A closed edit asks for a segment from the right.
     #[error("a closed edit asks for path segments from the left, not for `{0}`")]
     ClosedFromRight(Box<str>),
-    /// A text in place of a parameter is written where none was, or by an edit that writes URLs anew.
+    /// A text in place of a parameter is written where none was.
     #[error(
         "`{0}` is a text in place of a parameter: it can be asked for, read, left out and translated, not added"
     )]
     AddsText(TokenKey),
     /// There is nothing to change.
-    #[error("there is no change")]
+    #[error("there is no change, expected one unless the edit is the last")]
     NoChange,
     /// An earlier edit takes away what it asks for, or what it would change.
     #[error("it is never made: edit {by} takes `{spot}` away first")]
@@ -89,90 +59,6 @@ pub enum InvalidEdit {
         /// What it takes away.
         spot: Box<str>,
     },
-}
-
-/// Whether an edit that writes URLs anew says what becomes of every part.
-fn check_write(edit: &Edit, target: &BTreeMap<TokenKey, Op>) -> Result<(), InvalidEdit> {
-    let test = |key: &TokenKey| edit.when.get(&Spot::Key(key.clone()));
-    let is_other_param = |key: &TokenKey| {
-        edit.closed == Closed::ExceptParams && matches!(key, TokenKey::QueryParam(_)) && test(key).is_none()
-    };
-    if !Rule::is_one(edit) {
-        return Err(InvalidEdit::WritesOpen);
-    }
-    let asked = edit.when.keys().filter_map(|spot| match spot {
-        Spot::Key(key) => Some(key),
-        Spot::FromRight(_) => None,
-    });
-    if let Some(key) = asked.chain(target.keys()).find(|key| key.is_query_text()) {
-        return Err(InvalidEdit::AddsText(key.clone()));
-    }
-    let may_lack = |from: &TokenKey| test(from).is_none_or(may_be_absent);
-    let has_scheme = match target.get(&TokenKey::Scheme) {
-        None => false,
-        Some(Op::Keep(_) | Op::Ignore | Op::Join(_)) => true,
-        Some(Op::Copy(from)) => !may_lack(from),
-        Some(Op::Map { of, values }) => !may_lack(of) && values.iter().all(|mapped| mapped.becomes.is_some()),
-    };
-    if !has_scheme {
-        return Err(InvalidEdit::NoScheme);
-    }
-    for (key, op) in target {
-        let before = match key {
-            TokenKey::PathSegment(index @ 1..) => Some(TokenKey::PathSegment(index - 1)),
-            TokenKey::Subdomain(index @ 1..) => Some(TokenKey::Subdomain(index - 1)),
-            _ => None,
-        };
-        if before.is_some_and(|before| !target.contains_key(&before)) {
-            return Err(InvalidEdit::Gap(key.clone()));
-        }
-        check_text(key, None)?;
-        if is_other_param(key) {
-            return Err(InvalidEdit::PassedThrough(key.clone()));
-        }
-        let check_source = |from: &TokenKey| match test(from) {
-            None => Err(InvalidEdit::UnknownSource { to: key.clone(), from: from.clone() }),
-            Some(_) => Ok(()),
-        };
-        match op {
-            Op::Keep(value) => check_text(key, Some(value))?,
-            Op::Copy(from) => check_source(from)?,
-            Op::Join(sources) => {
-                for source in sources {
-                    check_read(key, source)?;
-                    if let Some(Spot::Key(from)) = &source.of {
-                        check_source(from)?;
-                    }
-                }
-            }
-            Op::Map { of, values } => {
-                check_source(of)?;
-                for text in values.iter().filter_map(|mapped| mapped.becomes.clone()) {
-                    check_text(key, Some(&Value::Text(text)))?;
-                }
-            }
-            Op::Ignore => {}
-        }
-    }
-    for spot in edit.when.keys() {
-        // Else an earlier parameter of the name would be passed through, and come after this one.
-        if let Spot::Key(TokenKey::QueryParam(ParamName { name, occurrence: occurrence @ 2.. })) = spot {
-            let before = TokenKey::QueryParam(ParamName { name: name.clone(), occurrence: occurrence - 1 });
-            if is_other_param(&before) {
-                return Err(InvalidEdit::PassedThrough(before));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Whether a test is true of a URL that lacks the part.
-fn may_be_absent(test: &Test) -> bool {
-    match test {
-        Test::Any(any) => any.optional,
-        Test::Not(_) | Test::Absent => true,
-        Test::Is(_) | Test::OneOf(_) => false,
-    }
 }
 
 /// Whether what is written of a value stays within its part of a URL.
@@ -185,10 +71,7 @@ fn check_read(key: &TokenKey, source: &Source) -> Result<(), InvalidEdit> {
     if is_sorted { Ok(()) } else { Err(InvalidEdit::Unsorted(key.to_string().into())) }
 }
 
-fn check_replace(edit: &Edit, Replace { from, to, .. }: &Replace) -> Result<(), InvalidEdit> {
-    if !edit.when.is_empty() || edit.closed != Closed::No || edit.last {
-        return Err(InvalidEdit::ReplaceWithTests);
-    }
+fn check_replace(Replace { from, to, .. }: &Replace) -> Result<(), InvalidEdit> {
     match (to.len(), to) < (from.len(), from) {
         true => Ok(()),
         false => Err(InvalidEdit::ReplaceGrows { from: from.clone(), to: to.clone() }),
@@ -202,7 +85,7 @@ pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidEdit> {
     for spot in edit.when.keys() {
         check_spot(spot)?;
     }
-    if edit.change.is_empty() {
+    if edit.change.is_empty() && !edit.last {
         return Err(InvalidEdit::NoChange);
     }
     if let Some(spot) = edit.when.keys().find(|spot| matches!(spot, Spot::FromRight(_)))
@@ -210,25 +93,17 @@ pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidEdit> {
     {
         return Err(InvalidEdit::ClosedFromRight(spot.to_string().into()));
     }
-    let is_alone = |change: &Change| matches!(change, Change::Replace(_) | Change::Move(_));
+    let is_alone = |change: &Change| matches!(change, Change::Move(_));
     if edit.change.len() > 1 && edit.change.iter().any(is_alone) {
         return Err(InvalidEdit::NotAlone);
     }
-    let mut written = None;
     for change in &edit.change {
         match change {
-            Change::Replace(replace) => check_replace(edit, replace)?,
+            Change::Replace(list) => list.iter().try_for_each(check_replace)?,
             Change::Move(_) | Change::SplitParams => {}
-            Change::Write(target) => {
-                check_write(edit, target)?;
-                written = Some(target);
-            }
             Change::Order(order) => {
                 order.iter().try_for_each(|key| check_text(key, None))?;
-                let is_param = |key: &TokenKey| {
-                    matches!(key, TokenKey::QueryParam(_))
-                        && written.is_none_or(|target| target.contains_key(key))
-                };
+                let is_param = |key: &TokenKey| matches!(key, TokenKey::QueryParam(_));
                 if let Some(key) = order.iter().find(|key| !is_param(key)) {
                     return Err(InvalidEdit::UnknownInOrder(key.clone()));
                 }
@@ -248,8 +123,14 @@ pub(super) fn check_edit(edit: &Edit) -> Result<(), InvalidEdit> {
             }
             Change::Set { key, .. } if key.is_query_text() => return Err(InvalidEdit::AddsText(key.clone())),
             Change::Set { key, to } => {
-                check_text(key, None)?;
-                to.iter().try_for_each(|source| check_read(key, source))?;
+                check_text(key, to.is_empty().then_some(&Value::Bare))?;
+                match to.as_slice() {
+                    // Of some keys only few values are known.
+                    [Source { prefix, of: None, suffix, .. }] if suffix.is_empty() => {
+                        check_text(key, Some(&Value::Text(prefix.clone())))?;
+                    }
+                    to => to.iter().try_for_each(|source| check_read(key, source))?,
+                }
             }
             Change::Path(parts) => {
                 for part in parts {

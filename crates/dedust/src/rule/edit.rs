@@ -3,8 +3,8 @@ Edits: the rules of a site. An edit says what must be true of a URL and what is 
 
 The edits of a site are made one after the other, each once, each to what those before it left. Most name only what they look
 at: `q.sid` does not matter; `/w/index.php?title=X` is `/wiki/X`. A *closed* edit also asks that a URL has no other parts than it
-names, and the one that is *last* ends the list for the URLs of which its tests are true. The rules of the literature are closed,
-last, and write URLs anew.
+names, and the one that is *last* ends the list for the URLs of which its tests are true. The rules of the literature are closed
+and last.
 */
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use serde::de::{self, Unexpected, Visitor};
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{AnyValue, Atom, Decision, Evidence, Mapped, Op, unique_keys};
+use super::{AnyValue, Atom, Decision, Evidence, unique_keys};
 use crate::url::{RawValue, TokenKey, Value};
 
 /// A change that is made to every URL of which some things are true.
@@ -206,7 +206,7 @@ pub enum Change {
         /// How.
         to: Spelling,
     },
-    /// Put a value where there may be none, in place of any.
+    /// Put a value where there may be none, in place of any. Of a query parameter, nothing is one without `=`.
     Set {
         /// Where.
         key: TokenKey,
@@ -223,12 +223,9 @@ pub enum Change {
     SplitParams,
     /// These query parameters come first, in this order. Keys do not depend on it.
     Order(Vec<TokenKey>),
-    /// The URL is written anew: what each of its parts becomes. Parts that are not named are left out, except the parameters that
-    /// an edit which is [closed except for them](Closed::ExceptParams) does not name. All values are read before any is written.
-    Write(#[serde(deserialize_with = "unique_keys")] BTreeMap<TokenKey, Op>),
-    /// Replace a text of the URL by another. Such edits have no tests and no other change, stand before all others of a site, and
-    /// are made again and again until none of them changes the URL.
-    Replace(Replace),
+    /// Replace texts of the URL by others, one after the other, again and again until none of them changes it. Not made to a URL of
+    /// which some value was forgotten, nor where the result is no URL of the site in safe normal form.
+    Replace(Vec<Replace>),
     /// The URL is one of another site, named by its registrable domain. Such an edit is the only one of its site, and asks for
     /// nothing but the first path segment.
     Move(Box<str>),
@@ -249,6 +246,17 @@ pub struct Replace {
     /// Whether it must end the URL.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_end: bool,
+}
+
+/// A value that stands for another.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mapped {
+    /// The value.
+    pub is: Value,
+    /// What it becomes; the key is left out when there is nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub becomes: Option<Box<str>>,
 }
 
 /// Where spellings are made one.
@@ -357,12 +365,13 @@ impl Edit {
         Self { change: vec![change], ..Self::default() }
     }
 
-    /// The text that it replaces, if it is an edit of that kind.
-    pub fn replaced(&self) -> Option<&Replace> {
-        match &*self.change {
-            [Change::Replace(replace)] => Some(replace),
-            _ => None,
-        }
+    /// As how many edits it counts: each replaced text is looked for in every URL.
+    pub(super) fn weight(&self) -> usize {
+        let replaced = self.change.iter().map(|change| match change {
+            Change::Replace(list) => list.len(),
+            _ => 0,
+        });
+        replaced.sum::<usize>().max(1)
     }
 }
 

@@ -21,14 +21,11 @@ The rule file: JSON for machines and people, format version first, the same byte
   }
 }
 ```
-`docs/rules.md` is its reference, and `rules.schema.json` of this crate the same for machines. Files of version 1 are read too: see
-[`version_1`].
+`docs/rules.md` is its reference, and `rules.schema.json` of this crate the same for machines.
 
 A field of another name, and a site, field or key that is there twice, are errors: whoever wrote it means something that
 would not be applied. So is an edit that can never be made.
 */
-
-mod version_1;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -45,7 +42,7 @@ use super::set::check_site;
 use super::{Edit, InvalidSite, RefusedEdit, RuleSet, SiteRules, SiteSummary};
 use crate::interner::Interner;
 
-/// The format this build writes, and the newest it reads.
+/// The format that this build writes and reads.
 pub const FORMAT_VERSION: u32 = 2;
 
 /// Why a rule file cannot be used.
@@ -58,12 +55,12 @@ pub enum LoadRulesError {
     /// It is not JSON, or not of the form of a rule file.
     #[error("not a rule file; expected JSON that starts with {{\"version\": 2")]
     Malformed(#[source] serde_json::Error),
-    /// Written by a newer release. Upgrade, or learn the rules again.
-    #[error("rule file has format version {found}, this build reads up to {supported}")]
+    /// Written by another release. Learn the rules again.
+    #[error("rule file has format version {found}, this build reads version {supported}")]
     UnsupportedVersion {
         /// The version in the file.
         found: u32,
-        /// The newest version this build reads.
+        /// The version this build reads.
         supported: u32,
     },
     /// There is a field that this version of the format does not have.
@@ -108,10 +105,10 @@ pub enum LoadRulesError {
         /// Where and what.
         source: serde_json::Error,
     },
-    /// An edit is not of the form of an edit, or what version 1 has instead.
+    /// An edit is not of the form of an edit.
     #[error("{kind} {index} of site `{site}` is malformed")]
     MalformedEdit {
-        /// `edit`, or what version 1 calls it.
+        /// `edit`, or `refused edit`.
         kind: &'static str,
         /// The site.
         site: Box<str>,
@@ -273,7 +270,7 @@ pub(super) fn are_options(json: &str) -> bool {
 
 fn check_version(found: u32) -> Result<(), LoadRulesError> {
     match found {
-        1..=FORMAT_VERSION => Ok(()),
+        FORMAT_VERSION => Ok(()),
         _ => Err(LoadRulesError::UnsupportedVersion { found, supported: FORMAT_VERSION }),
     }
 }
@@ -309,7 +306,7 @@ impl SiteStream<'_> {
             return Err(LoadRulesError::TooMuchMemory { limit, sites, bytes: self.progress.bytes() });
         }
         let site = std::mem::take(&mut self.site);
-        let rules = read_site(self.version, &site, json)?;
+        let rules = read_site(&site, json)?;
         let known = self.names.len();
         self.names.intern(site.as_bytes());
         if self.names.len() == known {
@@ -392,13 +389,9 @@ impl<'de> Visitor<'de> for Sites<'_, '_> {
     }
 }
 
-fn read_site(version: Option<u32>, site: &str, json: &str) -> Result<SiteRules, LoadRulesError> {
+fn read_site(site: &str, json: &str) -> Result<SiteRules, LoadRulesError> {
     let malformed = |source| LoadRulesError::MalformedSite { site: site.into(), source };
-    let rules = match version {
-        Some(2..) => serde_json::from_str::<LoadedSite<'_>>(json).map_err(malformed)?.check(site)?,
-        // Where the version comes after the sites, they are read as either.
-        _ => serde_json::from_str::<version_1::LoadedSite<'_>>(json).map_err(malformed)?.check(site)?,
-    };
+    let rules = serde_json::from_str::<LoadedSite<'_>>(json).map_err(malformed)?.check(site)?;
     let checked = check_site(site, &rules);
     checked.map_err(|source| LoadRulesError::InvalidSite { site: site.into(), source })?;
     Ok(rules)

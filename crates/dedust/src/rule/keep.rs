@@ -70,7 +70,7 @@ impl SiteKeeper<'_> {
         // Of an edit without evidence it is known anyway that nothing is promised: see `SiteRules::promise`.
         let is_counted = !added.iter().any(|edit| edit.is_applied() && edit.evidence != Evidence::default());
         let is_learned = !edits.is_empty();
-        added.into_iter().for_each(|edit| place_edit(&mut edits, edit));
+        edits.extend(added);
         let hosts = match (has_pinned, is_learned) {
             (false, _) => learned.hosts().to_vec(),
             (true, false) => self.before.hosts().to_vec(),
@@ -176,9 +176,6 @@ fn make_room(edits: &mut Vec<Edit>, error: &InvalidSite) -> Vec<Edit> {
             Some(if !is_free_at(*index) && is_free_at(*by) { *by } else { *index })
         }
         InvalidSite::Edit { index, .. } if is_free_at(*index) => Some(*index),
-        InvalidSite::Cycle { indexes } => {
-            indexes.iter().copied().find(|&index| is_free_at(index)).or(indexes.first().copied())
-        }
         _ => None,
     };
     if let Some(index) = index.filter(|&index| is_free_at(index)) {
@@ -208,16 +205,6 @@ fn is_decided(edit: &Edit) -> bool {
 /// Whether an edit is applied though nobody vouches for it.
 fn is_free(edit: &Edit) -> bool {
     edit.is_applied() && edit.pinned.is_none()
-}
-
-/// Adds an edit to a list, where edits of its kind may stand.
-pub fn place_edit(edits: &mut Vec<Edit>, edit: Edit) {
-    let index = match edit.replaced() {
-        // Text is replaced before all else.
-        Some(_) => edits.iter().take_while(|edit| edit.replaced().is_some()).count(),
-        None => edits.len(),
-    };
-    edits.insert(index, edit);
 }
 
 #[cfg(test)]
@@ -296,14 +283,9 @@ mod tests {
     }
 
     #[test]
-    fn closed_rules_and_mirrors_give_way_too() {
+    fn mirrors_give_way_too() {
         let earlier = load(r#"{"edits": [{"change": [{"drop": "q.s"}], "pinned": {}}]}"#);
-        for learned in [
-            r#"{"edits": [{"change": [{"move": "b.example"}]}]}"#,
-            r#"{"edits": [{"when": {"scheme": {"is": "http"}}, "closed": true, "last": true,
-                           "change": [{"write": {"scheme": {"keep": "https"}}}]}]}"#,
-            r#"{"edits": [{"change": [{"replace": {"from": "/index.html", "to": "/"}}]}]}"#,
-        ] {
+        for learned in [r#"{"edits": [{"change": [{"move": "b.example"}]}]}"#] {
             let mut learned = load(learned);
             let kept = learned.keep(&earlier);
             assert_eq!(edits(&learned), ["pinned: `s` does not matter"]);

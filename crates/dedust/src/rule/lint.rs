@@ -168,11 +168,6 @@ impl<'a> Linter<'a> {
                 self.warn(1, about, format_args!("`version` is missing; this is version {FORMAT_VERSION}"))
             }
             Some((_, Some(FORMAT_VERSION) | None)) => {}
-            Some((version, Some(1))) => {
-                let line = self.lines.of(version);
-                self.warn(line, about, "version 1 is read as a whole: at most one error is found at a time");
-                return;
-            }
             Some((version, Some(found))) => {
                 let line = self.lines.of(version);
                 self.error(
@@ -270,7 +265,6 @@ impl<'a> Linter<'a> {
             let index_of = |at: usize| left.get(at).map_or(at, |(index, _, _)| *index);
             let at = match &error {
                 InvalidSite::Edit { index, .. } => *index,
-                InvalidSite::Cycle { indexes } => indexes.first().copied().unwrap_or_default(),
                 _ => {
                     self.error(site_line, about, error);
                     return;
@@ -283,10 +277,6 @@ impl<'a> Linter<'a> {
                     self.error(line, about, InvalidEdit::NeverMade { by: index_of(by), spot });
                 }
                 InvalidSite::Edit { source, .. } => self.error(line, about, source),
-                InvalidSite::Cycle { indexes } => {
-                    let indexes = indexes.into_iter().map(index_of).collect();
-                    self.error(line, about, InvalidSite::Cycle { indexes });
-                }
                 _ => return,
             }
             left.remove(at);

@@ -6,7 +6,6 @@ applied, pinned over off. Edits of two sets may not be able to stand together, o
 caller prefers one of the sets.
 */
 
-use super::keep::place_edit;
 use super::{Edit, EditIndex, Evidence, InvalidSite, Outcome, Promise, RuleSet, SiteRules, SiteSummary};
 
 /// Which of two sets counts for a site on which they cannot be united.
@@ -118,7 +117,7 @@ fn united(first: &[Edit], second: &[Edit]) -> (Vec<Edit>, Vec<Edit>) {
             decided.push(edits[at].clone());
         }
     }
-    added.into_iter().for_each(|edit| place_edit(&mut edits, edit));
+    edits.extend(added);
     (edits, decided)
 }
 

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use std::{fmt, slice};
 
 use super::edit::{Area, Change, Closed, Count, Edit, PathPart, Replace, Source, Spelling, Spot, Test};
-use super::{AnyValue, Mapped, Mirror, RefusedEdit, Rule, ValueClass};
+use super::{AnyValue, Mapped, Mirror, RefusedEdit, ValueClass};
 use crate::url::{TokenKey, Value};
-use crate::url_shape::write_shape;
 
 impl fmt::Display for Edit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -18,10 +17,10 @@ impl fmt::Display for Edit {
                 write!(f, "{} /{segment}", if at == 0 { ", except" } else { "," })
             });
         }
-        if let Some(rule) = Rule::of(self) {
-            return write!(f, "`{}` is written `{}`", rule.pattern, rule.rewrite);
-        }
         write_conditions(f, &self.when, self.closed, &self.change)?;
+        if self.change.is_empty() {
+            return f.write_str("nothing is changed, and no more edits are made");
+        }
         write_changes(f, &self.when, &self.change)?;
         f.write_str(if self.last { "; then no more edits are made" } else { "" })
     }
@@ -100,6 +99,7 @@ fn write_conditions(
             Test::Any(AnyValue { class, except, optional }) => {
                 let or_none = if *optional { " or there is none" } else { "" };
                 match class {
+                    ValueClass::Text if *optional => write!(f, "{separator}with or without {name}")?,
                     ValueClass::Text => write!(f, "{separator}where there is {name}")?,
                     _ => write!(f, "{separator}where {name} is like `{class}`{or_none}")?,
                 }
@@ -228,7 +228,11 @@ fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change:
             if let Some(label) = added_label(when, slice::from_ref(change), &spot) {
                 return write!(f, "no `{label}` is the same as `{label}`");
             }
-            write!(f, "{} is `", Name(&spot))?;
+            match (key, to.is_empty()) {
+                (_, true) => return write!(f, "{} has no value", Name(&spot)),
+                (TokenKey::TrailingSlash, _) => return f.write_str("a slash is added"),
+                _ => write!(f, "{} is `", Name(&spot))?,
+            }
             to.iter().try_for_each(|source| write!(f, "{source}"))?;
             f.write_str("`")
         }
@@ -261,24 +265,27 @@ fn write_change(f: &mut fmt::Formatter<'_>, when: &BTreeMap<Spot, Test>, change:
             }
             Ok(())
         }
-        Change::Write(target) => {
-            f.write_str("the URL is written `")?;
-            write_shape(f, target.iter().map(|(key, op)| (key, op as &dyn fmt::Display)))?;
-            f.write_str("`")
-        }
-        Change::Replace(Replace { from, to, at_start, at_end }) => {
-            let anchor = match (at_start, at_end) {
-                (true, true) => " where it is all there is",
-                (true, false) => " at the start",
-                (false, true) => " at the end",
-                (false, false) => "",
-            };
-            match &**to {
-                "" => write!(f, "`{from}` is left out{anchor}"),
-                _ => write!(f, "`{from}` is replaced by `{to}`{anchor}"),
-            }
-        }
+        Change::Replace(list) => list.iter().enumerate().try_for_each(|(at, replace)| {
+            f.write_str(if at == 0 { "" } else { ", then " })?;
+            write_replace(f, replace)
+        }),
         Change::Move(site) => write!(f, "shows the pages of {site}"),
+    }
+}
+
+fn write_replace(
+    f: &mut fmt::Formatter<'_>,
+    Replace { from, to, at_start, at_end }: &Replace,
+) -> fmt::Result {
+    let anchor = match (at_start, at_end) {
+        (true, true) => " where it is all there is",
+        (true, false) => " at the start",
+        (false, true) => " at the end",
+        (false, false) => "",
+    };
+    match &**to {
+        "" => write!(f, "`{from}` is left out{anchor}"),
+        _ => write!(f, "`{from}` is replaced by `{to}`{anchor}"),
     }
 }
 

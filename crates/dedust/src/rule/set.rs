@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::check::check_edit;
-use super::cycle::{are_too_many, find_cycle};
 use super::never_made::EarlierEdits;
-use super::{Change, Edit, InvalidEdit, Mirror, Promise, RefusedEdit, Rule};
+use super::{Change, Edit, InvalidEdit, Mirror, Promise, RefusedEdit};
 use crate::url::{ParsedUrl, has_subdomains, site_of};
 
 /// Rules for any number of sites.
@@ -67,7 +66,8 @@ pub struct SiteSummary {
     pub promise: Option<Promise>,
 }
 
-/// The most edits that a site may have, also of those that are not applied. Tables of many values are one edit.
+/// The most edits that a site may have, also of those that are not applied. Tables of many values are one edit, each text that is
+/// replaced counts as one.
 const MAX_EDITS: usize = 10_000;
 /// The most that a segment of an exception may have.
 const MAX_SEGMENT_BYTES: usize = u8::MAX as usize;
@@ -89,11 +89,6 @@ pub enum InvalidSite {
         /// What is wrong with it.
         source: InvalidEdit,
     },
-    /// A file of version 1 has a site of several kinds.
-    #[error(
-        "a site of version 1 has rules and substitutions, or edits, or is a mirror, but only one of these"
-    )]
-    SeveralKinds,
     /// The rules are to hold on a host that is not of the site.
     #[error("`{0}` is no host of the site, in lower case and without `www.`")]
     Host(Box<str>),
@@ -115,24 +110,6 @@ pub enum InvalidSite {
         /// How many there are.
         count: usize,
     },
-    /// There are too many closed edits that may cover what others of them write.
-    #[error(
-        "of {count} closed edits too many may cover what others write to be compared: leave some out, or ask for values that tell them apart"
-    )]
-    TooManyClosed {
-        /// How many there are.
-        count: usize,
-    },
-    /// Edits undo each other's work.
-    #[error("edits {} rewrite into each other without end", list(.indexes))]
-    Cycle {
-        /// Their indexes in the site's list, from 0.
-        indexes: Vec<usize>,
-    },
-}
-
-fn list(indexes: &[usize]) -> String {
-    indexes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 impl RuleSet {
@@ -194,8 +171,9 @@ impl RuleSet {
 impl SiteRules {
     /// Checks each edit, and that they can stand together.
     pub fn new(summary: SiteSummary, edits: Vec<Edit>) -> Result<Self, InvalidSite> {
-        if edits.len() > MAX_EDITS {
-            return Err(InvalidSite::TooManyEdits { count: edits.len() });
+        let count = edits.iter().map(Edit::weight).sum();
+        if count > MAX_EDITS {
+            return Err(InvalidSite::TooManyEdits { count });
         }
         let mut earlier = EarlierEdits::default();
         for (index, edit) in edits.iter().enumerate() {
@@ -206,18 +184,9 @@ impl SiteRules {
             }
             earlier.push(index, edit);
         }
-        check_kinds(&edits)?;
         let rules = Self { summary, edits, ..Self::default() };
         rules.check_mirror()?;
-        let (indexes, closed): (Vec<usize>, Vec<Rule>) =
-            rules.applied().filter_map(|(index, edit)| Some((index, Rule::of(edit)?))).unzip();
-        if are_too_many(&closed) {
-            return Err(InvalidSite::TooManyClosed { count: closed.len() });
-        }
-        match find_cycle(&closed) {
-            Some(cycle) => Err(InvalidSite::Cycle { indexes: cycle.iter().map(|&at| indexes[at]).collect() }),
-            None => Ok(rules),
-        }
+        Ok(rules)
     }
 
     /// Whether it is no mirror, or may be one.
@@ -299,26 +268,6 @@ impl SiteRules {
     pub fn summary(&self) -> &SiteSummary {
         &self.summary
     }
-}
-
-/// Whether those edits that are applied are of kinds that can stand together, in this order.
-fn check_kinds(edits: &[Edit]) -> Result<(), InvalidSite> {
-    let applied: Vec<(usize, &Edit)> =
-        edits.iter().enumerate().filter(|(_, edit)| edit.is_applied()).collect();
-    let replaces = |(_, edit): &(usize, &Edit)| edit.replaced().is_some();
-    let writes =
-        |(_, edit): &(usize, &Edit)| edit.change.iter().any(|change| matches!(change, Change::Write(_)));
-    let replaced = applied.iter().take_while(|edit| replaces(edit)).count();
-    let others = &applied[replaced..];
-    if let Some(&(index, _)) = others.iter().find(|edit| replaces(edit)) {
-        return Err(InvalidSite::Edit { index, source: InvalidEdit::ReplaceAfterOthers });
-    }
-    if let Some(&(index, _)) = others.iter().find(|edit| !writes(edit))
-        && (replaced > 0 || others.iter().any(writes))
-    {
-        return Err(InvalidSite::Edit { index, source: InvalidEdit::WritesAmongOthers });
-    }
-    Ok(())
 }
 
 /// Whether a site of this name can have these rules.

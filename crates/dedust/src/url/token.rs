@@ -364,7 +364,8 @@ impl Value {
         }
     }
 
-    pub(crate) fn as_raw(&self) -> RawValue<'_> {
+    /// The text as bytes.
+    pub fn as_raw(&self) -> RawValue<'_> {
         self.as_text().map(str::as_bytes)
     }
 }

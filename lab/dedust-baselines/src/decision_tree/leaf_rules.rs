@@ -8,14 +8,14 @@ transformation brings a new parameter, or a test says that one is absent, other 
 
 use std::collections::BTreeMap;
 
-use dedust::rules::{self, AnyValue, Evidence, Op, Spot, TokenKey, Value, ValueClass};
-use dedust::support::{OtherParams, Pattern, Rewrite, Rule, ValuePattern};
+use dedust::rules::{self, AnyValue, Evidence, Spot, TokenKey, Value, ValueClass};
 use dedust_learn::support::InternedRows as _;
 
 use super::pairwise::Frequent;
 use super::site::{Entry, Site, SpotNumber};
 use super::transformation::{Edit, Source, SourcePart, Transformation};
 use super::tree::{Path, Test};
+use crate::closed_rule::{ClosedRule, Op, OtherParams, Pattern, Rewrite, ValuePattern};
 use crate::fanout::proof::Merges;
 
 /// A rule in numbers.
@@ -201,7 +201,7 @@ impl LeafRule<'_> {
     }
 
     /// The rule in the language of rule files.
-    pub(super) fn write(&self, site: &Site<'_>, evidence: Evidence) -> Rule {
+    pub(super) fn write(&self, site: &Site<'_>, evidence: Evidence) -> ClosedRule {
         let corpus = site.corpus;
         let value = |value: u32| corpus.value(value).clone();
         let pattern = |check: &Check| match check {
@@ -214,7 +214,7 @@ impl LeafRule<'_> {
         };
         let key = |key: u32| corpus.keys()[key as usize].clone();
         let rewrite = self.rewrite(site);
-        Rule {
+        ClosedRule {
             pattern: Pattern::new(self.checks.iter().map(|(of, check)| (key(*of), pattern(check)))),
             other_params: self.other_params,
             rewrite,

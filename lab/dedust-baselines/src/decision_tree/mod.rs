@@ -41,6 +41,7 @@ mod tree;
 use dedust_learn::Corpus;
 use dedust_learn::support::{Learned, PairCounter};
 
+use crate::closed_rule::learned;
 use site::Site;
 
 /// Share of the URLs of a rule that must meet another URL. A rule whose results are hardly ever seen leads nowhere.
@@ -89,5 +90,5 @@ pub fn learn_decision_tree(corpus: &Corpus, options: &DecisionTreeOptions) -> Le
         }
     }
     let qualified_rules = qualified.len();
-    Learned { raw_rules, qualified_rules, ..Learned::of_rules(select::select(qualified)) }
+    Learned { raw_rules, qualified_rules, ..learned(&select::select(qualified)) }
 }

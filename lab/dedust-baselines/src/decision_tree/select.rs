@@ -4,19 +4,18 @@ The straightforward selection: one rule per pattern, none inside another, no cir
 
 use std::cmp::Reverse;
 
+use crate::closed_rule::{ClosedRule, OtherParams, ValuePattern, fitting};
 use dedust::rules::{AnyValue, TokenKey, ValueClass};
-use dedust::support::{OtherParams, Rule, ValuePattern};
-use dedust_learn::support::fitting;
 
 /// Rules in the order in which they are to be tried: those that ask for most first.
-pub(super) fn select(mut rules: Vec<Rule>) -> Vec<Rule> {
-    let name = |rule: &Rule| format!("{} -> {}", rule.pattern, rule.rewrite);
+pub(super) fn select(mut rules: Vec<ClosedRule>) -> Vec<ClosedRule> {
+    let name = |rule: &ClosedRule| format!("{} -> {}", rule.pattern, rule.rewrite);
     rules.sort_by_cached_key(|rule| {
         // Shares of false pairs lie between 0 and 1, where the order of bits is the order of numbers.
         let rate = rule.evidence.false_pair_rate().to_bits();
         (rate, Reverse(rule.evidence.support_pairs), name(rule))
     });
-    let mut kept: Vec<Rule> = Vec::new();
+    let mut kept: Vec<ClosedRule> = Vec::new();
     for rule in rules {
         if !kept.iter().any(|other| covers(other, &rule) && covers(&rule, other)) {
             kept.push(rule);
@@ -25,9 +24,9 @@ pub(super) fn select(mut rules: Vec<Rule>) -> Vec<Rule> {
     let inside: Vec<bool> = (0..kept.len())
         .map(|at| (0..kept.len()).any(|other| other != at && covers(&kept[other], &kept[at])))
         .collect();
-    let mut rules: Vec<Rule> =
+    let mut rules: Vec<ClosedRule> =
         kept.into_iter().zip(inside).filter(|(_, inside)| !inside).map(|(rule, _)| rule).collect();
-    let values = |rule: &Rule| {
+    let values = |rule: &ClosedRule| {
         rule.pattern.keys().filter(|(_, pattern)| matches!(pattern, ValuePattern::Is(_))).count()
     };
     rules.sort_by_cached_key(|rule| (Reverse(values(rule)), Reverse(rule.pattern.keys().count())));
@@ -35,7 +34,7 @@ pub(super) fn select(mut rules: Vec<Rule>) -> Vec<Rule> {
 }
 
 /// Whether every URL that `inner` covers is covered by `outer`, as far as their patterns say.
-fn covers(outer: &Rule, inner: &Rule) -> bool {
+fn covers(outer: &ClosedRule, inner: &ClosedRule) -> bool {
     let passes =
         |key: &TokenKey| outer.other_params == OtherParams::Keep && matches!(key, TokenKey::QueryParam(_));
     (outer.other_params == OtherParams::Keep || inner.other_params == OtherParams::Refuse)
@@ -64,12 +63,12 @@ fn holds(outer: &ValuePattern, inner: &ValuePattern) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use dedust::rules::{Evidence, Op, Value};
-    use dedust::support::{Pattern, Rewrite};
+    use dedust::rules::{Evidence, Value};
 
     use super::*;
+    use crate::closed_rule::{Op, Pattern, Rewrite};
 
-    fn rule(values: &[(&str, Option<&str>)], other_params: OtherParams, false_pairs: u64) -> Rule {
+    fn rule(values: &[(&str, Option<&str>)], other_params: OtherParams, false_pairs: u64) -> ClosedRule {
         let any =
             || ValuePattern::Any(AnyValue { class: ValueClass::Text, except: Vec::new(), optional: false });
         let keys = values.iter().map(|(name, value)| {
@@ -77,7 +76,7 @@ mod tests {
         });
         let evidence = Evidence { urls: 9, support_pairs: 10, false_pairs, ..Evidence::default() };
         let rewrite = Rewrite::new([(TokenKey::Scheme, Op::Keep("http".into()))], Vec::new());
-        Rule { pattern: Pattern::new(keys), other_params, rewrite, fetchable: true, evidence }
+        ClosedRule { pattern: Pattern::new(keys), other_params, rewrite, fetchable: true, evidence }
     }
 
     #[test]

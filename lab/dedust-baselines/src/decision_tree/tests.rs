@@ -73,8 +73,8 @@ fn a_leading_segment_goes_at_any_depth() {
     let shown: Vec<String> = learned.edits.iter().map(edit_text).collect();
     // Nothing else was seen at depth four, but at depth three `/a/b/7` is a URL of its own.
     let expected = [
-        "<text>://~/en/<text>/<text> -> {scheme}://~/{path_1}/{path_2}",
-        "<text>://~/<text>/<text>/<text>/<text> -> {scheme}://~/{path_1}/{path_2}/{path_3}",
+        "scheme is <text>, path_0 is en, path_1 is <text>, path_2 is <text>, no sep, nothing else but parameters: path = /{path_1..}, end",
+        "scheme is <text>, path_0 is <text>, path_1 is <text>, path_2 is <text>, path_3 is <text>, no sep, nothing else but parameters: path = /{path_1..}, end",
     ];
     assert_eq!(shown, expected);
 }

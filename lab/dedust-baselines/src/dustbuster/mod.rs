@@ -8,7 +8,7 @@ DustBuster: rules that replace one string by another, from a list of URLs (Bar-Y
 2. `eliminate` drops rules that say the same as others with less reason.
 3. `validate` tries what is left on a sample of URLs, and keeps what holds.
 
-What comes out are edits that [replace](Change::Replace) text, made in order, over and over, until nothing changes.
+What comes out is one edit that [replaces](Change::Replace) text, by all rules in order, over and over, until nothing changes.
 
 Where the paper leaves a choice, or none that fits a learner that fetches nothing:
 
@@ -35,6 +35,8 @@ mod validate;
 
 #[cfg(test)]
 mod tests;
+
+use std::collections::BTreeSet;
 
 use dedust::rules::{Change, Edit, Evidence, Example, Replace};
 use dedust_learn::support::{Learned, failure_bound};
@@ -115,39 +117,39 @@ pub fn learn_with(corpus: &Corpus, options: &Options) -> Learned {
     let raw_rules = likely.len();
     let rules = eliminate(&tokens, likely, options);
     let store = Store::new(corpus, &tokens);
-    let edits = validate(&store, likeness, &rules, options)
-        .iter()
-        .filter_map(|rule| deploy(corpus, &tokens, &store, rule))
-        .collect();
-    Learned { edits, raw_rules, qualified_rules: rules.len(), ..Learned::default() }
+    let edit = deploy(corpus, &tokens, &store, &validate(&store, likeness, &rules, options));
+    Learned {
+        edits: edit.into_iter().collect(),
+        raw_rules,
+        qualified_rules: rules.len(),
+        ..Learned::default()
+    }
 }
 
-/// A rule as text. Nothing if its text is not UTF-8.
-fn deploy(corpus: &Corpus, tokens: &TokenList, store: &Store<'_>, rule: &ValidRule<'_>) -> Option<Edit> {
-    let text = |side: &[u32]| {
-        let mut text = Vec::new();
-        tokens.write(side, &mut text);
-        String::from_utf8(text).ok().map(String::into_boxed_str)
-    };
-    let agreed = &rule.trial.agreed;
-    let tested = (agreed.len() + rule.trial.disagreed) as u64;
-    let failed = rule.trial.disagreed as u64;
+/// Rules as an edit, without those whose text is not UTF-8; `None` if none is left.
+fn deploy(corpus: &Corpus, tokens: &TokenList, store: &Store<'_>, rules: &[ValidRule<'_>]) -> Option<Edit> {
+    let (mut list, mut changed) = (Vec::new(), BTreeSet::new());
+    let (mut agreed, mut failed) = (Vec::new(), 0);
+    for rule in rules {
+        let Some(replace) = replacement(tokens, rule) else { continue };
+        list.push(replace);
+        changed.extend(store.changed(rule.from));
+        agreed.extend_from_slice(&rule.trial.agreed);
+        failed += rule.trial.disagreed as u64;
+    }
+    if list.is_empty() {
+        return None;
+    }
+    let tested = agreed.len() as u64 + failed;
     let kinds = agreed.iter().fold(EvidenceKinds::NONE, |kinds, &(row, _)| kinds | corpus.kinds(row));
-    let mut examples = agreed.clone();
-    examples.sort_unstable_by_key(|&(row, _)| (corpus.url(row).len(), corpus.url(row)));
+    agreed.sort_by_key(|&(row, _)| (corpus.url(row).len(), corpus.url(row)));
     let shown = |row| String::from_utf8_lossy(corpus.url(row)).into();
-    let replace = Replace {
-        from: text(rule.from)?,
-        to: text(rule.to)?,
-        at_start: rule.from.first() == Some(&START),
-        at_end: rule.from.last() == Some(&END),
-    };
     Some(Edit {
         fetchable: true,
         evidence: Evidence {
             trust: None,
             verdict: None,
-            urls: store.count_changed(rule.from) as u64,
+            urls: changed.len() as u64,
             support_pairs: tested,
             false_pairs: failed,
             groups: tested,
@@ -155,12 +157,27 @@ fn deploy(corpus: &Corpus, tokens: &TokenList, store: &Store<'_>, rule: &ValidRu
             failure_bound: failure_bound(failed, tested),
             kinds: kinds.iter().map(|kind| kind.name().into()).collect(),
             observed_until: corpus.latest().map(Into::into),
-            examples: examples
+            examples: agreed
                 .into_iter()
                 .take(EXAMPLES)
                 .map(|(url, duplicate)| Example { url: shown(url), duplicate: shown(duplicate) })
                 .collect(),
         },
-        ..Edit::new(Change::Replace(replace))
+        ..Edit::new(Change::Replace(list))
+    })
+}
+
+/// A rule as text.
+fn replacement(tokens: &TokenList, rule: &ValidRule<'_>) -> Option<Replace> {
+    let text = |side: &[u32]| {
+        let mut text = Vec::new();
+        tokens.write(side, &mut text);
+        String::from_utf8(text).ok().map(String::into_boxed_str)
+    };
+    Some(Replace {
+        from: text(rule.from)?,
+        to: text(rule.to)?,
+        at_start: rule.from.first() == Some(&START),
+        at_end: rule.from.last() == Some(&END),
     })
 }

@@ -118,8 +118,8 @@ impl<'t> Store<'t> {
     }
 
     /// The number of URLs that replacing `from` changes.
-    pub(super) fn count_changed(&self, from: &[u32]) -> usize {
-        self.candidates(from).iter().filter(|&&row| find(self.tokens.row(row), from).is_some()).count()
+    pub(super) fn changed(&self, from: &[u32]) -> impl Iterator<Item = u32> {
+        self.candidates(from).iter().copied().filter(|&row| find(self.tokens.row(row), from).is_some())
     }
 
     /// Rows among which all with `from` in them are.

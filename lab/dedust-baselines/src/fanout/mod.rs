@@ -42,6 +42,7 @@ mod write;
 use dedust_learn::Corpus;
 use dedust_learn::support::Learned;
 
+use crate::closed_rule::learned;
 use prove::Prover;
 use select::Candidate;
 use table::{Table, Transformations};
@@ -101,5 +102,5 @@ pub fn learn_fanout(corpus: &Corpus, options: &FanoutOptions) -> Learned {
     let selected = select::without_circles(&table, &transformations, select::outermost(all));
     let joined = select::joined(&table, &mut transformations, selected);
     let rules = write::rules(&table, &mut prover, &transformations, joined, options.max_false_pair_rate);
-    Learned { raw_rules, qualified_rules, ..Learned::of_rules(rules) }
+    Learned { raw_rules, qualified_rules, ..learned(&rules) }
 }

@@ -2,14 +2,14 @@
 Chosen rules in the language of rule files, proven once more as they are applied: together with what is forgotten.
 */
 
-use dedust::rules::{AnyValue, Op, TokenKey, ValueClass};
-use dedust::support::{OtherParams, Pattern, Rewrite, Rule, ValuePattern};
-use dedust_learn::support::{InternedRows as _, fitting};
+use dedust::rules::{AnyValue, TokenKey, ValueClass};
+use dedust_learn::support::InternedRows as _;
 use foldhash::HashMap;
 
 use super::prove::Prover;
 use super::select::Candidate;
 use super::table::{FanoutOp, STAR, Table, Transformations, WideRule, is_in_place};
+use crate::closed_rule::{ClosedRule, Op, OtherParams, Pattern, Rewrite, ValuePattern, fitting};
 
 /// Rules in the order in which they are to be tried: narrow contexts first.
 pub(super) fn rules(
@@ -18,7 +18,7 @@ pub(super) fn rules(
     transformations: &Transformations,
     chosen: Vec<WideRule>,
     max_false_pair_rate: f64,
-) -> Vec<Rule> {
+) -> Vec<ClosedRule> {
     let ops = |rule: &WideRule| transformations.get(rule.transformation);
     let (forgetting, moving): (Vec<WideRule>, Vec<WideRule>) =
         chosen.into_iter().partition(|rule| is_in_place(table.keys(rule.shape), ops(rule)));
@@ -48,12 +48,12 @@ pub(super) fn rules(
     all.sort_by_cached_key(|(candidate, _)| order(&candidate.rule));
 
     let positions = KeyPositions::of(table);
-    let rules: Vec<Rule> = all
+    let rules: Vec<ClosedRule> = all
         .iter()
         .map(|(Candidate { rule, counts, .. }, rows)| {
             let merges = prover.merges(rows, ops(rule), rule.shape);
             let (pattern, rewrite) = text(table, &positions, rule, ops(rule));
-            Rule {
+            ClosedRule {
                 pattern,
                 other_params: OtherParams::Refuse,
                 rewrite,

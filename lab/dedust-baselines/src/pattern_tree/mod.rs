@@ -21,8 +21,8 @@ mod split;
 
 use std::ops::Range;
 
+use crate::closed_rule::{Pattern, ValuePattern};
 use dedust::rules::{AnyValue, TokenKey, Value, ValueClass};
-use dedust::support::{Pattern, ValuePattern};
 use dedust_learn::Corpus;
 use dedust_learn::support::InternedRows as _;
 

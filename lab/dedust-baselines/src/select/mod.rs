@@ -15,9 +15,7 @@ mod graph;
 mod naive;
 mod write_rules;
 
-use dedust::support::{OtherParams, Rule};
-use dedust_learn::support::fitting;
-
+use crate::closed_rule::{ClosedRule, OtherParams, fitting};
 use crate::pattern_tree::{NodeId, PatternTree};
 use crate::propose::{CandidateRule, Proposal, TreeOp};
 
@@ -69,7 +67,7 @@ pub(crate) struct Assignment {
 }
 
 /// Chooses deployable rules, in the order in which they are to be tried.
-pub fn select(tree: &PatternTree<'_>, proposal: &Proposal, options: &SelectOptions) -> Vec<Rule> {
+pub fn select(tree: &PatternTree<'_>, proposal: &Proposal, options: &SelectOptions) -> Vec<ClosedRule> {
     let &SelectOptions { selection, max_false_pair_rate, other_params } = options;
     let candidates = &proposal.qualified;
     let assignments = match selection {

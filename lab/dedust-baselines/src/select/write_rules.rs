@@ -2,18 +2,18 @@
 A chosen rule in the language of rule files: patterns of text instead of nodes and numbers, with its evidence.
 */
 
-use dedust::rules::{AnyValue, Evidence, Op, TokenKey};
-use dedust::support::{OtherParams, Pattern, Rewrite, Rule, ValuePattern};
+use dedust::rules::{AnyValue, Evidence, TokenKey};
 use dedust_learn::support::{InternedRows as _, rule_evidence};
 use dedust_learn::{Corpus, EvidenceKinds};
 use foldhash::HashMap;
 
 use super::deploy::DeployedRule;
+use crate::closed_rule::{ClosedRule, Op, OtherParams, Pattern, Rewrite, ValuePattern};
 use crate::pattern_tree::{NodeId, PatternTree};
 use crate::propose::TreeOp;
 use crate::propose::proof::{Projection, staying_ops};
 
-pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule, other_params: OtherParams) -> Rule {
+pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule, other_params: OtherParams) -> ClosedRule {
     let corpus = tree.corpus();
     let key = |key: u32| corpus.keys()[key as usize].clone();
     let forth = Projection::new(tree, rule.source, rule.target, &rule.ops);
@@ -41,7 +41,7 @@ pub(super) fn write(tree: &PatternTree<'_>, rule: &DeployedRule, other_params: O
     let writes_new =
         rewrite.ops().any(|(key, _)| pattern.get(key).is_none() && matches!(key, TokenKey::QueryParam(_)));
     let other_params = if writes_new { OtherParams::Refuse } else { other_params };
-    Rule { pattern, other_params, rewrite, fetchable: true, evidence: evidence(tree, rule, &forth) }
+    ClosedRule { pattern, other_params, rewrite, fetchable: true, evidence: evidence(tree, rule, &forth) }
 }
 
 /// The query parameters of a node in the order in which its URLs have them, on average.

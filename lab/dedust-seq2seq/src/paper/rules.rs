@@ -9,10 +9,9 @@ says so.
 
 use std::collections::BTreeMap;
 
-use dedust::rules::{AnyValue, Evidence, Op, ParamName, TokenKey, Value, ValueClass};
-use dedust::support::{OtherParams, Pattern, Rewrite, Rule, ValuePattern};
+use dedust::rules::{AnyValue, Evidence, ParamName, TokenKey, Value, ValueClass};
+use dedust_baselines::{ClosedRule, Op, OtherParams, Pattern, Rewrite, ValuePattern, fitting};
 use dedust_learn::Corpus;
-use dedust_learn::support::fitting;
 
 use super::language::PaperLanguage;
 use super::tokens::{is_delimiter, tokenize};
@@ -42,7 +41,7 @@ pub fn rules(
     corpus: &Corpus,
     language: &PaperLanguage,
     translate: impl Fn(&[u32]) -> Option<Vec<u32>>,
-) -> Vec<Rule> {
+) -> Vec<ClosedRule> {
     let mut rows_by_form: BTreeMap<Form, Vec<u32>> = BTreeMap::new();
     for row in 0..corpus.len() as u32 {
         let Ok(url) = std::str::from_utf8(corpus.url(row)) else { continue };
@@ -140,7 +139,13 @@ fn host_parts(host: &str, domain: &str) -> Option<Parts> {
 
 impl Form {
     /// The rule that leads URLs of the form to the translation; `None` if it is no URL, or changes nothing.
-    fn rule(&self, corpus: &Corpus, rows: &[u32], language: &PaperLanguage, target: &[u32]) -> Option<Rule> {
+    fn rule(
+        &self,
+        corpus: &Corpus,
+        rows: &[u32],
+        language: &PaperLanguage,
+        target: &[u32],
+    ) -> Option<ClosedRule> {
         let rewrite = self.rewrite(corpus.site(), language, target)?;
         let mut keys: Vec<(TokenKey, ValuePattern)> = Vec::new();
         let urls: Vec<Parts> =
@@ -161,7 +166,7 @@ impl Form {
         }
         let evidence = Evidence { urls: rows.len() as u64, failure_bound: 1.0, ..Evidence::default() };
         let pattern = Pattern::new(keys);
-        Some(Rule { pattern, other_params: OtherParams::Refuse, rewrite, fetchable: true, evidence })
+        Some(ClosedRule { pattern, other_params: OtherParams::Refuse, rewrite, fetchable: true, evidence })
     }
 
     fn rewrite(&self, domain: &str, language: &PaperLanguage, target: &[u32]) -> Option<Rewrite> {

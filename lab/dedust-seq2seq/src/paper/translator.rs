@@ -3,7 +3,7 @@ The paper's variant as a whole: trained on one site, asked for the canonical for
 */
 
 use burn::tensor::Device;
-use dedust::support::Rule;
+use dedust_baselines::ClosedRule;
 use dedust_learn::Corpus;
 use foldhash::HashMap;
 
@@ -57,7 +57,7 @@ impl PaperTranslator {
     }
 
     /// What is translated of a corpus as rules, for all forms that it has and that read as URLs.
-    pub fn rules(&mut self, corpus: &Corpus) -> Vec<Rule> {
+    pub fn rules(&mut self, corpus: &Corpus) -> Vec<ClosedRule> {
         let texts: Vec<&str> =
             (0..corpus.len() as u32).filter_map(|row| std::str::from_utf8(corpus.url(row)).ok()).collect();
         self.learn(&texts);

@@ -7,7 +7,6 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use dedust::rules::{Change, Edit};
-use dedust::support::place_edit;
 
 use super::args::AddArgs;
 use super::select::refusal;
@@ -49,7 +48,7 @@ pub(super) fn run(args: &AddArgs, printer: &mut Printer) -> anyhow::Result<ExitS
         }
         refused.retain(|refused| !refused.to_edit(Default::default()).says_same(&edit));
         told.push(format!("{} added: {edit}", edit.id()));
-        place_edit(&mut edits, edit);
+        edits.push(edit);
     }
     rules.insert(&args.site, site.with_refused(refused)).map_err(|error| {
         Refusal::new(error.to_string(), "name the site by its registrable domain, such as example.org")

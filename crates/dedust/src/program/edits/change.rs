@@ -48,6 +48,7 @@ impl<'p> Changing<'_, 'p> {
             code::UNREPEAT_PARAMS => self.unrepeat_params(),
             code::SPLIT_PARAMS => self.split_params(),
             code::ORDER => self.order(cursor)?,
+            code::REPLACE => return self.replace(cursor),
             _ => return None,
         }
         Some(Ok(()))
@@ -97,6 +98,7 @@ impl<'p> Changing<'_, 'p> {
             StoredSpot::TRAILING_SLASH => {
                 let is_dropped = std::mem::replace(&mut parts.has_slash, false);
                 parts.touched.path |= is_dropped;
+                parts.touched.slash_is_forgotten = false;
                 is_dropped
             }
             StoredSpot::SEPARATOR => {
@@ -121,6 +123,14 @@ impl<'p> Changing<'_, 'p> {
     }
 
     fn forget(&mut self, spot: StoredSpot) {
+        let parts = &mut self.edited.parts;
+        if spot.code == StoredSpot::TRAILING_SLASH && parts.has_slash {
+            let touched = &mut parts.touched;
+            self.is_changed |= !touched.slash_is_forgotten;
+            (touched.slash_is_forgotten, touched.path, touched.is_forgotten) = (true, true, true);
+            self.edited.triggered |= self.program.triggered_by(Feature::TrailingSlash);
+            return;
+        }
         if let Some(value) = self.edited.parts.piece_mut(spot) {
             self.is_changed |= *value != Piece::STAR;
             *value = Piece::STAR;
@@ -229,7 +239,9 @@ impl<'p> Changing<'_, 'p> {
         let spot = StoredSpot::read(cursor)?;
         let name = self.program.text(cursor)??;
         let sources = cursor.u16()?;
-        let value = if sources == 1 {
+        let value = if sources == 0 && spot.code == StoredSpot::QUERY_PARAM {
+            Piece::BARE
+        } else if sources == 1 {
             match self.read_source(cursor)? {
                 Ok(piece) => piece,
                 Err(error) => return Some(Err(error)),
@@ -290,7 +302,7 @@ impl<'p> Changing<'_, 'p> {
                 let segment = self.edited.parts.piece_mut(spot).ok_or(CannotChange)?;
                 *segment = value;
             }
-            StoredSpot::QUERY_PARAM if spot.occurrence == 1 => {
+            StoredSpot::QUERY_PARAM if self.is_next(spot) => {
                 let param = self.edited.new_param(self.program, name, value);
                 self.edited.parts.params.push(param);
                 self.edited.is_in_order = false;
@@ -305,6 +317,19 @@ impl<'p> Changing<'_, 'p> {
                 self.edited.parts.port = Some(value);
                 self.edited.parts.touched.port = true;
             }
+            StoredSpot::HASHBANG => {
+                self.edited.parts.hashbang = Some(value);
+                self.edited.parts.touched.hashbang = true;
+            }
+            StoredSpot::PATH_PARAM if spot.occurrence == 1 && !self.edited.parts.segments.is_empty() => {
+                let param = self.edited.new_path_param(self.program, name, value);
+                self.edited.parts.path_params.push(param);
+                self.edited.parts.touched.path = true;
+                self.edited.parts.touched.path_text = true;
+                self.edited.has_repeated = true;
+            }
+            StoredSpot::TRAILING_SLASH => return self.set_slash(),
+            StoredSpot::SEPARATOR => return self.set_separator(),
             _ => return Err(CannotChange),
         }
         self.is_changed = true;
@@ -313,6 +338,38 @@ impl<'p> Changing<'_, 'p> {
         } else {
             self.edited.characters = [u8::MAX; 2];
             self.edited.triggered = EditMask::MAX;
+        }
+        Ok(())
+    }
+
+    /// Whether a query parameter that is not there is the first of its name, or comes after all others of it.
+    fn is_next(&self, StoredSpot { index, occurrence, .. }: StoredSpot) -> bool {
+        let params = self.edited.parts.params.iter();
+        params.filter(|param| param.id == index).count() + 1 == usize::from(occurrence)
+    }
+
+    /// Ends the path with a slash. One without segments is a slash.
+    fn set_slash(&mut self) -> Result<(), CannotChange> {
+        let parts = &mut self.edited.parts;
+        if (!parts.has_slash || parts.touched.slash_is_forgotten) && !parts.segments.is_empty() {
+            parts.has_slash = true;
+            (parts.touched.path, parts.touched.slash_is_forgotten) = (true, false);
+            self.edited.triggered |= self.program.triggered_by(Feature::TrailingSlash);
+            self.is_changed = true;
+        }
+        Ok(())
+    }
+
+    /// Writes `;` between query parameters.
+    fn set_separator(&mut self) -> Result<(), CannotChange> {
+        let parts = &mut self.edited.parts;
+        if parts.separator != b';' {
+            parts.separator = b';';
+            parts.touched.query = true;
+            // Of what is written with it, it is not known how it is read.
+            self.edited.has_semicolon = true;
+            self.edited.triggered |= self.program.triggered_by(Feature::Rare);
+            self.is_changed = true;
         }
         Ok(())
     }
@@ -395,7 +452,11 @@ fn may_stand_at(spot: StoredSpot, text: &[u8]) -> bool {
                 |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(byte);
             text == b"*" || !text.is_empty() && text.iter().all(is_of_label)
         }
-        StoredSpot::PORT => (1..=5).contains(&text.len()) && text.iter().all(u8::is_ascii_digit),
+        StoredSpot::PORT => {
+            text == b"*" || (1..=5).contains(&text.len()) && text.iter().all(u8::is_ascii_digit)
+        }
+        StoredSpot::TRAILING_SLASH => text == b"/",
+        StoredSpot::SEPARATOR => text == b";",
         _ => true,
     }
 }

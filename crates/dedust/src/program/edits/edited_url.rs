@@ -8,6 +8,7 @@ use super::names::Name;
 use super::{BARE, EditMask, EditProgram, NO_ID, StoredSpot};
 use crate::encoding::first_word;
 use crate::rule::Composer;
+use crate::text_buffer::TextBuffer;
 use crate::url::{ParsedUrl, RawValue, TEXT_NAME};
 
 /// Where texts start that edits have written; no URL is that long.
@@ -24,6 +25,10 @@ pub(crate) struct EditedUrl {
     pub(super) spare: Vec<Piece>,
     pub(super) spare_params: Vec<Param>,
     pub(super) composer: Composer,
+    /// Of text that is replaced: the URL as it is written, and the one that it becomes.
+    pub(super) out: TextBuffer,
+    pub(super) text: Vec<u8>,
+    pub(super) replaced: ParsedUrl,
     /// How long the URL may become, how many bytes are left to that, and whether an edit was not made since they were too few: see
     /// `growth.rs`.
     pub(super) limit: usize,
@@ -83,8 +88,9 @@ pub(super) struct Touched {
     /// The path has texts that were no whole segments of the URL's, and parameters have other names or values.
     pub(super) path_text: bool,
     pub(super) query_text: bool,
-    /// Some value was forgotten.
+    /// Some value was forgotten, the slash at the end among them.
     pub(super) is_forgotten: bool,
+    pub(super) slash_is_forgotten: bool,
 }
 
 impl Touched {
@@ -94,7 +100,18 @@ impl Touched {
 
     /// What either says.
     pub(super) fn or(self, other: Self) -> Self {
-        let Self { scheme, host, port, path, query, hashbang, path_text, query_text, is_forgotten } = other;
+        let Self {
+            scheme,
+            host,
+            port,
+            path,
+            query,
+            hashbang,
+            path_text,
+            query_text,
+            is_forgotten,
+            slash_is_forgotten,
+        } = other;
         Self {
             scheme: self.scheme | scheme,
             host: self.host | host,
@@ -105,6 +122,7 @@ impl Touched {
             path_text: self.path_text | path_text,
             query_text: self.query_text | query_text,
             is_forgotten: self.is_forgotten | is_forgotten,
+            slash_is_forgotten: self.slash_is_forgotten | slash_is_forgotten,
         }
     }
 
@@ -180,6 +198,9 @@ impl Default for EditedUrl {
             spare: Vec::new(),
             spare_params: Vec::new(),
             composer: Composer::default(),
+            out: TextBuffer::default(),
+            text: Vec::new(),
+            replaced: ParsedUrl::default(),
             limit: 0,
             room: 0,
             is_out_of_room: false,
@@ -321,7 +342,10 @@ impl EditedUrl {
             StoredSpot::SEGMENT if !self.parts.path_is_forgotten => {
                 *self.parts.segments.get(usize::from(index))?
             }
-            StoredSpot::TRAILING_SLASH => return self.parts.has_slash.then_some((b"/", 0, 1)),
+            StoredSpot::TRAILING_SLASH => {
+                let slash: &[u8] = if self.parts.touched.slash_is_forgotten { b"*" } else { b"/" };
+                return self.parts.has_slash.then_some((slash, 0, 1));
+            }
             StoredSpot::SEPARATOR => return (self.parts.separator != b'&').then_some((b";", 0, 1)),
             _ => self.parts.piece(spot)?,
         };

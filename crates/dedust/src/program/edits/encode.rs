@@ -22,7 +22,7 @@ use super::{
 };
 use crate::delimiters::LANES;
 use crate::encoding::{Encode as _, TooLarge};
-use crate::program::{HAS_EDITS, TextBuilder};
+use crate::program::TextBuilder;
 use crate::rule::{Change, Edit};
 use crate::url::{TokenKey, Value};
 
@@ -160,7 +160,7 @@ pub(crate) fn encode(edits: &[(usize, &Edit)]) -> Result<CompiledSite, TooLarge>
         encoder.put_edit(list_index, edit, is_alone, masks.next().unwrap_or_default(), &mut out)?;
     }
     let texts = encoder.texts.into_inner();
-    head.bytes[4] = HAS_EDITS | texts.end_width() << END_WIDTH;
+    head.bytes[4] = texts.end_width() << END_WIDTH;
     head.put_u32(ENDS_AT, site.len())?;
     head.put_u32(TEXTS_AT, site.len() + ((texts.len() + 1) << texts.end_width()))?;
     head.put_u32(0, out.len())?;

@@ -96,7 +96,7 @@ pub(super) fn unlimited_bytes(edits: &[(usize, &Edit)]) -> u8 {
 fn writings_of(change: &Change) -> u64 {
     match change {
         Change::Map { .. } => 1,
-        Change::Set { .. } | Change::Path(_) => 2,
+        Change::Set { .. } | Change::Path(_) | Change::Replace(_) => 2,
         // A copy, and what becomes of it, of up to three times its length.
         Change::Fold { .. } => 4,
         _ => 0,

@@ -126,10 +126,11 @@ impl Tally {
     }
 }
 
-/// Whether an edit decides whether others are made, or changes the query as a whole.
+/// Whether an edit decides whether others are made, or changes the query or the URL as a whole.
 fn concerns_all(edit: &Edit) -> bool {
-    let is_of_query = |change: &Change| matches!(change, Change::SplitParams | Change::Order(_));
-    edit.last || edit.change.iter().any(is_of_query)
+    let is_of_whole =
+        |change: &Change| matches!(change, Change::SplitParams | Change::Order(_) | Change::Replace(_));
+    edit.last || edit.change.iter().any(is_of_whole)
 }
 
 /// What an edit looks at, and which of that it may change.
@@ -170,8 +171,9 @@ fn written_by(change: &Change) -> Component {
         }
         Change::Fold { of: Area::Params, .. } => Component::Params,
         Change::UnrepeatParams | Change::SplitParams | Change::Order(_) => Component::Repeats,
-        // No changes of this program.
-        Change::Write(_) | Change::Replace(_) | Change::Move(_) => Component::Path,
+        Change::Replace(_) => Component::All,
+        // No change of this program.
+        Change::Move(_) => Component::Path,
         Change::Path(_) | Change::ForgetPath | Change::Fold { of: Area::Path, .. } | Change::Unrepeat => {
             Component::Path
         }

@@ -40,7 +40,6 @@ pub(super) fn mentioned(edit: &Edit) -> Vec<&TokenKey> {
             | Change::Unrepeat
             | Change::UnrepeatParams
             | Change::SplitParams
-            | Change::Write(_)
             | Change::Replace(_)
             | Change::Move(_) => {}
         }

@@ -39,6 +39,7 @@ mod one_by_one;
 mod params;
 mod put_edit;
 mod read;
+mod replace;
 mod roundtrip;
 mod run;
 mod triggers;
@@ -242,6 +243,7 @@ mod code {
     pub(super) const DROP_NAMES: u8 = 9;
     pub(super) const SPLIT_PARAMS: u8 = 10;
     pub(super) const ORDER: u8 = 11;
+    pub(super) const REPLACE: u8 = 12;
 
     pub(super) const FOLD_PATH: u8 = 0;
     pub(super) const FOLD_PARAMS: u8 = 1;

@@ -123,7 +123,8 @@ impl UrlParts {
                 visit(RawKey::PathSegment(index as u16), 1, value(segment));
             }
             if parts.has_slash {
-                visit(RawKey::TrailingSlash, 1, Some(b"/"));
+                let slash: &[u8] = if parts.touched.slash_is_forgotten { b"*" } else { b"/" };
+                visit(RawKey::TrailingSlash, 1, Some(slash));
             }
             let mut counts = NameCounts::default();
             for param in &parts.path_params {

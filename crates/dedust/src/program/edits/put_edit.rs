@@ -8,13 +8,14 @@ use std::collections::BTreeSet;
 use super::change::MAX_DROPPED_NAMES;
 use super::mentions::mentioned;
 use super::names::NamesBuilder;
+use super::replace;
 use super::{
     EXCEPT_PARAMS, EditMask, FETCHABLE, IS_ALONE, IS_CLOSED, IS_LAST, MAY_FAIL, NEEDS_LABELS, NO_TEXT,
     StoredSpot, code,
 };
 use crate::encoding::{Encode as _, TooLarge};
 use crate::program::TextBuilder;
-use crate::rule::{AnyValue, Area, Change, Closed, Edit, Mapped, PathPart, Source, Spot, Test};
+use crate::rule::{AnyValue, Area, Change, Closed, Edit, Mapped, PathPart, Replace, Source, Spot, Test};
 use crate::url::{ParamName, RawValue, TokenKey, Value};
 
 /// Longer texts are refused.
@@ -53,7 +54,8 @@ impl Encoder<'_> {
             _ => false,
         };
         // Nothing was changed before the first change.
-        let may_fail = edit.change.iter().skip(1).any(can_fail);
+        let replaces = |change: &Change| matches!(change, Change::Replace(_));
+        let may_fail = edit.change.iter().skip(1).any(can_fail) || edit.change.iter().any(replaces);
         let is_label = |key: &&TokenKey| matches!(key, TokenKey::Subdomain(_));
         let flags = [
             (FETCHABLE, edit.fetchable),
@@ -211,7 +213,7 @@ impl Encoder<'_> {
                 out.put_u8(code::SET);
                 self.put_key(key, out)?;
                 let name = match key {
-                    TokenKey::QueryParam(name) => name.name.as_bytes(),
+                    TokenKey::QueryParam(name) | TokenKey::PathParam(name) => name.name.as_bytes(),
                     _ => b"",
                 };
                 self.put_text(Some(name), out)?;
@@ -236,13 +238,26 @@ impl Encoder<'_> {
                 out.put_small(order.len())?;
                 order.iter().try_for_each(|key| self.put_key(key, out))
             }
-            // Not changes of parts: what writes URLs anew becomes a template, the others come before all edits.
-            Change::Write(_) | Change::Replace(_) | Change::Move(_) => Err(TooLarge),
+            Change::Replace(list) => {
+                out.put_u8(code::REPLACE);
+                out.put_small(list.len())?;
+                list.iter().try_for_each(|replace| self.put_replace(replace, out))
+            }
+            // A mirror has no program of this kind.
+            Change::Move(_) => Err(TooLarge),
             Change::UnrepeatParams => {
                 out.put_u8(code::UNREPEAT_PARAMS);
                 Ok(())
             }
         }
+    }
+
+    fn put_replace(&self, replace: &Replace, out: &mut Vec<u8>) -> Result<(), TooLarge> {
+        let Replace { from, to, at_start, at_end } = replace;
+        let start = if *at_start { replace::AT_START } else { 0 };
+        out.put_u8(start | if *at_end { replace::AT_END } else { 0 });
+        self.put_text(Some(from.as_bytes()), out)?;
+        self.put_text(Some(to.as_bytes()), out)
     }
 
     fn put_part(&self, part: &PathPart, out: &mut Vec<u8>) -> Result<(), TooLarge> {

@@ -127,6 +127,7 @@ impl EditedUrl {
         let parts = &self.parts;
         let is_known = |piece: &Piece| *piece != Piece::STAR;
         !parts.path_is_forgotten
+            && !(parts.has_slash && parts.touched.slash_is_forgotten)
             && is_known(&parts.scheme)
             && parts.labels.iter().chain(&parts.port).chain(&parts.segments).all(is_known)
             && parts.params.iter().chain(&parts.path_params).all(|param| is_known(&param.value))

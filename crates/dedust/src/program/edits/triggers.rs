@@ -198,14 +198,12 @@ fn changed_by(change: &Change, max_values: usize) -> Option<BTreeSet<Trigger>> {
         Change::Fold { of: Area::Path, to } => BTreeSet::from([folded(FoldedArea::Path, *to)]),
         Change::Fold { of: Area::Params, to } => BTreeSet::from([folded(FoldedArea::Params, *to)]),
         Change::Unrepeat => BTreeSet::from([Trigger::Feature(Feature::Repeats)]),
-        // The last three are no changes of this program.
         Change::ForgetPath
         | Change::Set { .. }
         | Change::Path(_)
         | Change::UnrepeatParams
         | Change::SplitParams
         | Change::Order(_)
-        | Change::Write(_)
         | Change::Replace(_)
         | Change::Move(_) => return None,
     })

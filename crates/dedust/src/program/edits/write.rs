@@ -250,7 +250,7 @@ impl EditedUrl {
             self.write_params(url, &parts.path_params, [b';'; 3], out);
         }
         if parts.has_slash {
-            out.push(b'/');
+            out.push(if parts.touched.slash_is_forgotten { b'*' } else { b'/' });
         }
     }
 

@@ -5,10 +5,9 @@ What a rule makes of a URL: for every key of the target form, where its value co
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use dedust::rules::{Source, TokenKey, Value};
 
-use super::Source;
-use crate::url::{TokenKey, Value};
+use super::shape::write_shape;
 
 /// The target form of a rule. Keys of the source that no operation reads are dropped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,8 +19,7 @@ pub struct Rewrite {
 }
 
 /// Where the value of a target key comes from.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Op {
     /// Always this value.
     Keep(Value),
@@ -31,24 +29,6 @@ pub enum Op {
     Ignore,
     /// These parts, one after the other. A URL that lacks one of them is not covered.
     Join(Vec<Source>),
-    /// The value of a key of the source, with some values standing for others.
-    Map {
-        /// The key of the source.
-        of: TokenKey,
-        /// What becomes of which value; others are copied.
-        values: Vec<Mapped>,
-    },
-}
-
-/// A value that stands for another.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Mapped {
-    /// The value.
-    pub is: Value,
-    /// What it becomes; the key is left out when there is nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub becomes: Option<Box<str>>,
 }
 
 impl Rewrite {
@@ -56,11 +36,6 @@ impl Rewrite {
     /// are written last, in the order of their names.
     pub fn new(ops: impl IntoIterator<Item = (TokenKey, Op)>, query_order: Vec<TokenKey>) -> Self {
         Self { target: ops.into_iter().collect(), query_order }
-    }
-
-    /// The operations by their target keys, and the order of query parameters.
-    pub(super) fn into_parts(self) -> (BTreeMap<TokenKey, Op>, Vec<TokenKey>) {
-        (self.target, self.query_order)
     }
 
     /// The operations in the order of their target keys.
@@ -87,7 +62,7 @@ impl Rewrite {
 /// Reads like a URL, with `{key}` for a copied value and `*` for an ignored one.
 impl fmt::Display for Rewrite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::url_shape::write_shape(f, self.target.iter().map(|(key, op)| (key, op as &dyn fmt::Display)))
+        write_shape(f, self.target.iter().map(|(key, op)| (key, op as &dyn fmt::Display)))
     }
 }
 
@@ -98,14 +73,6 @@ impl fmt::Display for Op {
             Self::Copy(from) => write!(f, "{{{from}}}"),
             Self::Ignore => f.write_str("*"),
             Self::Join(parts) => parts.iter().try_for_each(|part| write!(f, "{part}")),
-            Self::Map { of, values } => {
-                write!(f, "{{{of}:")?;
-                for (index, Mapped { is, becomes }) in values.iter().enumerate() {
-                    let becomes = becomes.as_deref().unwrap_or("(none)");
-                    write!(f, "{}{is}={becomes}", if index == 0 { " " } else { ", " })?;
-                }
-                f.write_str("}")
-            }
         }
     }
 }

@@ -6,18 +6,18 @@
 use std::collections::BTreeMap;
 
 use dedust::rules::{
-    AnyValue, Atom, Change, Edit, Evidence, Mapped, Op, ParamName, Replace, SiteRules, SiteSummary, Source,
-    Spot, TokenKey, Value, ValueClass, tokenize,
+    AnyValue, Atom, Change, Edit, Evidence, ParamName, Replace, SiteRules, SiteSummary, Source, Spot,
+    TokenKey, Value, ValueClass, tokenize,
 };
-use dedust::support::{OtherParams, Pattern, Rewrite, Rule, ValuePattern};
 use dedust::{Normalizer, ParsedUrl, RuleSet};
+use dedust_baselines::{ClosedRule, Op, OtherParams, Pattern, Rewrite, ValuePattern, fitting, learned};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
 /// What the first rule that covers `url` makes of it, as a key.
-fn interpret(rules: &[Rule], url: &str) -> String {
+fn interpret(rules: &[ClosedRule], url: &str) -> String {
     let parsed = ParsedUrl::parse(url).unwrap();
     let tokens = tokenize(&parsed, "example.org").unwrap();
     let tokens: BTreeMap<TokenKey, Value> = tokens.into_iter().collect();
@@ -35,16 +35,6 @@ fn interpret(rules: &[Rule], url: &str) -> String {
                 match op {
                     Op::Keep(value) => target.insert(key.clone(), Some(value.clone())),
                     Op::Ignore => target.insert(key.clone(), None),
-                    Op::Map { of, values } => match tokens.get(of) {
-                        None => continue,
-                        Some(value) => match values.iter().find(|mapped| mapped.is == *value) {
-                            None => target.insert(key.clone(), Some(value.clone())),
-                            Some(Mapped { becomes: None, .. }) => continue,
-                            Some(Mapped { becomes: Some(text), .. }) => {
-                                target.insert(key.clone(), Some(Value::from(&**text)))
-                            }
-                        },
-                    },
                     Op::Join(parts) => match join(parts, &tokens) {
                         Some(value) => target.insert(key.clone(), Some(value)),
                         None => return interpret(&[], url),
@@ -194,7 +184,7 @@ fn crowded_keys() -> Vec<TokenKey> {
 }
 
 /// A rule over some of `free_keys`; with `ignores`, it may forget values.
-fn rule(free_keys: Vec<TokenKey>, ignores: bool) -> impl Strategy<Value = Rule> {
+fn rule(free_keys: Vec<TokenKey>, ignores: bool) -> impl Strategy<Value = ClosedRule> {
     let pattern = subsequence(free_keys.clone(), 0..=free_keys.len().min(9)).prop_flat_map(|mut keys| {
         keys.push(TokenKey::Scheme);
         keys.into_iter().map(value_pattern).collect::<Vec<_>>()
@@ -218,23 +208,14 @@ fn rule(free_keys: Vec<TokenKey>, ignores: bool) -> impl Strategy<Value = Rule> 
                 ]),
                 other => other,
             });
-            let map = (copy.clone(), select(values(key)), option::of(select(values(key)))).prop_map(
-                |(copy, is, becomes)| match copy {
-                    Op::Copy(of) => {
-                        let becomes = becomes.and_then(|value| value.as_text().map(Into::into));
-                        Op::Map { of, values: vec![Mapped { is, becomes }] }
-                    }
-                    other => other,
-                },
-            );
-            prop_oneof![1 => keep, 4 => copy, 1 => map, 1 => join, u32::from(ignores) => Just(Op::Ignore)]
+            prop_oneof![1 => keep, 4 => copy, 1 => join, u32::from(ignores) => Just(Op::Ignore)]
         };
         let targets = prop_oneof![Just(in_place), subsequence(free_keys.clone(), 0..=free_keys.len().min(9))];
         (Just(pattern), targets).prop_flat_map(move |(pattern, mut targets)| {
             targets.push(TokenKey::Scheme);
             let ops: Vec<_> = targets.iter().map(|key| (Just(key.clone()), op(key))).collect();
             let other_params = prop_oneof![Just(OtherParams::Refuse), Just(OtherParams::Keep)];
-            (Just(pattern), ops, other_params).prop_map(|(pattern, ops, other_params)| Rule {
+            (Just(pattern), ops, other_params).prop_map(|(pattern, ops, other_params)| ClosedRule {
                 pattern: Pattern::new(pattern),
                 other_params,
                 rewrite: Rewrite::new(ops, Vec::new()),
@@ -255,20 +236,15 @@ fn same_place(from: &TokenKey, to: &TokenKey) -> bool {
         || (matches!(from, TokenKey::QueryParam(_)) && matches!(to, TokenKey::QueryParam(_)))
 }
 
-/// A checked set of some random rules: those that may not stand together are left out.
-fn rule_set(rule: impl Strategy<Value = Rule>) -> impl Strategy<Value = RuleSet> {
-    vec(rule, 0..6).prop_map(|rules| {
-        let mut accepted: Vec<Edit> = Vec::new();
-        for rule in rules {
-            accepted.push(rule.into_edit());
-            if SiteRules::new(SiteSummary::default(), accepted.clone()).is_err() {
-                accepted.pop();
-            }
-        }
-        let mut set = RuleSet::new("random");
-        set.insert("example.org", SiteRules::new(SiteSummary::default(), accepted).unwrap()).unwrap();
-        set
-    })
+/// Some random rules that edits can say.
+fn rules(rule: impl Strategy<Value = ClosedRule>) -> impl Strategy<Value = Vec<ClosedRule>> {
+    vec(rule, 0..6).prop_map(fitting)
+}
+
+fn rule_set(edits: Vec<Edit>) -> RuleSet {
+    let mut set = RuleSet::new("random");
+    set.insert("example.org", SiteRules::new(SiteSummary::default(), edits).unwrap()).unwrap();
+    set
 }
 
 fn url() -> impl Strategy<Value = String> {
@@ -305,46 +281,20 @@ fn crowded_url() -> impl Strategy<Value = String> {
     (host, path, query).prop_map(|(host, path, query)| format!("http://{host}{path}{query}"))
 }
 
-/// The same rules, and after them one of more keys than fit into a word, which covers none of the URLs. None if the
-/// others may write what it covers.
-fn among_many_keys(rules: &RuleSet) -> Option<RuleSet> {
-    let mut all = rules.site("example.org").unwrap().edits().to_vec();
-    let keys = (0..40).map(|number| TokenKey::QueryParam(name(&format!("k{number}"), 1)));
-    let any = AnyValue { class: ValueClass::Text, except: Vec::new(), optional: false };
-    let mut pattern: Vec<(TokenKey, ValuePattern)> =
-        keys.map(|key| (key, ValuePattern::Any(any.clone()))).collect();
-    pattern.push((TokenKey::Scheme, ValuePattern::Is(Value::from("http"))));
-    let rewrite = Rewrite::new([(TokenKey::Scheme, Op::Keep(Value::from("http")))], Vec::new());
-    let (pattern, other_params) = (Pattern::new(pattern), OtherParams::Refuse);
-    all.push(
-        Rule { pattern, rewrite, other_params, fetchable: true, evidence: Evidence::default() }.into_edit(),
-    );
-    let mut set = RuleSet::new("random");
-    set.insert("example.org", SiteRules::new(SiteSummary::default(), all).ok()?).ok()?;
-    Some(set)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn the_compiled_key_is_the_interpreted_key(rules in rule_set(rule(free_keys(), true)), urls in vec(prop_oneof![url(), crowded_url()], 8)) {
-        let normalizer = Normalizer::compile(&rules);
-        let among_many = among_many_keys(&rules).map(|rules| Normalizer::compile(&rules));
+    fn the_compiled_key_is_the_interpreted_key(rules in rules(rule(free_keys(), true)), urls in vec(prop_oneof![url(), crowded_url()], 8)) {
+        let normalizer = Normalizer::compile(&rule_set(learned(&rules).edits));
         for url in urls {
-            let edits = rules.site("example.org").unwrap().edits();
-            let rules: Vec<Rule> = edits.iter().map(|edit| Rule::of(edit).unwrap()).collect();
-            let expected = interpret(&rules, &url);
-            prop_assert_eq!(&normalizer.key(&url).unwrap().to_string(), &expected, "{}", url);
-            if let Some(among_many) = &among_many {
-                prop_assert_eq!(&among_many.key(&url).unwrap().to_string(), &expected, "{}", url);
-            }
+            prop_assert_eq!(&normalizer.key(&url).unwrap().to_string(), &interpret(&rules, &url), "{}", url);
         }
     }
 
     #[test]
-    fn canonical_urls_are_stable_and_keep_their_key(rules in rule_set(rule(crowded_keys(), false)), urls in vec(crowded_url(), 8)) {
-        let normalizer = Normalizer::compile(&rules);
+    fn canonical_urls_are_stable_and_keep_their_key(rules in rules(rule(crowded_keys(), false)), urls in vec(crowded_url(), 8)) {
+        let normalizer = Normalizer::compile(&rule_set(learned(&rules).edits));
         for url in urls {
             let canonical = normalizer.normalize(&url).unwrap();
             prop_assert_eq!(normalizer.key(&canonical).unwrap(), normalizer.key(&url).unwrap());
@@ -356,18 +306,16 @@ proptest! {
     #[test]
     fn replaced_text_keeps_what_is_promised(
         list in vec((select(vec!["/x", "www.", "?a=x", "/7/x", "https", "7"]), select(vec!["", "/", "http", "/7"])), 0..4),
-        rules in rule_set(rule(crowded_keys(), false)),
+        rules in rules(rule(crowded_keys(), false)),
         urls in vec(crowded_url(), 8),
     ) {
         let replace = |(from, to): &(&str, &str)| {
-            Edit::new(Change::Replace(Replace { from: (*from).into(), to: (*to).into(), at_start: false, at_end: false }))
+            Replace { from: (*from).into(), to: (*to).into(), at_start: false, at_end: false }
         };
-        let keyed = rules.site("example.org").unwrap().clone();
-        let shrinking = list.iter().filter(|(from, to)| (to.len(), to) < (from.len(), from)).map(replace);
-        let edits = shrinking.chain(keyed.edits().iter().cloned()).collect();
-        let mut rules = RuleSet::new("random");
-        rules.insert("example.org", keyed.with_edits(edits).unwrap()).unwrap();
-        let normalizer = Normalizer::compile(&rules);
+        let list = list.iter().filter(|(from, to)| (to.len(), to) < (from.len(), from)).map(replace).collect();
+        let replaced = Edit { fetchable: true, ..Edit::new(Change::Replace(list)) };
+        let edits = [replaced].into_iter().chain(learned(&rules).edits).collect();
+        let normalizer = Normalizer::compile(&rule_set(edits));
         for url in urls {
             let canonical = normalizer.normalize(&url).unwrap();
             prop_assert_eq!(normalizer.key(&canonical).unwrap(), normalizer.key(&url).unwrap(), "{}", url);
@@ -377,14 +325,16 @@ proptest! {
     }
 
     #[test]
-    fn other_sites_are_untouched(rules in rule_set(rule(crowded_keys(), true)), url in url()) {
+    fn other_sites_are_untouched(rules in rules(rule(crowded_keys(), true)), url in url()) {
         let url = url.replace("example.org", "example.net");
-        let (with, without) = (Normalizer::compile(&rules), Normalizer::default());
+        let with = Normalizer::compile(&rule_set(learned(&rules).edits));
+        let without = Normalizer::default();
         prop_assert_eq!(with.key(&url).unwrap(), without.key(&url).unwrap());
     }
 
     #[test]
-    fn a_saved_rule_set_is_loaded_as_it_was(rules in rule_set(rule(free_keys(), true))) {
+    fn a_saved_rule_set_is_loaded_as_it_was(rules in rules(rule(free_keys(), true))) {
+        let rules = rule_set(learned(&rules).edits);
         let mut saved = Vec::new();
         rules.save(&mut saved).unwrap();
         let loaded = RuleSet::load(&saved[..]).unwrap();

@@ -4,17 +4,19 @@ Whether rules rewrite into each other without end.
 
 use std::cmp::Ordering;
 
+use dedust::rules::{AnyValue, ValueClass};
+
 use super::readers::Readers;
-use super::{AnyValue, Op, Rule, ValueClass, ValuePattern};
+use super::{ClosedRule, Op, ValuePattern};
 
 /// Rules whose written URLs may be covered by each other in a circle, if there are any: their indexes in `rules`.
 ///
 /// A rule that only forgets values writes no URL and cannot take part.
-pub fn find_cycle(rules: &[Rule]) -> Option<Vec<usize>> {
+pub fn find_cycle(rules: &[ClosedRule]) -> Option<Vec<usize>> {
     let writers: Vec<usize> = (0..rules.len()).filter(|&at| rules[at].writes()).collect();
-    let copies_in_place = |rule: &Rule| {
+    let copies_in_place = |rule: &ClosedRule| {
         rule.rewrite.ops().all(|(key, op)| match op {
-            Op::Copy(from) | Op::Map { of: from, .. } => from == key,
+            Op::Copy(from) => from == key,
             Op::Keep(_) | Op::Ignore => true,
             Op::Join(_) => false,
         })
@@ -64,15 +66,6 @@ pub fn find_cycle(rules: &[Rule]) -> Option<Vec<usize>> {
     None
 }
 
-/// Pairs of rules that are compared.
-const MAX_PAIRS: usize = 4_000_000;
-
-/// Whether too many of the rules may cover what others write to find out which do.
-pub(super) fn are_too_many(rules: &[Rule]) -> bool {
-    let readers = Readers::new(rules.iter());
-    rules.iter().map(|rule| readers.count(rule)).sum::<usize>() > MAX_PAIRS
-}
-
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     New,
@@ -81,7 +74,7 @@ enum State {
 }
 
 /// Whether `writer` changes nothing that decides whether `reader` covers a URL.
-fn leaves_alone(writer: &Rule, reader: &Rule) -> bool {
+fn leaves_alone(writer: &ClosedRule, reader: &ClosedRule) -> bool {
     reader.pattern.keys().all(|(key, pattern)| {
         let is_free = matches!(pattern, ValuePattern::Any(AnyValue { class: ValueClass::Text, except, optional: true })
             if except.is_empty());
@@ -96,17 +89,16 @@ fn leaves_alone(writer: &Rule, reader: &Rule) -> bool {
 }
 
 /// Whether a URL written by `from` may be covered by `to`.
-pub(crate) fn feeds(from: &Rule, to: &Rule) -> bool {
+pub(super) fn feeds(from: &ClosedRule, to: &ClosedRule) -> bool {
     let written = from.rewrite.ops().all(|(key, op)| match (op, to.pattern.get(key)) {
         (Op::Ignore, _) => false,
         (Op::Keep(value), Some(pattern)) => pattern.matches(Some(value)),
         (Op::Copy(source), Some(pattern)) => {
             from.pattern.get(source).is_some_and(|source| source.overlaps(pattern))
         }
-        (Op::Join(_) | Op::Map { .. }, Some(_)) => true,
+        (Op::Join(_), Some(_)) => true,
         (_, None) if to.is_other_param(key) => true,
         (Op::Keep(_) | Op::Join(_), None) => false,
-        (Op::Map { .. }, None) => true,
         (Op::Copy(source), None) => from.pattern.get(source).is_some_and(|source| source.is_optional()),
     });
     written

@@ -4,10 +4,10 @@ Writes keys with what is said about them where they stand in a URL, for people t
 
 use std::fmt;
 
-use crate::url::TokenKey;
+use dedust::rules::TokenKey;
 
 /// Writes `scheme://sub.DOMAIN:port/path;param/?query#!hashbang`, with `~` for the site's domain.
-pub(crate) fn write_shape<'a>(
+pub(super) fn write_shape<'a>(
     f: &mut fmt::Formatter<'_>,
     parts: impl Iterator<Item = (&'a TokenKey, &'a dyn fmt::Display)>,
 ) -> fmt::Result {

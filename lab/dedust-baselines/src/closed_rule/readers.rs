@@ -3,13 +3,13 @@ Which closed rules may cover what a rule writes? Few of many, found by one part 
 not every two rules have to be compared.
 */
 
+use dedust::rules::{TokenKey, Value};
 use foldhash::HashMap;
 
-use super::{Op, OtherParams, Rule, ValuePattern};
-use crate::url::{TokenKey, Value};
+use super::{ClosedRule, Op, OtherParams, ValuePattern};
 
 /// Rules by what each asks for: of all parts that must be there, the one that fewest others ask for.
-pub(crate) struct Readers<'r> {
+pub(super) struct Readers<'r> {
     by_key: HashMap<&'r TokenKey, OfKey<'r>>,
     /// Those of them that are there for a query parameter.
     of_params: Vec<usize>,
@@ -27,7 +27,7 @@ struct OfKey<'r> {
 }
 
 impl<'r> Readers<'r> {
-    pub(crate) fn new(rules: impl Iterator<Item = &'r Rule> + Clone) -> Self {
+    pub(super) fn new(rules: impl Iterator<Item = &'r ClosedRule> + Clone) -> Self {
         let mut counts: HashMap<(&TokenKey, Option<&Value>), usize> = HashMap::default();
         for asked in rules.clone().flat_map(asked_for) {
             *counts.entry(asked).or_default() += 1;
@@ -54,18 +54,13 @@ impl<'r> Readers<'r> {
     }
 
     /// The numbers of the rules that may cover what a rule writes, in order.
-    pub(crate) fn of(&self, writer: &Rule) -> Vec<usize> {
+    pub(super) fn of(&self, writer: &ClosedRule) -> Vec<usize> {
         let mut numbers: Vec<usize> = self.lists(writer).flatten().copied().collect();
         numbers.sort_unstable();
         numbers
     }
 
-    /// How many these are.
-    pub(crate) fn count(&self, writer: &Rule) -> usize {
-        self.lists(writer).map(<[usize]>::len).sum()
-    }
-
-    fn lists<'s>(&'s self, writer: &'s Rule) -> impl Iterator<Item = &'s [usize]> {
+    fn lists<'s>(&'s self, writer: &'s ClosedRule) -> impl Iterator<Item = &'s [usize]> {
         let passes_params = writer.other_params == OtherParams::Keep;
         let is_param = |key: &TokenKey| matches!(key, TokenKey::QueryParam(_));
         let ops = writer.rewrite.ops().filter(move |(key, _)| !(passes_params && is_param(key)));
@@ -83,7 +78,7 @@ impl<'r> Readers<'r> {
 }
 
 /// What must be there for a rule to cover a URL: each key, with its value if only one will do.
-fn asked_for(rule: &Rule) -> impl Iterator<Item = (&TokenKey, Option<&Value>)> {
+fn asked_for(rule: &ClosedRule) -> impl Iterator<Item = (&TokenKey, Option<&Value>)> {
     rule.pattern.keys().filter(|(_, pattern)| !pattern.is_optional()).map(|(key, pattern)| match pattern {
         ValuePattern::Is(value) => (key, Some(value)),
         ValuePattern::Any(_) => (key, None),
@@ -91,7 +86,7 @@ fn asked_for(rule: &Rule) -> impl Iterator<Item = (&TokenKey, Option<&Value>)> {
 }
 
 /// The value that a rule writes, if it is always the same.
-fn written_value<'r>(writer: &'r Rule, op: &'r Op) -> Option<&'r Value> {
+fn written_value<'r>(writer: &'r ClosedRule, op: &'r Op) -> Option<&'r Value> {
     match op {
         Op::Keep(value) => Some(value),
         Op::Copy(from) => match writer.pattern.get(from) {
