@@ -94,7 +94,7 @@ fn misspelt_edits_are_refused_with_their_place() {
     for (edit, reason) in [
         (
             r#"{"when": {"q.s": {"si": "1"}}, "change": [{"drop": "q.t"}]}"#,
-            "unknown variant `si`, expected one of `is`, `one_of`, `not`, `any`, `absent`",
+            "unknown variant `si`, expected one of `is`, `one_of`, `not`, `absent`, `any`",
         ),
         (r#"{"when": {"q.s": {"any": "digit"}}, "change": [{"drop": "q.t"}]}"#, "unknown variant `digit`"),
         (r#"{"when": {"qs": {"is": "1"}}, "change": [{"drop": "q.t"}]}"#, "`qs` is no key"),
