@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 use crate::args::GlobalArgs;
 use crate::cmd::cluster::ClusterArgs;
 use crate::cmd::collect::CollectArgs;
+#[cfg(feature = "lab")]
 use crate::cmd::compare::CompareArgs;
 use crate::cmd::compile::CompileArgs;
 use crate::cmd::completions::CompletionsArgs;
@@ -22,7 +23,9 @@ use crate::cmd::rules::RulesArgs;
 use crate::cmd::seen::SeenArgs;
 #[cfg(feature = "serve")]
 use crate::cmd::serve::ServeArgs;
+#[cfg(feature = "lab")]
 use crate::cmd::simulate::SimulateArgs;
+#[cfg(feature = "lab")]
 use crate::cmd::tree::TreeArgs;
 use crate::cmd::validate::ValidateArgs;
 use crate::help;
@@ -79,15 +82,26 @@ pub(crate) enum Command {
     /// Tell how good rules are on URLs whose pages are known
     Evaluate(EvaluateArgs),
     /// Put methods side by side: what they save, lose and cost
+    #[cfg(feature = "lab")]
     Compare(CompareArgs),
     /// Say which edits change a URL, what they do and why they are trusted
     Explain(ExplainArgs),
     /// Fetch pages to confirm or refute rules
     Validate(ValidateArgs),
     /// Print the pattern tree of a site
+    #[cfg(feature = "lab")]
     Tree(TreeArgs),
     /// Make synthetic sites whose pages are known
+    #[cfg(feature = "lab")]
     Simulate(SimulateArgs),
+    /// Not in this build
+    #[cfg(not(feature = "lab"))]
+    #[command(name = "compare", aliases = ["simulate", "tree"], hide = true, disable_help_flag = true)]
+    Lab {
+        /// Whatever the command would take.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// Print the manual page, or write those of all commands into a folder
     Man(ManArgs),
     /// Print what a shell needs to complete commands and options

@@ -470,6 +470,7 @@ With --format json, one line per URL:
 "edits" are those that change the URL or its key, in order: "index", "id", what the "edit" does in words, whether it is "fetchable", and "evidence" as in the rule file. "off" are those that would, had nobody turned them off, and "refused" those that would, had they been believed; all are left out where there are none."#;
 
 /// After the help of `tree`.
+#[cfg(feature = "lab")]
 pub(crate) const TREE: &str = r#"Examples:
   dedust tree crawl.jsonl.gz --site a.example --depth 3
   dedust tree crawl.jsonl.gz --format dot | dot -Tsvg > tree.svg

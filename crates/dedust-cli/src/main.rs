@@ -120,12 +120,21 @@ fn run(args: Args, printer: &mut Printer) -> anyhow::Result<ExitStatus> {
         .into()),
         Command::Groups(args) => cmd::groups::run(&args, printer),
         Command::Evaluate(args) => cmd::evaluate::run(&args, printer),
+        #[cfg(feature = "lab")]
         Command::Compare(args) => cmd::compare::run(&args, printer),
         Command::Explain(args) => cmd::explain::run(&args, printer),
         Command::Validate(args) => cmd::validate::run(&args, printer),
         Command::Report(args) => cmd::report::run(&args, printer),
+        #[cfg(feature = "lab")]
         Command::Tree(args) => cmd::tree::run(&args, printer),
+        #[cfg(feature = "lab")]
         Command::Simulate(args) => cmd::simulate::run(&args, printer),
+        #[cfg(not(feature = "lab"))]
+        Command::Lab { .. } => Err(failure::Refusal::new(
+            "this build of dedust cannot compare methods, draw trees or simulate: it was made without the feature `lab`",
+            "build it without --no-default-features, as in: cargo install --path crates/dedust-cli",
+        )
+        .into()),
         Command::Man(args) => cmd::man::run(&args, Args::command(), printer),
         Command::Completions(args) => cmd::completions::run(&args, Args::command(), printer),
     }

@@ -1,13 +1,16 @@
 /*!
-The methods of `--method` and `--methods`: those of `dedust-baselines`, CanonFD among them, and `seq2seq`, which may not be
-built in.
+The methods of `--method` and `--methods`: CanonFD, with the feature `lab` the methods of `dedust-baselines`, and `seq2seq`, which may
+not be built in.
 */
 
 use std::fmt;
 use std::sync::Arc;
 
 use clap::ValueEnum;
+#[cfg(feature = "lab")]
 use dedust_baselines::Method as BuiltIn;
+#[cfg(not(feature = "lab"))]
+use dedust_learn::support::CanonFd as BuiltIn;
 use dedust_learn::support::Learner;
 use serde::{Serialize, Serializer};
 
@@ -34,8 +37,7 @@ pub(crate) enum Variant {
 impl Method {
     /// All methods, best first; `seq2seq` is the last of those that learn.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let learns = |method: &BuiltIn| !matches!(method, BuiltIn::Standard | BuiltIn::KeepAll);
-        let (learning, idle): (Vec<BuiltIn>, Vec<BuiltIn>) = BuiltIn::ALL.into_iter().partition(learns);
+        let (learning, idle) = built_in();
         let learning = learning.into_iter().map(Self::BuiltIn);
         learning.chain([Self::Seq2Seq]).chain(idle.into_iter().map(Self::BuiltIn))
     }
@@ -61,11 +63,13 @@ impl Method {
     }
 
     /// Whether this build has the method.
+    #[cfg(feature = "lab")]
     pub(crate) fn is_built_in(self) -> bool {
         cfg!(feature = "seq2seq") || self != Self::Seq2Seq
     }
 
     /// Refuses a method that was not built in, and says how to get it.
+    #[cfg(feature = "lab")]
     pub(crate) fn check(self) -> Result<(), Refusal> {
         if self.is_built_in() { Ok(()) } else { Err(self.refusal()) }
     }
@@ -102,6 +106,17 @@ impl Serialize for Method {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
     }
+}
+
+/// The methods that are always there, those that learn nothing apart.
+#[cfg(feature = "lab")]
+fn built_in() -> (Vec<BuiltIn>, Vec<BuiltIn>) {
+    BuiltIn::ALL.into_iter().partition(|method| !matches!(method, BuiltIn::Standard | BuiltIn::KeepAll))
+}
+
+#[cfg(not(feature = "lab"))]
+fn built_in() -> (Vec<BuiltIn>, Vec<BuiltIn>) {
+    (vec![BuiltIn], Vec::new())
 }
 
 /// The learner of `seq2seq`, to ask for its models after training.

@@ -14,7 +14,7 @@ use dedust_learn::{Clues, Corpus, Crawl, EvidenceKinds};
 use foldhash::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::data::{CrawlFigures, EditCounts, Figures, ReportData, SiteRow};
+use crate::data::{CrawlFigures, EditCounts, Figures, ReportData, SiteRow, TreeOf};
 use crate::learning::LearningRows;
 use crate::rows::{Row, SiteUrls};
 use crate::site;
@@ -44,6 +44,8 @@ pub struct ReportSettings {
     pub trusts_mirrors: bool,
     /// Rows of a crawl of which growing shares are learned from, for a learning curve; a crawl of more has none, and with 0 no crawl has one.
     pub learning_rows: usize,
+    /// What makes the trees of sites; default nothing, and then they have none.
+    pub tree: Option<TreeOf>,
 }
 
 impl Default for ReportSettings {
@@ -53,6 +55,7 @@ impl Default for ReportSettings {
             evidence: EvidenceKinds::AUTO,
             trusts_mirrors: false,
             learning_rows: 100_000,
+            tree: None,
         }
     }
 }
@@ -183,6 +186,7 @@ impl<'r> ReportBuilder<'r> {
                     titles: &titles,
                     mirrors: &mirrors,
                     limits,
+                    tree: settings.tree,
                 };
                 site::detail(&facts)
             })

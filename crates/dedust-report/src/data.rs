@@ -2,7 +2,9 @@
 What the page shows, as data. Texts of crawls stand in it as they are: whoever shows them must take them for text.
 */
 
+use dedust::Normalizer;
 use dedust::rules::{Decision, Promise, Verdict};
+use dedust_learn::Corpus;
 use serde::Serialize;
 
 /// All that the page shows. Serialized as the JSON that the page reads.
@@ -318,6 +320,9 @@ pub struct GroupReport {
     /// The edits that join them.
     pub edits: Vec<usize>,
 }
+
+/// Makes the tree of a site from its URLs and rules: at most so many nodes, parents before children.
+pub type TreeOf = fn(&Corpus, &Normalizer, usize) -> Vec<TreeNode>;
 
 /// A node of the pattern tree.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -2,7 +2,7 @@
 What rules make of a crawl, for people to look at: rules and observations in, data and one web page out.
 
 1. A [`ReportBuilder`] takes the observations of a crawl and becomes [`ReportData`]: totals, what each edit saves and risks,
-   which duplicates are left and why, the pattern tree of each site, and which parameters matter where.
+   which duplicates are left and why, the tree of each site if its maker is given, and which parameters matter where.
    [`ReportData::of_rules`] does without a crawl.
 2. [`page::static_page`] makes a file of it that opens from disk; [`page::live_assets`] are the same page for a server, which
    answers `/v1/report` with the data as JSON.
@@ -29,7 +29,6 @@ mod remaining;
 mod rows;
 mod site;
 mod site_facts;
-mod tree;
 mod url_store;
 mod url_table;
 
@@ -37,7 +36,7 @@ pub use collect::{ReportBuilder, ReportSettings};
 pub use data::{
     CrawlFigures, CurvePoint, EditCounts, EditReport, EvidenceReport, Figures, GroupReport, LearningPoint,
     ParamCell, ParamMap, RefusedReport, Remaining, RemainingReason, ReportData, SiteDetail, SiteRow,
-    TreeNode, UrlTable, VisitPoint,
+    TreeNode, TreeOf, UrlTable, VisitPoint,
 };
 pub use joining::{EditRef, JoiningEdits};
 pub use url_store::{Group, Groups, NotKept, Totals, UrlStore};

@@ -15,7 +15,7 @@ use crate::data::{EditReport, EvidenceReport, GroupReport, ParamMap, RefusedRepo
 use crate::edit_state::{is_by_hand, state, trust};
 use crate::rows::{Row, SiteUrls};
 use crate::site_facts::{Limits, SiteFacts, with_edits};
-use crate::{curve, params, remaining, tree};
+use crate::{curve, params, remaining};
 
 /// URLs of a group that are shown.
 const SHOWN_URLS: usize = 12;
@@ -44,7 +44,8 @@ pub(crate) fn detail(facts: &SiteFacts<'_>) -> SiteDetail {
         groups: facts.urls.map_or_else(Vec::new, |urls| groups(facts, urls)),
         tree: facts
             .corpus
-            .map_or_else(Vec::new, |corpus| tree::nodes(corpus, facts.normalizer, facts.limits.nodes)),
+            .zip(facts.tree)
+            .map_or_else(Vec::new, |(corpus, tree_of)| tree_of(corpus, facts.normalizer, facts.limits.nodes)),
         params: facts.urls.map_or_else(ParamMap::default, |urls| params::map(facts, urls)),
         edits,
     }

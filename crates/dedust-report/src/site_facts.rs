@@ -7,6 +7,7 @@ use dedust::{Normalizer, RuleSet};
 use dedust_learn::Corpus;
 use foldhash::HashMap;
 
+use crate::data::TreeOf;
 use crate::rows::SiteUrls;
 
 /// What is known of a site.
@@ -20,6 +21,7 @@ pub(crate) struct SiteFacts<'a> {
     /// Sites that show the pages of others, if these are applied.
     pub(crate) mirrors: &'a [(&'a str, &'a SiteRules)],
     pub(crate) limits: Limits,
+    pub(crate) tree: Option<TreeOf>,
 }
 
 /// How much is shown of a site. The more sites there are, the less, so that a page stays small.

@@ -130,18 +130,6 @@ fn parameters_are_told_by_pairs_that_differ_in_them_alone() {
 }
 
 #[test]
-fn the_tree_has_all_urls_at_its_root() {
-    let data = report(RULES, CRAWL);
-    let root = &data.details[0].tree[0];
-    assert_eq!(
-        (root.parent, root.urls, root.labelled, root.pages, root.keys),
-        (None, 8, 8, 5, 6),
-        "one URL is safely the same"
-    );
-    assert!(data.details[0].tree[1..].iter().all(|node| node.parent.is_some() && node.key.is_some()));
-}
-
-#[test]
 fn groups_say_when_they_hold_several_pages() {
     let data = report(RULES, CRAWL);
     let groups = &data.details[0].groups;

@@ -14,7 +14,6 @@ use std::time::Instant;
 
 use dedust::RuleSet;
 use dedust::errors::with_causes;
-use dedust_baselines::{Method, UnknownMethod};
 use dedust_crawl::{Pipeline, Watch};
 use dedust_learn::errors::InvalidOption;
 use dedust_learn::{LearnOptions, Progress, SiteReport, Trainer};
@@ -23,6 +22,7 @@ use serde::Serialize;
 use crate::error::RulesError;
 use crate::event::Log;
 use crate::live_rules::LiveRules;
+use crate::options::LearnerOf;
 
 /// How far learning has come.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -76,6 +76,7 @@ pub(crate) enum NotStarted {
 /// One run at a time.
 pub(crate) struct Learning {
     crawl: Vec<PathBuf>,
+    learner: LearnerOf,
     run: Mutex<Option<Arc<Run>>>,
     log: Log,
 }
@@ -106,16 +107,16 @@ enum LearnError {
     )]
     Options(#[from] InvalidOption),
     #[error(
-        "method is {0}, as the rule file has it in `options`; learn by `dedust learn --keep`, or with another method"
+        "method is {0}, as the rule file has it in `options`, and this server has no such method; learn by `dedust learn --keep`, or with another method"
     )]
-    Method(Box<str>, #[source] UnknownMethod),
+    Method(Box<str>),
     #[error("cannot start threads")]
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
 impl Learning {
-    pub(crate) fn new(crawl: Vec<PathBuf>, log: Log) -> Self {
-        Self { crawl, run: Mutex::default(), log }
+    pub(crate) fn new(crawl: Vec<PathBuf>, learner: LearnerOf, log: Log) -> Self {
+        Self { crawl, learner, run: Mutex::default(), log }
     }
 
     /// How far it has come.
@@ -134,12 +135,12 @@ impl Learning {
         }
         let run = Arc::new(Run::default());
         *current = Some(Arc::clone(&run));
-        let (crawl, log) = (self.crawl.clone(), self.log.clone());
+        let (crawl, learner_of, log) = (self.crawl.clone(), self.learner, self.log.clone());
         let started = std::thread::Builder::new().name("learn".into()).spawn({
             let run = Arc::clone(&run);
             move || {
                 log.note("learning_started", "learning from the crawls of the server".into());
-                let outcome = run.learn(&crawl, &rules, &log);
+                let outcome = run.learn(&crawl, learner_of, &rules, &log);
                 log.note("learning_ended", format!("{outcome:?}"));
                 *lock(&run.outcome) = Some(outcome);
             }
@@ -175,9 +176,9 @@ impl Run {
         }
     }
 
-    fn learn(&self, crawl: &[PathBuf], rules: &LiveRules, log: &Log) -> LearnState {
+    fn learn(&self, crawl: &[PathBuf], learner_of: LearnerOf, rules: &LiveRules, log: &Log) -> LearnState {
         let started = Instant::now();
-        let learned = self.train(crawl, rules, log);
+        let learned = self.train(crawl, learner_of, rules, log);
         if self.is_cancelled() {
             return LearnState::Cancelled;
         }
@@ -203,6 +204,7 @@ impl Run {
     fn train(
         &self,
         crawl: &[PathBuf],
+        learner_of: LearnerOf,
         rules: &LiveRules,
         log: &Log,
     ) -> Result<(RuleSet, LearnOptions), LearnError> {
@@ -211,11 +213,9 @@ impl Run {
         let loaded = rules.current();
         let asked = loaded.rules.as_ref().map_or(Ok(None), LearnOptions::of_rules)?;
         let options = asked.unwrap_or_default();
-        let named = |error| LearnError::Method(options.method.clone(), error);
-        let trainer = Trainer::builder()
-            .learner(options.method.parse::<Method>().map_err(named)?)
-            .options(options.clone())
-            .build()?;
+        let learner =
+            learner_of(&options.method).ok_or_else(|| LearnError::Method(options.method.clone()))?;
+        let trainer = Trainer::builder().learner(learner).options(options.clone()).build()?;
         let repeated = options.repeated(&());
         let shown =
             repeated.iter().map(|change| format!("{} {}", change.name, change.is)).collect::<Vec<_>>();

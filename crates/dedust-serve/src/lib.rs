@@ -58,6 +58,6 @@ mod server;
 pub use dedust_seen::SeenLocation;
 pub use error::{RulesError, ServeError};
 pub use event::{Event, Level, Log};
-pub use options::{Limits, ServeOptions, random_token};
+pub use options::{LearnerOf, Limits, ServeOptions, random_token};
 pub use routes::{OPENAPI, ROUTES};
 pub use server::{Server, Stopper};

@@ -4,8 +4,11 @@ What is served, where, and within which limits.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use dedust_learn::support::{CanonFd, Learner};
+use dedust_report::TreeOf;
 use dedust_seen::SeenLocation;
 
 use crate::error::ServeError;
@@ -13,6 +16,9 @@ use crate::event::Log;
 
 /// Characters of a token at least: 64 bits, in hexadecimal digits.
 const MIN_TOKEN: usize = 16;
+
+/// Finds the learner of a method.
+pub type LearnerOf = fn(&str) -> Option<Arc<dyn Learner>>;
 
 /// What is served. Fields have defaults, which [`ServeOptions::new`] sets.
 #[derive(Clone, Debug)]
@@ -22,6 +28,10 @@ pub struct ServeOptions {
     pub rules: PathBuf,
     /// Crawls that rules can be learned from again; default none.
     pub crawl: Vec<PathBuf>,
+    /// The learner of a method that a rule file names, `None` where there is none; default [`CanonFd`] alone.
+    pub learner: LearnerOf,
+    /// What makes the trees of sites for the page; default nothing.
+    pub tree: Option<TreeOf>,
     /// Where to listen; default 127.0.0.1:7007. Port 0 is any that is free.
     pub listen: SocketAddr,
     /// Whether `listen` may be an address that other machines can reach; default no.
@@ -75,6 +85,8 @@ impl ServeOptions {
         Self {
             rules: rules.into(),
             crawl: Vec::new(),
+            learner: |method| (method == CanonFd.name()).then(|| Arc::new(CanonFd) as _),
+            tree: None,
             listen: (Ipv4Addr::LOCALHOST, 7007).into(),
             public: false,
             hosts: Vec::new(),

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use dedust::errors::with_causes;
 use dedust_report::page::{self, Asset};
-use dedust_report::{ReportBuilder, ReportSettings};
+use dedust_report::{ReportBuilder, ReportSettings, TreeOf};
 use tokio::sync::Mutex;
 
 use crate::live_rules::LoadedRules;
@@ -22,6 +22,7 @@ use crate::live_rules::LoadedRules;
 pub(crate) struct Report {
     crawl: Vec<PathBuf>,
     trust_mirrors: bool,
+    tree: Option<TreeOf>,
     made: Arc<Mutex<Option<Made>>>,
 }
 
@@ -57,8 +58,8 @@ pub(crate) enum ReportError {
 }
 
 impl Report {
-    pub(crate) fn new(crawl: Vec<PathBuf>, trust_mirrors: bool) -> Self {
-        Self { crawl, trust_mirrors, made: Arc::default() }
+    pub(crate) fn new(crawl: Vec<PathBuf>, trust_mirrors: bool, tree: Option<TreeOf>) -> Self {
+        Self { crawl, trust_mirrors, tree, made: Arc::default() }
     }
 
     /// The data of these rules.
@@ -67,10 +68,15 @@ impl Report {
         if let Some(made) = made.as_ref().filter(|made| Arc::ptr_eq(&made.rules, &rules)) {
             return Ok(made.json.clone());
         }
-        let (crawl, trust_mirrors) = (self.crawl.clone(), self.trust_mirrors);
+        let crawl = self.crawl.clone();
+        let settings = ReportSettings {
+            trusts_mirrors: self.trust_mirrors,
+            tree: self.tree,
+            ..ReportSettings::default()
+        };
         // Goes on if the client is gone, so that the next one finds it done.
         let making = tokio::task::spawn_blocking(move || {
-            let json = make(&rules, &crawl, trust_mirrors)?;
+            let json = make(&rules, &crawl, settings)?;
             *made = Some(Made { rules, json: json.clone() });
             Ok(json)
         });
@@ -79,12 +85,11 @@ impl Report {
 }
 
 /// Reads the crawl, and makes the data.
-fn make(rules: &LoadedRules, crawl: &[PathBuf], trusts_mirrors: bool) -> Result<Bytes, ReportError> {
+fn make(rules: &LoadedRules, crawl: &[PathBuf], settings: ReportSettings) -> Result<Bytes, ReportError> {
     let LoadedRules { rules, normalizer } = rules;
     if rules.is_none() && crawl.is_empty() {
         return Err(ReportError::NothingKnown);
     }
-    let settings = ReportSettings { trusts_mirrors, ..ReportSettings::default() };
     let mut builder = ReportBuilder::new(rules.as_ref(), normalizer, settings);
     if !crawl.is_empty() {
         let inputs = dedust_io::expand(crawl)?;

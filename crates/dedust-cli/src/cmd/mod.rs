@@ -4,6 +4,7 @@ One file per command, each with `run(args, &mut Printer) -> anyhow::Result<ExitS
 
 pub(crate) mod cluster;
 pub(crate) mod collect;
+#[cfg(feature = "lab")]
 pub(crate) mod compare;
 pub(crate) mod compile;
 pub(crate) mod completions;
@@ -19,6 +20,8 @@ pub(crate) mod rules;
 pub(crate) mod seen;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+#[cfg(feature = "lab")]
 pub(crate) mod simulate;
+#[cfg(feature = "lab")]
 pub(crate) mod tree;
 pub(crate) mod validate;

@@ -2,11 +2,14 @@
 `dedust report`: rules and a crawl in, one web page out that needs nothing else.
 */
 
+#[cfg(feature = "lab")]
+mod tree;
+
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use dedust_learn::EvidenceKinds;
-use dedust_report::{CrawlFigures, ReportBuilder, ReportData, ReportSettings, page};
+use dedust_report::{CrawlFigures, ReportBuilder, ReportData, ReportSettings, TreeOf, page};
 
 use crate::ExitStatus;
 use crate::args::OutputArgs;
@@ -16,6 +19,18 @@ use crate::number::{bytes, count, counted};
 use crate::observe::read_all;
 use crate::printer::Printer;
 use crate::trial::{TrialArgs, Tried};
+
+/// What makes the trees of sites for the page.
+pub(crate) const TREE: Option<TreeOf> = {
+    #[cfg(feature = "lab")]
+    {
+        Some(tree::nodes)
+    }
+    #[cfg(not(feature = "lab"))]
+    {
+        None
+    }
+};
 
 /// Options of `report`.
 #[derive(Debug, clap::Args)]
@@ -57,6 +72,7 @@ pub(crate) fn run(args: &ReportArgs, printer: &mut Printer) -> anyhow::Result<Ex
         evidence: args.evidence,
         trusts_mirrors: args.trial.trust.trust_mirrors,
         learning_rows: args.learning_curve,
+        tree: TREE,
     };
     let mut builder = ReportBuilder::new(rules.as_ref(), &normalizer, settings);
     if !args.inputs.is_empty() {

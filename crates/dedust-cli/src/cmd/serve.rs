@@ -15,6 +15,7 @@ use dedust_serve::{Event, Level, Log, RulesError, ServeError, ServeOptions, Serv
 use crate::args::{PatienceArgs, TrustArgs};
 use crate::failure::{self, Refusal, SYNC_OF_SERVERS};
 use crate::help;
+use crate::method::Method;
 use crate::printer::{Messages, Printer};
 use crate::{ExitStatus, is_broken_pipe};
 
@@ -120,6 +121,8 @@ fn serve(
 ) -> anyhow::Result<ExitStatus> {
     let mut options = ServeOptions::new(&args.rules);
     options.crawl.clone_from(&args.crawl);
+    options.learner = |method| Method::of_name(method)?.learner(None, 0).ok();
+    options.tree = super::report::TREE;
     options.listen = args.listen;
     options.public = args.public;
     options.hosts.clone_from(&args.host);

@@ -6,10 +6,9 @@ use dedust::{Normalizer, Scratch};
 use dedust_baselines::{BuildOptions, NodeId, PatternTree, ValuePattern};
 use dedust_crawl::printable;
 use dedust_learn::Corpus;
+use dedust_report::TreeNode;
 use foldhash::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
-
-use crate::data::TreeNode;
 
 /// Exceptions of a wildcard that are spelled out.
 const SHOWN_EXCEPTIONS: usize = 2;
@@ -81,4 +80,37 @@ fn brief(pattern: &ValuePattern) -> String {
         _ => pattern.to_string(),
     };
     text.chars().take(VALUE_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use dedust::RuleSet;
+    use dedust_learn::Clues;
+    use dedust_report::{ReportBuilder, ReportSettings};
+
+    use super::*;
+
+    #[test]
+    fn the_tree_has_all_urls_at_its_root() {
+        let rules = RuleSet::new("none");
+        let normalizer = Normalizer::compile(&rules);
+        let settings = ReportSettings { tree: Some(nodes), ..ReportSettings::default() };
+        let mut builder = ReportBuilder::new(Some(&rules), &normalizer, settings);
+        for (url, digest) in [
+            ("http://a.example/p?id=1&sid=1", "p1"),
+            ("http://a.example/p?id=1&sid=2", "p1"),
+            ("HTTP://a.example:80/p?id=1&sid=1", "p1"),
+            ("http://a.example/p?id=2", "p2"),
+            ("http://a.example/list?page=1", "l1"),
+            ("http://a.example/other", "o"),
+        ] {
+            let clues = Clues { digest: Some(digest.as_bytes()), ..Clues::default() };
+            builder.observe(url.as_bytes(), &clues).expect("it is a URL");
+        }
+        let data = builder.finish();
+        let root = &data.details[0].tree[0];
+        let counted = (root.parent, root.urls, root.labelled, root.pages, root.keys);
+        assert_eq!(counted, (None, 5, 5, 4, 5), "one URL is safely the same");
+        assert!(data.details[0].tree[1..].iter().all(|node| node.parent.is_some() && node.key.is_some()));
+    }
 }
